@@ -1,0 +1,117 @@
+/* Errors are filled by value: a text that is cut is cut between characters, and bytes that
+ * would steer a terminal never reach it, whatever file they were read from. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Drop what is left of a UTF-8 character that the cut went through. */
+static void drop_partial_character(char *text, size_t length)
+{
+    size_t start = length;
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
+        start--;
+    }
+    if (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0xc0) {
+        text[start - 1] = '\0';
+    }
+}
+
+static void write_list(char *text, size_t size, const char *format, va_list list)
+{
+    int length = vsnprintf(text, size, format, list);
+    if (length < 0) {
+        text[0] = '\0';
+    } else if ((size_t)length >= size) {
+        drop_partial_character(text, size - 1);
+    }
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
+static void write_text(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void write_text(char *text, size_t size, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    write_list(text, size, format, list);
+    va_end(list);
+}
+
+/* Built aside and then copied: `file` and the arguments may be texts of the old `why`. */
+static void error_fill(struct error *why, enum error_kind kind, const char *file, int line,
+                       const char *format, va_list list)
+{
+    struct error fresh = {.kind = kind, .line = line};
+    write_text(fresh.file, sizeof fresh.file, "%s", file != NULL ? file : "");
+    write_list(fresh.found, sizeof fresh.found, format, list);
+    *why = fresh;
+}
+
+bool error_set(struct error *why, const char *file, int line, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    error_fill(why, ERROR_FAILURE, file, line, format, list);
+    va_end(list);
+    return false;
+}
+
+bool error_usage(struct error *why, const char *file, int line, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    error_fill(why, ERROR_USAGE, file, line, format, list);
+    va_end(list);
+    return false;
+}
+
+bool error_input(struct error *why, const char *file, int line, const char *format, ...)
+{
+    bool typed = file == NULL || strncmp(file, "--", 2) == 0;
+    va_list list;
+    va_start(list, format);
+    error_fill(why, typed ? ERROR_USAGE : ERROR_FAILURE, file, line, format, list);
+    va_end(list);
+    return false;
+}
+
+bool error_expect(struct error *why, const char *format, ...)
+{
+    char expected[sizeof why->expected];
+    va_list list;
+    va_start(list, format);
+    write_list(expected, sizeof expected, format, list);
+    va_end(list);
+    memcpy(why->expected, expected, sizeof expected);
+    return false;
+}
+
+bool error_nearest(struct error *why, const char *name)
+{
+    if (name != NULL) {
+        write_text(why->nearest, sizeof why->nearest, "%s", name);
+    }
+    return false;
+}
+
+void error_format(const struct error *why, char *text, size_t size)
+{
+    char place[sizeof why->file + 16] = "";
+    if (why->file[0] != '\0' && why->line > 0) {
+        snprintf(place, sizeof place, "%s:%d: ", why->file, why->line);
+    } else if (why->file[0] != '\0') {
+        snprintf(place, sizeof place, "%s: ", why->file);
+    }
+    bool expected = why->expected[0] != '\0';
+    bool nearest = why->nearest[0] != '\0';
+    snprintf(text, size, "%s%s%s%s%s%s%s%s%s", place, why->found, expected || nearest ? "\n  " : "",
+             expected ? "expected: " : "", why->expected, expected && nearest ? "   " : "",
+             nearest ? "nearest: '" : "", why->nearest, nearest ? "'" : "");
+}

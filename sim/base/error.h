@@ -1,0 +1,60 @@
+/* One error: where it was found, what was found, what was expected, and the
+ * nearest valid name.
+ *
+ * Everything that can fail takes a `struct error *why` as its last argument and
+ * returns bool or a pointer; on false or NULL `why` is filled, on success it is
+ * untouched. The library never prints and never exits: the command line formats
+ * the error and uses `kind` as its exit status.
+ *
+ * `why` is never NULL. Texts longer than their field are cut, never overrun; control
+ * characters in them become '?'.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The values are the program's exit statuses. */
+enum error_kind {
+    ERROR_FAILURE = 1, /* a file, a device or a computation failed */
+    ERROR_USAGE = 2,   /* the user typed something that cannot be meant */
+};
+
+struct error {
+    enum error_kind kind;
+    char file[256]; /* "" when no file is to blame; "--set" for an override */
+    int line;       /* 1-based; 0 when unknown */
+    char found[256];
+    char expected[512]; /* "" when there is nothing to add */
+    char nearest[64];   /* "" when no name is near */
+};
+
+/* Fill `why` with a failure (or a usage error) found at file:line. `file` may be
+ * NULL, `line` 0. `expected` and `nearest` start empty. Returns false, so that
+ * `return error_set(...)` reads well. */
+bool error_set(struct error *why, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+bool error_usage(struct error *why, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same for something read at file:line that cannot be meant: a usage error when it was
+ * typed (`file` is NULL or starts with "--"), a failure when it stood in a file. */
+bool error_input(struct error *why, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Add what was expected, or the nearest valid name (NULL adds nothing), to an
+ * error that was set. Return false. */
+bool error_expect(struct error *why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool error_nearest(struct error *why, const char *name);
+
+/* Write the message a person reads into `text` (at most `size` bytes with the
+ * terminator), one or two lines without a final newline:
+ *
+ *   a.yaml:12: unknown key 'granularty' in 'system'
+ *     expected: policy, granularity, budget   nearest: 'granularity'
+ */
+void error_format(const struct error *why, char *text, size_t size);
+
+#endif

@@ -1,0 +1,29 @@
+/* Where the data that ships with the program lives: models, hardware profiles,
+ * system presets, traces, plot scripts.
+ *
+ * $SPILLWAY_DATA names the folder of all of them. Without it, each folder above the program
+ * is tried, nearest first: itself (as built, build/spillway → the repository), then its
+ * share/spillway (as installed, PREFIX/bin → PREFIX/share/spillway).
+ */
+#ifndef BASE_FIND_H
+#define BASE_FIND_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+/* The data folder, without a final slash. Found once, then the same for the life of the
+ * process. NULL with `why` when there is none. */
+const char *find_data(struct error *why);
+
+/* Path of DATA/FOLDER/NAME.SUFFIX into `path` ("yaml", no dot; "" for a NAME as it is). The
+ * file need not exist. */
+bool find_path(const char *folder, const char *name, const char *suffix, char *path, size_t size,
+               struct error *why);
+
+/* The sorted NAMEs of all DATA/FOLDER/NAME.SUFFIX ("": of all files and folders); hidden
+ * ones are not listed. The caller frees each name and the array. */
+bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
+                struct error *why);
+
+#endif

@@ -1,0 +1,135 @@
+/* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
+ * alignment"): three rows of the table are enough. A name is near when about one letter in
+ * three, and not all of them, would have to change. */
+#include "base/name.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LONGEST = 63 };
+
+/* Where names come from: one of the two is set. */
+struct names {
+    name_row row;
+    const char *const *list;
+};
+
+static const char *name_at(const struct names *names, size_t index)
+{
+    return names->row != NULL ? names->row(index) : names->list[index];
+}
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Both are at most LONGEST letters. */
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= b_length; j++) {
+        rows[0][j] = j;
+    }
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3];
+        const size_t *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t replace = above[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
+            row[j] = least(replace, least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1])) {
+                row[j] = least(row[j], two_above[j - 2] + 1);
+            }
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+static const char *nearest(const char *given, const struct names *names)
+{
+    size_t length = strlen(given);
+    if (length == 0 || length > LONGEST) {
+        return NULL;
+    }
+    size_t best_distance = least((length + 2) / 3, length - 1) + 1;
+    const char *best = NULL;
+    const char *name;
+    for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
+        size_t name_length = strlen(name);
+        if (name_length > LONGEST) {
+            continue;
+        }
+        size_t distance = edit_distance(given, length, name, name_length);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = name;
+        }
+    }
+    return best;
+}
+
+/* All names, separated by commas, into `text`; ", ..." after the last that fits. */
+static void list_names(const struct names *names, char *text, size_t size)
+{
+    static const char rest[] = ", ...";
+    size_t used = 0;
+    text[0] = '\0';
+    const char *name;
+    for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
+        size_t length = strlen(name) + (i > 0 ? 2 : 0);
+        if (used + length + sizeof rest > size) {
+            memcpy(text + used, rest, sizeof rest);
+            return;
+        }
+        if (i > 0) {
+            memcpy(text + used, ", ", 2);
+        }
+        memcpy(text + used + (i > 0 ? 2 : 0), name, strlen(name) + 1);
+        used += length;
+    }
+}
+
+static bool expect_names(const char *given, const struct names *names, struct error *why)
+{
+    char all[sizeof why->expected];
+    list_names(names, all, sizeof all);
+    error_expect(why, "%s", all);
+    return error_nearest(why, nearest(given, names));
+}
+
+const char *name_nearest(const char *given, name_row row)
+{
+    return nearest(given, &(struct names){.row = row});
+}
+
+const char *name_nearest_of(const char *given, const char *const *names)
+{
+    return nearest(given, &(struct names){.list = names});
+}
+
+bool name_expect(const char *given, const char *const *names, struct error *why)
+{
+    return expect_names(given, &(struct names){.list = names}, why);
+}
+
+int name_find(const char *given, name_row row, const char *what, const char *file, int line,
+              struct error *why)
+{
+    const char *name;
+    for (int i = 0; (name = row((size_t)i)) != NULL; i++) {
+        if (strcmp(name, given) == 0) {
+            return i;
+        }
+    }
+    error_input(why, file, line, "unknown %s '%s'", what, given);
+    expect_names(given, &(struct names){.row = row}, why);
+    return -1;
+}

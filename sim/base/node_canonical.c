@@ -1,0 +1,125 @@
+/* One text for equal trees: flow style, keys sorted by bytes, every scalar in double quotes,
+ * in ASCII. It is YAML (and JSON but for characters past 16 bits), so that reading it
+ * back and writing it again gives the same text. */
+#include "base/array.h"
+#include "base/node.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    char *bytes;
+    size_t count, capacity;
+};
+
+static bool put(struct text *text, const char *bytes, size_t count, struct error *why)
+{
+    if (!array_reserve(&text->bytes, &text->capacity, text->count + count, 1, why)) {
+        return false;
+    }
+    memcpy(text->bytes + text->count, bytes, count);
+    text->count += count;
+    return true;
+}
+
+static bool put_string(struct text *text, const char *string, struct error *why)
+{
+    return put(text, string, strlen(string), why);
+}
+
+/* Take one character off valid UTF-8: libyaml checked it. */
+static unsigned take_character(const unsigned char **at)
+{
+    const unsigned char *byte = *at;
+    size_t more = *byte < 0x80 ? 0 : *byte < 0xe0 ? 1 : *byte < 0xf0 ? 2 : 3;
+    unsigned character = more == 0 ? *byte : *byte & (0x3fu >> more);
+    for (byte++; more > 0 && *byte != '\0'; byte++, more--) {
+        character = character << 6 | (*byte & 0x3fu);
+    }
+    *at = byte;
+    return character;
+}
+
+static bool put_quoted(struct text *text, const char *string, struct error *why)
+{
+    if (!put_string(text, "\"", why)) {
+        return false;
+    }
+    for (const unsigned char *at = (const unsigned char *)string; *at != '\0';) {
+        char escape[16];
+        unsigned character = take_character(&at);
+        const char *format = character == '"' || character == '\\'     ? "\\%c"
+                             : character >= ' ' && character < 0x7f ? "%c"
+                             : character <= 0xffff                     ? "\\u%04x"
+                                                                       : "\\U%08x";
+        snprintf(escape, sizeof escape, format, character);
+        if (!put_string(text, escape, why)) {
+            return false;
+        }
+    }
+    return put_string(text, "\"", why);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp((*(struct node *const *)a)->key, (*(struct node *const *)b)->key);
+}
+
+static bool put_node(struct text *text, const struct node *node, struct error *why);
+
+static bool put_children(struct text *text, struct node *const *children, size_t count,
+                         struct error *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct node *child = children[i];
+        if ((i > 0 && !put_string(text, ", ", why)) ||
+            (child->key != NULL &&
+             !(put_quoted(text, child->key, why) && put_string(text, ": ", why))) ||
+            !put_node(text, child, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool put_map(struct text *text, const struct node *map, struct error *why)
+{
+    struct node **sorted = array_zeroed(map->count, sizeof(struct node *), why);
+    if (sorted == NULL) {
+        return false;
+    }
+    if (map->count > 0) {
+        memcpy(sorted, map->children, map->count * sizeof(struct node *));
+        qsort(sorted, map->count, sizeof(struct node *), compare_keys);
+    }
+    bool done = put_string(text, "{", why) && put_children(text, sorted, map->count, why) &&
+                put_string(text, "}", why);
+    free(sorted);
+    return done;
+}
+
+static bool put_node(struct text *text, const struct node *node, struct error *why)
+{
+    switch (node->kind) {
+    case NODE_SCALAR:
+        return put_quoted(text, node->text, why);
+    case NODE_LIST:
+        return put_string(text, "[", why) &&
+               put_children(text, node->children, node->count, why) && put_string(text, "]", why);
+    case NODE_MAP:
+        return put_map(text, node, why);
+    default:
+        return put_string(text, "null", why);
+    }
+}
+
+char *node_canonical(const struct node *node, struct error *why)
+{
+    struct text text = {0};
+    if (!put_node(&text, node, why) || !put(&text, "", 1, why)) {
+        free(text.bytes);
+        return NULL;
+    }
+    return text.bytes;
+}

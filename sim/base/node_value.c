@@ -1,0 +1,118 @@
+/* Typed values out of a tree, and complaints about its nodes. */
+#include "base/name.h"
+#include "base/node.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool node_error(const struct node *node, struct error *why, const char *format, ...)
+{
+    char text[sizeof why->found];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return error_input(why, node->file, node->line, "%s", text);
+}
+
+/* Find the scalar `key`: `*found` is NULL when it is absent or empty. */
+static bool find_scalar(const struct node *map, const char *key, const struct node **found,
+                        struct error *why)
+{
+    const struct node *node = node_get(map, key);
+    *found = NULL;
+    if (node == NULL || node->kind == NODE_NULL) {
+        return true;
+    }
+    if (node->kind != NODE_SCALAR) {
+        node_error(node, why, "'%s' is a %s", key, node->kind == NODE_LIST ? "list" : "map");
+        return error_expect(why, "a single value");
+    }
+    *found = node;
+    return true;
+}
+
+bool node_text(const struct node *map, const char *key, const char **out, struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    if (node != NULL) {
+        *out = node->text;
+    }
+    return true;
+}
+
+bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
+                   struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    return node == NULL || units_parse(node->text, unit, node->file, node->line, key, out, why);
+}
+
+bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_t most,
+                uint64_t *out, struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    return node == NULL ||
+           units_parse_whole(node->text, unit, most, node->file, node->line, key, out, why);
+}
+
+bool node_bool(const struct node *map, const char *key, bool *out, struct error *why)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", NULL};
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    if (node == NULL) {
+        return true;
+    }
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], node->text) == 0) {
+            *out = i % 2 == 1;
+            return true;
+        }
+    }
+    node_error(node, why, "'%s' is '%.80s', which is neither true nor false", key, node->text);
+    return name_expect(node->text, words, why);
+}
+
+static bool is_key(const char *key, const char *const *keys)
+{
+    for (; *keys != NULL; keys++) {
+        if (strcmp(*keys, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool node_check_keys(const struct node *map, const char *const *keys, const char *where,
+                     struct error *why)
+{
+    if (map == NULL || map->kind == NODE_NULL) {
+        return true;
+    }
+    if (map->kind != NODE_MAP) {
+        node_error(map, why, "'%s' is %s", where,
+                   map->kind == NODE_LIST ? "a list" : "a single value");
+        return name_expect("", keys, why);
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        const struct node *child = map->children[i];
+        if (!is_key(child->key, keys)) {
+            node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
+            return name_expect(child->key, keys, why);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,306 @@
+/* One table of spellings serves reading, printing and messages. */
+#include "base/units.h"
+
+#include "base/name.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct spelling {
+    const char *suffix;
+    enum unit unit;
+    double scale; /* base units in one of these */
+    bool printed; /* of several spellings, the one that is printed */
+};
+
+#define KIBI 1024.0
+#define MEBI (1024.0 * KIBI)
+#define GIBI (1024.0 * MEBI)
+#define TEBI (1024.0 * GIBI)
+
+/* Of each unit the smallest scale first. */
+static const struct spelling spellings[] = {
+    {"", UNIT_COUNT, 1, true},
+    {"%", UNIT_SHARE, 0.01, true},
+    {"x", UNIT_TIMES, 1, true},
+    {"tok", UNIT_TOKENS, 1, true},
+    {"B", UNIT_BYTES, 1, true},
+    {"kB", UNIT_BYTES, 1e3, false},
+    {"KiB", UNIT_BYTES, KIBI, true},
+    {"MB", UNIT_BYTES, 1e6, false},
+    {"MiB", UNIT_BYTES, MEBI, true},
+    {"GB", UNIT_BYTES, 1e9, false},
+    {"GiB", UNIT_BYTES, GIBI, true},
+    {"TB", UNIT_BYTES, 1e12, false},
+    {"TiB", UNIT_BYTES, TEBI, true},
+    {"ns", UNIT_NS, 1, true},
+    {"us", UNIT_NS, 1e3, true},
+    {"ms", UNIT_NS, 1e6, true},
+    {"s", UNIT_NS, 1e9, true},
+    {"B/s", UNIT_BYTES_PER_S, 1, true},
+    {"kB/s", UNIT_BYTES_PER_S, 1e3, true},
+    {"KiB/s", UNIT_BYTES_PER_S, KIBI, false},
+    {"MB/s", UNIT_BYTES_PER_S, 1e6, true},
+    {"MiB/s", UNIT_BYTES_PER_S, MEBI, false},
+    {"GB/s", UNIT_BYTES_PER_S, 1e9, true},
+    {"GiB/s", UNIT_BYTES_PER_S, GIBI, false},
+    {"TB/s", UNIT_BYTES_PER_S, 1e12, true},
+    {"TiB/s", UNIT_BYTES_PER_S, TEBI, false},
+    {"FLOP/s", UNIT_FLOP_PER_S, 1, true},
+    {"MFLOP/s", UNIT_FLOP_PER_S, 1e6, true},
+    {"GFLOP/s", UNIT_FLOP_PER_S, 1e9, true},
+    {"TFLOP/s", UNIT_FLOP_PER_S, 1e12, true},
+    {"PFLOP/s", UNIT_FLOP_PER_S, 1e15, true},
+};
+enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
+
+static const struct {
+    const char *noun, *example;
+    bool bare; /* a number without a suffix is of this unit where it is asked for */
+} kinds[] = {
+    [UNIT_COUNT] = {"a number", "4", true},
+    [UNIT_SHARE] = {"a share", "30%", true},
+    [UNIT_TIMES] = {"a multiple", "3x", false},
+    [UNIT_TOKENS] = {"a number of tokens", "4096tok", true},
+    [UNIT_BYTES] = {"a size", "8GiB", false},
+    [UNIT_NS] = {"a time", "12us", false},
+    [UNIT_BYTES_PER_S] = {"a rate", "26GB/s", false},
+    [UNIT_FLOP_PER_S] = {"a rate of work", "150TFLOP/s", false},
+};
+
+/* A text taken apart: its number (how long, whether of digits only) and its suffix. */
+struct reading {
+    double number;
+    const char *digits;
+    bool whole;
+    const char *suffix;
+};
+
+static const char *skip_digits(const char *c)
+{
+    while (*c >= '0' && *c <= '9') {
+        c++;
+    }
+    return c;
+}
+
+/* The grammar is checked here, not by strtod(), which also takes signs, blanks,
+ * hexadecimal, infinities and nans. */
+static bool read_number(const char *text, struct reading *out)
+{
+    const char *end = skip_digits(text);
+    if (end == text) {
+        return false;
+    }
+    *out = (struct reading){.digits = text, .whole = *end != '.'};
+    if (*end == '.') {
+        const char *fraction = end + 1;
+        end = skip_digits(fraction);
+        if (end == fraction) {
+            return false;
+        }
+    }
+    if (*end == 'e' || *end == 'E') {
+        const char *exponent = end + 1 + (end[1] == '-' || end[1] == '+');
+        if (skip_digits(exponent) == exponent) {
+            return false;
+        }
+        out->whole = false;
+        end = skip_digits(exponent);
+    }
+    char *parsed;
+    out->number = strtod(text, &parsed);
+    out->suffix = end[0] == ' ' && end[1] != '\0' ? end + 1 : end;
+    return parsed == end;
+}
+
+static const struct spelling *find_spelling(const char *suffix)
+{
+    for (int i = 0; i < SPELLINGS; i++) {
+        if (strcmp(spellings[i].suffix, suffix) == 0) {
+            return &spellings[i];
+        }
+    }
+    return NULL;
+}
+
+static bool fits(double value, enum unit unit)
+{
+    return value < (unit == UNIT_NS ? 0x1p63 : 0x1p64);
+}
+
+bool quantity_parse(const char *text, struct quantity *out)
+{
+    struct reading reading;
+    const struct spelling *spelling;
+    if (!read_number(text, &reading) || (spelling = find_spelling(reading.suffix)) == NULL ||
+        !fits(reading.number * spelling->scale, spelling->unit)) {
+        return false;
+    }
+    *out = (struct quantity){reading.number * spelling->scale, spelling->unit};
+    return true;
+}
+
+/* Where a value came from and what it should be, for messages. */
+struct asked {
+    const char *text;
+    enum unit unit;
+    const char *file;
+    int line;
+    const char *key;
+};
+
+static bool refuse(const struct asked *asked, struct error *why, const char *complaint)
+{
+    error_input(why, asked->file, asked->line, "'%s' is '%.80s', %s", asked->key, asked->text,
+                complaint);
+    return error_expect(why, "%s such as %s", kinds[asked->unit].noun, unit_example(asked->unit));
+}
+
+/* A known number with a suffix that is none: show the nearest of the unit asked for. */
+static bool refuse_suffix(const struct asked *asked, const char *suffix, struct error *why)
+{
+    const char *suffixes[SPELLINGS + 1];
+    size_t count = 0;
+    for (int i = 0; i < SPELLINGS; i++) {
+        if (spellings[i].unit == asked->unit) {
+            suffixes[count++] = spellings[i].suffix;
+        }
+    }
+    suffixes[count] = NULL;
+    refuse(asked, why, "which has an unknown unit");
+    return error_nearest(why, name_nearest_of(suffix, suffixes));
+}
+
+/* Take `text` apart and check that it is of the unit asked for. */
+static bool read_asked(const struct asked *asked, struct reading *reading,
+                       const struct spelling **spelling, struct error *why)
+{
+    if (asked->text[0] == '-' && asked->text[1] >= '0' && asked->text[1] <= '9') {
+        return refuse(asked, why, "which is negative");
+    }
+    if (!read_number(asked->text, reading)) {
+        return refuse(asked, why, "which is no number");
+    }
+    *spelling = find_spelling(reading->suffix);
+    if (*spelling == NULL) {
+        return refuse_suffix(asked, reading->suffix, why);
+    }
+    enum unit found = (*spelling)->unit;
+    bool bare = found == UNIT_COUNT;
+    if (bare && asked->unit != UNIT_COUNT && !kinds[asked->unit].bare) {
+        return refuse(asked, why, "which has no unit");
+    }
+    if (!bare && found != asked->unit) {
+        char complaint[64];
+        snprintf(complaint, sizeof complaint, "which is %s", kinds[found].noun);
+        return refuse(asked, why, complaint);
+    }
+    if (bare && asked->unit == UNIT_SHARE && reading->number > 1) {
+        return refuse(asked, why, "which is more than the whole");
+    }
+    return true;
+}
+
+bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
+                 double *out, struct error *why)
+{
+    struct asked asked = {text, unit, file, line, key};
+    struct reading reading;
+    const struct spelling *spelling;
+    if (!read_asked(&asked, &reading, &spelling, why)) {
+        return false;
+    }
+    double value = reading.number * spelling->scale;
+    if (!fits(value, unit)) {
+        return refuse(&asked, why, "which is too large");
+    }
+    *out = value;
+    return true;
+}
+
+/* The whole number that was written, in base units, or what is wrong with it. */
+static const char *read_whole(const struct reading *reading, double scale, uint64_t *out)
+{
+    static const char too_large[] = "which is too large";
+    if (reading->whole && scale >= 1) {
+        errno = 0;
+        *out = strtoull(reading->digits, NULL, 10);
+        bool overflow = errno != 0 || __builtin_mul_overflow(*out, (uint64_t)scale, out);
+        return overflow ? too_large : NULL;
+    }
+    double value = reading->number * scale;
+    double nearest = nearbyint(value);
+    if (!(nearest < 0x1p64)) {
+        return too_large;
+    }
+    double slack = scale > 1 ? 1e-6 * value : 0;
+    if (fabs(nearest - value) > slack) {
+        return "which is no whole number";
+    }
+    *out = (uint64_t)nearest;
+    return NULL;
+}
+
+bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const char *file, int line,
+                       const char *key, uint64_t *out, struct error *why)
+{
+    struct asked asked = {text, unit, file, line, key};
+    struct reading reading;
+    const struct spelling *spelling;
+    if (!read_asked(&asked, &reading, &spelling, why)) {
+        return false;
+    }
+    uint64_t value;
+    const char *complaint = read_whole(&reading, spelling->scale, &value);
+    if (complaint != NULL) {
+        return refuse(&asked, why, complaint);
+    }
+    if (value > most) {
+        char limit[64];
+        snprintf(limit, sizeof limit, "which is more than %llu", (unsigned long long)most);
+        return refuse(&asked, why, limit);
+    }
+    *out = value;
+    return true;
+}
+
+const char *unit_example(enum unit unit)
+{
+    return kinds[unit].example;
+}
+
+/* The largest printed spelling that leaves at least 1 after rounding to three digits. */
+static const struct spelling *spelling_for(double value, enum unit unit)
+{
+    const struct spelling *best = NULL;
+    for (int i = 0; i < SPELLINGS; i++) {
+        const struct spelling *row = &spellings[i];
+        if (row->unit == unit && row->printed &&
+            (best == NULL || fabs(value) >= 0.9995 * row->scale)) {
+            best = row;
+        }
+    }
+    return best;
+}
+
+char *units_format(double value, enum unit unit, char *text, size_t size)
+{
+    const struct spelling *spelling = spelling_for(value, unit);
+    double shown = value / spelling->scale + 0.0; /* -0 becomes 0 */
+    double magnitude = fabs(shown);
+    const char *blank = spelling->suffix[0] != '\0' ? " " : "";
+    bool counted = unit != UNIT_SHARE && unit != UNIT_TIMES && spelling->scale == 1;
+    if (shown == 0 || (counted && shown == nearbyint(shown) && magnitude < 0x1p53)) {
+        snprintf(text, size, "%.0f%s%s", shown, blank, spelling->suffix);
+    } else if (magnitude < 0.9995 || magnitude >= 1e6) {
+        snprintf(text, size, "%#.3g%s%s", shown, blank, spelling->suffix);
+    } else {
+        int decimals = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
+        snprintf(text, size, "%.*f%s%s", decimals, shown, blank, spelling->suffix);
+    }
+    return text;
+}

@@ -1,0 +1,59 @@
+/* Quantities with units: parsed one way and printed one way everywhere.
+ *
+ * Sizes are powers of 1024 with an i (KiB MiB GiB TiB) and of 1000 without
+ * (kB MB GB TB); times are ns us ms s; rates are a size per second ("26GB/s") or work
+ * per second (FLOP/s MFLOP/s GFLOP/s TFLOP/s PFLOP/s). A share is "30%" or "0.3",
+ * a multiple "3x", a count of tokens "4096tok". A blank between number and unit
+ * is allowed; everything else, a sign, and values past 64 bits (63 for times, which are
+ * signed) are refused. Numbers are decimal with an optional fraction and exponent.
+ */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+enum unit {
+    UNIT_COUNT,  /* a plain number */
+    UNIT_SHARE,  /* 1.0 is the whole; written "30%" or 0.3 */
+    UNIT_TIMES,  /* a multiple; written "3x" */
+    UNIT_TOKENS, /* written "4096tok" */
+    UNIT_BYTES,
+    UNIT_NS,
+    UNIT_BYTES_PER_S,
+    UNIT_FLOP_PER_S,
+};
+
+struct quantity {
+    double value; /* in the base unit: bytes, ns, bytes/s, FLOP/s, 1, tokens */
+    enum unit unit;
+};
+
+/* Read `text` whatever its unit. A bare number is UNIT_COUNT.
+ * Returns false, `why` untouched, when the text is no quantity: callers know what
+ * they expected and where, so they write the message. */
+bool quantity_parse(const char *text, struct quantity *out);
+
+/* Read `text` as a quantity of `unit`, not negative. A bare number is taken only
+ * for UNIT_COUNT, UNIT_SHARE (where it is at most 1: a bare 30 was meant as "30%") and
+ * UNIT_TOKENS. A whole number of bytes, tokens or a count is exact up to 2^53. On failure `why` says what was found at file:line for
+ * `key` and shows an example ("8GiB", "12us"). */
+bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
+                 double *out, struct error *why);
+
+/* As units_parse(), for an unsigned whole number of at most `most`, exact in all 64 bits
+ * when it is written without a fraction. "1.1GiB" is the nearest byte; what is further
+ * than a millionth from a whole number is refused. */
+bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const char *file, int line,
+                       const char *key, uint64_t *out, struct error *why);
+
+/* An example of `unit` for messages and help: "8GiB". Static. */
+const char *unit_example(enum unit unit);
+
+/* Write `value` of `unit` into `text` as a person reads it, three significant
+ * digits and the unit that keeps them small: "4.80 GiB", "127 us", "26.0 GB/s",
+ * "93.0 %". Returns `text`. 32 bytes always suffice. */
+char *units_format(double value, enum unit unit, char *text, size_t size);
+
+#endif
