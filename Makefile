@@ -1,0 +1,130 @@
+# Spillway: `make demo` shows it, `make test` checks it, `make help` lists the rest.
+
+# ---- settings: override on the command line --------------------------------------------------
+
+PREFIX  = /usr/local
+DESTDIR =
+# address, undefined, thread, or several with commas between
+SANITIZE =
+# for each fuzz target
+FUZZ_SECONDS = 60
+JOBS = $(shell nproc)
+
+OPTIMIZE = -O2 -g
+WARNINGS = -Wall -Wextra -Wconversion
+WERROR   = -Werror
+LIBS     = -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
+
+# ---- machinery -------------------------------------------------------------------------------
+
+comma := ,
+VARIANT := $(subst address,asan,$(subst undefined,ubsan,$(subst thread,tsan,$(SANITIZE))))
+VARIANT := $(or $(subst $(comma),+,$(VARIANT)),release)
+OUT     := build/$(VARIANT)
+LIBRARY := $(OUT)/libspillway.a
+PROGRAM := $(if $(filter release,$(VARIANT)),build/spillway,$(OUT)/spillway)
+
+SOURCES := $(wildcard sim/*/*.c)
+UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/test_*.c))
+TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
+BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
+SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
+
+# Contracted multiply-adds would make results differ between machines.
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
+             $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) \
+             $(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
+FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
+
+.PHONY: all demo test bench fuzz capture install compile_commands.json help clean
+.PHONY: packages units fuzzers
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(if $(wildcard sim/main.c),$(PROGRAM),$(LIBRARY)) ## build the program (the default)
+
+demo: packages ## compare systems on a recorded trace: table, database, pictures
+	$(SUBMAKE) all
+	@mkdir -p build/demo
+	build/spillway simulate scenarios/demo.yaml --db build/demo/results.db
+	@for kind in latency hits reuse; do \
+	    build/spillway plot $$kind build/demo/results.db -o build/demo/$$kind.svg || exit; done
+
+test: packages ## run every test, also under the address and undefined sanitizers
+	$(SUBMAKE) all units
+	$(SUBMAKE) $(SANITIZED) units fuzzers
+	@tests/run.sh $(SCRIPTS) $(UNITS) $(UNITS:build/release/%=build/asan+ubsan/%) \
+	    $(TARGETS:%='build/asan+ubsan/tests/fuzz/fuzz_% tests/fuzz/corpus/%/*')
+
+bench: $(BENCHES) ## measure speed
+	@for bench in $(BENCHES); do echo "$$bench"; $$bench || exit; done
+
+fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
+	@command -v clang >/dev/null || \
+	    { echo 'make fuzz needs clang: apt-get install clang libclang-rt-14-dev' >&2; exit 1; }
+	$(SUBMAKE) $(FUZZED) fuzzers
+	@for target in $(TARGETS); do \
+	    mkdir -p build/fuzz/corpus/$$target && \
+	    build/fuzz/tests/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+	      -artifact_prefix=build/fuzz/$$target- -print_final_stats=1 \
+	      build/fuzz/corpus/$$target tests/fuzz/corpus/$$target || exit; done
+
+capture: ## record the shipped decode trace again, from nothing
+	traces/capture/recreate.sh
+
+install: all ## install program, data, man page and completion below PREFIX
+	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
+	find models hwprofiles scenarios plots traces -type f \
+	    -not -path 'hwprofiles/calibrate/*' -not -path 'traces/capture/*' \
+	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
+	$(PROGRAM) --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+
+compile_commands.json: ## write build/compile_commands.json for editors
+	@mkdir -p build
+	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c tests/*/*.c), \
+	    printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
+	      '$(CURDIR)' '$(source)' '$(CC) $(ALL_CFLAGS) -c $(source)';) } | \
+	    sed '$$ s/,$$/\n]/' >build/compile_commands.json
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z_.]+:.*## /{printf "  %-22s %s\n", $$1, $$2}' Makefile
+
+clean: ## remove build/
+	rm -rf build
+
+packages:
+	@tools/packages.sh
+
+units: $(UNITS)
+fuzzers: $(FUZZERS)
+
+$(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
+	$(LINK)
+
+$(LIBRARY): $(SOURCES:%.c=$(OUT)/%.o)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(LIBRARY)
+	$(LINK) -lcmocka
+
+# With a fuzzer, its main(); otherwise one that replays the corpus.
+$(OUT)/tests/fuzz/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.o $(LIBRARY) \
+                          $(if $(filter-out fuzz,$(VARIANT)),$(OUT)/tests/fuzz/replay.o)
+	$(LINK) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
+
+$(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o $(LIBRARY)
+	$(LINK)
+
+$(OUT)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+-include $(shell test ! -d $(OUT) || find $(OUT) -name '*.d')

@@ -1,0 +1,107 @@
+/* Indices are handed out in ascending order, and none after a failure was seen. So every
+ * index below a failing one has been handed out and runs to its end: the lowest
+ * failing index is the same for any number of threads. */
+#include "base/parallel.h"
+
+#include "base/array.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { MOST_THREADS = 256 };
+
+struct loop {
+    parallel_item item;
+    void *context;
+    uint32_t count;
+    atomic_uint_fast64_t next; /* wider than an index: every thread takes one past the end */
+    atomic_bool failed;
+};
+
+struct worker {
+    struct loop *loop;
+    uint32_t thread;
+    pthread_t id;
+    uint64_t failing; /* index that failed here; UINT64_MAX when none did */
+    struct error why;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct loop *loop = worker->loop;
+    while (!atomic_load(&loop->failed)) {
+        uint64_t index = atomic_fetch_add(&loop->next, 1);
+        if (index >= loop->count) {
+            break;
+        }
+        if (!loop->item((uint32_t)index, worker->thread, loop->context, &worker->why)) {
+            worker->failing = index;
+            atomic_store(&loop->failed, true);
+        }
+    }
+    return NULL;
+}
+
+uint32_t parallel_threads(uint32_t threads)
+{
+    if (threads == 0) {
+        cpu_set_t set;
+        int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+        threads = (uint32_t)processors;
+    }
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+/* Start the others; the caller is worker 0. A thread that cannot be had leaves its share to
+ * the rest. Returns how many there are. */
+static uint32_t start_workers(struct worker *workers, uint32_t threads, struct loop *loop)
+{
+    for (uint32_t t = 0; t < threads; t++) {
+        workers[t] = (struct worker){.loop = loop, .thread = t, .failing = UINT64_MAX};
+        if (t > 0 && pthread_create(&workers[t].id, NULL, work, &workers[t]) != 0) {
+            return t;
+        }
+    }
+    return threads;
+}
+
+/* Wait for all; the worker with the lowest failing index, NULL when none failed. */
+static const struct worker *join_workers(struct worker *workers, uint32_t running)
+{
+    const struct worker *first = NULL;
+    for (uint32_t t = 0; t < running; t++) {
+        if (t > 0) {
+            pthread_join(workers[t].id, NULL);
+        }
+        uint64_t lowest = first != NULL ? first->failing : UINT64_MAX;
+        first = workers[t].failing < lowest ? &workers[t] : first;
+    }
+    return first;
+}
+
+bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
+                  struct error *why)
+{
+    if (count == 0) {
+        return true;
+    }
+    threads = parallel_threads(threads);
+    threads = threads < count ? threads : count;
+    struct worker *workers = array_zeroed(threads, sizeof *workers, why);
+    if (workers == NULL) {
+        return false;
+    }
+    struct loop loop = {.item = item, .context = context, .count = count};
+    uint32_t running = start_workers(workers, threads, &loop);
+    work(&workers[0]);
+    const struct worker *failed = join_workers(workers, running);
+    bool done = failed == NULL;
+    if (!done) {
+        *why = failed->why;
+    }
+    free(workers);
+    return done;
+}

@@ -1,0 +1,57 @@
+#!/bin/bash
+# Run test commands that speak TAP, several at a time, and add them up.
+#
+#   tests/run.sh COMMAND...     each COMMAND is one line of shell
+#
+# A command that passes is one line; of one that fails all output is shown. Tests that its plan
+# ("1..N") announced and that never came, and a bad exit status without a failed test, count as
+# failed. The last line is "N passed, N failed", with ", N skipped" when some were.
+set -u
+export CMOCKA_MESSAGE_OUTPUT=TAP
+: "${TEST_TIMEOUT:=400}" # seconds for one command
+
+# Run one command; leave "passed failed skipped" in the file $2.
+run_one() {
+    local output status counts passed failed skipped
+    output=$(timeout "$TEST_TIMEOUT" bash -c "$1" 2>&1 </dev/null | tr -d '\0'
+             exit "${PIPESTATUS[0]}")
+    status=$?
+    counts=$(awk -v status="$status" '
+        /^[ \t]*1\.\.[0-9]+/          { split($0, plan, /\.\./); planned += plan[2]; plans++ }
+        /^[ \t]*(not )?ok .*# SKIP/   { skipped++; next }
+        /^[ \t]*ok /                  { passed++ }
+        /^[ \t]*not ok /              { failed++ }
+        END {
+            seen = passed + failed + skipped
+            if (planned > seen) failed += planned - seen
+            if (failed == 0 && (status != 0 || seen == 0 && !plans)) failed++
+            print passed + 0, failed + 0, skipped + 0
+        }' <<<"$output")
+    echo "$counts" >"$2"
+    read -r passed failed skipped <<<"$counts"
+    if [ "$failed" -gt 0 ]; then
+        printf 'FAIL  %s  (exit status %d)\n%s\n' "$1" "$status" "$output"
+    else
+        printf 'ok    %-58s %4d passed%s\n' "${1#build/}" "$passed" \
+            "$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
+    fi
+}
+
+if [ "${1-}" = --one ]; then
+    run_one "$2" "$(mktemp "$3/XXXXXX")"
+    exit 0
+fi
+
+counts=$(mktemp -d)
+trap 'rm -rf "$counts"' EXIT
+for command in "$@"; do
+    printf '%s\0%s\0' "$command" "$counts"
+done | xargs -0 -n 2 -P "$(nproc)" "$0" --one
+cat "$counts"/* | awk '
+    { passed += $1; failed += $2; skipped += $3 }
+    END {
+        printf "%d passed, %d failed", passed, failed
+        if (skipped) printf ", %d skipped", skipped
+        print ""
+        exit failed > 0 || passed == 0
+    }'

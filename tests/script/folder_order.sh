@@ -1,0 +1,40 @@
+#!/bin/bash
+# Every #include under sim/ points down: a folder uses itself and the folders in its row.
+set -eu
+cd "$(dirname "$0")/../.."
+
+awk '
+BEGIN {
+    may["base"]     = ""
+    may["engine"]   = "base"
+    may["model"]    = "engine base"
+    may["hardware"] = "engine base"
+    may["trace"]    = "hardware model engine base"
+    may["policy"]   = "trace hardware model engine base"
+    may["decode"]   = "policy trace hardware model engine base"
+    may["serve"]    = "decode policy trace hardware model engine base"
+    may["store"]    = "base"
+    may["study"]    = "store serve decode policy trace hardware model engine base"
+    may["cli"]      = "study store serve decode policy trace hardware model engine base"
+    may["."]        = "cli base" # main.c
+}
+function folder_of(path) {
+    return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "."
+}
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+    split($0, quoted, "\"")
+    from = folder_of(substr(FILENAME, length("sim/") + 1))
+    to = folder_of(quoted[2])
+    includes++
+    if (!(from in may)) {
+        wrong = wrong "# " FILENAME ":" FNR ": folder " from " has no place in the order\n"
+    } else if (to != from && index(" " may[from] " ", " " to " ") == 0) {
+        wrong = wrong "# " FILENAME ":" FNR ": " from " may not use " quoted[2] "\n"
+    }
+}
+END {
+    print "1..1"
+    printf "%s", wrong
+    print (wrong == "" && includes > 0 ? "ok" : "not ok") " 1 - includes_point_down"
+    exit wrong != "" || includes == 0
+}' $(find sim -name '*.[ch]' -o -name '*.def')
