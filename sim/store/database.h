@@ -1,0 +1,27 @@
+/* SQLite with this program's errors: the inside of a store, for the files of this folder. */
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+struct store {
+    sqlite3 *database;
+    char *path; /* as the user wrote it */
+};
+
+/* Fill `why` with what SQLite just complained about. Returns false. */
+bool database_error(const struct store *store, struct error *why);
+
+/* Run statements that give no rows. */
+bool database_run(struct store *store, const char *sql, struct error *why);
+
+/* Compile one statement, for sqlite3_bind_* and sqlite3_step; free it with sqlite3_finalize(). */
+bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
+                      struct error *why);
+
+/* One step: `row` tells a row from the end. */
+bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why);
+
+#endif

@@ -1,0 +1,169 @@
+/* Putting a run: its row and its detail, in one transaction or not at all. */
+#include "store/store.h"
+
+#include "base/version.h"
+#include "store/cell.h"
+#include "store/database.h"
+#include "store/schema.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A row of `runs`: the columns, the fixed texts, the version. */
+#define RUN_FIELDS (COLUMN_COUNT + SCHEMA_TEXTS + 1)
+
+static bool bind_number(sqlite3_stmt *statement, int at, double value)
+{
+    return (isnan(value) ? sqlite3_bind_null(statement, at)
+                         : sqlite3_bind_double(statement, at, value)) == SQLITE_OK;
+}
+
+static bool bind_cell(sqlite3_stmt *statement, int at, const struct result *result,
+                      enum column column)
+{
+    const struct cell *cell = &result->cells[column];
+    if (!result_has(result, column)) {
+        return sqlite3_bind_null(statement, at) == SQLITE_OK;
+    }
+    switch (column_kinds[column].type) {
+    case COLUMN_TYPE_INTEGER:
+        return sqlite3_bind_int64(statement, at, cell->integer) == SQLITE_OK;
+    case COLUMN_TYPE_REAL:
+        return bind_number(statement, at, cell->real);
+    case COLUMN_TYPE_US:
+        return bind_number(statement, at, (double)cell->integer / 1e3);
+    case COLUMN_TYPE_MS:
+        return bind_number(statement, at, (double)cell->integer / 1e6);
+    default: {
+        char buffer[CELL_SIZE];
+        const char *text = cell_text(result, column, buffer);
+        return sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT) == SQLITE_OK;
+    }
+    }
+}
+
+static bool bind_run(sqlite3_stmt *statement, const struct result *result)
+{
+    int at = 1;
+    for (int column = 0; column < COLUMN_COUNT; column++) {
+        if (!bind_cell(statement, at++, result, (enum column)column)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < SCHEMA_TEXTS; i++) {
+        const char *text = (const char *)result + schema_texts[i].offset;
+        if (sqlite3_bind_text(statement, at++, text, -1, SQLITE_STATIC) != SQLITE_OK) {
+            return false;
+        }
+    }
+    return sqlite3_bind_text(statement, at, SPILLWAY_VERSION, -1, SQLITE_STATIC) == SQLITE_OK;
+}
+
+/* "INSERT OR IGNORE INTO runs VALUES (?,?,...)" */
+static void insert_run_sql(char *sql, size_t size)
+{
+    size_t used = (size_t)snprintf(sql, size, "INSERT OR IGNORE INTO runs VALUES (?");
+    assert(used + 2 * RUN_FIELDS < size);
+    for (int i = 1; i < RUN_FIELDS; i++) {
+        memcpy(sql + used, ",?", 2);
+        used += 2;
+    }
+    memcpy(sql + used, ")", 2);
+}
+
+static bool put_run(struct store *store, const struct result *result, bool *added,
+                    struct error *why)
+{
+    char sql[64 + 2 * RUN_FIELDS];
+    insert_run_sql(sql, sizeof sql);
+    sqlite3_stmt *statement = NULL;
+    bool row;
+    bool ok = database_prepare(store, sql, &statement, why) &&
+              (bind_run(statement, result) || database_error(store, why)) &&
+              database_step(store, statement, &row, why);
+    *added = ok && sqlite3_changes(store->database) > 0;
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* One row of a detail table: its key and what else it has. */
+typedef void (*bind_row)(sqlite3_stmt *statement, const struct result *result, uint32_t index);
+
+static void bind_item(sqlite3_stmt *statement, const struct result_item *item)
+{
+    sqlite3_bind_text(statement, 2, item->name, -1, SQLITE_STATIC);
+    sqlite3_bind_double(statement, 3, (double)item->ns / 1e3);
+}
+
+static void bind_part(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    bind_item(statement, &result->parts[index]);
+}
+
+static void bind_stall(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    bind_item(statement, &result->stalls[index]);
+}
+
+static void bind_layer(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_layer *layer = &result->layers[index];
+    sqlite3_bind_int64(statement, 2, index);
+    sqlite3_bind_double(statement, 3, (double)layer->ns / 1e3);
+    bind_number(statement, 4, layer->hit_ratio);
+    sqlite3_bind_int64(statement, 5, layer->h2d_bytes);
+}
+
+static void bind_step(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_step *step = &result->steps[index];
+    sqlite3_bind_int64(statement, 2, index);
+    sqlite3_bind_double(statement, 3, (double)step->ns / 1e3);
+    bind_number(statement, 4, step->hit_ratio);
+    sqlite3_bind_int64(statement, 5, step->h2d_bytes);
+}
+
+static bool put_rows(struct store *store, const struct result *result, const char *sql,
+                     uint32_t count, bind_row bind, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = database_prepare(store, sql, &statement, why);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        bool row;
+        sqlite3_bind_text(statement, 1, result->cells[COLUMN_RUN].text, -1, SQLITE_STATIC);
+        bind(statement, result, i);
+        ok = database_step(store, statement, &row, why);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+static bool put_all(struct store *store, const struct result *result, struct error *why)
+{
+    bool added;
+    if (!put_run(store, result, &added, why)) {
+        return false;
+    }
+    return !added || (put_rows(store, result, "INSERT INTO parts VALUES (?,?,?)",
+                               result->part_count, bind_part, why) &&
+                      put_rows(store, result, "INSERT INTO stalls VALUES (?,?,?)",
+                               result->stall_count, bind_stall, why) &&
+                      put_rows(store, result, "INSERT INTO layers VALUES (?,?,?,?,?)",
+                               result->layer_count, bind_layer, why) &&
+                      put_rows(store, result, "INSERT INTO steps VALUES (?,?,?,?,?)",
+                               result->step_count, bind_step, why));
+}
+
+bool store_put(struct store *store, const struct result *result, struct error *why)
+{
+    assert(result->cells[COLUMN_RUN].set);
+    bool ok = database_run(store, "BEGIN IMMEDIATE", why) && put_all(store, result, why) &&
+              database_run(store, "COMMIT", why);
+    if (!ok && !sqlite3_get_autocommit(store->database)) {
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return ok;
+}

@@ -1,0 +1,103 @@
+#include "store/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+/* What SQLite is to make of a column. Items and bands are JSON texts. */
+#define SQL_TEXT " TEXT"
+#define SQL_INTEGER " INTEGER"
+#define SQL_REAL " REAL"
+#define SQL_US " REAL"
+#define SQL_MS " REAL"
+#define SQL_PARTS " TEXT"
+#define SQL_SHARES " TEXT"
+#define SQL_BAND " TEXT"
+
+const char schema_tables[] =
+    "CREATE TABLE runs (\n"
+#define COLUMN(id, name, type, what) "  " name SQL_##type ",\n"
+#include "store/columns.def"
+#undef COLUMN
+    "  scenario_hash TEXT, trace_hash TEXT, profile_hash TEXT, plan_hash TEXT,\n"
+    "  scenario TEXT, message TEXT, version TEXT,\n"
+    "  PRIMARY KEY (run));\n"
+    "CREATE TABLE parts (run TEXT, name TEXT, us REAL, PRIMARY KEY (run, name)) WITHOUT ROWID;\n"
+    "CREATE TABLE stalls (run TEXT, name TEXT, us REAL, PRIMARY KEY (run, name)) WITHOUT ROWID;\n"
+    "CREATE TABLE layers (run TEXT, layer INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
+    "  PRIMARY KEY (run, layer)) WITHOUT ROWID;\n"
+    "CREATE TABLE steps (run TEXT, step INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
+    "  PRIMARY KEY (run, step)) WITHOUT ROWID;\n";
+
+#define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
+const struct schema_text schema_texts[SCHEMA_TEXTS] = {
+    {FIELD(scenario_hash)}, {FIELD(trace_hash)}, {FIELD(profile_hash)},
+    {FIELD(plan_hash)},     {FIELD(scenario)},   {FIELD(message)},
+};
+
+int32_t schema_version(void)
+{
+    uint32_t hash = XXH32(schema_tables, strlen(schema_tables), 0);
+    return (int32_t)(hash & INT32_MAX) | 1;
+}
+
+/* Where SQLite's header keeps things (big-endian): https://www.sqlite.org/fileformat.html */
+enum { HEADER_SIZE = 100, USER_VERSION_AT = 60, APPLICATION_AT = 68 };
+static const char header_magic[16] = "SQLite format 3";
+
+static uint32_t header_number(const unsigned char *header, int at)
+{
+    return (uint32_t)header[at] << 24 | (uint32_t)header[at + 1] << 16 |
+           (uint32_t)header[at + 2] << 8 | (uint32_t)header[at + 3];
+}
+
+static bool check_header(const char *path, const unsigned char header[HEADER_SIZE],
+                         struct error *why)
+{
+    if (memcmp(header, header_magic, sizeof header_magic) != 0) {
+        return error_set(why, path, 0, "is no SQLite database, and was left as it is");
+    }
+    if (header_number(header, APPLICATION_AT) != SCHEMA_APPLICATION) {
+        return error_set(why, path, 0, "is a database of another program, and was left as it is");
+    }
+    uint32_t version = header_number(header, USER_VERSION_AT);
+    if (version != (uint32_t)schema_version()) {
+        error_set(why, path, 0, "holds results of another version of spillway (schema %08x)",
+                  version);
+        return error_expect(why, "schema %08x; name another file", (uint32_t)schema_version());
+    }
+    return true;
+}
+
+bool schema_check_file(const char *path, bool writable, struct error *why)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return (errno == ENOENT && writable) ||
+               error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return error_set(why, path, 0, "is a directory, not a database");
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return error_set(why, path, 0, "is no file, so no database");
+    }
+    if (info.st_size == 0) {
+        return writable || error_set(why, path, 0, "is empty: it holds no results");
+    }
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    unsigned char header[HEADER_SIZE] = {0};
+    bool whole = fread(header, 1, sizeof header, file) == sizeof header;
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (failed) {
+        return error_set(why, path, 0, "cannot be read");
+    }
+    return whole ? check_header(path, header, why)
+                 : error_set(why, path, 0, "is no SQLite database, and was left as it is");
+}

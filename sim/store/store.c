@@ -1,0 +1,186 @@
+/* A rollback journal, not a write-ahead log: between two runs the results are one plain file that
+ * can be copied, even after kill -9; a process killed within a transaction leaves a journal beside
+ * it, from which the next one to open the file, reader or writer, restores the last whole run. */
+#include "store/store.h"
+
+#include "store/database.h"
+#include "store/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUSY_MS = 10000 };
+
+/* What SQLite's result codes mean to the user; the rest are told in SQLite's own words. */
+static const struct {
+    int code;
+    const char *text;
+} complaints[] = {
+    {SQLITE_BUSY, "is in use by another program"},
+    {SQLITE_FULL, "cannot be written: the disk is full"},
+    {SQLITE_READONLY, "cannot be written: it or its folder is read-only"},
+    {SQLITE_NOTADB, "is no SQLite database"},
+    {SQLITE_CORRUPT, "is damaged"},
+};
+
+bool database_error(const struct store *store, struct error *why)
+{
+    int code = sqlite3_extended_errcode(store->database) & 0xff;
+    for (size_t i = 0; i < sizeof complaints / sizeof complaints[0]; i++) {
+        if (complaints[i].code == code) {
+            return error_set(why, store->path, 0, "%s", complaints[i].text);
+        }
+    }
+    int number = sqlite3_system_errno(store->database);
+    bool system = number != 0 && (code == SQLITE_IOERR || code == SQLITE_CANTOPEN);
+    return error_set(why, store->path, 0, "%s%s%s", sqlite3_errmsg(store->database),
+                     system ? ": " : "", system ? strerror(number) : "");
+}
+
+bool database_run(struct store *store, const char *sql, struct error *why)
+{
+    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK ||
+           database_error(store, why);
+}
+
+bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
+                      struct error *why)
+{
+    return sqlite3_prepare_v2(store->database, sql, -1, statement, NULL) == SQLITE_OK ||
+           database_error(store, why);
+}
+
+bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why)
+{
+    int code = sqlite3_step(statement);
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE || database_error(store, why);
+}
+
+/* The version in the file: 0 when it has no tables yet. */
+static bool read_version(struct store *store, int *version, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    bool ok = database_prepare(store, "PRAGMA user_version", &statement, why) &&
+              database_step(store, statement, &row, why);
+    *version = ok && row ? sqlite3_column_int(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* Tables and marks in one transaction; another process may have been faster. */
+static bool create_tables(struct store *store, struct error *why)
+{
+    char marks[96];
+    snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             SCHEMA_APPLICATION, (int)schema_version());
+    int version;
+    if (!database_run(store, "BEGIN IMMEDIATE", why) || !read_version(store, &version, why)) {
+        return false;
+    }
+    return (version != 0 ||
+            (database_run(store, schema_tables, why) && database_run(store, marks, why))) &&
+           database_run(store, "COMMIT", why);
+}
+
+static bool prepare_file(struct store *store, bool writable, struct error *why)
+{
+    int version;
+    sqlite3_busy_timeout(store->database, BUSY_MS);
+    if (!read_version(store, &version, why)) {
+        return false;
+    }
+    if (!writable) {
+        return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
+               database_run(store, "PRAGMA query_only = 1", why);
+    }
+    if (sqlite3_db_readonly(store->database, "main") == 1) {
+        return error_set(why, store->path, 0, "cannot be written: it is read-only");
+    }
+    return version != 0 || create_tables(store, why);
+}
+
+/* A reader opens for writing too where it may: else it could not roll a killed writer back. */
+static bool open_file(struct store *store, bool writable, struct error *why)
+{
+    int flags = SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0);
+    char *path; /* "./x" keeps SQLite from giving ":memory:" a meaning */
+    if (asprintf(&path, "%s%s", store->path[0] == '/' ? "" : "./", store->path) < 0) {
+        return error_set(why, store->path, 0, "out of memory");
+    }
+    int code = sqlite3_open_v2(path, &store->database, flags, NULL);
+    free(path);
+    if (store->database == NULL) {
+        return error_set(why, store->path, 0, "out of memory");
+    }
+    return (code == SQLITE_OK || database_error(store, why)) && prepare_file(store, writable, why);
+}
+
+struct store *store_open(const char *path, bool writable, struct error *why)
+{
+    if (path[0] == '\0') {
+        error_usage(why, NULL, 0, "the name of the results file is empty");
+        return NULL;
+    }
+    if (!schema_check_file(path, writable, why)) {
+        return NULL;
+    }
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL || (store->path = strdup(path)) == NULL) {
+        free(store);
+        error_set(why, path, 0, "out of memory");
+        return NULL;
+    }
+    if (!open_file(store, writable, why)) {
+        store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+void store_close(struct store *store)
+{
+    if (store != NULL) {
+        sqlite3_close(store->database);
+        free(store->path);
+        free(store);
+    }
+}
+
+bool store_has(struct store *store, const char *run, bool *found, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = database_prepare(store, "SELECT 1 FROM runs WHERE run = ?", &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        ok = database_step(store, statement, found, why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* SQLite's callback has no error to fill: it is carried here. */
+struct query {
+    store_row row;
+    void *context;
+    struct error *why;
+    bool refused;
+};
+
+static int query_row(void *opaque, int count, char **values, char **names)
+{
+    struct query *query = opaque;
+    query->refused = !query->row((uint32_t)count, (const char *const *)names,
+                                 (const char *const *)values, query->context, query->why);
+    return query->refused;
+}
+
+bool store_query(struct store *store, const char *sql, store_row row, void *context,
+                 struct error *why)
+{
+    struct query query = {.row = row, .context = context, .why = why};
+    int code = sqlite3_exec(store->database, sql, query_row, &query, NULL);
+    return code == SQLITE_OK || (!query.refused && database_error(store, why));
+}

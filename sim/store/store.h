@@ -1,0 +1,39 @@
+/* Results in SQLite: one file, one transaction a run.
+ *
+ * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run, name, us), layers (run,
+ * layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio, h2d_bytes). A run's identity is its hash: a run already
+ * there is not put twice. A killed process leaves whole runs only; no column holds the wall clock, so an
+ * interrupted and resumed sweep gives the rows of an uninterrupted one.
+ *
+ * A file that is no database, is another program's, or has another schema version is refused and left alone.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/error.h"
+#include "store/result.h"
+
+#include <stdbool.h>
+
+struct store;
+
+/* Open for writing (created when absent) or for reading only (must exist). */
+struct store *store_open(const char *path, bool writable, struct error *why);
+void store_close(struct store *store);
+
+/* Is there a finished run of this identity? */
+bool store_has(struct store *store, const char *run, bool *found, struct error *why);
+
+/* Read a run back, all columns and detail. Texts are the result's. */
+bool store_get(struct store *store, const char *run, struct result *result, struct error *why);
+
+/* Put a run with its detail in one transaction. A run that is there already stays as it is. */
+bool store_put(struct store *store, const struct result *result, struct error *why);
+
+/* Run a query and hand each row, as texts (NULL for null), to `row`; for plots and reports. */
+typedef bool (*store_row)(uint32_t count, const char *const *names, const char *const *values,
+                          void *context, struct error *why);
+bool store_query(struct store *store, const char *sql, store_row row, void *context,
+                 struct error *why);
+
+#endif
