@@ -1,9 +1,10 @@
 /* The store: what goes in comes out, whole runs only, and no file that is not ours is touched. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "store/cell.h"
 #include "store/schema.h"
