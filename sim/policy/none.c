@@ -1,0 +1,33 @@
+/* No cache: whatever is wanted is fetched, and forgotten. */
+#include "base/array.h"
+#include "policy/kinds.h"
+
+#include <stdlib.h>
+
+static struct policy *none_create(const double *values, const struct policy_env *env,
+                                  struct error *why)
+{
+    (void)values;
+    (void)env;
+    return array_zeroed(1, sizeof(struct policy), why);
+}
+
+static void none_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
+{
+    (void)policy;
+    outcome->missed = demand->wanted;
+    outcome->mass = policy_wanted_mass(demand);
+}
+
+static void none_destroy(struct policy *policy)
+{
+    free(policy);
+}
+
+const struct policy_kind policy_none = {
+    .name = "none",
+    .summary = "nothing is cached",
+    .create = none_create,
+    .access = none_access,
+    .destroy = none_destroy,
+};

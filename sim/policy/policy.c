@@ -1,0 +1,99 @@
+/* The table of policies and what all of them share.
+ *
+ * A new policy is a file and a row here; `list policies`, the nearest name in messages and the
+ * property tests walk the rows.
+ */
+#include "policy/policy.h"
+
+#include "base/name.h"
+#include "policy/kinds.h"
+
+#include <assert.h>
+
+const struct policy_kind *const policies[] = {
+    &policy_none, &policy_lru, &policy_fifo, &policy_qsac, NULL,
+};
+
+enum { PARAMS_MOST = 16 }; /* of one policy */
+
+static const char *row_name(size_t index)
+{
+    return policies[index] ? policies[index]->name : NULL;
+}
+
+const struct policy_kind *policy_find(const char *name, const char *file, int line,
+                                      struct error *why)
+{
+    int row = name_find(name, row_name, "policy", file, line, why);
+    return row < 0 ? NULL : policies[row];
+}
+
+/* Copy `given`, or the defaults, into `values`; refuse what is out of range. */
+static bool take_values(const struct policy_kind *kind, const double *given, double *values,
+                        struct error *why)
+{
+    const struct policy_param *param = kind->params;
+    for (size_t i = 0; param && param[i].name; i++) {
+        assert(i < PARAMS_MOST);
+        values[i] = given ? given[i] : param[i].value;
+        if (!(values[i] >= param[i].least && values[i] <= param[i].most)) {
+            error_usage(why, NULL, 0, "%s %g of policy '%s'", param[i].name, values[i], kind->name);
+            return error_expect(why, "%g ... %g", param[i].least, param[i].most);
+        }
+    }
+    return true;
+}
+
+struct policy *policy_create(const struct policy_kind *kind, const double *given,
+                             const struct policy_env *env, struct error *why)
+{
+    double values[PARAMS_MOST];
+    if (!take_values(kind, given, values, why))
+        return NULL;
+    if (env->capacity > env->blocks) {
+        error_set(why, NULL, 0, "a cache of %u blocks for %u", env->capacity, env->blocks);
+        return NULL;
+    }
+    if (kind->needs_queries && env->query_heads == 0) {
+        error_set(why, NULL, 0, "policy '%s' compares queries, and the trace has none", kind->name);
+        error_expect(why, "a trace with queries");
+        return NULL;
+    }
+    struct policy *policy = kind->create(values, env, why);
+    if (policy)
+        *policy = (struct policy){.kind = kind, .order = env->order};
+    return policy;
+}
+
+void policy_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
+{
+    *outcome = (struct outcome){0};
+    policy->kind->access(policy, demand, outcome);
+    if (policy->held > policy->held_most)
+        policy->held_most = policy->held;
+}
+
+void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most)
+{
+    *now = policy->held;
+    *most = policy->held_most;
+}
+
+void policy_destroy(struct policy *policy)
+{
+    if (policy)
+        policy->kind->destroy(policy);
+}
+
+float policy_wanted_mass(const struct demand *demand)
+{
+    /* Four sums, as one would wait for each addition. */
+    float sum[4] = {0};
+    uint32_t i = 0;
+    for (; i + 4 <= demand->wanted; i += 4)
+        for (uint32_t lane = 0; lane < 4; lane++)
+            sum[lane] += trace_mass[demand->mass[i + lane]];
+    for (; i < demand->wanted; i++)
+        sum[0] += trace_mass[demand->mass[i]];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}

@@ -1,0 +1,95 @@
+/* Cache policies behind one interface.
+ *
+ * A policy instance is one cache over blocks 0 ... blocks-1 (of one KV head, or of a layer where
+ * blocks span all heads). It sees a demand at a time and answers with an outcome; it sees no time,
+ * bytes or hardware.
+ *
+ * A step's demand is a batch (`order` POLICY_BATCH): all wanted blocks are looked up against the
+ * state before the step; then they are touched and admitted, worst first, in one order that does
+ * not depend on the size. LRU re-stamps hits and misses in that one order, which makes it a stack
+ * algorithm; every other policy touches its hits worst first, then admits its misses worst first.
+ * POLICY_SEQUENTIAL handles one block after the other, worst first, each against the state the
+ * previous one left.
+ *
+ * Dense arrays, not hash tables: block ids are small integers.
+ */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include "base/error.h"
+#include "trace/demand.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum policy_order { POLICY_BATCH, POLICY_SEQUENTIAL };
+
+struct policy_env {
+    uint32_t blocks;   /* ids are below this */
+    uint32_t capacity; /* blocks the cache may hold, at most `blocks` */
+    uint32_t wanted;   /* blocks that a demand asks for at most */
+    enum policy_order order;
+    uint32_t query_heads; /* of the group; 0: the trace has no queries */
+    uint32_t head_dim;
+    const float *importance; /* one a query head of the group, 0 ... 1; NULL: all 1 */
+};
+
+/* A parameter of a policy: its row in the table gives name, default and range. */
+struct policy_param {
+    const char *name;
+    double value, least, most;
+    const char *summary;
+};
+
+struct outcome {
+    uint32_t hit, missed;               /* of the wanted blocks; hit + missed = wanted */
+    uint32_t admitted, evicted;         /* admitted - evicted: what the footprint grows by */
+    uint32_t lookups, updates, inserts; /* what the manager of the cache does, in blocks (in query
+                                           heads, but for inserts, if the policy needs queries) */
+    bool reused; /* the cached set was used as it is: no block looked up, none fetched */
+    float mass;  /* attention mass of the recorded blocks attended to, window excluded */
+};
+
+/* What every instance begins with; each policy file puts its own state behind it. */
+struct policy {
+    const struct policy_kind *kind;
+    enum policy_order order;
+    uint32_t held, held_most; /* blocks, now and at most so far */
+};
+
+struct policy_kind {
+    const char *name;
+    const char *summary;               /* one line for `list policies` */
+    const struct policy_param *params; /* ends with a row of name NULL; NULL: none */
+    bool needs_queries;
+    /* Through policy_create(), which has checked `values` and `env`. The instance starts empty;
+     * its `struct policy` is filled by policy_create(). */
+    struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);
+    /* `outcome` comes zeroed; the caller keeps the footprint's most. */
+    void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+    void (*destroy)(struct policy *policy); /* NULL is fine */
+};
+
+/* The table of policies, by name; ends with NULL. */
+extern const struct policy_kind *const policies[];
+
+/* Find by name; NULL with `why` naming the nearest. `file`, `line` as in error_set(). */
+const struct policy_kind *policy_find(const char *name, const char *file, int line,
+                                      struct error *why);
+
+/* An empty cache. `values` has one value for each row of `params`, in that order (NULL: the
+ * defaults of the table); one out of its range, a capacity above `blocks` and missing queries are
+ * errors. Nothing of `values` and `env` is kept. NULL on failure. */
+struct policy *policy_create(const struct policy_kind *kind, const double *values,
+                             const struct policy_env *env, struct error *why);
+void policy_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+/* Blocks held, now and at most so far. */
+void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
+void policy_destroy(struct policy *policy); /* NULL is fine */
+
+/* For policy files: the mass of all that is wanted, which is what a policy that fetches its misses
+ * attends to. */
+float policy_wanted_mass(const struct demand *demand);
+
+#endif

@@ -1,0 +1,265 @@
+/* QSAC: reuse a head's cached set as it is while its query stays similar to the one the set was
+ * fetched for (query-similarity-aware caching, of CLO and LiteCache).
+ *
+ * Each query head of a KV head's group keeps a label: its query when the set was last fetched. A
+ * step compares queries with labels:
+ *
+ *     sim_j     = cosine of query j and its label
+ *     aggregate = sum of s_j / sum of (s_j / sim_j), s the importance of the head
+ *     reuse  if   aggregate >= cos(theta),  theta = s^power acos(eta) + (1 - s^power) pi
+ *
+ * A reuse fetches nothing; anything else fetches the whole wanted set, compared with nothing, and
+ * makes the queries the labels. So labels change only on a miss: a slow drift adds up until it is
+ * one. The first access always misses. An unimportant head (s = 0) reuses ever after.
+ *
+ * The harmonic aggregate has a pole where a cosine is not positive: such a head (s_j > 0) is a
+ * miss. If the query heads of a group differ in importance, the threshold uses their mean; the
+ * published tables are per KV head, where they do not.
+ *
+ * A set that the cache cannot hold could never be reused: such a capacity is an error.
+ */
+#include "base/array.h"
+#include "policy/kinds.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ETA, POWER, ADAPTIVE, AGGREGATE };
+
+static const struct policy_param qsac_params[] = {
+    {"eta", 0.8, 0, 1, "cosine that the most important head needs"},
+    {"power", 3, 0, 16, "how fast the threshold falls with importance"},
+    {"adaptive", 1, 0, 1, "0: eta is the threshold of every head"},
+    {"aggregate", 0, 0, 2, "over the query heads: 0 harmonic mean, 1 minimum, 2 mean"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+/* One number for a group of `count` query heads with these cosines. */
+typedef double (*aggregate_function)(const double *cosine, const double *weight, uint32_t count);
+
+struct qsac {
+    struct policy base;
+    uint32_t capacity, query_heads, head_dim;
+    aggregate_function aggregate;
+    double threshold;
+    double *weight;        /* [query_heads] importance; equal where all are 0 */
+    double *cosine;        /* [query_heads] scratch */
+    int8_t *label;         /* [query_heads][head_dim] */
+    double *label_squared; /* [query_heads] squared length */
+    bool labelled;
+    uint32_t *set;   /* [held] the set as fetched */
+    uint8_t *in_set; /* [blocks] */
+};
+
+static double aggregate_harmonic(const double *cosine, const double *weight, uint32_t count)
+{
+    double weights = 0, inverse = 0;
+    for (uint32_t j = 0; j < count; j++) {
+        if (weight[j] == 0)
+            continue;
+        if (cosine[j] <= 0)
+            return -INFINITY;
+        weights += weight[j];
+        inverse += weight[j] / cosine[j];
+    }
+    return weights / inverse;
+}
+
+static double aggregate_minimum(const double *cosine, const double *weight, uint32_t count)
+{
+    (void)weight;
+    double least = cosine[0];
+    for (uint32_t j = 1; j < count; j++)
+        least = fmin(least, cosine[j]);
+    return least;
+}
+
+static double aggregate_mean(const double *cosine, const double *weight, uint32_t count)
+{
+    (void)weight;
+    double sum = 0;
+    for (uint32_t j = 0; j < count; j++)
+        sum += cosine[j];
+    return sum / count;
+}
+
+static const aggregate_function aggregates[] = {
+    aggregate_harmonic,
+    aggregate_minimum,
+    aggregate_mean,
+};
+
+static double threshold_of(const double *values, double importance)
+{
+    if (values[ADAPTIVE] == 0)
+        return values[ETA];
+    if (importance == 0)
+        return -INFINITY;
+    const double pi = acos(-1.0);
+    double share = pow(importance, values[POWER]);
+    return cos(share * acos(values[ETA]) + (1 - share) * pi);
+}
+
+/* Weights of the query heads and the group's threshold, from its importances. */
+static void take_importance(struct qsac *qsac, const double *values, const float *importance)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j < qsac->query_heads; j++)
+        sum += qsac->weight[j] = importance ? (double)importance[j] : 1.0;
+    for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++)
+        qsac->weight[j] = 1;
+    qsac->threshold = threshold_of(values, sum / qsac->query_heads);
+}
+
+static void qsac_destroy(struct policy *policy)
+{
+    struct qsac *qsac = (struct qsac *)policy;
+    if (!qsac)
+        return;
+    free(qsac->weight);
+    free(qsac->cosine);
+    free(qsac->label);
+    free(qsac->label_squared);
+    free(qsac->set);
+    free(qsac->in_set);
+    free(qsac);
+}
+
+static bool qsac_check(const double *values, const struct policy_env *env, struct error *why)
+{
+    if (values[ADAPTIVE] != floor(values[ADAPTIVE]) ||
+        values[AGGREGATE] != floor(values[AGGREGATE])) {
+        error_usage(why, NULL, 0, "adaptive %g, aggregate %g of policy 'qsac'", values[ADAPTIVE],
+                    values[AGGREGATE]);
+        return error_expect(why, "whole numbers");
+    }
+    if (env->capacity < env->wanted) {
+        error_set(why, NULL, 0, "policy 'qsac' with a cache of %u blocks where a head wants %u",
+                  env->capacity, env->wanted);
+        return error_expect(why, "a budget of at least the selection ('1x')");
+    }
+    for (uint32_t j = 0; env->importance && j < env->query_heads; j++)
+        if (!(env->importance[j] >= 0 && env->importance[j] <= 1)) {
+            error_set(why, NULL, 0, "head importance %g", (double)env->importance[j]);
+            return error_expect(why, "0 ... 1");
+        }
+    return true;
+}
+
+static struct policy *qsac_create(const double *values, const struct policy_env *env,
+                                  struct error *why)
+{
+    if (!qsac_check(values, env, why))
+        return NULL;
+    struct qsac *qsac = array_zeroed(1, sizeof *qsac, why);
+    if (!qsac)
+        return NULL;
+    uint32_t heads = env->query_heads;
+    qsac->capacity = env->capacity;
+    qsac->query_heads = heads;
+    qsac->head_dim = env->head_dim;
+    qsac->aggregate = aggregates[(size_t)values[AGGREGATE]];
+    if (!(qsac->weight = array_zeroed(heads, sizeof *qsac->weight, why)) ||
+        !(qsac->cosine = array_zeroed(heads, sizeof *qsac->cosine, why)) ||
+        !(qsac->label = array_zeroed((size_t)heads * env->head_dim, 1, why)) ||
+        !(qsac->label_squared = array_zeroed(heads, sizeof *qsac->label_squared, why)) ||
+        !(qsac->set = array_zeroed(env->capacity, sizeof *qsac->set, why)) ||
+        !(qsac->in_set = array_zeroed(env->blocks, sizeof *qsac->in_set, why))) {
+        qsac_destroy(&qsac->base);
+        return NULL;
+    }
+    take_importance(qsac, values, env->importance);
+    return &qsac->base;
+}
+
+/* The query of the group's head `j` at this demand's step. */
+static const int8_t *query_of(const struct demand *demand, uint32_t j)
+{
+    return demand->query + (size_t)j * demand->query_stride * demand->head_dim;
+}
+
+static double dot(const int8_t *a, const int8_t *b, uint32_t count)
+{
+    int32_t sum = 0; /* at most 1024 x 128 x 128 */
+    for (uint32_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Cosine of query and label; the scales cancel. A null vector is like nothing. */
+static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_t j)
+{
+    uint32_t dim = qsac->head_dim;
+    double squared = dot(query, query, dim) * qsac->label_squared[j];
+    double product = dot(query, qsac->label + (size_t)j * dim, dim);
+    return squared > 0 ? fmax(product / sqrt(squared), -1) : 0;
+}
+
+static bool labels_match(struct qsac *qsac, const struct demand *demand)
+{
+    if (!qsac->labelled)
+        return false;
+    for (uint32_t j = 0; j < qsac->query_heads; j++)
+        qsac->cosine[j] = label_cosine(qsac, query_of(demand, j), j);
+    return qsac->aggregate(qsac->cosine, qsac->weight, qsac->query_heads) >= qsac->threshold;
+}
+
+static void labels_set(struct qsac *qsac, const struct demand *demand)
+{
+    for (uint32_t j = 0; j < qsac->query_heads; j++) {
+        const int8_t *query = query_of(demand, j);
+        memcpy(qsac->label + (size_t)j * qsac->head_dim, query, qsac->head_dim);
+        qsac->label_squared[j] = dot(query, query, qsac->head_dim);
+    }
+    qsac->labelled = true;
+}
+
+static void set_replace(struct qsac *qsac, const struct demand *demand)
+{
+    for (uint32_t i = 0; i < qsac->base.held; i++)
+        qsac->in_set[qsac->set[i]] = 0;
+    for (uint32_t i = 0; i < demand->wanted; i++)
+        qsac->in_set[qsac->set[i] = demand->units[i]] = 1;
+    qsac->base.held = demand->wanted;
+}
+
+/* What the cached set is worth at this step: a lower bound, as the row does not know all units. */
+static float set_mass(const struct qsac *qsac, const struct demand *demand)
+{
+    float sum = 0;
+    for (uint32_t i = 0; i < demand->recorded; i++)
+        if (qsac->in_set[demand->units[i]])
+            sum += trace_mass[demand->mass[i]];
+    return sum;
+}
+
+static void qsac_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
+{
+    struct qsac *qsac = (struct qsac *)policy;
+    assert(demand->wanted <= qsac->capacity && demand->query_heads == qsac->query_heads);
+    outcome->lookups = qsac->query_heads;
+    if (labels_match(qsac, demand)) {
+        outcome->reused = true;
+        outcome->hit = demand->wanted;
+        outcome->mass = set_mass(qsac, demand);
+        return;
+    }
+    outcome->missed = outcome->admitted = outcome->inserts = demand->wanted;
+    outcome->evicted = policy->held;
+    outcome->updates = qsac->query_heads;
+    outcome->mass = policy_wanted_mass(demand);
+    labels_set(qsac, demand);
+    set_replace(qsac, demand);
+}
+
+const struct policy_kind policy_qsac = {
+    .name = "qsac",
+    .summary = "a head's set is reused while its query is similar",
+    .params = qsac_params,
+    .needs_queries = true,
+    .create = qsac_create,
+    .access = qsac_access,
+    .destroy = qsac_destroy,
+};

@@ -1,0 +1,404 @@
+/* Policies, worked by hand.
+ *
+ * A step of a case is a word: the wanted blocks as letters, best first. What is expected of it is a
+ * word of as many letters: an h for each hit, then an m for each miss.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "policy/policy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCKS = 26, ROW_MOST = 32 };
+
+static const uint8_t no_mass[ROW_MOST];
+
+static struct policy *create(const char *name, const double *values, struct policy_env env)
+{
+    struct error why;
+    const struct policy_kind *kind = policy_find(name, NULL, 0, &why);
+    assert_non_null(kind);
+    struct policy *policy = policy_create(kind, values, &env, &why);
+    if (!policy)
+        fail_msg("%s: %s", name, why.found);
+    return policy;
+}
+
+/* Access the blocks that the first `count` letters name. */
+static struct outcome access_letters(struct policy *policy, const char *letters, size_t count)
+{
+    uint32_t units[ROW_MOST];
+    for (size_t i = 0; i < count; i++)
+        units[i] = (uint32_t)(letters[i] - 'A');
+    struct demand demand = {
+        .units = units, .mass = no_mass, .wanted = (uint32_t)count, .recorded = (uint32_t)count};
+    struct outcome outcome;
+    policy_access(policy, &demand, &outcome);
+    return outcome;
+}
+
+struct block_case {
+    const char *claim;
+    const char *policy;
+    enum policy_order order;
+    uint32_t capacity;
+    const char *steps, *expected;
+};
+
+/* clang-format off */
+static const struct block_case block_cases[] = {
+    {"none never hits", "none", POLICY_BATCH, 0, "A A AB", "m m mm"},
+
+    {"lru, 2 blocks, A leaves for C", "lru", POLICY_SEQUENTIAL, 2, "A B A C B", "m m h m m"},
+    {"lru, 2 blocks, a hit saves A", "lru", POLICY_SEQUENTIAL, 2, "A B A C A", "m m h m h"},
+    {"lru, a batch ranks by want: C leaves first", "lru", POLICY_BATCH, 3, "ABC D AB", "mmm m hh"},
+    {"lru, a batch ranks by want: then B", "lru", POLICY_BATCH, 3, "ABC D C B A", "mmm m m m m"},
+    {"lru, hits are touched", "lru", POLICY_BATCH, 2, "AB B C B", "mm h m h"},
+    {"lru, a batch looks before it touches", "lru", POLICY_BATCH, 4, "ABCD EFAB ABCD",
+     "mmmm hhmm hhmm"},
+    {"lru, one at a time loses what the step wants next", "lru", POLICY_SEQUENTIAL, 4,
+     "ABCD EFAB ABCD", "mmmm hhmm mmmm"},
+    {"lru, of a demand above the cache the best stay", "lru", POLICY_BATCH, 2, "ABCD AB CD",
+     "mmmm hh mm"},
+    {"lru, a best hit stays above the cache", "lru", POLICY_BATCH, 2, "AB BCDE BC A",
+     "mm hmmm hh m"},
+    {"lru, no block, no hit", "lru", POLICY_BATCH, 0, "A A", "m m"},
+    {"lru, no block, no hit, one at a time", "lru", POLICY_SEQUENTIAL, 0, "AB BA", "mm mm"},
+
+    {"fifo, 2 blocks, a hit does not save A", "fifo", POLICY_SEQUENTIAL, 2, "A B A C A",
+     "m m h m m"},
+    {"fifo, 2 blocks, B outlives A", "fifo", POLICY_SEQUENTIAL, 2, "A B A C B", "m m h m h"},
+    {"fifo, a batch admits worst first: C leaves first", "fifo", POLICY_BATCH, 3, "ABC D AB",
+     "mmm m hh"},
+    {"fifo, hits are not touched", "fifo", POLICY_BATCH, 2, "AB B C B", "mm h m m"},
+    {"fifo, a batch looks before it admits", "fifo", POLICY_BATCH, 2, "AB CB B C", "mm hm m h"},
+    {"fifo, one at a time admits before it looks", "fifo", POLICY_SEQUENTIAL, 2, "AB BC", "mm mm"},
+    {"fifo, of misses above the cache the best stay", "fifo", POLICY_BATCH, 2, "ABCD AB CD",
+     "mmmm hh mm"},
+    {"fifo, no block, no hit", "fifo", POLICY_BATCH, 0, "A A", "m m"},
+};
+/* clang-format on */
+
+static void blocks_hit_and_miss_as_worked_by_hand(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof block_cases / sizeof *block_cases; c++) {
+        const struct block_case *worked = &block_cases[c];
+        struct policy *policy = create(worked->policy, NULL,
+                                       (struct policy_env){.blocks = BLOCKS,
+                                                           .capacity = worked->capacity,
+                                                           .wanted = ROW_MOST,
+                                                           .order = worked->order});
+        char found[128] = "";
+        size_t length = 0;
+        for (const char *step = worked->steps; *step;) {
+            size_t count = strcspn(step, " ");
+            struct outcome outcome = access_letters(policy, step, count);
+            for (uint32_t i = 0; i < outcome.hit; i++)
+                found[length++] = 'h';
+            for (uint32_t i = 0; i < outcome.missed; i++)
+                found[length++] = 'm';
+            step += count;
+            if (*step == ' ')
+                found[length++] = *step++;
+        }
+        policy_destroy(policy);
+        if (strcmp(found, worked->expected) != 0)
+            fail_msg("%s: %s gives %s, not %s", worked->claim, worked->steps, found,
+                     worked->expected);
+    }
+}
+
+/* The second of two steps over a cache of 3 blocks. */
+struct count_case {
+    const char *policy, *first, *second;
+    uint32_t expected[7]; /* hit, missed, admitted, evicted, lookups, updates, inserts */
+};
+
+static const struct count_case count_cases[] = {
+    {"none", "ABC", "ABD", {0, 3, 0, 0, 0, 0, 0}},
+    {"lru", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"lru", "AB", "CA", {1, 1, 1, 0, 2, 1, 1}},
+    {"lru", "ABC", "DAEFB", {2, 3, 2, 2, 5, 1, 2}}, /* D A E stay */
+    {"fifo", "ABC", "ABD", {2, 1, 1, 1, 3, 0, 1}},
+    {"fifo", "AB", "CA", {1, 1, 1, 0, 2, 0, 1}},
+    {"fifo", "ABC", "DEAFG", {1, 4, 3, 3, 5, 0, 3}}, /* D E F stay */
+};
+
+static void managers_do_what_was_counted_by_hand(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof count_cases / sizeof *count_cases; c++) {
+        const struct count_case *worked = &count_cases[c];
+        struct policy *policy =
+            create(worked->policy, NULL,
+                   (struct policy_env){
+                       .blocks = BLOCKS, .capacity = 3, .wanted = ROW_MOST, .order = POLICY_BATCH});
+        access_letters(policy, worked->first, strlen(worked->first));
+        struct outcome out = access_letters(policy, worked->second, strlen(worked->second));
+        policy_destroy(policy);
+        const uint32_t found[] = {out.hit,     out.missed,  out.admitted, out.evicted,
+                                  out.lookups, out.updates, out.inserts};
+        print_message("%s: %s, then %s\n", worked->policy, worked->first, worked->second);
+        for (size_t i = 0; i < 7; i++)
+            assert_int_equal(found[i], worked->expected[i]);
+        assert_false(out.reused);
+    }
+}
+
+/* QSAC over query vectors of two numbers. Against (5, 0): (12, 5) has cosine 12/13 = .923, (3, 4)
+ * .6, (7, 24) .28, (10, 49) .19996, (0, 5) 0, (-3, 4) -.6. */
+enum { STEPS_MOST = 4, HEADS = 2 };
+
+struct query_case {
+    const char *claim;
+    double values[4]; /* eta, power, adaptive, aggregate */
+    uint32_t heads;
+    float importance[HEADS];
+    int8_t query[STEPS_MOST][HEADS][2];
+    const char *expected; /* h or m a step */
+};
+
+/* clang-format off */
+static const struct query_case query_cases[] = {
+    {"a similar query reuses", {.8, 3, 1, 0}, 1, {1}, {{{5, 0}}, {{12, 5}}}, "mh"},
+    {"a turned query misses", {.8, 3, 1, 0}, 1, {1}, {{{5, 0}}, {{3, 4}}}, "mm"},
+    {"length means nothing", {1, 3, 1, 0}, 1, {1}, {{{5, 0}}, {{100, 0}}, {{1, 0}}}, "mhh"},
+    {"a reuse leaves the label (.86 to the last query)", {.8, 3, 1, 0}, 1, {1},
+     {{{5, 0}}, {{12, 5}}, {{3, 4}}}, "mhm"},
+    {"a miss moves the label", {.8, 3, 1, 0}, 1, {1},
+     {{{5, 0}}, {{3, 4}}, {{5, 0}}, {{3, 4}}}, "mmmm"},
+    {"a miss moves the label there", {.8, 3, 1, 0}, 1, {1},
+     {{{5, 0}}, {{3, 4}}, {{3, 4}}, {{5, 12}}}, "mmhh"},
+
+    /* s = .9: share .729, theta = .729 x .6435 + .271 x 3.1416 = 1.3205, its cosine .248 */
+    {"importance .9 asks for .248, and .28 is enough", {.8, 3, 1, 0}, 1, {.9f},
+     {{{5, 0}}, {{7, 24}}}, "mh"},
+    {"importance .9 asks for .248, and .2 is not", {.8, 3, 1, 0}, 1, {.9f},
+     {{{5, 0}}, {{10, 49}}}, "mm"},
+    {"without adaption .9 asks for .8", {.8, 3, 0, 0}, 1, {.9f}, {{{5, 0}}, {{7, 24}}}, "mm"},
+    {"importance 0 fetches once", {.8, 3, 1, 0}, 1, {0},
+     {{{5, 0}}, {{-3, 4}}, {{-5, 0}}, {{0, 0}}}, "mhhh"},
+    {"without adaption importance 0 is as any", {.8, 3, 0, 0}, 1, {0},
+     {{{5, 0}}, {{12, 5}}, {{3, 4}}}, "mhm"},
+
+    /* cosines .923 and .6: harmonic 2 / (1.0833 + 1.6667) = .727, mean .762, minimum .6 */
+    {"harmonic .727 is above .7", {.7, 3, 1, 0}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mh"},
+    {"harmonic .727 is below .75", {.75, 3, 1, 0}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mm"},
+    {"mean .762 is above .75", {.75, 3, 1, 2}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mh"},
+    {"mean .762 is below .8", {.8, 3, 1, 2}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mm"},
+    {"minimum .6 is below .7", {.7, 3, 1, 1}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mm"},
+    {"minimum .6 is above .55", {.55, 3, 1, 1}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mh"},
+    /* 2 / (1 / .28 - 1 / .6) would be 1.05 */
+    {"a negative cosine is a pole", {.8, 3, 1, 0}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{7, 24}, {-3, 4}}}, "mm"},
+    {"so is a right angle", {0, 3, 1, 0}, 2, {1, 1}, {{{5, 0}, {5, 0}}, {{5, 0}, {0, 5}}}, "mm"},
+    {"and a null query", {0, 3, 1, 0}, 2, {1, 1}, {{{5, 0}, {5, 0}}, {{5, 0}, {0, 0}}}, "mm"},
+    {"the mean has no pole: (1 - .6) / 2 is above .1", {.1, 3, 1, 2}, 2, {1, 1},
+     {{{5, 0}, {5, 0}}, {{5, 0}, {-3, 4}}}, "mh"},
+
+    /* power 0: the threshold is eta whatever the importance, which then only weighs */
+    {"a head without importance has no say", {.8, 0, 1, 0}, 2, {1, 0},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {-3, 4}}}, "mh"},
+    {"the head with importance has it", {.8, 0, 1, 0}, 2, {0, 1},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mm"},
+    /* weights 1 and 1/4: 1.25 / (1.0833 + .41667) = .8333 */
+    {"harmonic, weighted: .833 is above .83", {.83, 0, 1, 0}, 2, {1, .25f},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mh"},
+    {"harmonic, weighted: .833 is below .84", {.84, 0, 1, 0}, 2, {1, .25f},
+     {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mm"},
+    /* mean importance 1/2, power 1: theta = (.6435 + 3.1416) / 2 = 1.8925, its cosine -.316 */
+    {"the threshold takes the mean importance", {.8, 1, 1, 1}, 2, {1, 0},
+     {{{5, 0}, {5, 0}}, {{5, 0}, {0, 5}}, {{5, 0}, {-3, 4}}}, "mhm"},
+};
+/* clang-format on */
+
+static void queries_reuse_and_miss_as_worked_by_hand(void **state)
+{
+    (void)state;
+    static const uint32_t units[] = {3, 7, 1};
+    for (size_t c = 0; c < sizeof query_cases / sizeof *query_cases; c++) {
+        const struct query_case *worked = &query_cases[c];
+        struct policy *policy = create("qsac", worked->values,
+                                       (struct policy_env){.blocks = BLOCKS,
+                                                           .capacity = 3,
+                                                           .wanted = 3,
+                                                           .query_heads = worked->heads,
+                                                           .head_dim = 2,
+                                                           .importance = worked->importance});
+        for (size_t step = 0; worked->expected[step]; step++) {
+            bool hit = worked->expected[step] == 'h';
+            struct demand demand = {.units = units,
+                                    .mass = no_mass,
+                                    .wanted = 3,
+                                    .recorded = 3,
+                                    .query = &worked->query[step][0][0],
+                                    .query_heads = worked->heads,
+                                    .head_dim = 2,
+                                    .query_stride = 1};
+            struct outcome outcome;
+            policy_access(policy, &demand, &outcome);
+            if (outcome.reused != hit)
+                fail_msg("%s: step %zu is a %s", worked->claim, step, hit ? "miss" : "hit");
+            assert_int_equal(outcome.hit, hit ? 3 : 0);
+            assert_int_equal(outcome.missed, hit ? 0 : 3);
+            assert_int_equal(outcome.admitted, hit ? 0 : 3);
+            assert_int_equal(outcome.evicted, hit || step == 0 ? 0 : 3);
+            assert_int_equal(outcome.lookups, worked->heads);
+            assert_int_equal(outcome.updates, hit ? 0 : worked->heads);
+            assert_int_equal(outcome.inserts, hit ? 0 : 3);
+        }
+        policy_destroy(policy);
+    }
+}
+
+/* Mass codes 10, 20, 30 are a half, a quarter, an eighth. */
+static void fetching_attends_to_the_mass_that_is_wanted(void **state)
+{
+    (void)state;
+    const uint32_t units[] = {4, 2, 5, 1, 0, 3};
+    const uint8_t mass[] = {10, 20, 30, 30, 30, 30};
+    struct demand demand = {.units = units, .mass = mass, .wanted = 5, .recorded = 6};
+    const char *const names[] = {"none", "lru", "fifo"};
+    for (size_t p = 0; p < 3; p++) {
+        struct policy *policy =
+            create(names[p], NULL, (struct policy_env){.blocks = 6, .capacity = 2, .wanted = 5});
+        struct outcome outcome;
+        for (uint32_t step = 0; step < 3; step++) {
+            policy_access(policy, &demand, &outcome);
+            assert_float_equal(outcome.mass, .5 + .25 + 3 * .125, 1e-6);
+        }
+        policy_destroy(policy);
+    }
+}
+
+static void reuse_attends_to_the_mass_of_the_old_set(void **state)
+{
+    (void)state;
+    const int8_t query[] = {5, 0};
+    const uint32_t fetched[] = {0, 1, 9};
+    const uint32_t now[] = {2, 0, 3, 1, 4}; /* 0 is wanted now, 1 recorded, 9 neither */
+    const uint8_t mass[] = {10, 20, 30, 30, 30};
+    struct policy *policy =
+        create("qsac", NULL,
+               (struct policy_env){
+                   .blocks = 10, .capacity = 3, .wanted = 3, .query_heads = 1, .head_dim = 2});
+    struct demand demand = {.units = fetched,
+                            .mass = mass,
+                            .wanted = 3,
+                            .recorded = 3,
+                            .query = query,
+                            .query_heads = 1,
+                            .head_dim = 2,
+                            .query_stride = 1};
+    struct outcome outcome;
+    policy_access(policy, &demand, &outcome);
+    assert_float_equal(outcome.mass, .5 + .25 + .125, 1e-6);
+    demand.units = now;
+    demand.recorded = 5;
+    policy_access(policy, &demand, &outcome);
+    assert_true(outcome.reused);
+    assert_float_equal(outcome.mass, .25 + .125, 1e-6);
+    policy_destroy(policy);
+}
+
+static void footprint_remembers_its_most(void **state)
+{
+    (void)state;
+    const int8_t query[][2] = {{5, 0}, {0, 5}};
+    const uint32_t units[] = {0, 1, 2};
+    struct policy *policy =
+        create("qsac", NULL,
+               (struct policy_env){
+                   .blocks = 3, .capacity = 3, .wanted = 3, .query_heads = 1, .head_dim = 2});
+    for (uint32_t step = 0; step < 2; step++) {
+        struct demand demand = {.units = units,
+                                .mass = no_mass,
+                                .wanted = 3 - step,
+                                .recorded = 3,
+                                .query = query[step],
+                                .query_heads = 1,
+                                .head_dim = 2,
+                                .query_stride = 1};
+        struct outcome outcome;
+        policy_access(policy, &demand, &outcome);
+    }
+    uint32_t now, most;
+    policy_footprint(policy, &now, &most);
+    assert_int_equal(now, 2);
+    assert_int_equal(most, 3);
+    policy_destroy(policy);
+}
+
+struct refusal {
+    const char *policy;
+    double values[4];
+    struct policy_env env;
+    const char *found;
+};
+
+static const float too_important[] = {1.5f};
+
+static const struct refusal refusals[] = {
+    {"lru", {0}, {.blocks = 4, .capacity = 5}, "a cache of 5 blocks for 4"},
+    {"lru", {0}, {.blocks = UINT32_MAX}, "a cache over 4294967295 blocks"},
+    {"qsac",
+     {.8, 3, 1, 0},
+     {.blocks = 4, .capacity = 4},
+     "policy 'qsac' compares queries, and the trace has none"},
+    {"qsac",
+     {.8, 3, 1, 0},
+     {.blocks = 9, .capacity = 4, .wanted = 5, .query_heads = 1},
+     "policy 'qsac' with a cache of 4 blocks where a head wants 5"},
+    {"qsac", {1.1, 3, 1, 0}, {.query_heads = 1}, "eta 1.1 of policy 'qsac'"},
+    {"qsac", {.8, -1, 1, 0}, {.query_heads = 1}, "power -1 of policy 'qsac'"},
+    {"qsac", {.8, 3, 1, .5}, {.query_heads = 1}, "adaptive 1, aggregate 0.5 of policy 'qsac'"},
+    {"qsac", {.8, 3, 1, 0}, {.query_heads = 1, .importance = too_important}, "head importance 1.5"},
+};
+
+static void impossible_settings_are_refused(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof refusals / sizeof *refusals; c++) {
+        struct error why;
+        const struct policy_kind *kind = policy_find(refusals[c].policy, NULL, 0, &why);
+        assert_null(policy_create(kind, refusals[c].values, &refusals[c].env, &why));
+        assert_string_equal(why.found, refusals[c].found);
+    }
+}
+
+static void an_unknown_policy_names_the_nearest(void **state)
+{
+    (void)state;
+    struct error why;
+    assert_null(policy_find("lur", "a.yaml", 3, &why));
+    assert_string_equal(why.found, "unknown policy 'lur'");
+    assert_string_equal(why.nearest, "lru");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_hit_and_miss_as_worked_by_hand),
+        cmocka_unit_test(managers_do_what_was_counted_by_hand),
+        cmocka_unit_test(queries_reuse_and_miss_as_worked_by_hand),
+        cmocka_unit_test(fetching_attends_to_the_mass_that_is_wanted),
+        cmocka_unit_test(reuse_attends_to_the_mass_of_the_old_set),
+        cmocka_unit_test(footprint_remembers_its_most),
+        cmocka_unit_test(impossible_settings_are_refused),
+        cmocka_unit_test(an_unknown_policy_names_the_nearest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
