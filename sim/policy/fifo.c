@@ -19,8 +19,9 @@ struct fifo {
 static void fifo_destroy(struct policy *policy)
 {
     struct fifo *fifo = (struct fifo *)policy;
-    if (!fifo)
+    if (!fifo) {
         return;
+    }
     free(fifo->ring);
     free(fifo->cached);
     free(fifo->missed);
@@ -32,8 +33,9 @@ static struct policy *fifo_create(const double *values, const struct policy_env 
 {
     (void)values;
     struct fifo *fifo = array_zeroed(1, sizeof *fifo, why);
-    if (!fifo)
+    if (!fifo) {
         return NULL;
+    }
     fifo->capacity = env->capacity;
     fifo->ring = array_zeroed(env->capacity, sizeof *fifo->ring, why);
     fifo->cached = fifo->ring ? array_zeroed(env->blocks, sizeof *fifo->cached, why) : NULL;
@@ -47,10 +49,11 @@ static struct policy *fifo_create(const double *values, const struct policy_env 
 
 static void fifo_admit(struct fifo *fifo, uint32_t block)
 {
-    if (fifo->base.held == fifo->capacity)
+    if (fifo->base.held == fifo->capacity) {
         fifo->cached[fifo->ring[fifo->next]] = 0;
-    else
+    } else {
         fifo->base.held++;
+    }
     fifo->cached[block] = 1;
     fifo->ring[fifo->next] = block;
     fifo->next = fifo->next + 1 == fifo->capacity ? 0 : fifo->next + 1;
@@ -68,8 +71,9 @@ static void fifo_batch(struct fifo *fifo, const uint32_t *units, uint32_t wanted
     }
     uint32_t admitted = missed < fifo->capacity ? missed : fifo->capacity;
     uint32_t held = fifo->base.held;
-    for (uint32_t i = admitted; i-- > 0;)
+    for (uint32_t i = admitted; i-- > 0;) {
         fifo_admit(fifo, fifo->missed[i]);
+    }
 
     outcome->hit += wanted - missed;
     outcome->missed += missed;
@@ -81,8 +85,9 @@ static void fifo_batch(struct fifo *fifo, const uint32_t *units, uint32_t wanted
 static void fifo_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
     uint32_t batch = policy->order == POLICY_BATCH ? demand->wanted : 1;
-    for (uint32_t end = demand->wanted; end > 0; end -= batch)
+    for (uint32_t end = demand->wanted; end > 0; end -= batch) {
         fifo_batch((struct fifo *)policy, demand->units + end - batch, batch, outcome);
+    }
     outcome->lookups = demand->wanted;
     outcome->mass = policy_wanted_mass(demand);
 }

@@ -32,8 +32,9 @@ struct lru {
 static void lru_destroy(struct policy *policy)
 {
     struct lru *lru = (struct lru *)policy;
-    if (!lru)
+    if (!lru) {
         return;
+    }
     free(lru->stamp);
     free(lru->log);
     free(lru);
@@ -48,8 +49,9 @@ static struct policy *lru_create(const double *values, const struct policy_env *
         return NULL;
     }
     struct lru *lru = array_zeroed(1, sizeof *lru, why);
-    if (!lru)
+    if (!lru) {
         return NULL;
+    }
     lru->blocks = env->blocks;
     lru->capacity = env->capacity;
     lru->length = env->blocks * LOG_PER_BLOCK + 1;
@@ -73,8 +75,9 @@ static void lru_clean(struct lru *lru)
         kept += lru->stamp[block] == place;
     }
     memset(lru->stamp, 0, lru->blocks * sizeof *lru->stamp);
-    for (uint32_t place = 1; place < kept; place++)
+    for (uint32_t place = 1; place < kept; place++) {
         lru->stamp[lru->log[place]] = place;
+    }
     lru->oldest = 1;
     lru->end = kept;
 }
@@ -85,8 +88,9 @@ static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
                       struct outcome *outcome)
 {
     uint32_t touched = wanted < lru->capacity ? wanted : lru->capacity;
-    if (lru->length - lru->end < touched)
+    if (lru->length - lru->end < touched) {
         lru_clean(lru);
+    }
 
     uint32_t *stamp = lru->stamp, *log = lru->log;
     uint32_t oldest = lru->oldest, last = lru->end + touched - 1;
@@ -97,14 +101,16 @@ static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
         stamp[block] = place;
         log[place] = block;
     }
-    for (uint32_t i = touched; i < wanted; i++)
+    for (uint32_t i = touched; i < wanted; i++) {
         hit += stamp[units[i]] >= oldest;
+    }
     hit += promoted;
 
     uint32_t admitted = touched - promoted, held = lru->base.held + admitted;
     uint32_t evicted = held > lru->capacity ? held - lru->capacity : 0;
-    for (uint32_t left = evicted; left > 0; oldest++)
+    for (uint32_t left = evicted; left > 0; oldest++) {
         left -= stamp[log[oldest]] == oldest;
+    }
 
     lru->oldest = oldest;
     lru->end += touched;
@@ -120,8 +126,9 @@ static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
 static void lru_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
     uint32_t batch = policy->order == POLICY_BATCH ? demand->wanted : 1;
-    for (uint32_t end = demand->wanted; end > 0; end -= batch)
+    for (uint32_t end = demand->wanted; end > 0; end -= batch) {
         lru_batch((struct lru *)policy, demand->units + end - batch, batch, outcome);
+    }
     outcome->lookups = demand->wanted;
     outcome->mass = policy_wanted_mass(demand);
 }

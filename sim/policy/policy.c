@@ -48,8 +48,9 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
                              const struct policy_env *env, struct error *why)
 {
     double values[PARAMS_MOST];
-    if (!take_values(kind, given, values, why))
+    if (!take_values(kind, given, values, why)) {
         return NULL;
+    }
     if (env->capacity > env->blocks) {
         error_set(why, NULL, 0, "a cache of %u blocks for %u", env->capacity, env->blocks);
         return NULL;
@@ -60,8 +61,9 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
         return NULL;
     }
     struct policy *policy = kind->create(values, env, why);
-    if (policy)
+    if (policy) {
         *policy = (struct policy){.kind = kind, .order = env->order};
+    }
     return policy;
 }
 
@@ -69,8 +71,9 @@ void policy_access(struct policy *policy, const struct demand *demand, struct ou
 {
     *outcome = (struct outcome){0};
     policy->kind->access(policy, demand, outcome);
-    if (policy->held > policy->held_most)
+    if (policy->held > policy->held_most) {
         policy->held_most = policy->held;
+    }
 }
 
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most)
@@ -81,8 +84,9 @@ void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most
 
 void policy_destroy(struct policy *policy)
 {
-    if (policy)
+    if (policy) {
         policy->kind->destroy(policy);
+    }
 }
 
 float policy_wanted_mass(const struct demand *demand)
@@ -90,10 +94,13 @@ float policy_wanted_mass(const struct demand *demand)
     /* Four sums, as one would wait for each addition. */
     float sum[4] = {0};
     uint32_t i = 0;
-    for (; i + 4 <= demand->wanted; i += 4)
-        for (uint32_t lane = 0; lane < 4; lane++)
+    for (; i + 4 <= demand->wanted; i += 4) {
+        for (uint32_t lane = 0; lane < 4; lane++) {
             sum[lane] += trace_mass[demand->mass[i + lane]];
-    for (; i < demand->wanted; i++)
+        }
+    }
+    for (; i < demand->wanted; i++) {
         sum[0] += trace_mass[demand->mass[i]];
+    }
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }

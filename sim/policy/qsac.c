@@ -18,6 +18,8 @@
  *
  * A set that the cache cannot hold could never be reused: such a capacity is an error.
  */
+#include "policy/qsac.h"
+
 #include "base/array.h"
 #include "policy/kinds.h"
 
@@ -57,10 +59,12 @@ static double aggregate_harmonic(const double *cosine, const double *weight, uin
 {
     double weights = 0, inverse = 0;
     for (uint32_t j = 0; j < count; j++) {
-        if (weight[j] == 0)
+        if (weight[j] == 0) {
             continue;
-        if (cosine[j] <= 0)
+        }
+        if (cosine[j] <= 0) {
             return -INFINITY;
+        }
         weights += weight[j];
         inverse += weight[j] / cosine[j];
     }
@@ -71,8 +75,9 @@ static double aggregate_minimum(const double *cosine, const double *weight, uint
 {
     (void)weight;
     double least = cosine[0];
-    for (uint32_t j = 1; j < count; j++)
+    for (uint32_t j = 1; j < count; j++) {
         least = fmin(least, cosine[j]);
+    }
     return least;
 }
 
@@ -80,8 +85,9 @@ static double aggregate_mean(const double *cosine, const double *weight, uint32_
 {
     (void)weight;
     double sum = 0;
-    for (uint32_t j = 0; j < count; j++)
+    for (uint32_t j = 0; j < count; j++) {
         sum += cosine[j];
+    }
     return sum / count;
 }
 
@@ -91,12 +97,14 @@ static const aggregate_function aggregates[] = {
     aggregate_mean,
 };
 
-static double threshold_of(const double *values, double importance)
+double qsac_threshold(const double *values, double importance)
 {
-    if (values[ADAPTIVE] == 0)
+    if (values[ADAPTIVE] == 0) {
         return values[ETA];
-    if (importance == 0)
+    }
+    if (importance == 0) {
         return -INFINITY;
+    }
     const double pi = acos(-1.0);
     double share = pow(importance, values[POWER]);
     return cos(share * acos(values[ETA]) + (1 - share) * pi);
@@ -106,18 +114,21 @@ static double threshold_of(const double *values, double importance)
 static void take_importance(struct qsac *qsac, const double *values, const float *importance)
 {
     double sum = 0;
-    for (uint32_t j = 0; j < qsac->query_heads; j++)
+    for (uint32_t j = 0; j < qsac->query_heads; j++) {
         sum += qsac->weight[j] = importance ? (double)importance[j] : 1.0;
-    for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++)
+    }
+    for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++) {
         qsac->weight[j] = 1;
-    qsac->threshold = threshold_of(values, sum / qsac->query_heads);
+    }
+    qsac->threshold = qsac_threshold(values, sum / qsac->query_heads);
 }
 
 static void qsac_destroy(struct policy *policy)
 {
     struct qsac *qsac = (struct qsac *)policy;
-    if (!qsac)
+    if (!qsac) {
         return;
+    }
     free(qsac->weight);
     free(qsac->cosine);
     free(qsac->label);
@@ -140,22 +151,25 @@ static bool qsac_check(const double *values, const struct policy_env *env, struc
                   env->capacity, env->wanted);
         return error_expect(why, "a budget of at least the selection ('1x')");
     }
-    for (uint32_t j = 0; env->importance && j < env->query_heads; j++)
+    for (uint32_t j = 0; env->importance && j < env->query_heads; j++) {
         if (!(env->importance[j] >= 0 && env->importance[j] <= 1)) {
             error_set(why, NULL, 0, "head importance %g", (double)env->importance[j]);
             return error_expect(why, "0 ... 1");
         }
+    }
     return true;
 }
 
 static struct policy *qsac_create(const double *values, const struct policy_env *env,
                                   struct error *why)
 {
-    if (!qsac_check(values, env, why))
+    if (!qsac_check(values, env, why)) {
         return NULL;
+    }
     struct qsac *qsac = array_zeroed(1, sizeof *qsac, why);
-    if (!qsac)
+    if (!qsac) {
         return NULL;
+    }
     uint32_t heads = env->query_heads;
     qsac->capacity = env->capacity;
     qsac->query_heads = heads;
@@ -183,8 +197,9 @@ static const int8_t *query_of(const struct demand *demand, uint32_t j)
 static double dot(const int8_t *a, const int8_t *b, uint32_t count)
 {
     int32_t sum = 0; /* at most 1024 x 128 x 128 */
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         sum += a[i] * b[i];
+    }
     return sum;
 }
 
@@ -199,10 +214,12 @@ static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_
 
 static bool labels_match(struct qsac *qsac, const struct demand *demand)
 {
-    if (!qsac->labelled)
+    if (!qsac->labelled) {
         return false;
-    for (uint32_t j = 0; j < qsac->query_heads; j++)
+    }
+    for (uint32_t j = 0; j < qsac->query_heads; j++) {
         qsac->cosine[j] = label_cosine(qsac, query_of(demand, j), j);
+    }
     return qsac->aggregate(qsac->cosine, qsac->weight, qsac->query_heads) >= qsac->threshold;
 }
 
@@ -218,10 +235,12 @@ static void labels_set(struct qsac *qsac, const struct demand *demand)
 
 static void set_replace(struct qsac *qsac, const struct demand *demand)
 {
-    for (uint32_t i = 0; i < qsac->base.held; i++)
+    for (uint32_t i = 0; i < qsac->base.held; i++) {
         qsac->in_set[qsac->set[i]] = 0;
-    for (uint32_t i = 0; i < demand->wanted; i++)
+    }
+    for (uint32_t i = 0; i < demand->wanted; i++) {
         qsac->in_set[qsac->set[i] = demand->units[i]] = 1;
+    }
     qsac->base.held = demand->wanted;
 }
 
@@ -229,9 +248,11 @@ static void set_replace(struct qsac *qsac, const struct demand *demand)
 static float set_mass(const struct qsac *qsac, const struct demand *demand)
 {
     float sum = 0;
-    for (uint32_t i = 0; i < demand->recorded; i++)
-        if (qsac->in_set[demand->units[i]])
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        if (qsac->in_set[demand->units[i]]) {
             sum += trace_mass[demand->mass[i]];
+        }
+    }
     return sum;
 }
 

@@ -25,8 +25,9 @@ static struct policy *create(const char *name, const double *values, struct poli
     const struct policy_kind *kind = policy_find(name, NULL, 0, &why);
     assert_non_null(kind);
     struct policy *policy = policy_create(kind, values, &env, &why);
-    if (!policy)
+    if (!policy) {
         fail_msg("%s: %s", name, why.found);
+    }
     return policy;
 }
 
@@ -34,8 +35,9 @@ static struct policy *create(const char *name, const double *values, struct poli
 static struct outcome access_letters(struct policy *policy, const char *letters, size_t count)
 {
     uint32_t units[ROW_MOST];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         units[i] = (uint32_t)(letters[i] - 'A');
+    }
     struct demand demand = {
         .units = units, .mass = no_mass, .wanted = (uint32_t)count, .recorded = (uint32_t)count};
     struct outcome outcome;
@@ -100,18 +102,22 @@ static void blocks_hit_and_miss_as_worked_by_hand(void **state)
         for (const char *step = worked->steps; *step;) {
             size_t count = strcspn(step, " ");
             struct outcome outcome = access_letters(policy, step, count);
-            for (uint32_t i = 0; i < outcome.hit; i++)
+            for (uint32_t i = 0; i < outcome.hit; i++) {
                 found[length++] = 'h';
-            for (uint32_t i = 0; i < outcome.missed; i++)
+            }
+            for (uint32_t i = 0; i < outcome.missed; i++) {
                 found[length++] = 'm';
+            }
             step += count;
-            if (*step == ' ')
+            if (*step == ' ') {
                 found[length++] = *step++;
+            }
         }
         policy_destroy(policy);
-        if (strcmp(found, worked->expected) != 0)
+        if (strcmp(found, worked->expected) != 0) {
             fail_msg("%s: %s gives %s, not %s", worked->claim, worked->steps, found,
                      worked->expected);
+        }
     }
 }
 
@@ -146,8 +152,9 @@ static void managers_do_what_was_counted_by_hand(void **state)
         const uint32_t found[] = {out.hit,     out.missed,  out.admitted, out.evicted,
                                   out.lookups, out.updates, out.inserts};
         print_message("%s: %s, then %s\n", worked->policy, worked->first, worked->second);
-        for (size_t i = 0; i < 7; i++)
+        for (size_t i = 0; i < 7; i++) {
             assert_int_equal(found[i], worked->expected[i]);
+        }
         assert_false(out.reused);
     }
 }
@@ -250,8 +257,9 @@ static void queries_reuse_and_miss_as_worked_by_hand(void **state)
                                     .query_stride = 1};
             struct outcome outcome;
             policy_access(policy, &demand, &outcome);
-            if (outcome.reused != hit)
+            if (outcome.reused != hit) {
                 fail_msg("%s: step %zu is a %s", worked->claim, step, hit ? "miss" : "hit");
+            }
             assert_int_equal(outcome.hit, hit ? 3 : 0);
             assert_int_equal(outcome.missed, hit ? 0 : 3);
             assert_int_equal(outcome.admitted, hit ? 0 : 3);

@@ -31,18 +31,22 @@ struct twin {
 
 static bool list_has(const struct twin *twin, uint32_t block)
 {
-    for (uint32_t i = 0; i < twin->count; i++)
-        if (twin->list[i] == block)
+    for (uint32_t i = 0; i < twin->count; i++) {
+        if (twin->list[i] == block) {
             return true;
+        }
+    }
     return false;
 }
 
 static void list_remove(struct twin *twin, uint32_t block)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < twin->count; i++)
-        if (twin->list[i] != block)
+    for (uint32_t i = 0; i < twin->count; i++) {
+        if (twin->list[i] != block) {
             twin->list[kept++] = twin->list[i];
+        }
+    }
     twin->count = kept;
 }
 
@@ -54,8 +58,9 @@ static void list_push(struct twin *twin, uint32_t block)
 
 static void list_cut(struct twin *twin, uint32_t count)
 {
-    if (twin->count > count)
+    if (twin->count > count) {
         twin->count = count;
+    }
 }
 
 static void twin_none(struct twin *twin, const struct demand *demand, struct outcome *outcome)
@@ -71,8 +76,9 @@ static void twin_sequential(struct twin *twin, const struct demand *demand, bool
     for (uint32_t i = demand->wanted; i-- > 0;) {
         bool hit = list_has(twin, demand->units[i]);
         outcome->hit += hit;
-        if (hit && !touches_hits)
+        if (hit && !touches_hits) {
             continue;
+        }
         list_remove(twin, demand->units[i]);
         list_push(twin, demand->units[i]);
         list_cut(twin, twin->env.capacity);
@@ -84,11 +90,13 @@ static void twin_batch(struct twin *twin, const struct demand *demand, bool touc
                        struct outcome *outcome)
 {
     bool hit[BLOCKS_MOST];
-    for (uint32_t i = 0; i < demand->wanted; i++)
+    for (uint32_t i = 0; i < demand->wanted; i++) {
         outcome->hit += hit[i] = list_has(twin, demand->units[i]);
+    }
     for (uint32_t i = demand->wanted; i-- > 0;) {
-        if (hit[i] && !touches_hits)
+        if (hit[i] && !touches_hits) {
             continue;
+        }
         list_remove(twin, demand->units[i]);
         list_push(twin, demand->units[i]);
     }
@@ -98,10 +106,11 @@ static void twin_batch(struct twin *twin, const struct demand *demand, bool touc
 static void twin_list(struct twin *twin, const struct demand *demand, bool touches_hits,
                       struct outcome *outcome)
 {
-    if (twin->env.order == POLICY_BATCH)
+    if (twin->env.order == POLICY_BATCH) {
         twin_batch(twin, demand, touches_hits, outcome);
-    else
+    } else {
         twin_sequential(twin, demand, touches_hits, outcome);
+    }
     outcome->missed = demand->wanted - outcome->hit;
 }
 
@@ -138,10 +147,12 @@ static bool twin_reuses(const struct twin *twin, const struct demand *demand)
 {
     double importance = 0, weights = 0, inverse = 0, least = 1, sum = 0;
     bool pole = false;
-    for (uint32_t j = 0; j < twin->env.query_heads; j++)
+    for (uint32_t j = 0; j < twin->env.query_heads; j++) {
         importance += (double)twin->env.importance[j] / twin->env.query_heads;
-    if (importance == 0 && twin->values[2] == 1)
+    }
+    if (importance == 0 && twin->values[2] == 1) {
         return true;
+    }
     for (uint32_t j = 0; j < twin->env.query_heads; j++) {
         double s = importance > 0 ? (double)twin->env.importance[j] : 1;
         double cosine = twin_cosine(twin, demand, j);
@@ -156,10 +167,12 @@ static bool twin_reuses(const struct twin *twin, const struct demand *demand)
         twin->values[2] > 0
             ? cos(share * acos(twin->values[0]) + (1 - share) * 3.14159265358979323846)
             : twin->values[0];
-    if (twin->values[3] == 1)
+    if (twin->values[3] == 1) {
         return least >= threshold;
-    if (twin->values[3] == 2)
+    }
+    if (twin->values[3] == 2) {
         return sum / twin->env.query_heads >= threshold;
+    }
     return !pole && weights / inverse >= threshold;
 }
 
@@ -172,10 +185,12 @@ static void twin_qsac(struct twin *twin, const struct demand *demand, struct out
     }
     outcome->missed = demand->wanted;
     twin->count = 0;
-    for (uint32_t i = 0; i < demand->wanted; i++)
+    for (uint32_t i = 0; i < demand->wanted; i++) {
         list_push(twin, demand->units[i]);
-    for (uint32_t j = 0; j < demand->query_heads; j++)
+    }
+    for (uint32_t j = 0; j < demand->query_heads; j++) {
         memcpy(twin->label[j], twin_query(demand, j), demand->head_dim);
+    }
     twin->labelled = true;
 }
 
@@ -183,9 +198,11 @@ static void twin_qsac(struct twin *twin, const struct demand *demand, struct out
 static double twin_mass(const struct twin *twin, const struct demand *demand, bool reused)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < demand->recorded; i++)
-        if (reused ? list_has(twin, demand->units[i]) : i < demand->wanted)
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        if (reused ? list_has(twin, demand->units[i]) : i < demand->wanted) {
             sum += (double)trace_mass[demand->mass[i]];
+        }
+    }
     return sum;
 }
 
@@ -200,9 +217,11 @@ static const struct twin_kind twins[] = {
 
 static const struct twin_kind *twin_of(const char *policy)
 {
-    for (const struct twin_kind *twin = twins; twin->policy; twin++)
-        if (strcmp(twin->policy, policy) == 0)
+    for (const struct twin_kind *twin = twins; twin->policy; twin++) {
+        if (strcmp(twin->policy, policy) == 0) {
             return twin;
+        }
+    }
     fail_msg("policy '%s' has no twin", policy);
     return NULL;
 }
@@ -228,8 +247,9 @@ static void stream_start(struct stream *stream, uint64_t seed, uint32_t blocks)
     *stream = (struct stream){.random = random_stream(seed, "test.policy", 0, &why)};
     assert_non_null(stream->random);
     stream->blocks = blocks;
-    for (uint32_t i = 0; i < blocks; i++)
+    for (uint32_t i = 0; i < blocks; i++) {
         stream->units[i] = i;
+    }
 }
 
 /* Move on by one step: a few units swap places (those within the demand change rank, others enter
@@ -244,14 +264,17 @@ static struct demand stream_step(struct stream *stream, uint32_t wanted, uint32_
         stream->units[a] = stream->units[b];
         stream->units[b] = unit;
     }
-    for (uint32_t i = 0; i < recorded; i++)
+    for (uint32_t i = 0; i < recorded; i++) {
         stream->mass[i] = (uint8_t)below(random, 256);
+    }
     for (uint32_t j = 0; j < query_heads; j++) {
         stream->scale[j][0] = (float)(1 + below(random, 100)) / 100;
         bool turned = below(random, 4) == 0;
-        for (uint32_t i = 0; i < head_dim; i++)
-            if (turned || below(random, 3) == 0)
+        for (uint32_t i = 0; i < head_dim; i++) {
+            if (turned || below(random, 3) == 0) {
                 stream->query[j][0][i] = (int8_t)((int)below(random, 200) - 60);
+            }
+        }
     }
     return (struct demand){.units = stream->units,
                            .mass = stream->mass,
@@ -268,8 +291,9 @@ static struct demand stream_step(struct stream *stream, uint32_t wanted, uint32_
 static struct policy_env random_env(gsl_rng *random, float *importance)
 {
     uint32_t blocks = 1 + below(random, BLOCKS_MOST);
-    for (uint32_t j = 0; j < HEADS_MOST; j++)
+    for (uint32_t j = 0; j < HEADS_MOST; j++) {
         importance[j] = (float)below(random, 5) / 4;
+    }
     return (struct policy_env){.blocks = blocks,
                                .capacity = below(random, blocks + 1),
                                .order = below(random, 2) ? POLICY_BATCH : POLICY_SEQUENTIAL,
@@ -298,8 +322,9 @@ static void compare_with_twin(const struct policy_kind *kind, uint64_t seed)
     struct policy_env env = random_env(stream.random, importance);
     random_values(stream.random, kind, values);
     stream.blocks = env.blocks;
-    for (uint32_t i = 0; i < env.blocks; i++)
+    for (uint32_t i = 0; i < env.blocks; i++) {
         stream.units[i] = i;
+    }
     env.wanted = below(stream.random, (kind->needs_queries ? env.capacity : env.blocks) + 1);
 
     struct policy *policy = policy_create(kind, values, &env, &why);
@@ -319,15 +344,17 @@ static void compare_with_twin(const struct policy_kind *kind, uint64_t seed)
         double mass = twin_mass(&twin, &demand, expected.reused);
         if (found.hit != expected.hit || found.missed != expected.missed ||
             found.reused != expected.reused || now != twin.count ||
-            fabs((double)found.mass - mass) > 1e-4)
+            fabs((double)found.mass - mass) > 1e-4) {
             fail_msg("%s, seed %u, step %u: hit %u missed %u held %u mass %g, twin %u %u %u %g",
                      kind->name, (unsigned)seed, step, found.hit, found.missed, now,
                      (double)found.mass, expected.hit, expected.missed, twin.count, mass);
+        }
         if (found.hit + found.missed != wanted || most > env.capacity || now > most ||
-            before + found.admitted - found.evicted != now)
+            before + found.admitted - found.evicted != now) {
             fail_msg("%s, seed %u, step %u: hit %u + missed %u of %u; held %u + %u - %u = %u <= %u",
                      kind->name, (unsigned)seed, step, found.hit, found.missed, wanted, before,
                      found.admitted, found.evicted, now, env.capacity);
+        }
     }
     policy_destroy(policy);
     gsl_rng_free(stream.random);
@@ -336,9 +363,11 @@ static void compare_with_twin(const struct policy_kind *kind, uint64_t seed)
 static void every_policy_equals_its_twin(void **state)
 {
     (void)state;
-    for (size_t row = 0; policies[row]; row++)
-        for (uint64_t seed = 1; seed <= 150; seed++)
+    for (size_t row = 0; policies[row]; row++) {
+        for (uint64_t seed = 1; seed <= 150; seed++) {
             compare_with_twin(policies[row], seed);
+        }
+    }
 }
 
 /* Hits of each step of one stream; the same stream for the same seed. */
@@ -371,10 +400,12 @@ static void larger_lru_hits_no_less_at_any_step(void **state)
         for (uint32_t capacity = 0; capacity <= BLOCKS_MOST; capacity++) {
             uint32_t larger[STEPS];
             hits_of("lru", POLICY_BATCH, capacity, wanted, seed, larger);
-            for (uint32_t step = 0; step < STEPS; step++)
-                if (larger[step] < smaller[step])
+            for (uint32_t step = 0; step < STEPS; step++) {
+                if (larger[step] < smaller[step]) {
                     fail_msg("seed %u, step %u: %u blocks hit %u, one less %u", (unsigned)seed,
                              step, capacity, larger[step], smaller[step]);
+                }
+            }
             memcpy(smaller, larger, sizeof smaller);
         }
     }
@@ -390,8 +421,9 @@ static void order_alone_moves_lru_at_one_demand(void **state)
     gsl_rng *random = random_stream(SEED, "test.policy", 0, &why);
     uint32_t units[10 * WANTED];
     const uint8_t mass[WANTED] = {0};
-    for (uint32_t i = 0; i < 10 * WANTED; i++)
+    for (uint32_t i = 0; i < 10 * WANTED; i++) {
         units[i] = i;
+    }
 
     struct policy_env env = {.blocks = 10 * WANTED, .capacity = WANTED, .wanted = WANTED};
     struct policy *policy[2];
