@@ -6,15 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Drop what is left of a UTF-8 character that the cut went through. */
+/* Drop the last UTF-8 character when the cut went through it. */
 static void drop_partial_character(char *text, size_t length)
 {
-    size_t start = length;
-    while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
-        start--;
+    size_t tail = 0; /* continuation bytes at the end */
+    while (tail < 4 && tail < length && ((unsigned char)text[length - 1 - tail] & 0xc0) == 0x80) {
+        tail++;
     }
-    if (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0xc0) {
-        text[start - 1] = '\0';
+    if (tail < length) {
+        unsigned char lead = (unsigned char)text[length - 1 - tail];
+        size_t wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+        if (tail < wanted) {
+            text[length - 1 - tail] = '\0';
+        }
     }
 }
 

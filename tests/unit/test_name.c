@@ -1,0 +1,121 @@
+/* Names that users mistype. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const policies[] = {"none", "lru",  "fifo",   "lfu",
+                                       "qsac", "clock", "belady", NULL};
+
+static const char *policy_row(size_t index)
+{
+    return policies[index];
+}
+
+/* More names than fit a message. */
+static const char *many_row(size_t index)
+{
+    static char names[200][8];
+    if (index >= 200) {
+        return NULL;
+    }
+    snprintf(names[index], sizeof names[index], "name%zu", index % 1000);
+    return names[index];
+}
+
+static void nearest_is_what_was_probably_meant(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *nearest;
+    } cases[] = {
+        {"lru", "lru"},     {"lur", "lru"},       {"LRU", "lru"},     {"lr", "lru"},
+        {"flfo", "fifo"},   {"qsacc", "qsac"},    {"clokc", "clock"}, {"beldy", "belady"},
+        {"bleady", "belady"}, {"l", NULL},        {"", NULL},         {"retroinfer", NULL},
+        {"xyz", NULL},      {"lxu", "lru"}, /* as near to lfu, which comes later */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *nearest = name_nearest(cases[i].given, policy_row);
+        print_message("# nearest to '%s' is '%s'\n", cases[i].given, nearest ? nearest : "none");
+        if (cases[i].nearest == NULL) {
+            assert_null(nearest);
+        } else {
+            assert_non_null(nearest);
+            assert_string_equal(nearest, cases[i].nearest);
+        }
+        assert_ptr_equal(nearest, name_nearest_of(cases[i].given, policies));
+    }
+}
+
+static void absurdly_long_names_are_near_nothing(void **state)
+{
+    (void)state;
+    char given[5000];
+    memset(given, 'l', sizeof given - 1);
+    given[sizeof given - 1] = '\0';
+    assert_null(name_nearest(given, policy_row));
+    given[64] = '\0';
+    assert_null(name_nearest(given, policy_row));
+    given[63] = '\0';
+    assert_null(name_nearest(given, policy_row));
+}
+
+static void find_gives_the_row(void **state)
+{
+    (void)state;
+    struct error why = {.line = 77};
+    assert_int_equal(name_find("none", policy_row, "policy", NULL, 0, &why), 0);
+    assert_int_equal(name_find("qsac", policy_row, "policy", NULL, 0, &why), 4);
+    assert_int_equal(why.line, 77);
+}
+
+static void unknown_name_lists_all_and_the_nearest(void **state)
+{
+    (void)state;
+    struct error why;
+    char text[1024];
+    assert_int_equal(name_find("lur", policy_row, "policy", "a.yaml", 4, &why), -1);
+    error_format(&why, text, sizeof text);
+    assert_string_equal(text, "a.yaml:4: unknown policy 'lur'\n"
+                              "  expected: none, lru, fifo, lfu, qsac, clock, belady"
+                              "   nearest: 'lru'");
+    assert_int_equal(why.kind, ERROR_FAILURE);
+    name_find("lur", policy_row, "policy", "--set", 0, &why);
+    assert_int_equal(why.kind, ERROR_USAGE);
+}
+
+static void a_list_too_long_ends_in_dots_after_a_whole_name(void **state)
+{
+    (void)state;
+    struct error why;
+    assert_int_equal(name_find("x", many_row, "thing", NULL, 0, &why), -1);
+    size_t length = strlen(why.expected);
+    assert_in_range(length, sizeof why.expected - 16, sizeof why.expected - 1);
+    assert_string_equal(why.expected + length - 5, ", ...");
+    assert_memory_equal(why.expected, "name0, name1, name2, ", 21);
+    int last = -1;
+    const char *comma = why.expected + length - 5;
+    while (comma > why.expected && comma[-1] != ' ') {
+        comma--;
+    }
+    assert_int_equal(sscanf(comma, "name%d, ...", &last), 1);
+    assert_in_range(last, 1, 198);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nearest_is_what_was_probably_meant),
+        cmocka_unit_test(absurdly_long_names_are_near_nothing),
+        cmocka_unit_test(find_gives_the_row),
+        cmocka_unit_test(unknown_name_lists_all_and_the_nearest),
+        cmocka_unit_test(a_list_too_long_ends_in_dots_after_a_whole_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
