@@ -1,19 +1,21 @@
 # Spillway: `make demo` shows it, `make test` checks it, `make help` lists the rest.
 
-# ---- settings: override on the command line --------------------------------------------------
+# ---- settings: on the command line or in the environment -------------------------------------
 
-PREFIX  = /usr/local
-DESTDIR =
+PREFIX  ?= /usr/local
+DESTDIR ?=
 # address, undefined, thread, or several with commas between
-SANITIZE =
+SANITIZE ?=
 # for each fuzz target
-FUZZ_SECONDS = 60
-JOBS = $(shell nproc)
+FUZZ_SECONDS ?= 60
+JOBS ?= $(shell nproc)
+# 1 shows the commands
+V ?=
 
-OPTIMIZE = -O2 -g
-WARNINGS = -Wall -Wextra -Wconversion
-WERROR   = -Werror
-LIBS     = -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
+OPTIMIZE ?= -O2 -g
+WARNINGS ?= -Wall -Wextra -Wconversion
+WERROR   ?= -Werror
+LIBS     ?= -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
 
 # ---- machinery -------------------------------------------------------------------------------
 
@@ -35,7 +37,8 @@ SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
-LINK = $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+QUIET = $(if $(V),,@echo '  $@';)
+LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
@@ -57,8 +60,10 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 test: packages ## run every test, also under the address and undefined sanitizers
 	$(SUBMAKE) all units
 	$(SUBMAKE) $(SANITIZED) units fuzzers
-	@tests/run.sh $(SCRIPTS) $(UNITS) $(UNITS:build/release/%=build/asan+ubsan/%) \
-	    $(TARGETS:%='build/asan+ubsan/tests/fuzz/fuzz_% tests/fuzz/corpus/%/*')
+	@PROGRAM=$(CURDIR)/$(PROGRAM) tests/run.sh $(SCRIPTS) $(UNITS) \
+	    $(UNITS:$(OUT)/%=build/asan+ubsan/%) \
+	    $(foreach target,$(TARGETS), \
+	      'build/asan+ubsan/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 
 bench: $(BENCHES) ## measure speed
 	@for bench in $(BENCHES); do echo "$$bench"; $$bench || exit; done
@@ -109,8 +114,7 @@ $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
 	$(LINK)
 
 $(LIBRARY): $(SOURCES:%.c=$(OUT)/%.o)
-	@rm -f $@
-	$(AR) rcs $@ $^
+	$(QUIET) rm -f $@ && $(AR) rcs $@ $^
 
 $(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(LIBRARY)
 	$(LINK) -lcmocka
@@ -124,7 +128,6 @@ $(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o $(LIBRARY)
 	$(LINK)
 
 $(OUT)/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(QUIET) mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 -include $(shell test ! -d $(OUT) || find $(OUT) -name '*.d')

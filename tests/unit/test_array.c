@@ -10,9 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Refusing memory is what is tested here: the sanitizer shall not take it for a bug. */
+/* Refusing memory is what is tested here: the sanitizers shall not take it for a bug. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
 {
     return "allocator_may_return_null=1";
 }
