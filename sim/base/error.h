@@ -45,8 +45,7 @@ bool error_input(struct error *why, const char *file, int line, const char *form
 
 /* Add what was expected, or the nearest valid name (NULL adds nothing), to an
  * error that was set. Return false. */
-bool error_expect(struct error *why, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool error_expect(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool error_nearest(struct error *why, const char *name);
 
 /* Write the message a person reads into `text` (at most `size` bytes with the

@@ -57,7 +57,8 @@ static void find_once(void)
         find_above_program();
         if (data[0] == '\0') {
             error_set(&data_error, NULL, 0, "no data folder near the program");
-            error_expect(&data_error, "the folder with 'models' and 'hwprofiles' in $SPILLWAY_DATA");
+            error_expect(&data_error,
+                         "the folder with 'models' and 'hwprofiles' in $SPILLWAY_DATA");
         }
         return;
     }

@@ -146,8 +146,8 @@ static struct node *child_made(struct node *map, const char *key, size_t length,
         return child;
     }
     if (map->count >= NODE_MOST_KEYS) {
-        error_input(why, file, 0, "no room for '%.*s': a map has at most %d keys", (int)length,
-                    key, NODE_MOST_KEYS);
+        error_input(why, file, 0, "no room for '%.*s': a map has at most %d keys", (int)length, key,
+                    NODE_MOST_KEYS);
         return NULL;
     }
     child = node_create(NODE_NULL, file, 0, why);
@@ -197,19 +197,28 @@ static bool check_path(const char *path, size_t value_depth, struct error *why)
            error_usage(why, "--set", 0, "'%s' is nested deeper than %d", path, NODE_DEEPEST);
 }
 
+/* Nothing can be set inside `node`, which the first `length` bytes of `path` reach. */
+static bool refuse_inside(const struct node *node, const char *path, int length, struct error *why)
+{
+    const char *what = node->kind == NODE_LIST ? "a list" : "a single value";
+    if (length == 0) {
+        return error_usage(why, "--set", 0, "'%s' cannot be set: the whole file is %s", path, what);
+    }
+    return error_usage(why, "--set", 0, "'%s' cannot be set: '%.*s' is %s", path, length, path,
+                       what);
+}
+
 /* The node that a checked path reaches, made when it is not there. */
-static struct node *reach(struct node *root, const char *path, const char *file,
-                          struct error *why)
+static struct node *reach(struct node *root, const char *path, const char *file, struct error *why)
 {
     struct node *node = root;
-    for (const char *part = path; node != NULL;) {
+    const char *part = path;
+    while (node != NULL) {
         if (node->kind == NODE_NULL) {
             node->kind = NODE_MAP;
         }
         if (node->kind != NODE_MAP) {
-            error_usage(why, file, 0, "'%s' cannot be set: '%.*s' is %s", path,
-                        part > path ? (int)(part - path - 1) : 0, path,
-                        node->kind == NODE_LIST ? "a list" : "a single value");
+            refuse_inside(node, path, part > path ? (int)(part - path - 1) : 0, why);
             return NULL;
         }
         size_t length = strcspn(part, ".");
@@ -231,9 +240,8 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
         return false;
     }
     mark_override(parsed);
-    struct node *place = check_path(path, node_depth(parsed), why)
-                             ? reach(root, path, parsed->file, why)
-                             : NULL;
+    struct node *place =
+        check_path(path, node_depth(parsed), why) ? reach(root, path, parsed->file, why) : NULL;
     if (place == NULL) {
         node_destroy(parsed);
         return false;

@@ -49,10 +49,10 @@ static bool put_quoted(struct text *text, const char *string, struct error *why)
     for (const unsigned char *at = (const unsigned char *)string; *at != '\0';) {
         char escape[16];
         unsigned character = take_character(&at);
-        const char *format = character == '"' || character == '\\'     ? "\\%c"
+        const char *format = character == '"' || character == '\\'  ? "\\%c"
                              : character >= ' ' && character < 0x7f ? "%c"
-                             : character <= 0xffff                     ? "\\u%04x"
-                                                                       : "\\U%08x";
+                             : character <= 0xffff                  ? "\\u%04x"
+                                                                    : "\\U%08x";
         snprintf(escape, sizeof escape, format, character);
         if (!put_string(text, escape, why)) {
             return false;
@@ -105,8 +105,8 @@ static bool put_node(struct text *text, const struct node *node, struct error *w
     case NODE_SCALAR:
         return put_quoted(text, node->text, why);
     case NODE_LIST:
-        return put_string(text, "[", why) &&
-               put_children(text, node->children, node->count, why) && put_string(text, "]", why);
+        return put_string(text, "[", why) && put_children(text, node->children, node->count, why) &&
+               put_string(text, "]", why);
     case NODE_MAP:
         return put_map(text, node, why);
     default:

@@ -56,8 +56,7 @@ static bool syntax_error(const struct reader *reader, struct error *why)
                     "not text: %s (byte %zu)", problem, parser->problem_offset);
         return error_expect(why, "YAML in UTF-8");
     }
-    return error_input(why, reader->file, line_of(&parser->problem_mark), "not YAML: %s",
-                       problem);
+    return error_input(why, reader->file, line_of(&parser->problem_mark), "not YAML: %s", problem);
 }
 
 static bool refuse(const struct reader *reader, const yaml_event_t *event, struct error *why,
@@ -160,8 +159,8 @@ static bool read_start(struct reader *reader, const yaml_event_t *event, enum no
         return refuse(reader, event, why, "a list or map as a key");
     }
     if (reader->depth == NODE_DEEPEST) {
-        return error_input(why, reader->file, line_of(&event->start_mark),
-                           "nested deeper than %d", NODE_DEEPEST);
+        return error_input(why, reader->file, line_of(&event->start_mark), "nested deeper than %d",
+                           NODE_DEEPEST);
     }
     struct node *node = place_node(reader, kind, event, why);
     if (node == NULL) {

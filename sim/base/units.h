@@ -37,8 +37,8 @@ bool quantity_parse(const char *text, struct quantity *out);
 
 /* Read `text` as a quantity of `unit`, not negative. A bare number is taken only
  * for UNIT_COUNT, UNIT_SHARE (where it is at most 1: a bare 30 was meant as "30%") and
- * UNIT_TOKENS. A whole number of bytes, tokens or a count is exact up to 2^53. On failure `why` says what was found at file:line for
- * `key` and shows an example ("8GiB", "12us"). */
+ * UNIT_TOKENS. A whole number of bytes, tokens or a count is exact up to 2^53. On failure
+ * `why` says what was found at file:line for `key` and shows an example ("8GiB", "12us"). */
 bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
                  double *out, struct error *why);
 

@@ -38,7 +38,7 @@ static int make_data(void **state)
     assert_non_null(mkdtemp(scratch));
     make("models", true);
     make("hwprofiles", true);
-    static const char *const files[] = {"b.yaml", "a.yaml",  "c.yml",  ".d.yaml",
+    static const char *const files[] = {"b.yaml", "a.yaml",  "c.yml", ".d.yaml",
                                         ".yaml",  "e.yaml~", "xyaml", "link.yaml.yaml"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char name[64];
@@ -82,7 +82,8 @@ static bool finds_scratch(void)
     snprintf(expected, sizeof expected, "%s/models/x.json", scratch);
     return data != NULL && strcmp(data, scratch) == 0 &&
            find_path("models", "x", "json", path, sizeof path, &why) &&
-           strcmp(path, expected) == 0 && find_path("models", "x.json", "", path, sizeof path, &why) &&
+           strcmp(path, expected) == 0 &&
+           find_path("models", "x.json", "", path, sizeof path, &why) &&
            strcmp(path, expected) == 0 && !find_path("models", "x", "json", path, 10, &why);
 }
 

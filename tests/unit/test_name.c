@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const policies[] = {"none", "lru",  "fifo",   "lfu",
+static const char *const policies[] = {"none", "lru",   "fifo",   "lfu",
                                        "qsac", "clock", "belady", NULL};
 
 static const char *policy_row(size_t index)
@@ -35,10 +35,10 @@ static void nearest_is_what_was_probably_meant(void **state)
     static const struct {
         const char *given, *nearest;
     } cases[] = {
-        {"lru", "lru"},     {"lur", "lru"},       {"LRU", "lru"},     {"lr", "lru"},
-        {"flfo", "fifo"},   {"qsacc", "qsac"},    {"clokc", "clock"}, {"beldy", "belady"},
-        {"bleady", "belady"}, {"l", NULL},        {"", NULL},         {"retroinfer", NULL},
-        {"xyz", NULL},      {"lxu", "lru"}, /* as near to lfu, which comes later */
+        {"lru", "lru"},       {"lur", "lru"},    {"LRU", "lru"},     {"lr", "lru"},
+        {"flfo", "fifo"},     {"qsacc", "qsac"}, {"clokc", "clock"}, {"beldy", "belady"},
+        {"bleady", "belady"}, {"l", NULL},       {"", NULL},         {"retroinfer", NULL},
+        {"xyz", NULL},        {"lxu", "lru"}, /* as near to lfu, which comes later */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *nearest = name_nearest(cases[i].given, policy_row);

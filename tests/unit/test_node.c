@@ -56,10 +56,13 @@ static void equal_trees_have_one_canonical_text(void **state)
         {"b: 1\na: 2\n", "{\"a\": \"2\", \"b\": \"1\"}"},
         {"{a: 2, b: 1}", "{\"a\": \"2\", \"b\": \"1\"}"},
         {"a:\n- 1\n- [2, x y]\n", "{\"a\": [\"1\", [\"2\", \"x y\"]]}"},
-        {"a:\nb: ~\nc: null\nd: 'null'\n", "{\"a\": null, \"b\": null, \"c\": null, \"d\": \"null\"}"},
+        {"a:\nb: ~\nc: null\nd: 'null'\n",
+         "{\"a\": null, \"b\": null, \"c\": null, \"d\": \"null\"}"},
         {"a: |\n  x\n  y\n", "{\"a\": \"x\\u000ay\\u000a\"}"},
         {"a: \"\\\\ \\\" é \\U0001F600\"", "{\"a\": \"\\\\ \\\" \\u00e9 \\U0001f600\"}"},
-        {"\xef\xbb\xbf" "a: 1", "{\"a\": \"1\"}"},
+        {"\xef\xbb\xbf"
+         "a: 1",
+         "{\"a\": \"1\"}"},
         {"trace: assumed:hit=93%,spread=5%", "{\"trace\": \"assumed:hit=93%,spread=5%\"}"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -111,14 +114,13 @@ static void bad_yaml_is_refused_with_its_place(void **state)
         {"[a]: 1\n", "a.yaml:1: a list or map as a key"},
         {"? {a: 1}\n: 2\n", "a.yaml:1: a list or map as a key"},
         {"a: \"x\\0y\"\n", "a.yaml:1: a zero byte in a text"},
-        {"'': 1\n", "a.yaml:1: an empty, too long or binary key\n  expected: 1 to 128 bytes of text"},
-        {"a: 1\nb: [1, 2\n",
-         "a.yaml:3: not YAML: did not find expected ',' or ']'"},
+        {"'': 1\n",
+         "a.yaml:1: an empty, too long or binary key\n  expected: 1 to 128 bytes of text"},
+        {"a: 1\nb: [1, 2\n", "a.yaml:3: not YAML: did not find expected ',' or ']'"},
         {"a: 'open\n", "a.yaml:2: not YAML: found unexpected end of stream"},
         {"a: 1\n\tb: 2\n", "a.yaml:2: not YAML: found a tab character that violates indentation"},
-        {"a: 1\nb: \x01\n",
-         "a.yaml:2: not text: control characters are not allowed (byte 8)\n"
-         "  expected: YAML in UTF-8"},
+        {"a: 1\nb: \x01\n", "a.yaml:2: not text: control characters are not allowed (byte 8)\n"
+                            "  expected: YAML in UTF-8"},
         {"a: \xff\xfe\n",
          "a.yaml:1: not text: invalid leading UTF-8 octet (byte 3)\n  expected: YAML in UTF-8"},
     };
@@ -266,7 +268,8 @@ static void impossible_overrides_change_nothing(void **state)
          "--set: 'a..b' is no key\n"
          "  expected: keys separated by single dots, such as mechanisms.sync"},
         {"a.", "1",
-         "--set: 'a.' is no key\n  expected: keys separated by single dots, such as mechanisms.sync"},
+         "--set: 'a.' is no key\n"
+         "  expected: keys separated by single dots, such as mechanisms.sync"},
         {"x", "[1", "--set: not YAML: did not find expected ',' or ']'"},
         {"x", "*y", "--set: an alias: these are not used here"},
     };
@@ -282,7 +285,7 @@ static void impossible_overrides_change_nothing(void **state)
     struct error why;
     root = parse("word");
     assert_false(node_set(root, "a", "1", &why));
-    assert_message(&why, "--set: 'a' cannot be set: '' is a single value");
+    assert_message(&why, "--set: 'a' cannot be set: the whole file is a single value");
     node_destroy(root);
 }
 
@@ -396,7 +399,8 @@ static void wrong_values_are_refused_with_their_place(void **state)
     } cases[] = {
         {"\nkey: -8GiB",
          "a.yaml:2: 'key' is '-8GiB', which is negative\n  expected: a size such as 8GiB"},
-        {"key: 12us", "a.yaml:1: 'key' is '12us', which is a time\n  expected: a size such as 8GiB"},
+        {"key: 12us",
+         "a.yaml:1: 'key' is '12us', which is a time\n  expected: a size such as 8GiB"},
         {"key: 99999999999999999999GiB",
          "a.yaml:1: 'key' is '99999999999999999999GiB', which is too large\n"
          "  expected: a size such as 8GiB"},

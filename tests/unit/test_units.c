@@ -64,10 +64,11 @@ static void everything_else_is_refused(void **state)
 {
     (void)state;
     static const char *const cases[] = {
-        "",      " ",     "GiB",    "-1",   "+1",     "-8GiB",  ".5",   "5.",       "1.GiB",
-        "1e",    "1e+",   "0x10",   "inf",  "nan",    "1e400",  "8gib", "8Gib",     "8GiB ",
-        " 8GiB", "8  GiB", "8\tGiB", "8 ",   "8GiBs",  "8 GiB/", "1,5",  "1_000",    "12 μs",
-        "1e20",  "1e12TiB", "300years", "3X", "4096tokens", "10000000000s", "1 2",   "--3",
+        "",        " ",        "GiB",    "-1",         "+1",           "-8GiB",  ".5",
+        "5.",      "1.GiB",    "1e",     "1e+",        "0x10",         "inf",    "nan",
+        "1e400",   "8gib",     "8Gib",   "8GiB ",      " 8GiB",        "8  GiB", "8\tGiB",
+        "8 ",      "8GiBs",    "8 GiB/", "1,5",        "1_000",        "12 μs",  "1e20",
+        "1e12TiB", "300years", "3X",     "4096tokens", "10000000000s", "1 2",    "--3",
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct quantity quantity = {-1, UNIT_NS};
@@ -84,8 +85,9 @@ static void bare_numbers_are_taken_where_they_make_sense(void **state)
         enum unit unit;
         bool taken;
     } cases[] = {
-        {UNIT_COUNT, true},  {UNIT_SHARE, true}, {UNIT_TOKENS, true},       {UNIT_TIMES, false},
-        {UNIT_BYTES, false}, {UNIT_NS, false},   {UNIT_BYTES_PER_S, false}, {UNIT_FLOP_PER_S, false},
+        {UNIT_COUNT, true},        {UNIT_SHARE, true},       {UNIT_TOKENS, true},
+        {UNIT_TIMES, false},       {UNIT_BYTES, false},      {UNIT_NS, false},
+        {UNIT_BYTES_PER_S, false}, {UNIT_FLOP_PER_S, false},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct error why;
@@ -108,7 +110,8 @@ static void refusals_say_what_was_found_and_expected(void **state)
          "a.yaml:3: 'budget' is '8us', which is a time\n  expected: a size such as 8GiB"},
         {"-8GiB", UNIT_BYTES,
          "a.yaml:3: 'budget' is '-8GiB', which is negative\n  expected: a size such as 8GiB"},
-        {"8", UNIT_NS, "a.yaml:3: 'budget' is '8', which has no unit\n  expected: a time such as 12us"},
+        {"8", UNIT_NS,
+         "a.yaml:3: 'budget' is '8', which has no unit\n  expected: a time such as 12us"},
         {"8gib", UNIT_BYTES,
          "a.yaml:3: 'budget' is '8gib', which has an unknown unit\n"
          "  expected: a size such as 8GiB   nearest: 'GiB'"},
@@ -125,7 +128,8 @@ static void refusals_say_what_was_found_and_expected(void **state)
         struct error why;
         char text[1024];
         double value = -1;
-        assert_false(units_parse(cases[i].text, cases[i].unit, "a.yaml", 3, "budget", &value, &why));
+        assert_false(
+            units_parse(cases[i].text, cases[i].unit, "a.yaml", 3, "budget", &value, &why));
         error_format(&why, text, sizeof text);
         assert_string_equal(text, cases[i].message);
         assert_true(value == -1);
@@ -259,8 +263,8 @@ static void what_is_printed_is_read_as_nearly_the_same(void **state)
 static void extreme_values_fit_their_room(void **state)
 {
     (void)state;
-    static const double values[] = {1.7976931348623157e308, -1.7976931348623157e308, 5e-324,
-                                    INFINITY, -INFINITY, NAN};
+    static const double values[] = {
+        1.7976931348623157e308, -1.7976931348623157e308, 5e-324, INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < COUNT(values); i++) {
         for (int unit = UNIT_COUNT; unit <= UNIT_FLOP_PER_S; unit++) {
             char text[33];
