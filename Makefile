@@ -84,7 +84,7 @@ capture: ## record the shipped decode trace again, from nothing
 install: all ## install program, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
 	find models hwprofiles scenarios plots traces -type f \
-	    -not -path 'hwprofiles/calibrate/*' -not -path 'traces/capture/*' \
+	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions
