@@ -5,8 +5,8 @@
 #   UPDATE=1 tests/cli/run.sh [NAME...]   rewrite the expected files; review the diff
 #
 # tests/cli/NAME/cmd is a bash script. It runs in a fresh folder that holds copies of the other
-# files of tests/cli/NAME, with the program on PATH and the repository in $SOURCE. Its standard
-# output, standard error and exit status must equal the files stdout, stderr (empty when they
+# files of tests/cli/NAME, for a minute at most, with the program on PATH and the repository in
+# $SOURCE. Its standard output, standard error and exit status must equal the files stdout, stderr (empty when they
 # are absent) and exit (0 when it is absent).
 set -u
 cd "$(dirname "$0")"
@@ -28,7 +28,7 @@ run_case() {
     rm -rf "$scratch"/*
     mkdir "$scratch/got" "$scratch/fresh"
     cp -R "$here/$1/." "$scratch/fresh"
-    (cd "$scratch/fresh" && rm -f stdout stderr exit && exec bash -eu cmd) \
+    (cd "$scratch/fresh" && rm -f cmd stdout stderr exit && exec timeout 60 bash -eu "$here/$1/cmd") \
         >"$scratch/got/stdout" 2>"$scratch/got/stderr" </dev/null
     echo $? >"$scratch/got/exit"
 }
