@@ -40,6 +40,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim $(OPTIMIZE) -ffp-contract=off $(WARNIN
 QUIET = $(if $(V),,@echo '  $@';)
 LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
@@ -59,11 +60,11 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 
 test: packages ## run every test, also under the address and undefined sanitizers
 	$(SUBMAKE) all units
-	$(SUBMAKE) $(SANITIZED) units fuzzers
-	@PROGRAM=$(CURDIR)/$(PROGRAM) tests/run.sh $(SCRIPTS) $(UNITS) \
-	    $(UNITS:$(OUT)/%=build/asan+ubsan/%) \
+	$(SUBMAKE) $(SANITIZED) all units fuzzers
+	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(UNITS) \
+	    'PROGRAM=$(CHECKED)/spillway tests/cli/run.sh' $(UNITS:$(OUT)/%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
-	      'build/asan+ubsan/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
+	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 
 bench: $(BENCHES) ## measure speed
 	@for bench in $(BENCHES); do echo "$$bench"; $$bench || exit; done

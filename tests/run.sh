@@ -8,6 +8,7 @@
 # failed. The last line is "N passed, N failed", with ", N skipped" when some were.
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP
+unset SPILLWAY_DATA
 : "${TEST_TIMEOUT:=400}" # seconds for one command
 
 # Run one command; leave "passed failed skipped" in the file $2.

@@ -6,17 +6,18 @@
 #
 # tests/cli/NAME/cmd is a bash script. It runs in a fresh folder that holds copies of the other
 # files of tests/cli/NAME, for a minute at most, with the program on PATH and the repository in
-# $SOURCE. Its standard output, standard error and exit status must equal the files stdout, stderr (empty when they
-# are absent) and exit (0 when it is absent).
+# $SOURCE. Its standard output, standard error and exit status must equal the files stdout and
+# stderr (empty when they are absent) and exit (0 when it is absent).
+#
+# PROGRAM=FILE runs another program, which must be called spillway.
 set -u
-cd "$(dirname "$0")"
-here=$PWD
-SOURCE=$(cd ../.. && pwd)
-: "${PROGRAM:=$SOURCE/build/spillway}"
-export SOURCE LC_ALL=C.UTF-8 TZ=UTC PATH="$(dirname "$PROGRAM"):$PATH"
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=$(cd "$here/../.." && pwd)
+program=$(realpath -m "${PROGRAM:-$SOURCE/build/spillway}")
+export SOURCE LC_ALL=C.UTF-8 TZ=UTC PATH="${program%/*}:$PATH"
 unset SPILLWAY_DATA COLUMNS
 
-[ $# -gt 0 ] || set -- $(ls -d */ 2>/dev/null | tr -d /)
+[ $# -gt 0 ] || set -- $(cd "$here" && ls -d */ 2>/dev/null | tr -d /)
 echo "1..$#"
 
 scratch=$(mktemp -d)
@@ -28,7 +29,8 @@ run_case() {
     rm -rf "$scratch"/*
     mkdir "$scratch/got" "$scratch/fresh"
     cp -R "$here/$1/." "$scratch/fresh"
-    (cd "$scratch/fresh" && rm -f cmd stdout stderr exit && exec timeout 60 bash -eu "$here/$1/cmd") \
+    (cd "$scratch/fresh" && rm -f cmd stdout stderr exit &&
+        exec timeout 60 bash -eu "$here/$1/cmd") \
         >"$scratch/got/stdout" 2>"$scratch/got/stderr" </dev/null
     echo $? >"$scratch/got/exit"
 }
