@@ -49,7 +49,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(if $(wildcard sim/main.c),$(PROGRAM),$(LIBRARY)) ## build the program (the default)
+all: $(PROGRAM) ## build the program (the default)
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all
