@@ -1,0 +1,231 @@
+/* A machine is laid down in order: what it extends, then each part, then single figures; what
+ * comes later replaces what was there. A part named by a file replaces the whole part, a figure the
+ * whole figure: its basis and source belong to its value and never mix with another's.
+ *
+ * Only the parts that are asked for are followed, so that a part of a machine costs one path of
+ * files, and only so deep: files that lead back to themselves end in an error.
+ */
+#include "hardware/compose.h"
+
+#include "base/name.h"
+#include "hardware/locate.h"
+#include "hardware/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEEPEST = 8 };
+
+static const char *const machine_keys[] = {"extends", "gpu", "link", "host", NULL};
+
+/* What is being laid: on which tree, which part, and the files that led here. */
+struct site {
+    struct node *tree;
+    enum part part;
+    const char *path; /* NULL outermost */
+    const struct site *outer;
+};
+
+static bool lay_machine(const struct site *site, const struct node *machine, struct error *why);
+
+/* Fail when the file is being read already, or too many are. */
+static bool check_descent(const struct site *site, const struct node *name, const char *path,
+                          struct error *why)
+{
+    int depth = 0;
+    for (const struct site *outer = site; outer->path != NULL; outer = outer->outer) {
+        if (strcmp(outer->path, path) == 0) {
+            node_error(name, why, "'%s' is built on itself", name->text);
+            return error_expect(why, "files whose names lead to others, never back");
+        }
+        depth++;
+    }
+    if (depth >= DEEPEST) {
+        node_error(name, why, "'%s' is built on files more than %d deep", name->text, DEEPEST);
+        return error_expect(why, "fewer files that extend each other");
+    }
+    return true;
+}
+
+static bool lay_document(const struct site *site, const struct node *document, struct error *why)
+{
+    if (document->kind == NODE_NULL) {
+        error_set(why, site->path, 0, "the profile is empty");
+        return name_expect("", machine_keys, why);
+    }
+    if (document->kind != NODE_MAP) {
+        error_set(why, site->path, document->line, "this is no hardware profile");
+        return name_expect("", machine_keys, why);
+    }
+    return lay_machine(site, document, why);
+}
+
+/* Lay what the file called `name`, looked up as a `kind`, states for `part`. */
+static bool lay_named(const struct site *site, enum part part, enum part kind,
+                      const struct node *name, struct error *why)
+{
+    char path[4096];
+    if (name->kind != NODE_SCALAR) {
+        node_error(name, why, "'%s' is no name", name->key);
+        return error_expect(why, "the name of a profile, or a path with a '/' in it");
+    }
+    if (!locate_profile(name, kind, path, sizeof path, why) ||
+        !check_descent(site, name, path, why)) {
+        return false;
+    }
+    struct node *document = node_load(path, why);
+    const struct site inner = {site->tree, part, path, site};
+    bool laid = document != NULL && lay_document(&inner, document, why);
+    node_destroy(document);
+    return laid;
+}
+
+/* Make the place that `key` (and, under it, `curve`) has in the tree empty, and return it. */
+static struct node *clear_place(struct node *tree, const char *key, const char *curve,
+                                struct error *why)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s%s%s", key, curve != NULL ? "." : "",
+             curve != NULL ? curve : "");
+    if (!node_set(tree, path, "~", why)) {
+        return NULL;
+    }
+    struct node *place = tree;
+    const char *steps[] = {key, curve};
+    for (size_t step = 0; step < 2 && steps[step] != NULL; step++) {
+        size_t i = 0;
+        while (strcmp(place->children[i]->key, steps[step]) != 0) {
+            i++;
+        }
+        place = place->children[i];
+    }
+    return place;
+}
+
+/* Keys of a part: "extends" and its curves' names after the dot. */
+static bool check_part_keys(const struct node *node, enum part part, struct error *why)
+{
+    const char *keys[CURVE_COUNT + 2];
+    size_t count = 0;
+    size_t length = strlen(part_names[part]);
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        const char *name = curve_kinds[i].name;
+        if (strncmp(name, part_names[part], length) == 0 && name[length] == '.') {
+            keys[count++] = name + length + 1;
+        }
+    }
+    keys[count++] = "extends";
+    keys[count] = NULL;
+    return node_check_keys(node, keys, part_names[part], why);
+}
+
+static bool replace_part(const struct site *site, enum part part, const struct node *name,
+                         struct error *why)
+{
+    const char *key = part_names[part];
+    if (clear_place(site->tree, key, NULL, why) == NULL ||
+        !lay_named(site, part, part, name, why)) {
+        return false;
+    }
+    const struct node *laid = node_get(site->tree, key);
+    if (laid->kind == NODE_NULL) {
+        node_error(name, why, "'%s' states no %s", name->text, key);
+        return error_expect(why, "a profile with '%s:' in it", key);
+    }
+    return true;
+}
+
+static bool lay_part(const struct site *site, enum part part, const struct node *node,
+                     struct error *why)
+{
+    if (node->kind == NODE_SCALAR) {
+        return replace_part(site, part, node, why);
+    }
+    if (node->kind == NODE_NULL) {
+        node_error(node, why, "'%s' is empty", part_names[part]);
+        return error_expect(why, "the name of a profile, or a map of figures");
+    }
+    if (!check_part_keys(node, part, why)) {
+        return false;
+    }
+    const struct node *extends = node_get(node, "extends");
+    if (extends != NULL && !replace_part(site, part, extends, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        const struct node *figure = node->children[i];
+        if (figure == extends) {
+            continue;
+        }
+        struct node *place = clear_place(site->tree, part_names[part], figure->key, why);
+        if (place == NULL || !node_merge(place, figure, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool lay_machine(const struct site *site, const struct node *machine, struct error *why)
+{
+    if (!node_check_keys(machine, machine_keys, "hardware", why)) {
+        return false;
+    }
+    const struct node *extends = node_get(machine, "extends");
+    if (extends != NULL && !lay_named(site, site->part, MACHINE, extends, why)) {
+        return false;
+    }
+    for (enum part part = 0; part < PART_COUNT; part++) {
+        const struct node *stated = node_get(machine, part_names[part]);
+        bool wanted = site->part == MACHINE || site->part == part;
+        if (wanted && stated != NULL && !lay_part(site, part, stated, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void name_machine(const struct node *hardware, char *name, size_t size)
+{
+    bool changed = false;
+    name[0] = '\0';
+    for (const char *const *key = machine_keys; *key != NULL; key++) {
+        const struct node *stated = node_get(hardware, *key);
+        const struct node *extends = node_get(stated, "extends");
+        const struct node *file = extends != NULL ? extends : stated;
+        if (file != NULL && file->kind == NODE_SCALAR) {
+            append_profile_name(file->text, name, size);
+        }
+        changed = changed || (stated != NULL && stated->count > (extends != NULL ? 1 : 0));
+    }
+    size_t used = strlen(name);
+    snprintf(name + used, size - used, "%s%s", used == 0 ? "custom" : "",
+             changed && used > 0 ? "*" : "");
+}
+
+struct node *machine_compose(const struct node *hardware, char *name, size_t size,
+                             struct error *why)
+{
+    if (hardware->kind == NODE_NULL) {
+        node_error(hardware, why, "no hardware is named");
+        error_expect(why, "a name, or a map with gpu, link and host");
+        return NULL;
+    }
+    struct node *tree = node_parse("{}", 2, "hardware", why);
+    if (tree == NULL) {
+        return NULL;
+    }
+    const struct site site = {tree, MACHINE, NULL, NULL};
+    bool named = hardware->kind == NODE_SCALAR;
+    if (!(named ? lay_named(&site, MACHINE, MACHINE, hardware, why)
+                : lay_machine(&site, hardware, why))) {
+        node_destroy(tree);
+        return NULL;
+    }
+    name[0] = '\0';
+    if (named) {
+        append_profile_name(hardware->text, name, size);
+    } else {
+        name_machine(hardware, name, size);
+    }
+    return tree;
+}
