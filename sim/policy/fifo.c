@@ -89,7 +89,7 @@ static void fifo_access(struct policy *policy, const struct demand *demand, stru
         fifo_batch((struct fifo *)policy, demand->units + end - batch, batch, outcome);
     }
     outcome->lookups = demand->wanted;
-    outcome->mass = policy_wanted_mass(demand);
+    outcome->mass = demand->wanted_mass;
 }
 
 const struct policy_kind policy_fifo = {

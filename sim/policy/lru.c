@@ -92,7 +92,7 @@ static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
         lru_clean(lru);
     }
 
-    uint32_t *stamp = lru->stamp, *log = lru->log;
+    uint32_t *restrict stamp = lru->stamp, *restrict log = lru->log;
     uint32_t oldest = lru->oldest, last = lru->end + touched - 1;
     uint32_t promoted = 0, hit = 0;
     for (uint32_t i = 0; i < touched; i++) {
@@ -130,7 +130,7 @@ static void lru_access(struct policy *policy, const struct demand *demand, struc
         lru_batch((struct lru *)policy, demand->units + end - batch, batch, outcome);
     }
     outcome->lookups = demand->wanted;
-    outcome->mass = policy_wanted_mass(demand);
+    outcome->mass = demand->wanted_mass;
 }
 
 const struct policy_kind policy_lru = {

@@ -88,19 +88,3 @@ void policy_destroy(struct policy *policy)
         policy->kind->destroy(policy);
     }
 }
-
-float policy_wanted_mass(const struct demand *demand)
-{
-    /* Four sums, as one would wait for each addition. */
-    float sum[4] = {0};
-    uint32_t i = 0;
-    for (; i + 4 <= demand->wanted; i += 4) {
-        for (uint32_t lane = 0; lane < 4; lane++) {
-            sum[lane] += trace_mass[demand->mass[i + lane]];
-        }
-    }
-    for (; i < demand->wanted; i++) {
-        sum[0] += trace_mass[demand->mass[i]];
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}

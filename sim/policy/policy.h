@@ -88,8 +88,4 @@ void policy_access(struct policy *policy, const struct demand *demand, struct ou
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
 void policy_destroy(struct policy *policy); /* NULL is fine */
 
-/* For policy files: the mass of all that is wanted, which is what a policy that fetches its misses
- * attends to. */
-float policy_wanted_mass(const struct demand *demand);
-
 #endif

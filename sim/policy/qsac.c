@@ -270,7 +270,7 @@ static void qsac_access(struct policy *policy, const struct demand *demand, stru
     outcome->missed = outcome->admitted = outcome->inserts = demand->wanted;
     outcome->evicted = policy->held;
     outcome->updates = qsac->query_heads;
-    outcome->mass = policy_wanted_mass(demand);
+    outcome->mass = demand->wanted_mass;
     labels_set(qsac, demand);
     set_replace(qsac, demand);
 }

@@ -272,26 +272,26 @@ static void queries_reuse_and_miss_as_worked_by_hand(void **state)
     }
 }
 
-/* Mass codes 10, 20, 30 are a half, a quarter, an eighth. */
 static void fetching_attends_to_the_mass_that_is_wanted(void **state)
 {
     (void)state;
     const uint32_t units[] = {4, 2, 5, 1, 0, 3};
-    const uint8_t mass[] = {10, 20, 30, 30, 30, 30};
-    struct demand demand = {.units = units, .mass = mass, .wanted = 5, .recorded = 6};
+    struct demand demand = {
+        .units = units, .mass = no_mass, .wanted = 5, .recorded = 6, .wanted_mass = .875f};
     const char *const names[] = {"none", "lru", "fifo"};
     for (size_t p = 0; p < 3; p++) {
         struct policy *policy =
             create(names[p], NULL, (struct policy_env){.blocks = 6, .capacity = 2, .wanted = 5});
-        struct outcome outcome;
         for (uint32_t step = 0; step < 3; step++) {
+            struct outcome outcome;
             policy_access(policy, &demand, &outcome);
-            assert_float_equal(outcome.mass, .5 + .25 + 3 * .125, 1e-6);
+            assert_float_equal(outcome.mass, .875, 1e-6);
         }
         policy_destroy(policy);
     }
 }
 
+/* Mass codes 10, 20, 30 are a half, a quarter, an eighth. */
 static void reuse_attends_to_the_mass_of_the_old_set(void **state)
 {
     (void)state;
@@ -307,13 +307,14 @@ static void reuse_attends_to_the_mass_of_the_old_set(void **state)
                             .mass = mass,
                             .wanted = 3,
                             .recorded = 3,
+                            .wanted_mass = .875f,
                             .query = query,
                             .query_heads = 1,
                             .head_dim = 2,
                             .query_stride = 1};
     struct outcome outcome;
     policy_access(policy, &demand, &outcome);
-    assert_float_equal(outcome.mass, .5 + .25 + .125, 1e-6);
+    assert_float_equal(outcome.mass, .875, 1e-6);
     demand.units = now;
     demand.recorded = 5;
     policy_access(policy, &demand, &outcome);

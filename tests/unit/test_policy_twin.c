@@ -264,8 +264,10 @@ static struct demand stream_step(struct stream *stream, uint32_t wanted, uint32_
         stream->units[a] = stream->units[b];
         stream->units[b] = unit;
     }
+    float wanted_mass = 0;
     for (uint32_t i = 0; i < recorded; i++) {
         stream->mass[i] = (uint8_t)below(random, 256);
+        wanted_mass += i < wanted ? trace_mass[stream->mass[i]] : 0;
     }
     for (uint32_t j = 0; j < query_heads; j++) {
         stream->scale[j][0] = (float)(1 + below(random, 100)) / 100;
@@ -280,6 +282,7 @@ static struct demand stream_step(struct stream *stream, uint32_t wanted, uint32_
                            .mass = stream->mass,
                            .wanted = wanted,
                            .recorded = recorded,
+                           .wanted_mass = wanted_mass,
                            .scale = stream->scale[0],
                            .query = stream->query[0][0],
                            .query_heads = query_heads,
