@@ -1,0 +1,347 @@
+/* One pass over a trace, layer by layer in parallel. What a step is compared with is kept as
+ * history: of each unit, in which of the last 32 steps it was wanted (a bit each); of each query
+ * head, its last 16 queries. */
+#include "trace/stats.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "trace/demand.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAGS = 3, LAG_MOST = 16, HISTORY_BITS = 32 };
+
+/* Indexed as the figures of overlap and cosine are. */
+static const uint32_t lags[LAGS] = {1, 4, LAG_MOST};
+
+const struct trace_figure_kind trace_figures[TRACE_FIGURES] = {
+    [TRACE_OVERLAP_1] = {"overlap_1", "demand also wanted 1 step before"},
+    [TRACE_OVERLAP_4] = {"overlap_4", "demand also wanted 4 steps before"},
+    [TRACE_OVERLAP_16] = {"overlap_16", "demand also wanted 16 steps before"},
+    [TRACE_COSINE_1] = {"cosine_1", "cosine to the query 1 step before"},
+    [TRACE_COSINE_4] = {"cosine_4", "cosine to the query 4 steps before"},
+    [TRACE_COSINE_16] = {"cosine_16", "cosine to the query 16 steps before"},
+    [TRACE_FRESH_MASS] = {"fresh_mass", "attention mass of demand and window"},
+    [TRACE_HALF_UNITS] = {"half_units", "units that hold 50 % of the recorded mass"},
+    [TRACE_MOST_UNITS] = {"most_units", "units that hold 90 % of the recorded mass"},
+    [TRACE_ROW_UNITS] = {"row_units", "units recorded in a row"},
+};
+
+struct mean {
+    double sum;
+    uint64_t count;
+};
+
+/* Bit k of `bits`: the unit was wanted k steps before `step`, the last one that wanted it. */
+struct history {
+    uint32_t step, bits;
+};
+
+/* What one thread needs for the layer it is at. */
+struct scratch {
+    struct trace_frame frame;
+    struct demand_buffer demand;
+    struct mean (*means)[TRACE_FIGURES]; /* of each KV head */
+    struct history *wanted;              /* of each unit of each KV head */
+    int8_t *queries;                     /* ring of LAG_MOST, of each query head */
+    double *norms;                       /* of these */
+};
+
+struct measurement {
+    const struct trace *trace;
+    const struct trace_header *header;
+    bool with_demands;
+    struct demand_shape shape;
+    struct scratch *scratch; /* one a thread */
+    struct trace_stats *stats;
+};
+
+static void add(struct mean *mean, double value)
+{
+    mean->sum += value;
+    mean->count++;
+}
+
+static void add_overlap(struct mean *means, struct history *wanted, const struct demand *demand,
+                        uint32_t step)
+{
+    uint32_t both[LAGS] = {0};
+    for (uint32_t i = 0; i < demand->wanted; i++) {
+        struct history *history = &wanted[demand->units[i]];
+        uint32_t age = step - history->step;
+        uint32_t bits = age < HISTORY_BITS ? history->bits << age : 0;
+        for (int lag = 0; lag < LAGS; lag++) {
+            both[lag] += bits >> lags[lag] & 1;
+        }
+        *history = (struct history){step, bits | 1};
+    }
+    for (int lag = 0; lag < LAGS; lag++) {
+        if (demand->wanted > 0 && step >= lags[lag]) {
+            add(&means[TRACE_OVERLAP_1 + lag], (double)both[lag] / demand->wanted);
+        }
+    }
+}
+
+/* Mass of the best `count` units. */
+static double mass_of(const struct demand *demand, uint32_t count)
+{
+    double mass = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        mass += (double)trace_mass[demand->mass[i]];
+    }
+    return mass;
+}
+
+/* Fewest units that hold `mass`. */
+static uint32_t units_that_hold(const struct demand *demand, double mass)
+{
+    uint32_t count = 0;
+    for (double held = 0; count < demand->recorded && held < mass; count++) {
+        held += (double)trace_mass[demand->mass[count]];
+    }
+    return count;
+}
+
+static void add_demand(const struct measurement *all, struct scratch *scratch,
+                       const struct demand *demand, uint32_t head, uint32_t step)
+{
+    struct mean *means = scratch->means[head];
+    double units = all->header->units;
+    add_overlap(means, scratch->wanted + (size_t)head * all->header->units, demand,
+                scratch->frame.first_step + step);
+    add(&means[TRACE_FRESH_MASS], (double)demand->window_mass + mass_of(demand, demand->wanted));
+    const uint32_t *start = scratch->frame.rows.start + head * scratch->frame.steps + step;
+    add(&means[TRACE_ROW_UNITS], start[1] - start[0]);
+    if (demand->recorded > 0) {
+        double recorded = mass_of(demand, demand->recorded);
+        add(&means[TRACE_HALF_UNITS], units_that_hold(demand, 0.5 * recorded) / units);
+        add(&means[TRACE_MOST_UNITS], units_that_hold(demand, 0.9 * recorded) / units);
+    }
+}
+
+static bool add_demands(const struct measurement *all, struct scratch *scratch, struct error *why)
+{
+    for (uint32_t head = 0; head < all->header->kv_heads; head++) {
+        for (uint32_t step = 0; step < scratch->frame.steps; step++) {
+            struct demand demand;
+            if (!demand_from_frame(all->header, &scratch->frame, head, step, &all->shape,
+                                   &scratch->demand, &demand, why)) {
+                return false;
+            }
+            add_demand(all, scratch, &demand, head, step);
+        }
+    }
+    return true;
+}
+
+static double dot(const int8_t *a, const int8_t *b, uint32_t count)
+{
+    int32_t sum = 0; /* at most 1024 * 128 * 128 */
+    for (uint32_t i = 0; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/* Scales cancel in a cosine. A query of zeros is taken as orthogonal to all. */
+static void add_query(struct mean *means, int8_t *ring, double *norms, const int8_t *query,
+                      uint32_t head_dim, uint32_t step)
+{
+    double norm = sqrt(dot(query, query, head_dim));
+    for (int lag = 0; lag < LAGS; lag++) {
+        if (step >= lags[lag]) {
+            uint32_t slot = (step - lags[lag]) % LAG_MOST;
+            double product = dot(query, ring + (size_t)slot * head_dim, head_dim);
+            double length = norm * norms[slot];
+            add(&means[TRACE_COSINE_1 + lag], length > 0 ? product / length : 0);
+        }
+    }
+    memcpy(ring + (size_t)(step % LAG_MOST) * head_dim, query, head_dim);
+    norms[step % LAG_MOST] = norm;
+}
+
+static void add_queries(const struct trace_header *header, struct scratch *scratch)
+{
+    const struct trace_frame *frame = &scratch->frame;
+    uint32_t group = header->query_heads / header->kv_heads, head_dim = header->head_dim;
+    for (uint32_t q = 0; q < header->query_heads; q++) {
+        for (uint32_t step = 0; step < frame->steps; step++) {
+            add_query(scratch->means[q / group], scratch->queries + (size_t)q * LAG_MOST * head_dim,
+                      scratch->norms + (size_t)q * LAG_MOST,
+                      frame->query + ((size_t)q * frame->steps + step) * head_dim, head_dim,
+                      frame->first_step + step);
+        }
+    }
+}
+
+static void keep_means(const struct measurement *all, const struct scratch *scratch, uint32_t layer)
+{
+    for (uint32_t head = 0; head < all->header->kv_heads; head++) {
+        for (int figure = 0; figure < TRACE_FIGURES; figure++) {
+            const struct mean *mean = &scratch->means[head][figure];
+            all->stats->figures[figure][layer * all->header->kv_heads + head] =
+                mean->count > 0 ? mean->sum / (double)mean->count : (double)NAN;
+        }
+    }
+}
+
+static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
+{
+    const struct measurement *all = context;
+    const struct trace_header *header = all->header;
+    struct scratch *scratch = &all->scratch[thread];
+    memset(scratch->means, 0, header->kv_heads * sizeof *scratch->means);
+    for (uint32_t sequence = 0; sequence < header->sequences; sequence++) {
+        if (all->with_demands) {
+            memset(scratch->wanted, 0,
+                   (size_t)header->kv_heads * header->units * sizeof *scratch->wanted);
+        }
+        for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
+            if (!trace_read(all->trace, sequence, tile, layer, &scratch->frame, why) ||
+                (all->with_demands && !add_demands(all, scratch, why))) {
+                return false;
+            }
+            if (header->has_queries) {
+                add_queries(header, scratch);
+            }
+        }
+    }
+    keep_means(all, scratch, layer);
+    return true;
+}
+
+static bool scratch_init(struct scratch *scratch, const struct measurement *all, struct error *why)
+{
+    const struct trace_header *header = all->header;
+    size_t units = all->with_demands ? (size_t)header->kv_heads * header->units : 0;
+    size_t queries = header->has_queries ? (size_t)header->query_heads * LAG_MOST : 0;
+    trace_frame_init(&scratch->frame);
+    demand_buffer_init(&scratch->demand);
+    return (scratch->means = array_zeroed(header->kv_heads, sizeof *scratch->means, why)) &&
+           (scratch->wanted = array_zeroed(units, sizeof *scratch->wanted, why)) &&
+           (scratch->queries = array_zeroed(queries, header->head_dim, why)) &&
+           (scratch->norms = array_zeroed(queries, sizeof *scratch->norms, why));
+}
+
+static void scratch_release(struct scratch *scratch)
+{
+    trace_frame_release(&scratch->frame);
+    demand_buffer_release(&scratch->demand);
+    free(scratch->means);
+    free(scratch->wanted);
+    free(scratch->queries);
+    free(scratch->norms);
+}
+
+void trace_stats_init(struct trace_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+}
+
+void trace_stats_release(struct trace_stats *stats)
+{
+    for (int figure = 0; figure < TRACE_FIGURES; figure++) {
+        free(stats->figures[figure]);
+    }
+    trace_stats_init(stats);
+}
+
+/* Means over the heads that have the figure, and the extremes of overlap. */
+static void summarise(struct trace_stats *stats)
+{
+    for (int figure = 0; figure < TRACE_FIGURES; figure++) {
+        struct mean mean = {0};
+        for (uint32_t head = 0; head < stats->heads; head++) {
+            if (!isnan(stats->figures[figure][head])) {
+                add(&mean, stats->figures[figure][head]);
+            }
+        }
+        stats->overall[figure] = mean.count > 0 ? mean.sum / (double)mean.count : (double)NAN;
+    }
+    const double *overlap = stats->figures[TRACE_OVERLAP_1];
+    for (uint32_t head = 0; head < stats->heads; head++) {
+        if (!isnan(overlap[head])) {
+            bool is_first = isnan(overlap[stats->worst]);
+            stats->worst = is_first || overlap[head] < overlap[stats->worst] ? head : stats->worst;
+            stats->best = is_first || overlap[head] > overlap[stats->best] ? head : stats->best;
+        }
+    }
+}
+
+/* Fill the figures of `stats`; on failure the caller releases it. */
+static bool measure(struct measurement *all, uint32_t threads, struct error *why)
+{
+    struct trace_stats *stats = all->stats;
+    stats->heads = all->header->layers * all->header->kv_heads;
+    for (int figure = 0; figure < TRACE_FIGURES; figure++) {
+        stats->figures[figure] = array_zeroed(stats->heads, sizeof *stats->figures[figure], why);
+        if (stats->figures[figure] == NULL) {
+            return false;
+        }
+    }
+    threads = parallel_threads(threads);
+    threads = threads < all->header->layers ? threads : all->header->layers;
+    all->scratch = array_zeroed(threads, sizeof *all->scratch, why);
+    bool ok = all->scratch != NULL;
+    for (uint32_t i = 0; ok && i < threads; i++) {
+        ok = scratch_init(&all->scratch[i], all, why);
+    }
+    ok = ok && parallel_for(all->header->layers, threads, measure_layer, all, why);
+    for (uint32_t i = 0; all->scratch != NULL && i < threads; i++) {
+        scratch_release(&all->scratch[i]);
+    }
+    free(all->scratch);
+    if (ok) {
+        summarise(stats);
+    }
+    return ok;
+}
+
+bool trace_stats_measure(const struct trace *trace, const struct trace_selection *selection,
+                         uint32_t threads, struct trace_stats *stats, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    trace_stats_init(stats);
+    if (!(selection->share > 0 && selection->share <= 1)) {
+        error_set(why, trace_path(trace), 0, "a selection of %g", selection->share);
+        return error_expect(why, "a share of the context, above 0 and at most 1");
+    }
+    uint32_t wanted = (uint32_t)lround(selection->share * header->units);
+    struct measurement all = {
+        .trace = trace,
+        .header = header,
+        .with_demands = true,
+        .shape = demand_shape(header, wanted, selection->sinks, selection->recent),
+        .stats = stats,
+    };
+    uint32_t outside = all.shape.end_unit - all.shape.first_unit;
+    if (wanted > header->keep && outside > header->keep) {
+        return error_set(why, trace_path(trace), 0,
+                         "a selection of %g %% wants %u units a row, the trace keeps %u",
+                         100 * selection->share, wanted, header->keep);
+    }
+    bool ok = measure(&all, threads, why);
+    if (!ok) {
+        trace_stats_release(stats);
+    }
+    return ok;
+}
+
+bool trace_head_cosine(const struct trace *trace, uint32_t threads, double *cosine,
+                       struct error *why)
+{
+    struct trace_stats stats;
+    struct measurement all = {.trace = trace, .header = trace_header(trace), .stats = &stats};
+    if (!all.header->has_queries) {
+        return error_set(why, trace_path(trace), 0, "the trace has no queries");
+    }
+    trace_stats_init(&stats);
+    bool ok = measure(&all, threads, why);
+    if (ok) {
+        memcpy(cosine, stats.figures[TRACE_COSINE_1], stats.heads * sizeof *cosine);
+    }
+    trace_stats_release(&stats);
+    return ok;
+}
