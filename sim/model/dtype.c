@@ -1,0 +1,42 @@
+/* Storage types as ratios of bytes to values, so that sizes are exact integers. */
+#include "model/model.h"
+
+#include "base/name.h"
+#include "model/whole.h"
+
+/* `bytes` for every `values` values, their scales included: mxfp4 stores 16 bytes and one scale
+ * byte for 32 values, int4 64 bytes and one fp16 scale for 128. */
+static const struct {
+    const char *name;
+    uint64_t bytes, values;
+} dtypes[DTYPE_COUNT] = {
+    [DTYPE_BF16] = {"bf16", 2, 1},     [DTYPE_FP8] = {"fp8", 1, 1},
+    [DTYPE_INT8] = {"int8", 1, 1},     [DTYPE_INT4] = {"int4", 66, 128},
+    [DTYPE_MXFP4] = {"mxfp4", 17, 32},
+};
+
+static const char *dtype_row(size_t index)
+{
+    return index < DTYPE_COUNT ? dtypes[index].name : NULL;
+}
+
+const char *dtype_name(enum dtype dtype)
+{
+    return dtypes[dtype].name;
+}
+
+bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why)
+{
+    int found = name_find(name, dtype_row, "storage type", file, line, why);
+    if (found >= 0) {
+        *out = (enum dtype)found;
+    }
+    return found >= 0;
+}
+
+uint64_t dtype_bytes(enum dtype dtype, uint64_t count)
+{
+    uint64_t bytes = dtypes[dtype].bytes, values = dtypes[dtype].values;
+    uint64_t rest = (count % values * bytes + values - 1) / values;
+    return whole_sum(whole_product(count / values, bytes), rest);
+}

@@ -1,0 +1,93 @@
+/* Sizes of one GPU's share. Weights are added up from the operators that read them, so that what is
+ * held and what is read cannot disagree. */
+#include "model/model.h"
+#include "model/whole.h"
+
+/* OPT's position table starts with two rows that no token uses. */
+enum { UNUSED_POSITIONS = 2 };
+
+static bool is_latent(const struct model *model)
+{
+    return model->kv_lora > 0;
+}
+
+uint32_t model_kv_heads(const struct model *model)
+{
+    return (uint32_t)whole_share(model->kv_heads, model->tensor_parallel);
+}
+
+uint32_t model_query_heads(const struct model *model)
+{
+    return model->query_heads / model->tensor_parallel;
+}
+
+uint64_t model_kv_head_bytes(const struct model *model)
+{
+    uint64_t values = is_latent(model) ? (uint64_t)model->kv_lora + model->rope_dim
+                                       : 2 * (uint64_t)model->head_dim;
+    return dtype_bytes(model->kv, values);
+}
+
+uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
+{
+    (void)layer; /* alike in all layers of the architectures known so far */
+    return model_kv_heads(model) * model_kv_head_bytes(model);
+}
+
+uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context)
+{
+    const struct model_layer *at = &model->layers[layer];
+    return at->attention == ATTENTION_SLIDING && at->window < context ? at->window : context;
+}
+
+uint64_t model_kv_bytes(const struct model *model, uint64_t context)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        bytes = whole_sum(bytes, whole_product(model_layer_tokens(model, i, context),
+                                               model_kv_token_bytes(model, i)));
+    }
+    return bytes;
+}
+
+uint64_t model_activation_bytes(const struct model *model)
+{
+    return dtype_bytes(DTYPE_BF16, model->hidden);
+}
+
+uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(model, layer, UINT64_MAX, 0, operators);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes = whole_sum(bytes, operators[i].weight_bytes);
+    }
+    return bytes;
+}
+
+/* The tables are held whole though a step reads only a few rows; a tied head is one of them. */
+uint64_t model_edge_weight_bytes(const struct model *model)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(model, model->layer_count, 0, 0, operators);
+    uint64_t rows = model->vocabulary;
+    if (model->learned_positions) {
+        rows += (uint64_t)model->trained_context + UNUSED_POSITIONS;
+    }
+    uint64_t bytes = dtype_bytes(DTYPE_BF16, whole_product(rows, model->hidden));
+    for (size_t i = 0; i < count; i++) {
+        bool in_table = operators[i].matrix && model->tied_embeddings;
+        bytes = whole_sum(bytes, in_table ? 0 : operators[i].weight_bytes);
+    }
+    return bytes;
+}
+
+uint64_t model_weight_bytes(const struct model *model)
+{
+    uint64_t bytes = model_edge_weight_bytes(model);
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        bytes = whole_sum(bytes, model_layer_weight_bytes(model, i));
+    }
+    return bytes;
+}

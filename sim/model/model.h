@@ -1,0 +1,125 @@
+/* The geometry of a transformer: bytes and FLOPs of its weights, KV cache and operators.
+ *
+ * Read from a Hugging Face config.json; an architecture that is not known is an error, never a
+ * guess. All figures are exact integers of one GPU of `tensor_parallel`, the fullest one: attention
+ * heads and FFN columns are split, KV heads too until there are fewer than GPUs (then replicated);
+ * MLA's latent KV is not split; norms, routers, DeepSeek's indexer and embeddings are replicated,
+ * the output head is split over the vocabulary. What would not fit 64 bits stays at UINT64_MAX.
+ *
+ * Decode reads every weight once a step, whatever the batch, except routed experts: of E experts
+ * with k a token, a batch of b reads E · (1 − (1 − k/E)^b) of them on average (uniform routing).
+ *
+ * A storage type applies to the matrices of the layers. Norms, biases, routers and the embedding
+ * stay in bf16; so does the output head, unless quantization_config includes it, and so do the
+ * modules that quantization_config exempts.
+ */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Storage types. Bits a value counts the scales: mxfp4 4.25 (one 8-bit scale for 32), int4
+ * 4.125 (one fp16 scale for 128), int8 and fp8 8 (scales by tensor or channel: none counted). */
+enum dtype { DTYPE_BF16, DTYPE_FP8, DTYPE_INT8, DTYPE_INT4, DTYPE_MXFP4, DTYPE_COUNT };
+const char *dtype_name(enum dtype dtype);
+bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why);
+/* Bytes that `count` values take, rounded up. */
+uint64_t dtype_bytes(enum dtype dtype, uint64_t count);
+
+struct model_options {
+    int weights, kv; /* enum dtype, or -1: as the model says (quantization_config), else bf16 */
+    uint32_t tensor_parallel; /* >= 1 */
+};
+
+enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_MLA };
+
+/* One decoder layer, of the whole model (not yet split). */
+struct model_layer {
+    enum attention_kind attention;
+    uint32_t window; /* tokens, of a sliding layer */
+    bool routed;     /* mixture of experts */
+    uint32_t ffn;    /* width of the dense FFN, or of one expert */
+    uint32_t experts, experts_per_token, shared_experts;
+    uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
+};
+
+struct model {
+    char name[64];
+    char architecture[64];
+    uint32_t layer_count, hidden, query_heads, kv_heads, vocabulary;
+    uint32_t head_dim;        /* of MLA: the part of a query that carries no position */
+    uint32_t trained_context; /* tokens; 0 unknown */
+    bool learned_positions;   /* a context past the trained one cannot run (OPT) */
+    bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
+    bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
+    uint32_t layer_norms; /* of a layer: 2, or 4 with norms behind attention and FFN */
+    uint32_t kv_lora, rope_dim, query_lora, value_dim; /* MLA; 0 otherwise */
+    uint32_t index_heads, index_dim, index_topk;       /* DeepSeek's own indexer; 0 otherwise */
+    struct model_layer *layers;                        /* owned */
+    enum dtype weights, kv;
+    bool exempt_head; /* the quantisation leaves the output head in bf16 */
+    uint32_t tensor_parallel;
+    float *importance; /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
+    char importance_source[128];
+};
+
+/* Load by name (models/NAME.json in the data folder), a path to a config.json, or a folder that
+ * holds one; X.heads.tsv beside X.json is its importance table. `file`, `line`: where the name
+ * stood, for messages. On failure `out` holds nothing to release. */
+bool model_load(const char *name, const struct model_options *options, const char *file, int line,
+                struct model *out, struct error *why);
+void model_release(struct model *model);
+
+/* KV heads of a layer on one GPU (the fullest: 8 heads on 3 GPUs are 3); query heads on one GPU.
+ * MLA counts as one KV head. */
+uint32_t model_kv_heads(const struct model *model);
+uint32_t model_query_heads(const struct model *model);
+
+/* Bytes, one GPU: K and V of one token of one KV head; of one token in one layer; of a whole
+ * sequence of `context` tokens (a sliding layer holds only its window); an activation checkpoint of
+ * one token in a layer, which is not split. The keys of DeepSeek's indexer are metadata of a
+ * retrieval, not KV. */
+uint64_t model_kv_head_bytes(const struct model *model);
+uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
+uint64_t model_kv_bytes(const struct model *model, uint64_t context);
+uint64_t model_activation_bytes(const struct model *model);
+/* Tokens that `layer` keeps and attends to at `context`. */
+uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
+
+/* Weight bytes that one GPU holds: all; one layer; embedding, final norm and head. */
+uint64_t model_weight_bytes(const struct model *model);
+uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
+uint64_t model_edge_weight_bytes(const struct model *model);
+
+/* Where an operator runs in a layer's decode. */
+enum model_stage { MODEL_PRE, MODEL_ATTEND, MODEL_POST, MODEL_EDGE, MODEL_STAGE_COUNT };
+
+/* One operator of a decode step on one GPU, about as serving engines fuse them. */
+struct model_operator {
+    const char *name; /* "qkv", "rope", "attention", "o", "gate_up", "experts_down", ... */
+    enum model_stage stage;
+    double flops; /* of matrix products and attention; elementwise work is in the bytes */
+    double rows; /* of a matrix product: tokens; tokens of one expert; query heads of one KV head */
+    uint64_t weight_bytes; /* read once */
+    uint64_t data_bytes;   /* activations and KV, read and written */
+    bool matrix;           /* a matrix product: runs on the tensor cores */
+};
+#define MODEL_MOST_OPERATORS 24
+
+/* The operators of `layer` when `batch` sequences each attend to `attended` tokens, in program
+ * order; returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
+ * embedding, final norm, head. The indexer's projections are here; what it scores and selects is
+ * the retrieval's. */
+size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,
+                       struct model_operator *out);
+
+/* FLOPs of a prefill of `tokens` tokens of one sequence on one GPU (causal attention counted as
+ * half the square, sliding layers by their window, DeepSeek's by its selection, with the indexer's
+ * scores; only the last token goes through the head). */
+double model_prefill_flops(const struct model *model, uint64_t tokens);
+
+#endif

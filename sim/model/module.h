@@ -1,0 +1,38 @@
+/* The matrices of a decoder layer, as quantisation names them. */
+#ifndef MODEL_MODULE_H
+#define MODEL_MODULE_H
+
+#include <stddef.h>
+
+enum model_module {
+    MODULE_QUERY,
+    MODULE_KEY,
+    MODULE_VALUE,
+    MODULE_OUTPUT,
+    MODULE_QUERY_DOWN, /* MLA: to the latent and from it */
+    MODULE_QUERY_UP,
+    MODULE_KV_DOWN,
+    MODULE_KV_UP,
+    MODULE_INDEX_QUERY,
+    MODULE_INDEX_KEY,
+    MODULE_GATE, /* dense FFN */
+    MODULE_UP,
+    MODULE_DOWN,
+    MODULE_SHARED_GATE,
+    MODULE_SHARED_UP,
+    MODULE_SHARED_DOWN,
+    MODULE_EXPERT_GATE,
+    MODULE_EXPERT_UP,
+    MODULE_EXPERT_DOWN,
+    MODULE_COUNT
+};
+
+/* The names that checkpoints give a module below "layers.N."; two architectures may differ. In
+ * an expert's name, # stands for its number. NULL after the last row. */
+struct module_name {
+    const char *name;
+    enum model_module module;
+};
+extern const struct module_name module_names[];
+
+#endif

@@ -1,0 +1,136 @@
+/* From rows to operators: those of a layer are its attention's, then its FFN's. */
+#include "model/operator.h"
+#include "model/whole.h"
+
+void operator_move(const struct share *share, struct model_operator *op, uint64_t values)
+{
+    uint64_t bytes = dtype_bytes(DTYPE_BF16, whole_product(share->batch, values));
+    op->data_bytes = whole_sum(op->data_bytes, bytes);
+}
+
+void operator_read(struct model_operator *op, uint64_t values)
+{
+    op->weight_bytes = whole_sum(op->weight_bytes, dtype_bytes(DTYPE_BF16, values));
+}
+
+void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t batch, uint64_t in,
+                       uint64_t out)
+{
+    op->matrix = true;
+    op->rows = (double)batch;
+    op->flops += 2.0 * (double)batch * (double)in * (double)out;
+    op->weight_bytes = whole_sum(op->weight_bytes, dtype_bytes(dtype, whole_product(in, out)));
+}
+
+static enum dtype module_dtype(const struct share *share, enum model_module module)
+{
+    bool exempt = (share->layer->exempt >> module & 1) != 0;
+    return exempt ? DTYPE_BF16 : share->model->weights;
+}
+
+void operator_project(const struct share *share, struct model_operator *op,
+                      enum model_module module, uint64_t in, uint64_t out)
+{
+    operator_multiply(op, module_dtype(share, module), share->batch, in, out);
+}
+
+static void norm_weights(const struct share *share, struct model_operator *op)
+{
+    operator_read(op, share->hidden * (share->model->norm_bias ? 2 : 1));
+}
+
+bool operator_always(const struct share *share)
+{
+    (void)share;
+    return true;
+}
+
+bool operator_four_norms(const struct share *share)
+{
+    return share->model->layer_norms == 4;
+}
+
+void operator_norm(const struct share *share, struct model_operator *op)
+{
+    norm_weights(share, op);
+    uint64_t read = 2 * share->hidden, written = 2 * share->hidden; /* with the residual */
+    operator_move(share, op, read + written);
+}
+
+void operator_post_norm(const struct share *share, struct model_operator *op)
+{
+    norm_weights(share, op);
+    operator_move(share, op, 2 * share->hidden);
+}
+
+/* ---- edge ---- */
+
+static void embedding(const struct share *share, struct model_operator *op)
+{
+    operator_move(share, op, (share->model->learned_positions ? 3 : 2) * share->hidden);
+}
+
+static void head(const struct share *share, struct model_operator *op)
+{
+    const struct model *model = share->model;
+    uint64_t out = whole_share(model->vocabulary, model->tensor_parallel);
+    bool plain = model->tied_embeddings || model->exempt_head;
+    operator_multiply(op, plain ? DTYPE_BF16 : model->weights, share->batch, share->hidden, out);
+    operator_move(share, op, share->hidden + out);
+}
+
+static const struct operator_kind edge_operators[] = {
+    {"embedding", MODEL_EDGE, operator_always, embedding},
+    {"norm", MODEL_EDGE, operator_always, operator_norm},
+    {"head", MODEL_EDGE, operator_always, head},
+    {0},
+};
+
+/* ---- layer and edge ---- */
+
+static struct share share_of(const struct model *model, uint32_t layer, uint64_t batch,
+                             uint64_t attended)
+{
+    struct share share = {
+        .model = model,
+        .batch = batch,
+        .attended = attended,
+        .hidden = model->hidden,
+        .heads = model_query_heads(model),
+    };
+    share.query = share.heads * ((uint64_t)model->head_dim + model->rope_dim);
+    share.kv = (uint64_t)model_kv_heads(model) * model->head_dim;
+    if (layer < model->layer_count) {
+        share.layer = &model->layers[layer];
+        share.ffn = whole_share(share.layer->ffn, model->tensor_parallel);
+        share.shared = whole_share((uint64_t)share.layer->shared_experts * share.layer->ffn,
+                                   model->tensor_parallel);
+        share.kv_bytes = model_kv_token_bytes(model, layer);
+    }
+    return share;
+}
+
+static size_t add_operators(const struct operator_kind *kinds, const struct share *share,
+                            struct model_operator *out)
+{
+    size_t count = 0;
+    for (const struct operator_kind *kind = kinds; kind->name != NULL; kind++) {
+        if (kind->present(share)) {
+            struct model_operator *op = &out[count++];
+            *op = (struct model_operator){.name = kind->name, .stage = kind->stage};
+            kind->cost(share, op);
+        }
+    }
+    return count;
+}
+
+size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,
+                       struct model_operator *out)
+{
+    struct share share = share_of(model, layer, batch, attended);
+    if (share.layer == NULL) {
+        return add_operators(edge_operators, &share, out);
+    }
+    size_t count = add_operators(attention_operators, &share, out);
+    return count + add_operators(ffn_operators, &share, out + count);
+}

@@ -1,0 +1,177 @@
+/* Attention, with grouped heads or with MLA. MLA is the absorbed form that decode uses: queries
+ * move into the latent space, so that each latent is read once for all heads (DeepSeek-V2,
+ * arXiv:2405.04434). */
+#include "model/operator.h"
+#include "model/whole.h"
+
+static bool latent(const struct share *share)
+{
+    return share->model->kv_lora > 0;
+}
+
+static bool grouped(const struct share *share)
+{
+    return !latent(share);
+}
+
+static bool latent_query(const struct share *share)
+{
+    return share->model->query_lora > 0;
+}
+
+static bool rotary(const struct share *share)
+{
+    return !share->model->learned_positions;
+}
+
+static bool query_key_norm(const struct share *share)
+{
+    return share->model->query_key_norm;
+}
+
+static bool indexed(const struct share *share)
+{
+    return share->model->index_heads > 0;
+}
+
+static void qkv(const struct share *share, struct model_operator *op)
+{
+    uint64_t out = share->query + 2 * share->kv;
+    operator_project(share, op, MODULE_QUERY, share->hidden, share->query);
+    operator_project(share, op, MODULE_KEY, share->hidden, share->kv);
+    operator_project(share, op, MODULE_VALUE, share->hidden, share->kv);
+    operator_read(op, share->model->query_bias ? out : 0);
+    operator_move(share, op, share->hidden + out);
+}
+
+static void qk_norm(const struct share *share, struct model_operator *op)
+{
+    operator_read(op, 2 * (uint64_t)share->model->head_dim);
+    operator_move(share, op, 2 * (share->query + share->kv));
+}
+
+static void rope(const struct share *share, struct model_operator *op)
+{
+    uint64_t values =
+        latent(share) ? (share->heads + 1) * share->model->rope_dim : share->query + share->kv;
+    operator_move(share, op, 2 * values);
+}
+
+/* To the latents of Q and of K and V; or to Q itself. Replicated, but for Q itself. */
+static void qkv_down(const struct share *share, struct model_operator *op)
+{
+    const struct model *model = share->model;
+    uint64_t kv = (uint64_t)model->kv_lora + model->rope_dim;
+    uint64_t query = model->query_lora > 0 ? model->query_lora : share->query;
+    operator_project(share, op, model->query_lora > 0 ? MODULE_QUERY_DOWN : MODULE_QUERY,
+                     share->hidden, query);
+    operator_project(share, op, MODULE_KV_DOWN, share->hidden, kv);
+    operator_read(op, model->query_bias ? (model->query_lora > 0 ? query : 0) + kv : 0);
+    operator_move(share, op, share->hidden + query + kv);
+}
+
+static void latent_norm(const struct share *share, struct model_operator *op)
+{
+    uint64_t values = (uint64_t)share->model->query_lora + share->model->kv_lora;
+    operator_read(op, values);
+    operator_move(share, op, 2 * values);
+}
+
+static void query_up(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_QUERY_UP, share->model->query_lora, share->query);
+    operator_move(share, op, share->model->query_lora + share->query);
+}
+
+/* Head by head: a product of (batch × from) and (from × to) each. */
+static void absorb(const struct share *share, struct model_operator *op, uint64_t from, uint64_t to)
+{
+    operator_project(share, op, MODULE_KV_UP, share->heads * from, to);
+    operator_move(share, op, share->heads * (from + to));
+}
+
+static void absorb_key(const struct share *share, struct model_operator *op)
+{
+    absorb(share, op, share->model->head_dim, share->model->kv_lora);
+}
+
+static void absorb_value(const struct share *share, struct model_operator *op)
+{
+    absorb(share, op, share->model->value_dim, share->model->kv_lora);
+}
+
+static void index_query(const struct share *share, struct model_operator *op)
+{
+    uint64_t out = (uint64_t)share->model->index_heads * share->model->index_dim;
+    operator_project(share, op, MODULE_INDEX_QUERY, share->model->query_lora, out);
+    operator_move(share, op, share->model->query_lora + out);
+}
+
+/* The key, and the weights of the index heads, which like a router stay in bf16. */
+static void index_key(const struct share *share, struct model_operator *op)
+{
+    const struct model *model = share->model;
+    operator_project(share, op, MODULE_INDEX_KEY, share->hidden, model->index_dim);
+    operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, model->index_heads);
+    operator_move(share, op, share->hidden + model->index_dim + model->index_heads);
+}
+
+static void index_norm(const struct share *share, struct model_operator *op)
+{
+    operator_read(op, 2 * (uint64_t)share->model->index_dim);
+    operator_move(share, op, 2 * (uint64_t)share->model->index_dim);
+}
+
+static void kv_write(const struct share *share, struct model_operator *op)
+{
+    uint64_t latents = (uint64_t)share->model->kv_lora + share->model->rope_dim;
+    operator_move(share, op, latent(share) ? latents : 2 * share->kv);
+    op->data_bytes = whole_sum(op->data_bytes, whole_product(share->batch, share->kv_bytes));
+}
+
+static void attention(const struct share *share, struct model_operator *op)
+{
+    const struct model *model = share->model;
+    uint64_t in = share->query, out = share->query;
+    double per_token = 4.0 * (double)share->query;
+    if (latent(share)) {
+        in = share->heads * ((uint64_t)model->kv_lora + model->rope_dim);
+        out = share->heads * model->kv_lora;
+        per_token = 2.0 * ((double)in + (double)out);
+    }
+    op->matrix = true;
+    op->rows = (double)share->heads / (double)model_kv_heads(model);
+    op->flops = (double)share->batch * (double)share->attended * per_token;
+    operator_read(op, model->attention_sinks ? share->heads : 0);
+    operator_move(share, op, in + out);
+    uint64_t tokens = whole_product(share->batch, share->attended);
+    op->data_bytes = whole_sum(op->data_bytes, whole_product(tokens, share->kv_bytes));
+}
+
+static void output(const struct share *share, struct model_operator *op)
+{
+    uint64_t in = latent(share) ? share->heads * share->model->value_dim : share->query;
+    operator_project(share, op, MODULE_OUTPUT, in, share->hidden);
+    operator_read(op, share->model->output_bias ? share->hidden : 0);
+    operator_move(share, op, in + share->hidden);
+}
+
+const struct operator_kind attention_operators[] = {
+    {"norm", MODEL_PRE, operator_always, operator_norm},
+    {"qkv", MODEL_PRE, grouped, qkv},
+    {"qk_norm", MODEL_PRE, query_key_norm, qk_norm},
+    {"qkv_down", MODEL_PRE, latent, qkv_down},
+    {"latent_norm", MODEL_PRE, latent, latent_norm},
+    {"query_up", MODEL_PRE, latent_query, query_up},
+    {"absorb_key", MODEL_PRE, latent, absorb_key},
+    {"rope", MODEL_PRE, rotary, rope},
+    {"index_query", MODEL_PRE, indexed, index_query},
+    {"index_key", MODEL_PRE, indexed, index_key},
+    {"index_norm", MODEL_PRE, indexed, index_norm},
+    {"kv_write", MODEL_PRE, operator_always, kv_write},
+    {"attention", MODEL_ATTEND, operator_always, attention},
+    {"absorb_value", MODEL_POST, latent, absorb_value},
+    {"o", MODEL_POST, operator_always, output},
+    {"attention_norm", MODEL_POST, operator_four_norms, operator_post_norm},
+    {0},
+};

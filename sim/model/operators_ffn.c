@@ -1,0 +1,159 @@
+/* The FFN: dense, or routed to experts with or without shared ones. Every token visits k of E
+ * experts, chosen uniformly and independently, so that b tokens visit E · (1 − (1 − k/E)^b)
+ * different ones on average, and only visited experts are read. */
+#include "model/operator.h"
+#include "model/whole.h"
+
+#include <math.h>
+
+static bool routed(const struct share *share)
+{
+    return share->layer->routed;
+}
+
+static bool shares_experts(const struct share *share)
+{
+    return share->layer->shared_experts > 0;
+}
+
+static bool dense(const struct share *share)
+{
+    return !share->layer->routed;
+}
+
+static bool dense_gated(const struct share *share)
+{
+    return dense(share) && share->model->gated_ffn;
+}
+
+static bool dense_plain(const struct share *share)
+{
+    return dense(share) && !share->model->gated_ffn;
+}
+
+static void gate_up(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_GATE, share->hidden, share->ffn);
+    operator_project(share, op, MODULE_UP, share->hidden, share->ffn);
+    operator_read(op, share->model->ffn_bias ? 2 * share->ffn : 0);
+    operator_move(share, op, share->hidden + 2 * share->ffn);
+}
+
+static void up(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_UP, share->hidden, share->ffn);
+    operator_read(op, share->model->ffn_bias ? share->ffn : 0);
+    operator_move(share, op, share->hidden + share->ffn);
+}
+
+static void activation(const struct share *share, struct model_operator *op)
+{
+    operator_move(share, op, (share->model->gated_ffn ? 3 : 2) * share->ffn);
+}
+
+static void down(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_DOWN, share->ffn, share->hidden);
+    operator_read(op, share->model->ffn_bias ? share->hidden : 0);
+    operator_move(share, op, share->ffn + share->hidden);
+}
+
+static void router(const struct share *share, struct model_operator *op)
+{
+    operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, share->layer->experts);
+    operator_read(op, share->model->router_bias ? share->layer->experts : 0);
+    operator_move(share, op, share->hidden + share->layer->experts);
+}
+
+static void route(const struct share *share, struct model_operator *op)
+{
+    operator_move(share, op, share->layer->experts + 2 * (uint64_t)share->layer->experts_per_token);
+}
+
+static void shared_gate_up(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_SHARED_GATE, share->hidden, share->shared);
+    operator_project(share, op, MODULE_SHARED_UP, share->hidden, share->shared);
+    operator_move(share, op, share->hidden + 2 * share->shared);
+}
+
+static void shared_activation(const struct share *share, struct model_operator *op)
+{
+    operator_move(share, op, 3 * share->shared);
+}
+
+static void shared_down(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_SHARED_DOWN, share->shared, share->hidden);
+    operator_move(share, op, share->shared + share->hidden);
+}
+
+/* Share of the experts that no token of the batch chose. */
+static double unread_share(const struct share *share)
+{
+    double chosen = (double)share->layer->experts_per_token / (double)share->layer->experts;
+    return pow(1.0 - chosen, (double)share->batch);
+}
+
+/* Turn an operator of one expert and the whole batch into that of all experts: each token visits
+ * experts_per_token of them, and only visited ones are read. */
+static void spread_over_experts(const struct share *share, struct model_operator *op)
+{
+    const struct model_layer *layer = share->layer;
+    double visits = layer->experts_per_token;
+    double read = layer->experts * (1.0 - unread_share(share));
+    uint64_t held = whole_product(op->weight_bytes, layer->experts);
+    uint64_t unread = (uint64_t)llround((double)held * unread_share(share));
+    op->weight_bytes = unread < held ? held - unread : 0;
+    op->data_bytes = whole_product(op->data_bytes, layer->experts_per_token);
+    op->flops *= visits;
+    op->rows = read > 0 ? (double)share->batch * visits / read : 0;
+}
+
+static void experts_gate_up(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_EXPERT_GATE, share->hidden, share->ffn);
+    operator_project(share, op, MODULE_EXPERT_UP, share->hidden, share->ffn);
+    operator_read(op, share->model->ffn_bias ? 2 * share->ffn : 0);
+    operator_move(share, op, share->hidden + 2 * share->ffn);
+    spread_over_experts(share, op);
+}
+
+static void experts_activation(const struct share *share, struct model_operator *op)
+{
+    operator_move(share, op, 3 * share->ffn * share->layer->experts_per_token);
+}
+
+static void experts_down(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_EXPERT_DOWN, share->ffn, share->hidden);
+    operator_read(op, share->model->ffn_bias ? share->hidden : 0);
+    operator_move(share, op, share->ffn + share->hidden);
+    spread_over_experts(share, op);
+}
+
+/* Adds up what a token's experts, and the shared ones, wrote. */
+static void combine(const struct share *share, struct model_operator *op)
+{
+    uint64_t read = share->layer->experts_per_token + (shares_experts(share) ? 1U : 0U);
+    operator_move(share, op, (read + 1) * share->hidden);
+}
+
+const struct operator_kind ffn_operators[] = {
+    {"norm", MODEL_POST, operator_always, operator_norm},
+    {"gate_up", MODEL_POST, dense_gated, gate_up},
+    {"up", MODEL_POST, dense_plain, up},
+    {"activation", MODEL_POST, dense, activation},
+    {"down", MODEL_POST, dense, down},
+    {"router", MODEL_POST, routed, router},
+    {"route", MODEL_POST, routed, route},
+    {"shared_gate_up", MODEL_POST, shares_experts, shared_gate_up},
+    {"shared_activation", MODEL_POST, shares_experts, shared_activation},
+    {"shared_down", MODEL_POST, shares_experts, shared_down},
+    {"experts_gate_up", MODEL_POST, routed, experts_gate_up},
+    {"experts_activation", MODEL_POST, routed, experts_activation},
+    {"experts_down", MODEL_POST, routed, experts_down},
+    {"combine", MODEL_POST, routed, combine},
+    {"ffn_norm", MODEL_POST, operator_four_norms, operator_post_norm},
+    {0},
+};

@@ -1,0 +1,45 @@
+/* FLOPs of a prefill: the matrix products of the decode operators at as many rows as tokens, and
+ * attention over the pairs (query, earlier token) that each layer sees. MLA attends with expanded
+ * heads here, which is cheaper than the absorbed form when many queries share the expansion; the
+ * expansion costs what the absorption does. */
+#include "model/model.h"
+
+/* Pairs of tokens when each sees those before it, the last `most` of them; half the square when
+ * all. */
+static double pairs(double tokens, double most)
+{
+    return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;
+}
+
+static double product_flops(const struct model *model, uint32_t layer, uint64_t rows)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(model, layer, rows, 0, operators);
+    double flops = 0;
+    for (size_t i = 0; i < count; i++) {
+        flops += operators[i].flops;
+    }
+    return flops;
+}
+
+static double attention_flops(const struct model *model, uint32_t layer, uint64_t tokens)
+{
+    double heads = model_query_heads(model), length = (double)tokens;
+    double window = (double)model_layer_tokens(model, layer, tokens);
+    if (model->layers[layer].attention != ATTENTION_MLA) {
+        return pairs(length, window) * 4 * heads * model->head_dim;
+    }
+    double dims = (double)model->head_dim + model->rope_dim + model->value_dim;
+    double selected = model->index_topk > 0 ? model->index_topk : window;
+    double index = 2.0 * model->index_heads * model->index_dim;
+    return pairs(length, selected) * 2 * heads * dims + pairs(length, length) * index;
+}
+
+double model_prefill_flops(const struct model *model, uint64_t tokens)
+{
+    double flops = tokens > 0 ? product_flops(model, model->layer_count, 1) : 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        flops += product_flops(model, i, tokens) + attention_flops(model, i, tokens);
+    }
+    return flops;
+}

@@ -1,0 +1,26 @@
+/* Sums and products that stay at UINT64_MAX where they would wrap: a size that does not fit 64 bits
+ * is too large for any memory, and must never come out small. */
+#ifndef MODEL_WHOLE_H
+#define MODEL_WHOLE_H
+
+#include <stdint.h>
+
+static inline uint64_t whole_sum(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t whole_product(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* a / b, rounded up; a is far from UINT64_MAX. */
+static inline uint64_t whole_share(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+#endif
