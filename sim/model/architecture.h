@@ -1,0 +1,41 @@
+/* The architectures that are known, as rows of one table: what config.json does not say about them,
+ * and which readers understand what it says. */
+#ifndef MODEL_ARCHITECTURE_H
+#define MODEL_ARCHITECTURE_H
+
+#include "model/fields.h"
+#include "model/model.h"
+
+struct architecture {
+    const char *name;   /* in "architectures" */
+    const char *inside; /* the object that describes the decoder; NULL: the whole file */
+    const char *ffn_key;
+
+    /* Keys that switch biases on and off, and what holds without them. */
+    const char *attention_bias_key, *ffn_bias_key; /* NULL: cannot be switched */
+    bool query_bias, output_bias, ffn_bias;
+
+    bool router_bias, norm_bias, learned_positions, gated_ffn, tied_embeddings, query_key_norm;
+    bool attention_sinks, indexer;
+    uint32_t layer_norms;
+
+    /* What the model's class takes where the config leaves a key out, or FIELD_REQUIRED. */
+    int64_t query_heads, kv_heads, head_dim, vocabulary, context, window;
+    uint32_t window_pattern; /* every so many layers one attends to everything */
+
+    /* Readers, in this order, into a model with its layers allocated. */
+    bool (*read_heads)(const struct fields *fields, const struct architecture *kind,
+                       struct model *model, struct error *why);
+    bool (*read_windows)(const struct fields *fields, const struct architecture *kind,
+                         struct model *model, struct error *why);
+    bool (*read_ffn)(const struct fields *fields, const struct architecture *kind,
+                     struct model *model, struct error *why);
+};
+
+/* As the fallback of kv_heads: as many as query heads; of head_dim: hidden over heads. */
+#define FIELD_DERIVED 0
+
+/* The row called `name`, or NULL with the known names in `why`. */
+const struct architecture *architecture_find(const char *name, const char *file, struct error *why);
+
+#endif

@@ -1,0 +1,39 @@
+/* Typed values out of one JSON object, every one checked against its range. A message names the
+ * file and the key, with the objects it lies in ("text_config.hidden_size"). */
+#ifndef MODEL_FIELDS_H
+#define MODEL_FIELDS_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fields {
+    const json_t *object; /* borrowed */
+    const char *file;
+    const char *inside; /* the object's own key, "text_config"; "" at the top */
+};
+
+/* As the fallback of field_whole(): the key must be there. */
+#define FIELD_REQUIRED (-1)
+
+/* A whole number in [least, most]; `fallback` when the key is absent or null. */
+bool field_whole(const struct fields *fields, const char *key, uint32_t least, uint32_t most,
+                 int64_t fallback, uint32_t *out, struct error *why);
+
+/* `*out` stays as it was when the key is absent or null. A text is the object's, not a copy. */
+bool field_bool(const struct fields *fields, const char *key, bool *out, struct error *why);
+bool field_text(const struct fields *fields, const char *key, const char **out, struct error *why);
+
+/* A list or an object; NULL when absent or null. */
+bool field_list(const struct fields *fields, const char *key, const json_t **out,
+                struct error *why);
+bool field_object(const struct fields *fields, const char *key, const json_t **out,
+                  struct error *why);
+
+/* Set `why` to a complaint about `key`: "'KEY' " and the rest. Returns false. */
+bool field_error(const struct fields *fields, const char *key, struct error *why,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,90 @@
+/* X.heads.tsv: lines that start with # tell the source; then a line for each layer with a number
+ * from 0 to 1 for each KV head, blanks or tabs between. */
+#include "model/importance.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where reading stands. */
+struct table {
+    const char *path;
+    FILE *file;
+    char *line; /* getline's */
+    size_t line_capacity;
+    int line_number;
+    uint32_t layers; /* read so far */
+};
+
+static bool wrong_shape(const struct table *table, const struct model *model, struct error *why)
+{
+    error_input(why, table->path, table->line_number, "not one number for each KV head of a layer");
+    return error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
+                        model->kv_heads);
+}
+
+static void keep_source(const char *comment, struct model *model)
+{
+    if (model->importance_source[0] == '\0') {
+        comment += strspn(comment, "# \t");
+        snprintf(model->importance_source, sizeof model->importance_source, "%.*s",
+                 (int)strcspn(comment, "\r\n"), comment);
+    }
+}
+
+static bool read_layer(struct table *table, struct model *model, struct error *why)
+{
+    if (table->layers == model->layer_count) {
+        return wrong_shape(table, model, why);
+    }
+    float *row = &model->importance[(size_t)table->layers++ * model->kv_heads];
+    const char *at = table->line;
+    for (uint32_t head = 0; head < model->kv_heads; head++) {
+        char *end;
+        row[head] = strtof(at, &end);
+        if (end == at || !(row[head] >= 0 && row[head] <= 1)) {
+            return wrong_shape(table, model, why);
+        }
+        at = end;
+    }
+    at += strspn(at, " \t\r\n");
+    return *at == '\0' || wrong_shape(table, model, why);
+}
+
+static bool read_lines(struct table *table, struct model *model, struct error *why)
+{
+    ssize_t length;
+    while ((length = getline(&table->line, &table->line_capacity, table->file)) >= 0) {
+        table->line_number++;
+        if (strlen(table->line) != (size_t)length) {
+            return error_input(why, table->path, table->line_number, "a zero byte");
+        }
+        const char *start = table->line + strspn(table->line, " \t\r\n");
+        if (*start == '#') {
+            keep_source(start, model);
+        } else if (*start != '\0' && !read_layer(table, model, why)) {
+            return false;
+        }
+    }
+    if (ferror(table->file)) {
+        return error_set(why, table->path, 0, "cannot be read: %s", strerror(errno));
+    }
+    return table->layers == model->layer_count || wrong_shape(table, model, why);
+}
+
+bool importance_read(const char *path, struct model *model, struct error *why)
+{
+    struct table table = {.path = path, .file = fopen(path, "r")};
+    if (table.file == NULL) {
+        return errno == ENOENT || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+    }
+    model->importance =
+        array_zeroed((size_t)model->layer_count * model->kv_heads, sizeof *model->importance, why);
+    bool fine = model->importance != NULL && read_lines(&table, model, why);
+    free(table.line);
+    fclose(table.file);
+    return fine;
+}

@@ -1,0 +1,11 @@
+/* Importance of each KV head, from a table beside the model. */
+#ifndef MODEL_IMPORTANCE_H
+#define MODEL_IMPORTANCE_H
+
+#include "model/model.h"
+
+/* Read `path` into `importance` and `importance_source` of a model whose layers are read. A file
+ * that is not there is no error: the model then has no table. */
+bool importance_read(const char *path, struct model *model, struct error *why);
+
+#endif

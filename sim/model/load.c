@@ -1,0 +1,107 @@
+/* Where a model is: a name in the data folder, a file, or a folder as Hugging Face has it. */
+#include "model/model.h"
+
+#include "base/array.h"
+#include "base/named.h"
+#include "model/config.h"
+#include "model/importance.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Real ones, with every module of a large model listed, have some hundred KiB. */
+enum { MOST_CONFIG_BYTES = 4 << 20 };
+
+/* The whole of a small file; `text` is the caller's to free. */
+static bool read_file(const char *path, char **text, size_t *size, struct error *why)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+    }
+    bool fine = false;
+    *text = array_zeroed(MOST_CONFIG_BYTES + 1, 1, why);
+    if (*text != NULL) {
+        *size = fread(*text, 1, MOST_CONFIG_BYTES + 1, file);
+        fine = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+        if (fine && *size > MOST_CONFIG_BYTES) {
+            fine = error_input(why, path, 0, "over 4 MiB: no config.json");
+        }
+    }
+    if (!fine) {
+        free(*text);
+    }
+    fclose(file);
+    return fine;
+}
+
+/* The config.json that `name` means. */
+static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
+                        struct error *why)
+{
+    struct stat status;
+    if (!named_file(name, "models", "json", "model", file, line, path, PATH_MAX, why)) {
+        return false;
+    }
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        return true;
+    }
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        path[--length] = '\0';
+    }
+    int written = snprintf(path + length, PATH_MAX - length, "/config.json");
+    return (size_t)written < PATH_MAX - length ||
+           error_set(why, name, 0, "the path of this model is too long");
+}
+
+/* "models/opt-30b.json" is opt-30b, "qwen3/config.json" is qwen3. */
+static void name_model(const char *path, struct model *model)
+{
+    const char *end = strrchr(path, '/');
+    if (end == NULL || strcmp(end, "/config.json") != 0) {
+        const char *dot = strrchr(path, '.');
+        end = dot != NULL && strcmp(dot, ".json") == 0 ? dot : path + strlen(path);
+    }
+    const char *start = end;
+    while (start > path && start[-1] != '/') {
+        start--;
+    }
+    snprintf(model->name, sizeof model->name, "%.*s", (int)(end - start), start);
+}
+
+static bool read_importance(const char *path, struct model *model, struct error *why)
+{
+    char table[PATH_MAX];
+    const char *dot = strrchr(path, '.');
+    size_t stem = dot != NULL && strcmp(dot, ".json") == 0 ? (size_t)(dot - path) : strlen(path);
+    int written = snprintf(table, sizeof table, "%.*s.heads.tsv", (int)stem, path);
+    return (size_t)written >= sizeof table || importance_read(table, model, why);
+}
+
+bool model_load(const char *name, const struct model_options *options, const char *file, int line,
+                struct model *out, struct error *why)
+{
+    char path[PATH_MAX];
+    char *text = NULL;
+    size_t size = 0;
+    *out = (struct model){0};
+    if (!find_config(name, file, line, path, why) || !read_file(path, &text, &size, why)) {
+        return false;
+    }
+    bool fine = model_parse(text, size, path, options, file, line, out, why);
+    free(text);
+    if (!fine) {
+        return false;
+    }
+    name_model(path, out);
+    if (!read_importance(path, out, why)) {
+        model_release(out);
+        return false;
+    }
+    return true;
+}
