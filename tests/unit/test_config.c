@@ -1,0 +1,604 @@
+/* Reading config.json: what is understood, what is refused and with which words, and where models
+ * and importance tables are found. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "model/config.h"
+#include "model/module.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(cases) (sizeof(cases) / sizeof(cases)[0])
+
+static const char llama[] =
+    "{'architectures': ['LlamaForCausalLM'], 'hidden_size': 64, 'intermediate_size': 128,"
+    " 'num_hidden_layers': 4, 'num_attention_heads': 8, 'num_key_value_heads': 2,"
+    " 'vocab_size': 1000, 'max_position_embeddings': 2048}";
+static const char gemma[] =
+    "{'architectures': ['Gemma3ForCausalLM'], 'hidden_size': 64, 'intermediate_size': 128,"
+    " 'num_hidden_layers': 4, 'sliding_window': 32}";
+static const char qwen[] =
+    "{'architectures': ['Qwen3MoeForCausalLM'], 'hidden_size': 64, 'intermediate_size': 128,"
+    " 'num_hidden_layers': 4, 'num_attention_heads': 8, 'num_key_value_heads': 2,"
+    " 'vocab_size': 1000, 'moe_intermediate_size': 32, 'num_experts': 16,"
+    " 'num_experts_per_tok': 2}";
+static const char opt[] = "{'architectures': ['OPTForCausalLM'], 'hidden_size': 64, 'ffn_dim': 256,"
+                          " 'num_hidden_layers': 2, 'num_attention_heads': 8, 'vocab_size': 1000,"
+                          " 'max_position_embeddings': 2048}";
+static const char deepseek[] =
+    "{'architectures': ['DeepseekV32ForCausalLM'], 'hidden_size': 64, 'intermediate_size': 128,"
+    " 'num_hidden_layers': 4, 'num_attention_heads': 8, 'vocab_size': 1000, 'q_lora_rank': 24,"
+    " 'kv_lora_rank': 16, 'qk_nope_head_dim': 8, 'qk_rope_head_dim': 4, 'v_head_dim': 8,"
+    " 'n_routed_experts': 16, 'num_experts_per_tok': 2, 'n_shared_experts': 1,"
+    " 'moe_intermediate_size': 32, 'first_k_dense_replace': 1, 'index_n_heads': 4,"
+    " 'index_head_dim': 8, 'index_topk': 64}";
+
+/* Texts here use ' for ". */
+static json_t *json_of(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *quote = copy; (quote = strchr(quote, '\'')) != NULL;) {
+        *quote = '"';
+    }
+    json_t *value = json_loads(copy, JSON_DECODE_ANY, NULL);
+    free(copy);
+    assert_non_null(value);
+    return value;
+}
+
+/* `base` with `key` set to `value` (left out when NULL; `key` NULL changes nothing), parsed as
+ * "c.json". */
+static bool parse(const char *base, const char *key, const char *value, struct model *model,
+                  struct error *why)
+{
+    const struct model_options options = {-1, -1, 1};
+    json_t *root = json_of(base);
+    if (value != NULL) {
+        json_object_set_new(root, key, json_of(value));
+    } else if (key != NULL) {
+        json_object_del(root, key);
+    }
+    char *text = json_dumps(root, 0);
+    bool fine = model_parse(text, strlen(text), "c.json", &options, "a.yaml", 7, model, why);
+    free(text);
+    json_decref(root);
+    return fine;
+}
+
+static struct model parsed(const char *base, const char *key, const char *value)
+{
+    struct model model;
+    struct error why;
+    if (!parse(base, key, value, &model, &why)) {
+        fail_msg("%s: %s", why.file, why.found);
+    }
+    return model;
+}
+
+static void impossible_values_are_refused_by_key(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *base, *key, *value, *message;
+    } cases[] = {
+        {llama, "architectures", NULL,
+         "c.json: 'architectures' names no architecture\n"
+         "  expected: a list such as [\"LlamaForCausalLM\"]"},
+        {llama, "architectures", "'LlamaForCausalLM'",
+         "c.json: 'architectures' is a text\n  expected: a list"},
+        {llama, "num_attention_heads", "0",
+         "c.json: 'num_attention_heads' is 0\n  expected: a whole number from 1 to 65536"},
+        {llama, "num_attention_heads", "-8",
+         "c.json: 'num_attention_heads' is -8\n  expected: a whole number from 1 to 65536"},
+        {llama, "num_attention_heads", "9",
+         "c.json: 'num_attention_heads' is 9, not a multiple of 2\n"
+         "  expected: a multiple of 'num_key_value_heads'"},
+        {llama, "num_key_value_heads", "3",
+         "c.json: 'num_attention_heads' is 8, not a multiple of 3\n"
+         "  expected: a multiple of 'num_key_value_heads'"},
+        {llama, "hidden_size", "65",
+         "c.json: 'hidden_size' is 65, not a multiple of 8 heads\n"
+         "  expected: a multiple of 'num_attention_heads', or 'head_dim'"},
+        {llama, "hidden_size", NULL,
+         "c.json: 'hidden_size' is missing\n  expected: a whole number from 1 to 2147483647"},
+        {llama, "hidden_size", "null",
+         "c.json: 'hidden_size' is missing\n  expected: a whole number from 1 to 2147483647"},
+        {llama, "hidden_size", "2147483648",
+         "c.json: 'hidden_size' is 2147483648\n"
+         "  expected: a whole number from 1 to 2147483647"},
+        {llama, "hidden_size", "64.0",
+         "c.json: 'hidden_size' is a fraction\n  expected: a whole number"},
+        {llama, "vocab_size", "'1000'",
+         "c.json: 'vocab_size' is a text\n  expected: a whole number"},
+        {llama, "num_hidden_layers", "1025",
+         "c.json: 'num_hidden_layers' is 1025\n  expected: a whole number from 1 to 1024"},
+        {llama, "tie_word_embeddings", "1",
+         "c.json: 'tie_word_embeddings' is a whole number\n  expected: true or false"},
+        {llama, "quantization_config", "[]",
+         "c.json: 'quantization_config' is a list\n  expected: an object"},
+        {llama, "quantization_config", "{'bits': 4}",
+         "c.json: 'quantization_config.quant_method' is missing"},
+        {llama, "quantization_config", "{'quant_method': 'gtpq', 'bits': 4}",
+         "c.json: unknown quant_method 'gtpq'\n"
+         "  expected: fp8, fbgemm_fp8, mxfp4, gptq, awq, compressed-tensors   nearest: 'gptq'"},
+        {llama, "quantization_config", "{'quant_method': 'gptq', 'bits': 3}",
+         "c.json: 'quantization_config.bits' is 3\n  expected: 4 or 8"},
+        {llama, "quantization_config", "{'quant_method': 'compressed-tensors'}",
+         "c.json: 'quantization_config.config_groups' is missing or empty"},
+        {llama, "quantization_config",
+         "{'quant_method': 'fp8', 'modules_to_not_convert': ['re:layers.(1|2).mlp']}",
+         "c.json: 'quantization_config.modules_to_not_convert' has 're:layers.(1|2).mlp'\n"
+         "  expected: names of modules, 'a.*.b' or 're:.*b'"},
+        {llama, "quantization_config",
+         "{'quant_method': 'fp8', 'modules_to_not_convert': ['model.layers.1.mlp.experts.7']}",
+         "c.json: 'quantization_config.modules_to_not_convert' has 'model.layers.1.mlp.experts.7'\n"
+         "  expected: all experts of a layer or none"},
+        {gemma, "layer_types", "['full_attention']",
+         "c.json: 'layer_types' lists 1 layers\n  expected: 4, as 'num_hidden_layers' says"},
+        {gemma, "layer_types", "['full_attention', 'linear_attention', 0, 0]",
+         "c.json: 'layer_types' has 'linear_attention' for layer 1\n"
+         "  expected: full_attention or sliding_attention"},
+        {gemma, "layer_types", "['full_attention', 2, 0, 0]",
+         "c.json: 'layer_types' has 'no text' for layer 1\n"
+         "  expected: full_attention or sliding_attention"},
+        {gemma, "sliding_window_pattern", "0",
+         "c.json: 'sliding_window_pattern' is 0\n  expected: a whole number from 1 to 1024"},
+        {qwen, "num_experts_per_tok", "17",
+         "c.json: 'num_experts_per_tok' is 17\n  expected: a whole number from 1 to 16"},
+        {qwen, "mlp_only_layers", "[4]",
+         "c.json: 'mlp_only_layers' lists what is no layer\n"
+         "  expected: whole numbers from 0 to 3"},
+        {qwen, "use_sliding_window", "true",
+         "c.json: 'sliding_window' is missing\n  expected: a whole number from 1 to 2147483647"},
+        {opt, "max_position_embeddings", NULL,
+         "c.json: 'max_position_embeddings' is missing\n"
+         "  expected: a whole number from 1 to 2147483647"},
+        {opt, "word_embed_proj_dim", "32",
+         "c.json: 'word_embed_proj_dim' is 32 and 'hidden_size' 64\n"
+         "  expected: the same: a projected embedding is not modelled"},
+        {deepseek, "kv_lora_rank", NULL,
+         "c.json: 'kv_lora_rank' is missing\n  expected: a whole number from 1 to 2147483647"},
+        {deepseek, "q_lora_rank", "null",
+         "c.json: 'q_lora_rank' is missing\n  expected: the latent query that the indexer reads"},
+        {"{'architectures': ['Gemma3ForConditionalGeneration']}", NULL, NULL,
+         "c.json: 'text_config' is missing"},
+        {"{'architectures': ['Gemma3ForConditionalGeneration'], 'text_config':"
+         " {'num_hidden_layers': 0}}",
+         NULL, NULL,
+         "c.json: 'text_config.num_hidden_layers' is 0\n"
+         "  expected: a whole number from 1 to 1024"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model;
+        struct error why;
+        char text[1024];
+        print_message("# %s %s\n", cases[i].key, cases[i].value);
+        assert_false(parse(cases[i].base, cases[i].key, cases[i].value, &model, &why));
+        error_format(&why, text, sizeof text);
+        assert_string_equal(text, cases[i].message);
+        assert_int_equal(why.kind, ERROR_FAILURE);
+        assert_null(model.layers);
+    }
+}
+
+static void unknown_architectures_name_the_known_ones(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    assert_false(parse(llama, "architectures", "['LlammaForCausalLM']", &model, &why));
+    assert_string_equal(why.found, "unknown architecture 'LlammaForCausalLM'");
+    assert_string_equal(why.nearest, "LlamaForCausalLM");
+    assert_non_null(strstr(why.expected, "GptOssForCausalLM"));
+    assert_non_null(strstr(why.expected, "DeepseekV32ForCausalLM"));
+}
+
+static void texts_that_are_no_config_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "c.json:1: not JSON: '[' or '{' expected near end of file"},
+        {"\x7f"
+         "ELF\x02\x01\x01",
+         "c.json:1: not JSON: '[' or '{' expected near '"},
+        {"{\n\n\"a\": }", "c.json:3: not JSON: unexpected token near '}'"},
+        {"{\"a\": 1, \"a\": 2}", "c.json:1: not JSON: duplicate object key near '\"a\"'"},
+        {"{\"a\": 99999999999999999999}", "c.json:1: not JSON: too big integer"},
+        {"[1]", "c.json: no config.json: the top is no object"},
+        {"{}", "c.json: 'architectures' names no architecture"},
+    };
+    const struct model_options options = {-1, -1, 1};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model;
+        struct error why;
+        char text[1024];
+        assert_false(model_parse(cases[i].text, strlen(cases[i].text), "c.json", &options, NULL, 0,
+                                 &model, &why));
+        error_format(&why, text, sizeof text);
+        text[strlen(cases[i].message)] = '\0';
+        assert_string_equal(text, cases[i].message);
+    }
+}
+
+static void deep_nesting_is_refused(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100000 };
+    char *text = malloc(DEPTH);
+    memset(text, '[', DEPTH);
+    const struct model_options options = {-1, -1, 1};
+    struct model model;
+    struct error why;
+    assert_false(model_parse(text, DEPTH, "c.json", &options, NULL, 0, &model, &why));
+    assert_non_null(strstr(why.found, "not JSON: maximum parsing depth reached"));
+    free(text);
+}
+
+static void absurd_products_of_sizes_are_refused(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    assert_false(parse("{'architectures': ['GptOssForCausalLM'], 'hidden_size': 2147483647,"
+                       " 'intermediate_size': 2147483647, 'num_hidden_layers': 1024,"
+                       " 'num_attention_heads': 65536, 'num_key_value_heads': 65536,"
+                       " 'head_dim': 2147483647, 'vocab_size': 2147483647,"
+                       " 'num_local_experts': 65536, 'num_experts_per_tok': 65536}",
+                       NULL, NULL, &model, &why));
+    assert_string_equal(why.found, "the weights would take over 2^60 bytes");
+}
+
+/* Which layers slide: listed, by pattern (a file's or the class's), and above max_window_layers. */
+static void windows_are_read_as_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *base, *key, *value, *slides;
+    } cases[] = {
+        {llama, "sliding_window", "32", "...."}, /* not a key of Llama's class */
+        {gemma, NULL, NULL, "ssss"},             /* every sixth is full */
+        {gemma, "sliding_window_pattern", "2", "s.s."},
+        {gemma, "_sliding_window_pattern", "3", "ss.s"},
+        {gemma, "layer_types",
+         "['full_attention', 'sliding_attention', 'full_attention', 'full_attention']", ".s.."},
+        {qwen, "sliding_window", "32", "...."},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(cases[i].base, cases[i].key, cases[i].value);
+        print_message("# %s %s\n", cases[i].key, cases[i].value);
+        for (uint32_t layer = 0; layer < model.layer_count; layer++) {
+            bool slides = cases[i].slides[layer] == 's';
+            assert_int_equal(model.layers[layer].attention == ATTENTION_SLIDING, slides);
+            assert_int_equal(model.layers[layer].window, slides ? 32 : 0);
+        }
+        model_release(&model);
+    }
+    struct model above = parsed(
+        "{'architectures': ['Qwen2ForCausalLM'], 'hidden_size': 64, 'intermediate_size': 128,"
+        " 'num_hidden_layers': 4, 'num_attention_heads': 8, 'num_key_value_heads': 2,"
+        " 'vocab_size': 1000, 'use_sliding_window': true, 'sliding_window': 16,"
+        " 'max_window_layers': 3}",
+        NULL, NULL);
+    assert_int_equal(above.layers[2].attention, ATTENTION_FULL);
+    assert_int_equal(above.layers[3].window, 16);
+    model_release(&above);
+}
+
+static void dense_layers_among_routed_ones_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *base, *key, *value, *routed;
+    } cases[] = {
+        {qwen, NULL, NULL, "rrrr"},
+        {qwen, "mlp_only_layers", "[0, 2]", ".r.r"},
+        {qwen, "decoder_sparse_step", "2", ".r.r"},
+        {deepseek, NULL, NULL, ".rrr"},
+        {deepseek, "first_k_dense_replace", "3", "...r"},
+        {deepseek, "moe_layer_freq", "2", "..r."},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(cases[i].base, cases[i].key, cases[i].value);
+        print_message("# %s %s\n", cases[i].key, cases[i].value);
+        for (uint32_t layer = 0; layer < model.layer_count; layer++) {
+            bool routed = cases[i].routed[layer] == 'r';
+            assert_int_equal(model.layers[layer].routed, routed);
+            assert_int_equal(model.layers[layer].ffn, routed ? 32 : 128);
+            assert_int_equal(model.layers[layer].experts, routed ? 16 : 0);
+        }
+        model_release(&model);
+    }
+}
+
+/* google/gemma-3-4b-it states five sizes; the class has the others. */
+static void nested_text_config_takes_the_defaults_of_its_class(void **state)
+{
+    (void)state;
+    struct model model =
+        parsed("{'architectures': ['Gemma3ForConditionalGeneration'], 'vision_config': {},"
+               " 'text_config': {'hidden_size': 2560, 'intermediate_size': 10240,"
+               " 'num_hidden_layers': 34, 'sliding_window': 1024}}",
+               NULL, NULL);
+    assert_int_equal(model.query_heads, 8);
+    assert_int_equal(model.kv_heads, 4);
+    assert_int_equal(model.head_dim, 256);
+    assert_int_equal(model.vocabulary, 262208);
+    assert_int_equal(model.layers[4].window, 1024);
+    assert_int_equal(model.layers[5].attention, ATTENTION_FULL);
+    assert_int_equal(model_weight_bytes(&model), 2 * UINT64_C(3880263168));
+    model_release(&model);
+}
+
+static void biases_follow_their_keys(void **state)
+{
+    (void)state;
+    struct model plain = parsed(llama, NULL, NULL);
+    struct model attention = parsed(llama, "attention_bias", "true");
+    struct model ffn = parsed(llama, "mlp_bias", "true");
+    uint64_t bytes = model_layer_weight_bytes(&plain, 0);
+    assert_int_equal(model_layer_weight_bytes(&attention, 0), bytes + 2 * (64 + 2 * 16 + 64));
+    assert_int_equal(model_layer_weight_bytes(&ffn, 0), bytes + 2 * (2 * 128 + 64));
+    model_release(&plain);
+    model_release(&attention);
+    model_release(&ffn);
+
+    struct model without = parsed(opt, "enable_bias", "false");
+    assert_int_equal(model_layer_weight_bytes(&without, 0), 24 * 64 * 64 + 8 * 64);
+    model_release(&without);
+}
+
+#define BIT(module) (1U << (module))
+#define ATTENTION_MODULES                                                                          \
+    (BIT(MODULE_QUERY) | BIT(MODULE_KEY) | BIT(MODULE_VALUE) | BIT(MODULE_OUTPUT))
+
+static void quantisation_methods_say_type_and_head(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config;
+        enum dtype weights, kv;
+        bool exempt_head;
+    } cases[] = {
+        {"null", DTYPE_BF16, DTYPE_BF16, true},
+        {"{'quant_method': 'fp8'}", DTYPE_FP8, DTYPE_BF16, true},
+        {"{'quant_method': 'mxfp4'}", DTYPE_MXFP4, DTYPE_BF16, true},
+        {"{'quant_method': 'awq', 'bits': 4}", DTYPE_INT4, DTYPE_BF16, true},
+        {"{'quant_method': 'gptq', 'bits': 8}", DTYPE_INT8, DTYPE_BF16, true},
+        {"{'quant_method': 'gptq', 'bits': 8, 'lm_head': true}", DTYPE_INT8, DTYPE_BF16, false},
+        {"{'quant_method': 'compressed-tensors', 'ignore': ['lm_head'], 'config_groups': {'g':"
+         " {'weights': {'num_bits': 8, 'type': 'float'}}},"
+         " 'kv_cache_scheme': {'num_bits': 8, 'type': 'float'}}",
+         DTYPE_FP8, DTYPE_FP8, true},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
+         " {'weights': {'num_bits': 4, 'type': 'int'}}}}",
+         DTYPE_INT4, DTYPE_BF16, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(llama, "quantization_config", cases[i].config);
+        print_message("# %s\n", cases[i].config);
+        assert_int_equal(model.weights, cases[i].weights);
+        assert_int_equal(model.kv, cases[i].kv);
+        assert_int_equal(model.exempt_head, cases[i].exempt_head);
+        enum dtype head = cases[i].exempt_head ? DTYPE_BF16 : cases[i].weights;
+        assert_int_equal(model_edge_weight_bytes(&model),
+                         2 * (1000 * 64 + 64) + dtype_bytes(head, 1000 * 64));
+        model_release(&model);
+    }
+}
+
+/* One entry each, and the modules of layer 1 of 4 that it spares. */
+static void exemptions_match_whole_components(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entry;
+        uint32_t exempt;
+        bool head;
+    } cases[] = {
+        {"model.layers.1.self_attn", ATTENTION_MODULES, false},
+        {"model.layers.*.self_attn", ATTENTION_MODULES, false},
+        {"model.language_model.layers.1.self_attn", ATTENTION_MODULES, false},
+        {"language_model.model.layers.1.self_attn", ATTENTION_MODULES, false},
+        {"self_attn", ATTENTION_MODULES, false},
+        {"re:.*self_attn.*", ATTENTION_MODULES, false},
+        {"re:^model\\\\.layers\\\\.1\\\\.self_attn.*", ATTENTION_MODULES, false},
+        {"re:.*attn$", ATTENTION_MODULES, false},
+        {"model.layers.1.self_attn.k_proj", BIT(MODULE_KEY), false},
+        {"model.layers.11.self_attn", 0, false},
+        {"model.layers.2.self_attn", 0, false},
+        {"vision_tower.encoder.layers.1.self_attn", 0, false},
+        {"model.layers.1.mlp.gate", 0, false}, /* a router, not gate_proj */
+        {"model.layers.1.mlp.experts",
+         BIT(MODULE_EXPERT_GATE) | BIT(MODULE_EXPERT_UP) | BIT(MODULE_EXPERT_DOWN), false},
+        {"model.layers.1.mlp.shared_experts.up_proj", BIT(MODULE_SHARED_UP), false},
+        {"model.layers.1.input_layernorm", 0, false},
+        {"lm_head", 0, true},
+        {"re:.*lm_head", 0, true},
+        {"head", 0, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char config[256];
+        snprintf(config, sizeof config,
+                 "{'quant_method': 'compressed-tensors', 'ignore': ['%s'], 'config_groups':"
+                 " {'g': {'weights': {'num_bits': 8}}}}",
+                 cases[i].entry);
+        struct model model = parsed(llama, "quantization_config", config);
+        print_message("# %s\n", cases[i].entry);
+        uint32_t exempt = model.layers[1].exempt;
+        bool latent = (cases[i].exempt & BIT(MODULE_QUERY)) != 0;
+        uint32_t only_mla = BIT(MODULE_QUERY_DOWN) | BIT(MODULE_QUERY_UP) | BIT(MODULE_KV_DOWN) |
+                            BIT(MODULE_KV_UP) | BIT(MODULE_INDEX_QUERY) | BIT(MODULE_INDEX_KEY);
+        assert_int_equal(exempt & ~only_mla, cases[i].exempt);
+        assert_int_equal(exempt & only_mla, latent ? only_mla : 0);
+        assert_int_equal(model.exempt_head, cases[i].head);
+        model_release(&model);
+    }
+}
+
+static void patterns_of_many_stars_end_soon(void **state)
+{
+    (void)state;
+    char config[400] = "{'quant_method': 'fp8', 'modules_to_not_convert': ['";
+    for (size_t i = 0; i < 100; i++) {
+        strcat(config, "*a");
+    }
+    strcat(config, "']}");
+    struct model model = parsed(llama, "quantization_config", config);
+    assert_int_equal(model.layers[0].exempt, 0);
+    model_release(&model);
+}
+
+/* ---- files ---- */
+
+static char folder[] = "/tmp/spillway-model-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static const char *file_in(const char *name)
+{
+    static char path[100];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(file_in(name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+}
+
+static void write_llama(const char *name)
+{
+    json_t *root = json_of(llama);
+    assert_int_equal(json_dump_file(root, file_in(name), 0), 0);
+    json_decref(root);
+}
+
+static bool load(const char *name, struct model *model, struct error *why)
+{
+    const struct model_options options = {-1, -1, 1};
+    return model_load(name, &options, "a.yaml", 7, model, why);
+}
+
+static void models_are_found_by_name_file_and_folder(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    mkdir(file_in("tiny"), 0700);
+    write_llama("tiny/config.json");
+    write_llama("other.json");
+    const struct {
+        const char *name, *model;
+    } cases[] = {
+        {"tiny", "tiny"}, {"tiny/", "tiny"}, {"tiny/config.json", "tiny"}, {"other.json", "other"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# %s\n", cases[i].name);
+        assert_true(load(file_in(cases[i].name), &model, &why));
+        assert_string_equal(model.name, cases[i].model);
+        assert_string_equal(model.architecture, "LlamaForCausalLM");
+        model_release(&model);
+    }
+}
+
+static void models_that_are_not_there_are_named(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    assert_false(load("lama-3-8b", &model, &why));
+    assert_string_equal(why.file, "a.yaml");
+    assert_int_equal(why.line, 7);
+    assert_string_equal(why.found, "unknown model 'lama-3-8b'");
+    assert_string_equal(why.nearest, "llama-3-8b");
+    assert_false(load(file_in("absent.json"), &model, &why));
+    assert_string_equal(why.found, "cannot be read: No such file or directory");
+    mkdir(file_in("hollow"), 0700);
+    assert_false(load(file_in("hollow"), &model, &why));
+    assert_non_null(strstr(why.file, "hollow/config.json"));
+    assert_false(load("/dev/zero", &model, &why));
+    assert_string_equal(why.found, "over 4 MiB: no config.json");
+}
+
+static void importance_tables_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int line; /* of the mistake; -1: none */
+    } cases[] = {
+        {"# from here\n1\t0\n0.5 0.25\n0\t0\n\n1\t1\n", -1},
+        {"", 0},
+        {"1 0\n1 0\n1 0\n", 3},
+        {"1 0\n1 0\n1 0\n1 0\n1 0\n", 5},
+        {"1 0\n1\n1 0\n1 0\n", 2},
+        {"1 0\n1 0 0\n1 0\n1 0\n", 2},
+        {"1 0\n1 1.01\n1 0\n1 0\n", 2},
+        {"1 0\n1 -0.1\n1 0\n1 0\n", 2},
+        {"1 0\n1 nan\n1 0\n1 0\n", 2},
+        {"1 0\n1 x\n1 0\n1 0\n", 2},
+    };
+    write_llama("heads.json");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model;
+        struct error why = {.line = -1};
+        write_file("heads.heads.tsv", cases[i].text);
+        print_message("# case %zu\n", i);
+        bool fine = load(file_in("heads.json"), &model, &why);
+        assert_int_equal(fine, cases[i].line < 0);
+        assert_int_equal(why.line, cases[i].line);
+        if (fine) {
+            assert_string_equal(model.importance_source, "from here");
+            assert_true(model.importance[3] == 0.25f && model.importance[7] == 1);
+            model_release(&model);
+        } else {
+            assert_string_equal(why.expected, "4 lines of 2 numbers from 0 to 1");
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(impossible_values_are_refused_by_key),
+        cmocka_unit_test(unknown_architectures_name_the_known_ones),
+        cmocka_unit_test(texts_that_are_no_config_are_refused),
+        cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(absurd_products_of_sizes_are_refused),
+        cmocka_unit_test(windows_are_read_as_written),
+        cmocka_unit_test(dense_layers_among_routed_ones_are_read),
+        cmocka_unit_test(nested_text_config_takes_the_defaults_of_its_class),
+        cmocka_unit_test(biases_follow_their_keys),
+        cmocka_unit_test(quantisation_methods_say_type_and_head),
+        cmocka_unit_test(exemptions_match_whole_components),
+        cmocka_unit_test(patterns_of_many_stars_end_soon),
+        cmocka_unit_test(models_are_found_by_name_file_and_folder),
+        cmocka_unit_test(models_that_are_not_there_are_named),
+        cmocka_unit_test(importance_tables_are_checked),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

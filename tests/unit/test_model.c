@@ -1,0 +1,599 @@
+/* The shipped models: sizes against published counts and figures worked by hand from the shapes of
+ * their matrices, and what must hold for every model, type and number of GPUs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(cases) (sizeof(cases) / sizeof(cases)[0])
+
+static const char *const names[] = {
+    "llama-3-8b",   "llama-3.1-8b", "llama-3.1-70b", "qwen2.5-14b",   "qwen3-32b",
+    "opt-6.7b",     "opt-13b",      "opt-30b",       "opt-66b",       "qwen3-30b-a3b",
+    "gpt-oss-120b", "smollm2-135m", "gemma-3-270m",  "deepseek-v3.2",
+};
+
+static struct model load(const char *name, int weights, int kv, uint32_t tensor_parallel)
+{
+    struct model_options options = {weights, kv, tensor_parallel};
+    struct model model;
+    struct error why;
+    if (!model_load(name, &options, NULL, 0, &model, &why)) {
+        char text[1024];
+        error_format(&why, text, sizeof text);
+        fail_msg("%s", text);
+    }
+    return model;
+}
+
+static struct model load_plain(const char *name)
+{
+    return load(name, DTYPE_BF16, DTYPE_BF16, 1);
+}
+
+/* The operator called `name`, the first of that name. */
+static struct model_operator operator_of(const struct model *model, uint32_t layer, uint64_t batch,
+                                         uint64_t attended, const char *name)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(model, layer, batch, attended, operators);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(operators[i].name, name) == 0) {
+            return operators[i];
+        }
+    }
+    fail_msg("no operator '%s' in layer %u of %s", name, layer, model->name);
+    return operators[0];
+}
+
+/* As the repositories' safetensors count them. DeepSeek: 671 026 419 200 of V3 and 61 indexers. */
+static void parameters_match_published_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t parameters;
+    } cases[] = {
+        {"llama-3-8b", 8030261248},     {"llama-3.1-8b", 8030261248},
+        {"llama-3.1-70b", 70553706496}, {"qwen2.5-14b", 14770033664},
+        {"qwen3-32b", 32762123264},     {"qwen3-30b-a3b", 30532122624},
+        {"opt-6.7b", 6658473984},       {"opt-13b", 12853473280},
+        {"opt-30b", 29974540288},       {"opt-66b", 65719701504},
+        {"smollm2-135m", 134515008},    {"gemma-3-270m", 268098176},
+        {"gpt-oss-120b", 116829156672}, {"deepseek-v3.2", 671026419200 + 61 * 13959424},
+    };
+    assert_int_equal(COUNT(cases), COUNT(names));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = load_plain(cases[i].name);
+        print_message("# %s\n", cases[i].name);
+        assert_string_equal(model.name, cases[i].name);
+        assert_int_equal(model_weight_bytes(&model), 2 * cases[i].parameters);
+        model_release(&model);
+    }
+}
+
+/* Matrices by shape: Q, K, V, O, then gate, up and down (or fc1 and fc2), biases, two norms. OPT:
+ * 24 h² and 13 vectors of h. */
+static void a_layers_weights_are_its_matrices(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t parameters;
+    } cases[] = {
+        {"llama-3-8b", 2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096},
+        {"qwen2.5-14b",
+         2 * 5120 * 5120 + 2 * 5120 * 1024 + 5120 + 2 * 1024 + 3 * 5120 * 13824 + 2 * 5120},
+        {"qwen3-32b", 2 * 5120 * 8192 + 2 * 5120 * 1024 + 2 * 128 + 3 * 5120 * 25600 + 2 * 5120},
+        {"opt-6.7b", 12 * 4096 * 4096 + 13 * 4096},
+        {"opt-30b", 12 * 7168 * 7168 + 13 * 7168},
+        {"gemma-3-270m", 2 * 640 * 1024 + 2 * 640 * 256 + 2 * 256 + 3 * 640 * 2048 + 4 * 640},
+        {"qwen3-30b-a3b",
+         2 * 2048 * 4096 + 2 * 2048 * 512 + 2 * 128 + 2048 * 128 + 128 * 3 * 2048 * 768 + 2 * 2048},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = load_plain(cases[i].name);
+        print_message("# %s\n", cases[i].name);
+        assert_int_equal(model_layer_weight_bytes(&model, 0), 2 * cases[i].parameters);
+        model_release(&model);
+    }
+}
+
+static void published_layer_weights_are_met(void **state)
+{
+    (void)state;
+    struct model llama = load_plain("llama-3-8b"), qwen = load_plain("qwen2.5-14b");
+    assert_int_equal(model_layer_weight_bytes(&llama, 0), 436224000);
+    assert_int_equal(model_layer_weight_bytes(&qwen, 0), 550537216);
+    model_release(&llama);
+    model_release(&qwen);
+}
+
+static void kv_cache_sizes_are_the_published_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t context, batch, bytes;
+    } cases[] = {
+        {"llama-3-8b", 1, 1, 128 * 1024},
+        {"qwen2.5-14b", 1, 1, 192 * 1024},
+        {"opt-30b", 1, 1, 1376256},
+        {"qwen2.5-14b", 512000, 1, UINT64_C(9375) * 1024 * 1024 * 1024 / 100},
+        {"opt-30b", 1024, 128, UINT64_C(168) * 1024 * 1024 * 1024},
+        {"smollm2-135m", 3840, 1, UINT64_C(30) * 3 * 2 * 64 * 2 * 3840},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = load_plain(cases[i].name);
+        print_message("# %s\n", cases[i].name);
+        assert_int_equal(cases[i].batch * model_kv_bytes(&model, cases[i].context), cases[i].bytes);
+        model_release(&model);
+    }
+}
+
+/* h values against 2 · KV heads · d: half with MHA, twice with Llama 3's 8 of 32 heads. */
+static void activations_are_half_of_mha_and_twice_of_gqa(void **state)
+{
+    (void)state;
+    struct model opt = load_plain("opt-6.7b"), llama = load_plain("llama-3-8b");
+    assert_int_equal(2 * model_activation_bytes(&opt), model_kv_token_bytes(&opt, 0));
+    assert_int_equal(model_activation_bytes(&llama), 2 * model_kv_token_bytes(&llama, 0));
+    model_release(&opt);
+    model_release(&llama);
+}
+
+static void sliding_layers_hold_only_their_window(void **state)
+{
+    (void)state;
+    struct model model = load_plain("gemma-3-270m");
+    for (uint32_t i = 0; i < 18; i++) {
+        bool full = i == 5 || i == 11 || i == 17;
+        assert_int_equal(model.layers[i].attention, full ? ATTENTION_FULL : ATTENTION_SLIDING);
+        assert_int_equal(model_layer_tokens(&model, i, 32768), full ? 32768 : 512);
+        assert_int_equal(model_layer_tokens(&model, i, 100), 100);
+    }
+    assert_int_equal(model_kv_bytes(&model, 32768), (3 * 32768 + 15 * 512) * 1024);
+    assert_int_equal(model_kv_bytes(&model, 512), 18 * 512 * 1024);
+    model_release(&model);
+
+    model = load_plain("gpt-oss-120b");
+    for (uint32_t i = 0; i < 36; i++) {
+        assert_int_equal(model_layer_tokens(&model, i, 131072), i % 2 == 0 ? 128 : 131072);
+    }
+    model_release(&model);
+}
+
+static void mla_keeps_one_latent_for_all_heads(void **state)
+{
+    (void)state;
+    struct model plain = load_plain("deepseek-v3.2");
+    struct model split = load("deepseek-v3.2", DTYPE_BF16, DTYPE_FP8, 8);
+    assert_int_equal(model_kv_heads(&plain), 1);
+    assert_int_equal(model_kv_token_bytes(&plain, 0), (512 + 64) * 2);
+    assert_int_equal(model_kv_bytes(&plain, 1000), UINT64_C(1000) * 61 * 576 * 2);
+    assert_int_equal(model_kv_token_bytes(&split, 0), 576);
+    assert_int_equal(model_query_heads(&split), 16);
+    assert_int_equal(plain.index_topk, 2048);
+    assert_false(plain.layers[2].routed);
+    assert_true(plain.layers[3].routed);
+
+    /* Two numbers of all 128 heads for each of 512 latents, and one for each of the 64 with
+     * position. */
+    struct model_operator op = operator_of(&plain, 3, 2, 100, "attention");
+    assert_true(op.flops == 2.0 * 100 * 128 * 2 * (512 + 64 + 512));
+    assert_int_equal(op.data_bytes, 2 * 100 * 1152 + 2 * 2 * 128 * (576 + 512));
+    assert_true(op.rows == 128);
+    model_release(&plain);
+    model_release(&split);
+}
+
+/* Llama 3 8B, 3 sequences that attend to 1000 tokens: bytes and FLOPs written down by hand. */
+static void operators_cost_what_they_read_and_compute(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum model_stage stage;
+        uint64_t weights, data;
+        double flops;
+    } cases[] = {
+        {"norm", MODEL_PRE, 8192, 3 * 4 * 8192, 0},
+        {"qkv", MODEL_PRE, 2 * 4096 * 6144, 3 * 2 * (4096 + 6144), 3. * 2 * 4096 * 6144},
+        {"rope", MODEL_PRE, 0, 3 * 2 * 2 * 5120, 0},
+        {"kv_write", MODEL_PRE, 0, 3 * (4096 + 4096), 0},
+        {"attention", MODEL_ATTEND, 0, 3 * 1000 * 4096 + 3 * 2 * 8192, 3. * 1000 * 4 * 4096},
+        {"o", MODEL_POST, 2 * 4096 * 4096, 3 * 2 * 8192, 3. * 2 * 4096 * 4096},
+        {"norm", MODEL_POST, 8192, 3 * 4 * 8192, 0},
+        {"gate_up", MODEL_POST, 2 * 4096 * 28672, 3 * 2 * (4096 + 28672), 3. * 2 * 4096 * 28672},
+        {"activation", MODEL_POST, 0, 3 * 2 * 3 * 14336, 0},
+        {"down", MODEL_POST, 2 * 4096 * 14336, 3 * 2 * (4096 + 14336), 3. * 2 * 4096 * 14336},
+    };
+    struct model model = load_plain("llama-3-8b");
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    assert_int_equal(model_operators(&model, 7, 3, 1000, operators), COUNT(cases));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# %s\n", cases[i].name);
+        assert_string_equal(operators[i].name, cases[i].name);
+        assert_int_equal(operators[i].stage, cases[i].stage);
+        assert_int_equal(operators[i].weight_bytes, cases[i].weights);
+        assert_int_equal(operators[i].data_bytes, cases[i].data);
+        assert_true(operators[i].flops == cases[i].flops);
+        assert_int_equal(operators[i].matrix, cases[i].flops > 0);
+    }
+    assert_true(operators[1].rows == 3 && operators[4].rows == 4);
+    model_release(&model);
+}
+
+static void the_edge_reads_rows_of_the_embedding_and_all_of_the_head(void **state)
+{
+    (void)state;
+    struct model model = load_plain("llama-3-8b");
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    assert_int_equal(model_operators(&model, 32, 3, 0, operators), 3);
+    assert_string_equal(operators[0].name, "embedding");
+    assert_int_equal(operators[0].weight_bytes, 0);
+    assert_int_equal(operators[0].data_bytes, 3 * 2 * 8192);
+    assert_string_equal(operators[2].name, "head");
+    assert_int_equal(operators[2].stage, MODEL_EDGE);
+    assert_int_equal(operators[2].weight_bytes, 2 * 4096 * 128256);
+    assert_int_equal(model_edge_weight_bytes(&model), 2 * (2 * 4096 * 128256 + 4096));
+    model_release(&model);
+
+    struct model tied = load_plain("smollm2-135m");
+    assert_int_equal(operator_of(&tied, 30, 1, 0, "head").weight_bytes, 2 * 576 * 49152);
+    assert_int_equal(model_edge_weight_bytes(&tied), 2 * (576 * 49152 + 576));
+    model_release(&tied);
+}
+
+/* 8 of 128 experts: 1 token reads 8, 2 tokens 128 · (1 − (15/16)²) = 15.5, many tokens all. */
+static void distinct_experts_grow_with_the_batch(void **state)
+{
+    (void)state;
+    struct model model = load_plain("qwen3-30b-a3b");
+    const uint64_t expert = 2 * 2048 * 768; /* bytes of one matrix */
+    static const struct {
+        uint64_t batch, half_experts;
+        double rows;
+    } cases[] = {{0, 0, 0}, {1, 16, 1}, {2, 31, 16 / 15.5}, {100000, 256, 6250}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model_operator up = operator_of(&model, 0, cases[i].batch, 1, "experts_gate_up");
+        struct model_operator down = operator_of(&model, 0, cases[i].batch, 1, "experts_down");
+        print_message("# batch %d\n", (int)cases[i].batch);
+        assert_int_equal(up.weight_bytes, cases[i].half_experts * expert);
+        assert_int_equal(2 * down.weight_bytes, cases[i].half_experts * expert);
+        assert_true(fabs(up.rows - cases[i].rows) < 1e-9);
+        assert_true(up.flops == (double)cases[i].batch * 8 * 2 * 2 * 2048 * 768);
+        assert_int_equal(up.data_bytes, cases[i].batch * 8 * 2 * (2048 + 2 * 768));
+    }
+    model_release(&model);
+}
+
+static void storage_types_have_exact_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum dtype dtype;
+        uint64_t count, bytes;
+    } cases[] = {
+        {DTYPE_BF16, 3, 6},
+        {DTYPE_FP8, 3, 3},
+        {DTYPE_INT8, 3, 3},
+        {DTYPE_INT4, 128, 66}, /* 64 and a scale of 2 */
+        {DTYPE_INT4, 1, 1},
+        {DTYPE_INT4, 129, 67},
+        {DTYPE_INT4, 0, 0},
+        {DTYPE_MXFP4, 32, 17}, /* 16 and a scale of 1 */
+        {DTYPE_MXFP4, 33, 18},
+        {DTYPE_MXFP4, 64, 34},
+        {DTYPE_BF16, UINT64_MAX, UINT64_MAX},
+        {DTYPE_FP8, UINT64_MAX, UINT64_MAX},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# %s %llu\n", dtype_name(cases[i].dtype),
+                      (unsigned long long)cases[i].count);
+        assert_int_equal(dtype_bytes(cases[i].dtype, cases[i].count), cases[i].bytes);
+    }
+}
+
+static void storage_types_have_names(void **state)
+{
+    (void)state;
+    struct error why;
+    enum dtype found;
+    for (enum dtype dtype = DTYPE_BF16; dtype < DTYPE_COUNT; dtype++) {
+        assert_true(dtype_find(dtype_name(dtype), NULL, 0, &found, &why));
+        assert_int_equal(found, dtype);
+    }
+    assert_false(dtype_find("mxpf4", "a.yaml", 3, &found, &why));
+    char text[1024];
+    error_format(&why, text, sizeof text);
+    assert_string_equal(text, "a.yaml:3: unknown storage type 'mxpf4'\n"
+                              "  expected: bf16, fp8, int8, int4, mxfp4   nearest: 'mxfp4'");
+}
+
+/* gpt-oss: experts in mxfp4 with bf16 biases, the rest in bf16; an override leaves the exempt
+ * alone. */
+static void a_models_own_quantisation_spares_what_it_exempts(void **state)
+{
+    (void)state;
+    const uint64_t qkv = 2 * (2880 * 5120 + 5120);
+    const uint64_t gate_up = 128 * (UINT64_C(2880) * 5760 / 32 * 17 + 2 * 5760);
+    struct model own = load("gpt-oss-120b", -1, -1, 1);
+    assert_int_equal(own.weights, DTYPE_MXFP4);
+    assert_int_equal(own.kv, DTYPE_BF16);
+    assert_true(own.exempt_head);
+    assert_int_equal(operator_of(&own, 0, 1, 1, "qkv").weight_bytes, qkv);
+    assert_int_equal(operator_of(&own, 0, 1000000, 1, "experts_gate_up").weight_bytes, gate_up);
+    assert_int_equal(operator_of(&own, 0, 1, 1, "router").weight_bytes, 2 * (2880 * 128 + 128));
+    assert_int_equal(operator_of(&own, 0, 1, 1, "attention").weight_bytes, 2 * 64);
+    model_release(&own);
+
+    struct model over = load("gpt-oss-120b", DTYPE_FP8, DTYPE_INT4, 1);
+    assert_int_equal(operator_of(&over, 0, 1, 1, "qkv").weight_bytes, qkv);
+    assert_int_equal(operator_of(&over, 0, 1000000, 1, "experts_gate_up").weight_bytes,
+                     128 * (UINT64_C(2880) * 5760 + 2 * 5760));
+    assert_int_equal(model_kv_head_bytes(&over), 66);
+    model_release(&over);
+}
+
+static void quantised_weights_shrink_matrices_only(void **state)
+{
+    (void)state;
+    struct model model = load("llama-3-8b", DTYPE_INT8, DTYPE_FP8, 1);
+    assert_int_equal(model_layer_weight_bytes(&model, 0), (436224000 - 2 * 8192) / 2 + 2 * 8192);
+    assert_int_equal(model_edge_weight_bytes(&model), 2 * (2 * 4096 * 128256 + 4096));
+    assert_int_equal(model_kv_bytes(&model, 1), 64 * 1024);
+    model_release(&model);
+}
+
+static void tensor_parallel_splits_heads_and_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t gpus, query_heads, kv_heads;
+    } cases[] = {
+        {"llama-3-8b", 2, 16, 4},  {"llama-3-8b", 8, 4, 1},   {"llama-3-8b", 16, 2, 1},
+        {"llama-3-8b", 32, 1, 1},  {"opt-30b", 7, 8, 8},      {"qwen2.5-14b", 5, 8, 2},
+        {"smollm2-135m", 3, 3, 1}, {"smollm2-135m", 9, 1, 1}, {"gemma-3-270m", 4, 1, 1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = load(cases[i].name, DTYPE_BF16, DTYPE_BF16, cases[i].gpus);
+        print_message("# %s on %u\n", cases[i].name, cases[i].gpus);
+        assert_int_equal(model_query_heads(&model), cases[i].query_heads);
+        assert_int_equal(model_kv_heads(&model), cases[i].kv_heads);
+        assert_int_equal(model_kv_token_bytes(&model, 0),
+                         cases[i].kv_heads * model_kv_head_bytes(&model));
+        assert_int_equal(model_activation_bytes(&model), 2 * model.hidden);
+        model_release(&model);
+    }
+    struct model half = load("llama-3-8b", DTYPE_BF16, DTYPE_BF16, 2);
+    assert_int_equal(model_layer_weight_bytes(&half, 0), (436224000 - 2 * 8192) / 2 + 2 * 8192);
+    assert_int_equal(model_edge_weight_bytes(&half),
+                     2 * (4096 * 128256 + 4096 * 128256 / 2 + 4096));
+    model_release(&half);
+}
+
+static void tensor_parallel_must_divide_the_query_heads(void **state)
+{
+    (void)state;
+    const uint32_t wrong[] = {0, 3, 33, UINT32_MAX};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct model_options options = {-1, -1, wrong[i]};
+        struct model model;
+        struct error why;
+        assert_false(model_load("llama-3-8b", &options, "--set", 0, &model, &why));
+        assert_int_equal(why.kind, ERROR_USAGE);
+        assert_non_null(strstr(why.found, "tensor_parallel is"));
+        assert_string_equal(why.expected, "a divisor of the model's 32 query heads");
+        assert_null(model.layers);
+    }
+}
+
+/* Every model, in its own types and in others, on one GPU and on as many as it can use. */
+static void each_model(void (*check)(const struct model *model))
+{
+    for (size_t i = 0; i < COUNT(names); i++) {
+        for (int weights = -1; weights < DTYPE_COUNT; weights++) {
+            for (uint32_t gpus = 1; gpus <= 9; gpus++) {
+                struct model_options options = {weights, -1, gpus};
+                struct model model;
+                struct error why;
+                if (model_load(names[i], &options, NULL, 0, &model, &why)) {
+                    check(&model);
+                    model_release(&model);
+                }
+            }
+        }
+    }
+}
+
+static void check_large_batch(const struct model *model)
+{
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_operators(model, layer, 1 << 20, 1, operators);
+        uint64_t bytes = 0;
+        for (size_t i = 0; i < count; i++) {
+            bytes += operators[i].weight_bytes;
+        }
+        assert_int_equal(bytes, model_layer_weight_bytes(model, layer));
+    }
+}
+
+static void a_large_batch_reads_all_weights_of_a_layer(void **state)
+{
+    (void)state;
+    each_model(check_large_batch);
+}
+
+static void check_order(const struct model *model)
+{
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_operators(model, layer, 4, 100, operators);
+        assert_in_range(count, 3, MODEL_MOST_OPERATORS);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(i == 0 || operators[i].stage >= operators[i - 1].stage);
+            assert_int_equal(operators[i].stage == MODEL_EDGE, layer == model->layer_count);
+            assert_int_equal(operators[i].matrix, operators[i].flops > 0);
+            assert_int_equal(operators[i].matrix, operators[i].rows > 0);
+            assert_true(operators[i].data_bytes > 0);
+        }
+    }
+}
+
+static void operators_come_in_program_order(void **state)
+{
+    (void)state;
+    each_model(check_order);
+}
+
+/* Everything a step reads or computes is at most doubled by a batch twice as large, and never less.
+ */
+static void check_growth(const struct model *model)
+{
+    struct model_operator once[MODEL_MOST_OPERATORS], twice[MODEL_MOST_OPERATORS];
+    uint32_t layer = model->layer_count - 1;
+    for (uint64_t batch = 1; batch <= 4096; batch *= 4) {
+        size_t count = model_operators(model, layer, batch, 777, once);
+        assert_int_equal(model_operators(model, layer, 2 * batch, 777, twice), count);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(twice[i].weight_bytes >= once[i].weight_bytes);
+            assert_true(twice[i].weight_bytes <= 2 * once[i].weight_bytes + 1);
+            assert_int_equal(twice[i].data_bytes, 2 * once[i].data_bytes);
+            assert_true(twice[i].flops == 2 * once[i].flops);
+        }
+    }
+}
+
+static void costs_grow_with_the_batch(void **state)
+{
+    (void)state;
+    each_model(check_growth);
+}
+
+static void sizes_past_64_bits_stay_at_the_largest(void **state)
+{
+    (void)state;
+    struct model model = load_plain("opt-66b");
+    assert_true(model_kv_bytes(&model, UINT64_MAX) == UINT64_MAX);
+    struct model_operator op =
+        operator_of(&model, 0, UINT64_C(1) << 40, UINT64_C(1) << 40, "attention");
+    assert_true(op.data_bytes == UINT64_MAX);
+    model_release(&model);
+}
+
+/* T tokens: two FLOPs for each weight of the layers and token, half of 4 T² d for each of 32 heads
+ * and 32 layers, one row through the head. */
+static void prefill_counts_half_the_square(void **state)
+{
+    (void)state;
+    struct model model = load_plain("llama-3-8b");
+    const double matrices = 2. * 4096 * 4096 + 2. * 4096 * 1024 + 3. * 4096 * 14336;
+    const double head = 2. * 4096 * 128256, tokens = 1000;
+    assert_true(model_prefill_flops(&model, 1000) ==
+                32 * (2 * tokens * matrices + 2 * tokens * tokens * 4096) + head);
+    assert_true(model_prefill_flops(&model, 0) == 0);
+    model_release(&model);
+}
+
+/* 15 layers see at most 512 tokens back: 512²/2 pairs and 512 for each later token. */
+static void prefill_of_sliding_layers_is_linear(void **state)
+{
+    (void)state;
+    struct model model = load_plain("gemma-3-270m");
+    const double matrices = 2. * 640 * 1024 + 2. * 640 * 256 + 3. * 640 * 2048;
+    const double head = 2. * 640 * 262144, tokens = 10000;
+    const double pairs = 3 * tokens * tokens / 2 + 15 * (512. * 512 / 2 + (tokens - 512) * 512);
+    assert_true(model_prefill_flops(&model, 10000) ==
+                18 * 2 * tokens * matrices + pairs * 4 * 4 * 256 + head);
+    model_release(&model);
+}
+
+/* Pairs within the selection cost 128 heads of 192 + 128 dims; the indexer scores all pairs. */
+static void prefill_of_deepseek_attends_to_what_is_selected(void **state)
+{
+    (void)state;
+    struct model model = load_plain("deepseek-v3.2");
+    const double selected = 2048. * 2048 / 2 + (10000 - 2048) * 2048., all = 1e8 / 2;
+    const double attention = 61 * (selected * 2 * 128 * 320 + all * 2 * 64 * 128);
+    const double mla =
+        7168. * (1536 + 576) + 1536. * 128 * 192 + 512. * 128 * 256 + 128. * 128 * 7168;
+    const double index = 1536. * 64 * 128 + 7168. * (128 + 64);
+    const double dense = 3. * 7168 * 18432, routed = 9 * 3. * 7168 * 2048 + 7168. * 256;
+    const double products = 61 * (mla + index) + 3 * dense + 58 * routed;
+    const double expected = 2e4 * products + attention + 2. * 7168 * 129280;
+    assert_true(fabs(model_prefill_flops(&model, 10000) / expected - 1) < 1e-12);
+    model_release(&model);
+}
+
+static void only_opt_refuses_longer_contexts(void **state)
+{
+    (void)state;
+    struct model opt = load_plain("opt-30b"), llama = load_plain("llama-3-8b");
+    assert_true(opt.learned_positions);
+    assert_int_equal(opt.trained_context, 2048);
+    assert_false(llama.learned_positions);
+    assert_int_equal(llama.trained_context, 1048576);
+    model_release(&opt);
+    model_release(&llama);
+}
+
+static void importance_tables_ship_for_two_models(void **state)
+{
+    (void)state;
+    struct model llama3 = load_plain("llama-3-8b"), llama31 = load_plain("llama-3.1-8b");
+    struct model none = load_plain("qwen3-32b");
+    assert_non_null(llama3.importance);
+    assert_non_null(strstr(llama3.importance_source, "DuoAttention"));
+    assert_true(llama3.importance[0] == 0.8594f);
+    assert_true(llama3.importance[4] == 0); /* was below 0 */
+    assert_true(llama31.importance[1 * 8 + 7] == 1);
+    for (size_t i = 0; i < 256; i++) {
+        assert_true(llama3.importance[i] >= 0 && llama3.importance[i] <= 1);
+        assert_true(llama31.importance[i] >= 0 && llama31.importance[i] <= 1);
+    }
+    assert_null(none.importance);
+    model_release(&llama3);
+    model_release(&llama31);
+    model_release(&none);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_match_published_counts),
+        cmocka_unit_test(a_layers_weights_are_its_matrices),
+        cmocka_unit_test(published_layer_weights_are_met),
+        cmocka_unit_test(kv_cache_sizes_are_the_published_ones),
+        cmocka_unit_test(activations_are_half_of_mha_and_twice_of_gqa),
+        cmocka_unit_test(sliding_layers_hold_only_their_window),
+        cmocka_unit_test(mla_keeps_one_latent_for_all_heads),
+        cmocka_unit_test(operators_cost_what_they_read_and_compute),
+        cmocka_unit_test(the_edge_reads_rows_of_the_embedding_and_all_of_the_head),
+        cmocka_unit_test(distinct_experts_grow_with_the_batch),
+        cmocka_unit_test(storage_types_have_exact_sizes),
+        cmocka_unit_test(storage_types_have_names),
+        cmocka_unit_test(a_models_own_quantisation_spares_what_it_exempts),
+        cmocka_unit_test(quantised_weights_shrink_matrices_only),
+        cmocka_unit_test(tensor_parallel_splits_heads_and_columns),
+        cmocka_unit_test(tensor_parallel_must_divide_the_query_heads),
+        cmocka_unit_test(a_large_batch_reads_all_weights_of_a_layer),
+        cmocka_unit_test(operators_come_in_program_order),
+        cmocka_unit_test(costs_grow_with_the_batch),
+        cmocka_unit_test(sizes_past_64_bits_stay_at_the_largest),
+        cmocka_unit_test(prefill_counts_half_the_square),
+        cmocka_unit_test(prefill_of_sliding_layers_is_linear),
+        cmocka_unit_test(prefill_of_deepseek_attends_to_what_is_selected),
+        cmocka_unit_test(only_opt_refuses_longer_contexts),
+        cmocka_unit_test(importance_tables_ship_for_two_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
