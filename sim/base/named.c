@@ -15,8 +15,8 @@ static bool is_path(const char *name, const char *suffix)
     return strchr(name, '/') != NULL || (dot != NULL && strcmp(dot + 1, suffix) == 0);
 }
 
-static bool unknown_name(const char *name, const char *folder, const char *suffix,
-                         const char *what, const char *file, int line, struct error *why)
+static bool unknown_name(const char *name, const char *folder, const char *suffix, const char *what,
+                         const char *file, int line, struct error *why)
 {
     char **names;
     size_t count;
@@ -51,6 +51,5 @@ bool named_file(const char *name, const char *folder, const char *suffix, const 
         return unknown_name(name, folder, suffix, what, file, line, why);
     }
     return find_path(folder, name, suffix, path, size, why) &&
-           (access(path, F_OK) == 0 ||
-            unknown_name(name, folder, suffix, what, file, line, why));
+           (access(path, F_OK) == 0 || unknown_name(name, folder, suffix, what, file, line, why));
 }

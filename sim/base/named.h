@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /* The path of `name` into `path`: itself when it holds a slash or ends in .SUFFIX (whether or not
- * the file exists), else DATA/FOLDER/NAME.SUFFIX, which must exist. `what` names the kind of thing in
- * the message; `file` and `line` are where the name stood (as in error_set()). */
+ * the file exists), else DATA/FOLDER/NAME.SUFFIX, which must exist. `what` names the kind of thing
+ * in the message; `file` and `line` are where the name stood (as in error_set()). */
 bool named_file(const char *name, const char *folder, const char *suffix, const char *what,
                 const char *file, int line, char *path, size_t size, struct error *why);
 

@@ -232,6 +232,19 @@ static struct node *reach(struct node *root, const char *path, const char *file,
     return NULL;
 }
 
+/* Hand `value` over to the place that `path` reaches; it is freed when there is none. */
+static bool place(struct node *root, const char *path, struct node *value, struct error *why)
+{
+    struct node *at =
+        check_path(path, node_depth(value), why) ? reach(root, path, value->file, why) : NULL;
+    if (at == NULL) {
+        node_destroy(value);
+        return false;
+    }
+    node_replace(at, value);
+    return true;
+}
+
 bool node_set(struct node *root, const char *path, const char *value, struct error *why)
 {
     struct node *parsed = node_parse(value, strlen(value), "--set", why);
@@ -240,14 +253,13 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
         return false;
     }
     mark_override(parsed);
-    struct node *place =
-        check_path(path, node_depth(parsed), why) ? reach(root, path, parsed->file, why) : NULL;
-    if (place == NULL) {
-        node_destroy(parsed);
-        return false;
-    }
-    node_replace(place, parsed);
-    return true;
+    return place(root, path, parsed, why);
+}
+
+bool node_put(struct node *root, const char *path, const struct node *value, struct error *why)
+{
+    struct node *copy = node_copy(value, why);
+    return copy != NULL && place(root, path, copy, why);
 }
 
 bool node_merge(struct node *base, const struct node *over, struct error *why)

@@ -45,6 +45,9 @@ const struct node *node_get(const struct node *map, const char *key);
  * a scalar on the way is an error. */
 bool node_set(struct node *root, const char *path, const char *value, struct error *why);
 
+/* The same with a copy of `value`, which keeps its marks. */
+bool node_put(struct node *root, const char *path, const struct node *value, struct error *why);
+
 /* Lay `over` on `base`, in place: maps merge key by key, everything else replaces, but
  * nothing laid on a map leaves the map. `over` is copied and stays the caller's. */
 bool node_merge(struct node *base, const struct node *over, struct error *why);
