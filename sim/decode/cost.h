@@ -1,0 +1,57 @@
+/* What kernels and copies cost on a machine, alone: durations read off a profile.
+ *
+ * A kernel costs max(bytes / bandwidth, FLOPs / rate, CTA-bound copy time, kernels × floor). Each
+ * function worsens `trust` by what it read.
+ */
+#ifndef DECODE_COST_H
+#define DECODE_COST_H
+
+#include "decode/setup.h"
+
+#include <stdint.h>
+
+/* A kernel, or a run of them on one stream: bytes it moves in HBM and its time alone. */
+struct kernel {
+    double bytes;
+    double ns;
+};
+
+/* A memory-bound kernel that reads `bytes` of HBM. */
+struct kernel cost_read(const struct setup *setup, double bytes, uint64_t kernels,
+                        struct trust *trust);
+
+/* A copy inside HBM of `bytes` by `ctas` CTAs, each bound by latency; all of them by the bandwidth
+ * (read and written). */
+struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas,
+                            struct trust *trust);
+
+/* Top-k over `elements` scores of a layer. */
+struct kernel cost_topk(const struct setup *setup, double elements, struct trust *trust);
+
+/* The model's operators of one stage of `layer` (layer_count: the edge), for `batch` sequences that
+ * attend to `attended` tokens each, as `kernels` kernels. */
+struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
+                         uint64_t batch, uint64_t attended, uint64_t kernels, struct trust *trust);
+
+/* Two kernels, one after the other. */
+struct kernel kernel_then(struct kernel first, struct kernel second);
+
+/* Gap that every kernel costs at least: a node of a graph, or the floor of an eager kernel. */
+double cost_kernel_gap(const struct setup *setup, struct trust *trust);
+
+/* Threads that a mechanism's number stands for: 0 is every core. */
+double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
+
+/* GPUs of this run whose transfers meet on one uplink, all at the same moment. At least 1. */
+double cost_uplink_sharers(const struct setup *setup, struct trust *trust);
+
+/* Bytes a second that the transfer mechanism reaches on one GPU's link with much to move. */
+double cost_transfer_rate(const struct setup *setup, struct trust *trust);
+
+/* Bytes a second of one head's KV at most, by this mechanism: a thread's stores, a head's CTAs. */
+double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
+
+/* Kernels of a stage of a layer that has `operators` of them in all. */
+uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
+
+#endif

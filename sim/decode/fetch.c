@@ -1,0 +1,284 @@
+/* A fetch, stage by stage. Each takes what the stage before left in pipe->at[layer]. */
+#include "decode/fetch.h"
+
+#include "decode/work.h"
+
+#include <math.h>
+
+#define INDEX_BYTES 8.0
+
+static const struct mechanisms *mechanisms_of(const struct pipe *pipe)
+{
+    return &pipe->setup->mechanisms;
+}
+
+static double head_bytes(const struct pipe *pipe)
+{
+    return (double)model_kv_head_bytes(&pipe->setup->model);
+}
+
+static double figure(const struct pipe *pipe, enum curve_id id, double size, struct trust *trust)
+{
+    return profile_value(&pipe->setup->profile, id, size, trust);
+}
+
+/* The first layer's query is known only when it runs. */
+static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
+{
+    return mechanisms_of(pipe)->prefetch == PREFETCH_NEXT_LAYER && layer > 0;
+}
+
+bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
+{
+    return layer < pipe->plan->layers && layer >= mechanisms_of(pipe)->full_layers &&
+           pipe_row(pipe, layer) != NULL;
+}
+
+uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
+{
+    uint32_t count = 0, layer = pipe->layer;
+    if (fetch_is_asked(pipe, layer) && !can_prefetch(pipe, layer)) {
+        targets[count++] = layer;
+    }
+    if (fetch_is_asked(pipe, layer + 1) && can_prefetch(pipe, layer + 1)) {
+        targets[count++] = layer + 1;
+    }
+    return count;
+}
+
+struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs, struct trust *trust)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct model *model = &pipe->setup->model;
+    double entries = (double)pipe->plan->entries * (double)pairs;
+    double rows =
+        m->retrieval_per_query_head ? (double)model_query_heads(model) / model_kv_heads(model) : 1;
+    struct kernel score = cost_read(pipe->setup, entries * (double)m->retrieval_bytes, 1, trust);
+    return kernel_then(score, cost_topk(pipe->setup, entries * rows, trust));
+}
+
+/* The share of the query projection that speculation runs once more. */
+static struct kernel query_cost(const struct pipe *pipe, struct trust *trust)
+{
+    const struct model *model = &pipe->setup->model;
+    uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
+    double share = mechanisms_of(pipe)->retrieval_query;
+    double bytes = share * (double)dtype_bytes(model->weights, weights);
+    return share > 0 ? cost_read(pipe->setup, bytes, 1, trust) : (struct kernel){0, 0};
+}
+
+bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct trust trust = work_trust;
+    pipe->at[layer].selected = pipe->at[layer].fetched = ENGINE_NONE;
+    if (m->retrieval == RETRIEVAL_NONE) {
+        return true;
+    }
+    /* Labels are compared before anything is scored: only heads that fetch score their entries. */
+    uint64_t pairs = m->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
+    struct kernel kernel =
+        kernel_then(query_cost(pipe, &trust), fetch_retrieval_cost(pipe, pairs, &trust));
+    kernel.ns =
+        fmax(kernel.ns, (double)m->retrieval_kernels * cost_kernel_gap(pipe->setup, &trust));
+    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels, ENGINE_NONE, trust,
+                           &pipe->at[layer].selected, why);
+}
+
+/* Indices to the host: a copy that the launch thread waits for, or the kernel's own stores and a
+ * flag. */
+bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    struct pipe_layer *at = &pipe->at[layer];
+    struct work work = {.part = PART_SYNC, .resource = PIPE_NO_QUEUE, .trust = work_trust};
+    if (at->selected == ENGINE_NONE) {
+        return true;
+    }
+    if (m->sync == SYNC_GPU) {
+        work.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work.trust);
+    } else {
+        work.resource = PIPE_D2H;
+        work.route = ROUTE_COPY_OUT;
+        work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.trust);
+        work.bytes = INDEX_BYTES * (double)pipe->plan->selected_tokens /
+                     (double)m->retrieval_tokens * pipe_row(pipe, layer)->offloaded_heads;
+        work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.trust) / 1e9;
+        pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
+    }
+    work_wait_for(&work, at->selected);
+    return work_put(pipe, &work, &at->selected, why);
+}
+
+/* The launch thread blocks until the indices are there. */
+bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    struct pipe_layer *at = &pipe->at[layer];
+    struct trust trust = work_trust;
+    if (m->sync != SYNC_CPU || m->syncs == 0) {
+        return true;
+    }
+    double ns = (double)m->syncs * figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+    return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why);
+}
+
+/* Attention over the summaries of entries that were not selected, beside the CPU's lookup. */
+bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct trust trust = work_trust;
+    if (pipe->plan->estimated_entries == 0) {
+        return true;
+    }
+    double bytes = (double)pipe->plan->estimated_entries * head_bytes(pipe) *
+                   pipe_row(pipe, layer)->offloaded_heads;
+    return work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes, 1, &trust), 1,
+                           ENGINE_NONE, trust, NULL, why);
+}
+
+bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t units,
+                       enum curve_id unit_cost, engine_task_id after, engine_task_id *out,
+                       struct error *why)
+{
+    struct work work = {.part = PART_MANAGER, .resource = PIPE_POOL, .trust = work_trust};
+    double threads = cost_threads(pipe->setup, mechanisms_of(pipe)->pool_threads, &work.trust);
+    double jobs = fmax(1, fmin(threads, row->offloaded_heads));
+    work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.trust) +
+                    (double)units * figure(pipe, unit_cost, 0, &work.trust) / jobs;
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, out, why);
+}
+
+/* Nothing is looked up where the GPU manages the cache: labels were compared with the retrieval. */
+bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
+    at->looked_up = at->selected;
+    if (m->manager != MANAGER_CPU) {
+        return true;
+    }
+    if (!fetch_put_managed(pipe, row, row->lookups, CURVE_HOST_LOOKUP, at->selected, &at->looked_up,
+                           why)) {
+        return false;
+    }
+    return m->sync != SYNC_CPU ||
+           work_put_thread(pipe, PART_MANAGER, 0, at->looked_up, work_trust, NULL, why);
+}
+
+/* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */
+bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    struct pipe_layer *at = &pipe->at[layer];
+    struct work work = {.part = PART_GATHER,
+                        .resource = PIPE_POOL,
+                        .route = ROUTE_GATHER,
+                        .bytes = (double)pipe_row(pipe, layer)->missed * head_bytes(pipe),
+                        .trust = work_trust};
+    if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
+        return true;
+    }
+    double threads = cost_threads(pipe->setup, m->transfer_threads, &work.trust);
+    work.rate = figure(pipe, CURVE_HOST_GATHER, threads, &work.trust) / 1e9;
+    work_wait_for(&work, at->looked_up);
+    return work_put(pipe, &work, &at->looked_up, why) &&
+           work_put_thread(pipe, PART_GATHER, 0, at->looked_up, work_trust, NULL, why);
+}
+
+/* Who moves the bytes of a transfer, at what fixed cost. */
+static void choose_way(const struct pipe *pipe, struct work *work)
+{
+    switch (mechanisms_of(pipe)->transfer) {
+    case TRANSFER_SM_ZERO_COPY:
+        work->resource = PIPE_SIDE;
+        work->route = ROUTE_ZERO_COPY;
+        work->fixed_ns = figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work->trust);
+        break;
+    case TRANSFER_CPU_STORE: /* ends with a flag that a kernel polls */
+        work->resource = PIPE_STORES;
+        work->route = ROUTE_COPY_IN;
+        work->fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work->trust);
+        break;
+    default:
+        work->resource = PIPE_H2D;
+        work->route = ROUTE_COPY_IN;
+        work->fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work->trust);
+    }
+}
+
+/* CPU time of starting a transfer: a copy call, a launch, or nothing where threads poll. */
+static bool start_transfer(struct pipe *pipe, engine_task_id *started, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    struct trust trust = work_trust;
+    *started = pipe->graph;
+    if (m->launch == LAUNCH_GRAPH || m->transfer == TRANSFER_CPU_STORE) {
+        return true;
+    }
+    enum curve_id call =
+        m->transfer == TRANSFER_SM_ZERO_COPY ? CURVE_HOST_LAUNCH : CURVE_HOST_COPY_CALL;
+    return work_put_thread(pipe, PART_LAUNCH, figure(pipe, call, 0, &trust), ENGINE_NONE, trust,
+                           started, why);
+}
+
+/* Move `bytes`, of which one head needs `worst`: as slow as the link, or as the slowest head. Two
+ * buffers: the one to fill was last attended to two layers ago. */
+static bool put_transfer(struct pipe *pipe, uint32_t layer, double bytes, double worst,
+                         struct error *why)
+{
+    struct work work = {.part = PART_LINK, .bytes = bytes, .trust = work_trust};
+    engine_task_id started;
+    if (!start_transfer(pipe, &started, why)) {
+        return false;
+    }
+    choose_way(pipe, &work);
+    double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &work.trust);
+    double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &work.trust);
+    uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
+    work.rate = bytes / fmax(all_ns, worst_ns);
+    work_wait_for(&work, started);
+    work_wait_for(&work, pipe->at[layer].looked_up);
+    work_wait_for(&work, pipe->at[before].attended);
+    pipe->moved[pipe->step].h2d_bytes += llround(bytes);
+    return work_put(pipe, &work, &pipe->at[layer].fetched, why);
+}
+
+bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    pipe->at[layer].fetched = pipe->at[layer].looked_up;
+    return row->missed == 0 || put_transfer(pipe, layer, (double)row->missed * head_bytes(pipe),
+                                            (double)row->missed_worst * head_bytes(pipe), why);
+}
+
+/* No query is needed to load everything, so it is asked for a layer ahead; the first layer's in
+ * the last one of the step before. */
+bool fetch_full_layer(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    uint32_t next = (layer + 1) % pipe->plan->layers;
+    if (next >= mechanisms_of(pipe)->full_layers || pipe_row(pipe, next) == NULL) {
+        return true;
+    }
+    double worst = (double)pipe->plan->context * head_bytes(pipe);
+    double pairs = (double)pipe->plan->offloaded[next] * pipe->plan->batch;
+    pipe->at[next].looked_up = ENGINE_NONE;
+    return put_transfer(pipe, next, worst * pairs, worst, why);
+}
+
+/* The CPU's update of the cache; blocking, it holds up every launch behind it. */
+bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    engine_task_id updated;
+    if (m->manager != MANAGER_CPU) {
+        return true;
+    }
+    return fetch_put_managed(pipe, row, row->updates + row->inserts, CURVE_HOST_UPDATE,
+                             pipe->at[layer].looked_up, &updated, why) &&
+           (m->update != UPDATE_BLOCKING || m->sync != SYNC_CPU ||
+            work_put_thread(pipe, PART_MANAGER, 0, updated, work_trust, NULL, why));
+}

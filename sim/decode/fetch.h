@@ -1,0 +1,36 @@
+/* The stages of a fetch: from the query of a layer to its missed KV in HBM. */
+#ifndef DECODE_FETCH_H
+#define DECODE_FETCH_H
+
+#include "decode/pipe.h"
+
+/* The layers whose KV is asked for in the current layer: itself when nothing can ask for it
+ * earlier, the next one when something can. Returns how many (0 to 2). */
+uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
+
+/* Is this layer's KV asked for with a query? (Not when it is resident, or loaded whole.) */
+bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
+
+/* Scoring the entries of so many (sequence, head) pairs, and top-k over the scores. */
+struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs, struct trust *trust);
+
+/* The CPU's manager working on `units` units of `row`: a hand-off that wakes every thread of the
+ * pool, then one job a (sequence, head). */
+bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t units,
+                       enum curve_id unit_cost, engine_task_id after, engine_task_id *out,
+                       struct error *why);
+
+/* In program order. */
+bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
+
+/* All KV of the layer after `layer`, when nothing speculates for that one. */
+bool fetch_full_layer(struct pipe *pipe, uint32_t layer, struct error *why);
+
+#endif

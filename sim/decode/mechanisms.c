@@ -1,0 +1,136 @@
+/* The table of mechanisms, and the combinations of them that cannot be meant.
+ *
+ * A row is the feature: help, checking, defaults and documentation walk this table. */
+#include "decode/mechanisms.h"
+
+#include <stddef.h>
+
+static const char *const resident_values[] = {"none", "all", "difficulty", NULL};
+static const char *const retrieval_values[] = {"none", "hata", "clusters", "partial-weights", NULL};
+static const char *const manager_values[] = {"cpu", "gpu", NULL};
+static const char *const update_values[] = {"overlapped", "blocking", NULL};
+static const char *const transfer_values[] = {"copy-engine", "gather+copy", "sm-zero-copy",
+                                              "cpu-store", NULL};
+static const char *const prefetch_values[] = {"none", "next-layer", NULL};
+static const char *const sync_values[] = {"cpu", "gpu", NULL};
+static const char *const launch_values[] = {"eager", "graph", NULL};
+
+#define FIELD(member) offsetof(struct mechanisms, member)
+#define CHOICE(key, member, list, standard, what)                                                  \
+    {                                                                                              \
+        key, MECHANISM_CHOICE, UNIT_COUNT, list, FIELD(member), standard, what                     \
+    }
+#define SWITCH(key, member, standard, what)                                                        \
+    {                                                                                              \
+        key, MECHANISM_SWITCH, UNIT_COUNT, NULL, FIELD(member), standard, what                     \
+    }
+#define WHOLE(key, member, unit, standard, what)                                                   \
+    {                                                                                              \
+        key, MECHANISM_WHOLE, unit, NULL, FIELD(member), standard, what                            \
+    }
+#define REAL(key, member, unit, standard, what)                                                    \
+    {                                                                                              \
+        key, MECHANISM_REAL, unit, NULL, FIELD(member), standard, what                             \
+    }
+
+const struct mechanism_key mechanism_keys[] = {
+    {"policy", MECHANISM_POLICY, UNIT_COUNT, NULL, FIELD(policy), "none",
+     "cache policy, or {name: qsac, eta: 0.8}"},
+    {"budget", MECHANISM_BUDGET, UNIT_COUNT, NULL, FIELD(budget), "0x",
+     "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer"},
+    WHOLE("granularity", granularity, UNIT_TOKENS, "1tok",
+          "tokens of a block of the cache's manager"),
+    WHOLE("sinks", sinks, UNIT_TOKENS, "4tok", "first tokens, always in HBM"),
+    WHOLE("recent", recent, UNIT_TOKENS, "64tok", "last tokens, always in HBM"),
+    CHOICE("resident_heads", resident_heads, resident_values, "none",
+           "heads whose whole KV stays in HBM"),
+    REAL("resident_epsilon", resident_epsilon, UNIT_COUNT, "0.1",
+         "slack in the reuse difficulty that makes a head resident"),
+    REAL("selection", selection, UNIT_SHARE, "100%", "share of the context that a head attends to"),
+    CHOICE("retrieval", retrieval, retrieval_values, "none", "how the selection is found"),
+    WHOLE("retrieval_bytes", retrieval_bytes, UNIT_BYTES, "0B",
+          "HBM bytes of an entry of a KV head that retrieval reads"),
+    WHOLE("retrieval_tokens", retrieval_tokens, UNIT_TOKENS, "1tok", "tokens of an entry"),
+    SWITCH("retrieval_per_query_head", retrieval_per_query_head, "no",
+           "top-k sorts the scores of every query head"),
+    REAL("retrieval_query", retrieval_query, UNIT_SHARE, "0%",
+         "share of the query projection run once more to speculate"),
+    WHOLE("retrieval_kernels", retrieval_kernels, UNIT_COUNT, "0", "kernels of scoring and top-k"),
+    REAL("estimation", estimation, UNIT_SHARE, "0%",
+         "share of the entries attended to by their summary only"),
+    WHOLE("full_layers", full_layers, UNIT_COUNT, "0",
+          "first layers that load all their KV: nothing speculates for them"),
+    CHOICE("manager", manager, manager_values, "gpu", "where the cache is looked up and updated"),
+    CHOICE("update", update, update_values, "overlapped",
+           "whether a layer waits for the manager's update"),
+    WHOLE("pool_threads", pool_threads, UNIT_COUNT, "0", "threads of the CPU pool; 0: every core"),
+    CHOICE("transfer", transfer, transfer_values, "copy-engine", "how missed KV crosses the link"),
+    WHOLE("transfer_threads", transfer_threads, UNIT_COUNT, "0",
+          "threads of CPU stores or of the gather; 0: every core"),
+    WHOLE("transfer_ctas", transfer_ctas, UNIT_COUNT, "16", "CTAs a (sequence, head) of SM loads"),
+    SWITCH("merge", merge, "no",
+           "hits are copied into an execution buffer, misses once more into the cache"),
+    WHOLE("hit_ctas", hit_ctas, UNIT_COUNT, "16", "CTAs a (sequence, head) that copy hits"),
+    WHOLE("admit_ctas", admit_ctas, UNIT_COUNT, "1", "CTAs a (sequence, head) that admit misses"),
+    CHOICE("prefetch", prefetch, prefetch_values, "none",
+           "whether a layer's KV is asked for a layer ahead"),
+    CHOICE("sync", sync, sync_values, "gpu",
+           "who waits for indices and for KV: launch thread or kernel"),
+    WHOLE("syncs", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU a layer"),
+    SWITCH("layer_barrier", layer_barrier, "no",
+           "the launch thread waits for the transfer at the end of each layer"),
+    CHOICE("launch", launch, launch_values, "eager",
+           "operator by operator, or one CUDA graph a step"),
+    WHOLE("operators", operators, UNIT_COUNT, "40",
+          "kernels a layer outside retrieval, transfer and merge"),
+    WHOLE("step_overhead", step_overhead, UNIT_NS, "0us", "scheduler and sampler, a step"),
+    {NULL, 0, 0, NULL, 0, NULL, NULL},
+};
+
+bool mechanisms_offload(const struct mechanisms *mechanisms)
+{
+    return mechanisms->resident_heads != RESIDENT_ALL;
+}
+
+/* A rule that a system may break: the key to blame, and the reason. */
+struct rule {
+    bool broken;
+    const char *key, *reason;
+};
+
+const char *mechanisms_contradiction(const struct mechanisms *m, const char **key)
+{
+    bool offload = mechanisms_offload(m);
+    bool graph = m->launch == LAUNCH_GRAPH;
+    const struct rule rules[] = {
+        {m->selection <= 0 || m->selection > 1, "selection",
+         "it is a share of the context, above 0 and at most 100%"},
+        {m->retrieval_query > 1, "retrieval_query", "it is a share, at most 100%"},
+        {m->estimation > 1, "estimation", "it is a share, at most 100%"},
+        {m->granularity == 0, "granularity", "a block holds at least one token"},
+        {m->retrieval_tokens == 0, "retrieval_tokens", "an entry stands for at least one token"},
+        {m->transfer_ctas == 0, "transfer_ctas", "a copy needs at least one CTA"},
+        {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
+        {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
+        {m->operators == 0, "operators", "a layer has at least one kernel"},
+        {offload && m->selection < 1 && m->retrieval == RETRIEVAL_NONE, "selection",
+         "a share can only be selected with a 'retrieval'"},
+        {graph && m->sync == SYNC_CPU && m->syncs > 0, "launch",
+         "a CUDA graph cannot contain a synchronisation with the CPU"},
+        {graph && offload && m->transfer == TRANSFER_GATHER_COPY, "launch",
+         "a CUDA graph cannot contain a gather by the launch thread"},
+        {graph && m->layer_barrier, "launch",
+         "a CUDA graph cannot contain a barrier of the launch thread"},
+        {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
+         "query labels live on the GPU: the CPU cannot manage them"},
+        {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
+         "an execution buffer is filled in its own layer: it cannot be prefetched"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].broken) {
+            *key = rules[i].key;
+            return rules[i].reason;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,118 @@
+/* Mechanisms: the orthogonal choices by which one KV-offload system differs from another.
+ *
+ * A system is a file, scenarios/systems/NAME.yaml, that gives every key of mechanism_keys[] that
+ * differs from its default, each with its source in a comment. There is one pipeline (pipeline.h);
+ * it reads this struct and nothing else of the system. A combination that cannot be meant (a graph
+ * that contains a blocking synchronisation) is refused with the reason.
+ */
+#ifndef DECODE_MECHANISMS_H
+#define DECODE_MECHANISMS_H
+
+#include "base/error.h"
+#include "base/node.h"
+#include "policy/policy.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum resident_heads { RESIDENT_NONE, RESIDENT_ALL, RESIDENT_DIFFICULTY };
+enum retrieval { RETRIEVAL_NONE, RETRIEVAL_HATA, RETRIEVAL_CLUSTERS, RETRIEVAL_PARTIAL_WEIGHTS };
+enum manager { MANAGER_CPU, MANAGER_GPU };
+enum update { UPDATE_OVERLAPPED, UPDATE_BLOCKING };
+enum transfer {
+    TRANSFER_COPY_ENGINE,
+    TRANSFER_GATHER_COPY,
+    TRANSFER_SM_ZERO_COPY,
+    TRANSFER_CPU_STORE
+};
+enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER };
+enum sync { SYNC_CPU, SYNC_GPU };
+enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
+
+/* HBM for the cache: so many bytes in all, a share of the KV, a multiple of the selection, or
+ * tokens a layer. */
+struct budget {
+    enum unit unit; /* UNIT_BYTES, UNIT_SHARE, UNIT_TIMES or UNIT_TOKENS */
+    double value;
+};
+
+#define MECHANISM_MOST_PARAMS 8
+
+struct mechanisms {
+    const struct policy_kind *policy;
+    double policy_values[MECHANISM_MOST_PARAMS];
+    struct budget budget;
+    uint64_t granularity;   /* tokens of a block of the cache's manager */
+    uint64_t sinks, recent; /* tokens, always in HBM, always attended to */
+    int resident_heads;
+    double resident_epsilon; /* slack in reuse difficulty */
+    double selection;        /* share of the context that a head attends to */
+    int retrieval;
+    uint64_t retrieval_bytes; /* HBM bytes of an entry of a KV head: codes of a token, centroid of a
+                                 cluster */
+    uint64_t retrieval_tokens;    /* tokens of an entry */
+    int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
+    double retrieval_query; /* share of the query projection computed once more, to speculate */
+    uint64_t retrieval_kernels;
+    double estimation;    /* share of the entries attended to by their summary only (clusters) */
+    uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
+    int manager;
+    int update;
+    uint64_t pool_threads; /* 0: every core of the host */
+    int transfer;
+    uint64_t transfer_threads; /* of CPU stores or gather; 0: every core */
+    uint64_t transfer_ctas;    /* a (sequence, head), of SM loads */
+    int merge; /* hits are copied into an execution buffer, misses once more into the cache */
+    uint64_t hit_ctas, admit_ctas; /* a (sequence, head), of these two copies */
+    int prefetch;
+    int sync;
+    uint64_t syncs;    /* synchronisations a layer, by the CPU */
+    int layer_barrier; /* the launch thread waits for the transfer at the end of each layer */
+    int launch;
+    uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */
+    uint64_t step_overhead; /* ns a step on the launch thread: scheduler, sampler */
+};
+
+/* One key: how it is read and described. */
+enum mechanism_type {
+    MECHANISM_CHOICE, /* one of `values` */
+    MECHANISM_SWITCH, /* yes or no */
+    MECHANISM_WHOLE,  /* a whole number in `unit` */
+    MECHANISM_REAL,   /* a number in `unit` */
+    MECHANISM_BUDGET,
+    MECHANISM_POLICY
+};
+struct mechanism_key {
+    const char *name;
+    enum mechanism_type type;
+    enum unit unit;
+    const char *const *values; /* of a choice; ends with NULL */
+    size_t offset;             /* in struct mechanisms */
+    const char *standard;      /* the default, as written in a file */
+    const char *summary;
+};
+extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
+
+/* What a preset file says besides its mechanisms. */
+struct system_info {
+    char name[64];
+    char summary[160];
+    char paper[200];
+    char available[16]; /* vllm, sglang, code or paper */
+    char lossless[16];  /* exact, native or lossy */
+};
+
+/* Read scenarios/systems/NAME.yaml (or a path), lay `overrides` (the scenario's `mechanisms:`, may
+ * be NULL) over it and check the whole. `merged`, if not NULL, receives the effective mapping,
+ * which the caller destroys. `at` is the scenario's node that named the system. */
+bool system_load(const char *name, const struct node *at, const struct node *overrides,
+                 struct mechanisms *out, struct system_info *info, struct node **merged,
+                 struct error *why);
+
+/* The reason why this combination cannot be meant, with the key to blame; NULL when it can. */
+const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);
+
+/* True when the system keeps KV outside HBM. */
+bool mechanisms_offload(const struct mechanisms *mechanisms);
+
+#endif

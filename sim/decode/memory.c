@@ -1,0 +1,175 @@
+/* Bytes of every tier. All in doubles until the end: a sum past 64 bits saturates instead of
+ * wrapping, and below 2^53 (8 PiB) every figure is an exact integer. */
+#include "decode/memory.h"
+
+#include <math.h>
+
+static uint64_t whole(double bytes)
+{
+    return bytes >= 9e18 ? (uint64_t)9e18 : (uint64_t)llround(bytes);
+}
+
+bool memory_can_offload(const struct setup *setup, uint32_t layer)
+{
+    return mechanisms_offload(&setup->mechanisms) &&
+           setup->model.layers[layer].attention != ATTENTION_SLIDING;
+}
+
+uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer)
+{
+    return model_layer_tokens(&setup->model, layer, setup->context) *
+           model_kv_head_bytes(&setup->model);
+}
+
+static uint64_t least_common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+    while (y != 0) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* RetroInfer's clusters: about `retrieval_tokens` tokens each, made in segments of 8192 tokens,
+ * their number a multiple of both 8 and the segments. */
+static uint64_t cluster_count(uint64_t context, uint64_t tokens)
+{
+    uint64_t segments = (context + 4096) / 8192;
+    uint64_t step = least_common_multiple(8, segments > 0 ? segments : 1);
+    uint64_t clusters = (context + tokens / 2) / tokens;
+    uint64_t snapped = (clusters + step / 2) / step * step;
+    return snapped > 0 ? snapped : step;
+}
+
+static uint64_t entry_count(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->retrieval == RETRIEVAL_CLUSTERS) {
+        return cluster_count(setup->context, m->retrieval_tokens);
+    }
+    return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
+}
+
+/* Tokens a head that the budget pays for, before rounding to blocks. */
+static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes,
+                            uint64_t offloaded, uint32_t batch)
+{
+    const struct budget *budget = &setup->mechanisms.budget;
+    double heads = (double)offloaded * batch;
+    switch (budget->unit) {
+    case UNIT_SHARE:
+        return budget->value * (double)setup->context;
+    case UNIT_TIMES:
+        return budget->value * (double)sizes->selected_tokens;
+    case UNIT_TOKENS:
+        return budget->value;
+    default:
+        return heads > 0 ? budget->value / (heads * (double)model_kv_head_bytes(&setup->model)) : 0;
+    }
+}
+
+bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
+                       struct head_sizes *out, struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t block = m->granularity;
+    out->entries = m->retrieval == RETRIEVAL_NONE ? 0 : entry_count(setup);
+    out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
+    out->selected_tokens =
+        m->retrieval == RETRIEVAL_CLUSTERS
+            ? (uint64_t)llround(m->selection * (double)out->entries) * m->retrieval_tokens
+            : (uint64_t)llround(m->selection * (double)setup->context);
+    double tokens = fmin(budget_tokens(setup, out, offloaded, batch), (double)setup->context);
+    out->cache_tokens = (uint64_t)floor(tokens / (double)block + 1e-9) * block;
+    if (m->budget.value > 0 && offloaded > 0 && out->cache_tokens == 0) {
+        error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
+        return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
+                            (unsigned long long)block, (unsigned long long)offloaded, batch);
+    }
+    if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
+        error_usage(why, NULL, 0, "policy '%s' caches a whole selection, and the budget is less",
+                    m->policy->name);
+        return error_expect(why, "a budget of at least 1x");
+    }
+    return true;
+}
+
+/* One layer's buffers: none where KV goes straight into the cache; an execution buffer where hits
+ * and misses are merged; two where a layer is loaded while another is used. */
+static double buffer_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                           uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double head = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
+    double tokens = (double)(m->full_layers > 0 ? setup->context : sizes->selected_tokens);
+    if (!mechanisms_offload(m) || (sizes->cache_tokens > 0 && !m->merge)) {
+        return 0;
+    }
+    return (m->prefetch == PREFETCH_NONE ? 1 : 2) * tokens * head * batch;
+}
+
+/* Scratch of a step: logits in fp32 and eight hidden states a sequence. */
+static double workspace_bytes(const struct setup *setup, uint32_t batch)
+{
+    return batch * (4.0 * setup->model.vocabulary / setup->model.tensor_parallel +
+                    8 * 2.0 * setup->model.hidden);
+}
+
+struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
+                        uint64_t offloaded, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t token = model_kv_head_bytes(&setup->model);
+    double one = (double)token * batch;
+    double window = fmin((double)(m->sinks + m->recent), (double)setup->context);
+    double heads = 0, all = 0; /* heads that could leave; bytes of all KV */
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        double kv_heads = model_kv_heads(&setup->model);
+        heads += memory_can_offload(setup, l) ? kv_heads : 0;
+        all += kv_heads * (double)memory_head_bytes(setup, l) * batch;
+    }
+    double away = (double)offloaded * (double)setup->context * one;
+    double entry = m->estimation > 0 ? fmax((double)m->retrieval_bytes, (double)token)
+                                     : (double)m->retrieval_bytes;
+    double staging = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m)
+                         ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one
+                         : 0;
+    struct memory memory = {
+        .weights = model_weight_bytes(&setup->model),
+        .resident = whole(all - away),
+        .window = whole((double)offloaded * window * one),
+        .cache = whole((double)offloaded * (double)sizes->cache_tokens * one),
+        .metadata = whole(heads * (double)sizes->entries * entry * batch),
+        .buffers = whole(buffer_bytes(setup, sizes, batch)),
+        .workspace = whole(workspace_bytes(setup, batch)),
+        .dram = whole(away + staging),
+    };
+    memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
+                       (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
+                       (double)memory.workspace);
+    return memory;
+}
+
+uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trust *trust)
+{
+    if (setup->kv_pool_tokens > 0) {
+        double token = 0;
+        for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+            token += (double)model_kv_token_bytes(&setup->model, l);
+        }
+        return whole((double)model_weight_bytes(&setup->model) + workspace_bytes(setup, batch) +
+                     (double)setup->kv_pool_tokens * token);
+    }
+    double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
+    return whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
+}
+
+uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust)
+{
+    if (setup->host_memory > 0) {
+        return setup->host_memory;
+    }
+    return whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
+}

@@ -1,0 +1,35 @@
+/* Memory of a setup at a batch: how much of each tier, and how much there is. */
+#ifndef DECODE_MEMORY_H
+#define DECODE_MEMORY_H
+
+#include "decode/plan.h"
+
+/* Sizes a head that do not depend on the batch, but for a budget in bytes. */
+struct head_sizes {
+    uint64_t entries; /* of retrieval */
+    uint64_t selected_tokens;
+    uint64_t estimated_entries;
+    uint64_t cache_tokens;
+};
+
+/* Fails when the budget is below one block, or below what the policy must hold. `offloaded` heads
+ * of all layers share a budget in bytes. */
+bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
+                       struct head_sizes *out, struct error *why);
+
+/* Memory of `batch` sequences of which `offloaded` heads (over all layers) leave HBM. Sums
+ * saturate. */
+struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
+                        uint64_t offloaded, uint32_t batch);
+
+/* What may be used of HBM, and what there is of host memory. */
+uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trust *trust);
+uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);
+
+/* KV bytes of one head's whole context; heads of sliding layers hold their window. */
+uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer);
+
+/* Can this layer's KV leave HBM at all? A sliding window stays. */
+bool memory_can_offload(const struct setup *setup, uint32_t layer);
+
+#endif

@@ -1,0 +1,63 @@
+/* The curves that a setup reads: so that a profile which lacks one is refused before anything runs,
+ * and so that
+ * --require-basis asks about these and no others. */
+#include "decode/pipeline.h"
+
+struct need {
+    enum curve_id id;
+    bool needed;
+};
+
+size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    bool offload = mechanisms_offload(m);
+    bool graph = m->launch == LAUNCH_GRAPH;
+    bool fp8 = setup->model.weights == DTYPE_FP8;
+    bool pool = offload && (m->manager == MANAGER_CPU || m->transfer == TRANSFER_GATHER_COPY);
+    bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
+    bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
+    bool copies = offload && !stores && !loads;
+    const struct need needs[] = {
+        {CURVE_GPU_HBM_CAPACITY, true},
+        {CURVE_GPU_HBM_BANDWIDTH, true},
+        {CURVE_GPU_HBM_SHARE, true},
+        {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
+        {CURVE_GPU_SMS, offload},
+        {CURVE_GPU_FLOPS_BF16, !fp8},
+        {CURVE_GPU_FLOPS_FP8, fp8},
+        {CURVE_GPU_FLOPS_SHARE, true},
+        {CURVE_GPU_KERNEL_FLOOR, !graph},
+        {CURVE_GPU_TOPK, m->retrieval != RETRIEVAL_NONE},
+        {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
+        {CURVE_GPU_GRAPH_NODE, graph},
+        {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
+        {CURVE_LINK_H2D, offload},
+        {CURVE_LINK_D2H, offload},
+        {CURVE_LINK_DUPLEX, offload},
+        {CURVE_LINK_COPY_LATENCY, offload},
+        {CURVE_LINK_ROUND_TRIP, loads},
+        {CURVE_LINK_ZERO_COPY, loads},
+        {CURVE_LINK_CTA_IN_FLIGHT, loads},
+        {CURVE_LINK_CPU_STORE, stores},
+        {CURVE_LINK_GPUS_PER_UPLINK, offload},
+        {CURVE_HOST_LAUNCH, !graph},
+        {CURVE_HOST_GRAPH_LAUNCH, graph},
+        {CURVE_HOST_COPY_CALL, copies && !graph},
+        {CURVE_HOST_SYNC, true},
+        {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
+        {CURVE_HOST_DRAM_BANDWIDTH, offload},
+        {CURVE_HOST_CORES, pool || stores},
+        {CURVE_HOST_POOL_HANDOFF, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_GATHER, offload && m->transfer == TRANSFER_GATHER_COPY},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        if (needs[i].needed) {
+            ids[count++] = needs[i].id;
+        }
+    }
+    return count;
+}

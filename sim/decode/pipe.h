@@ -1,0 +1,102 @@
+/* The pipeline under construction: resources, channels, and what each layer waits for.
+ *
+ * Shared by the files that build and read the schedule (work.c, fetch.c, stages.c, pipeline.c,
+ * timing.c); nobody else includes it.
+ */
+#ifndef DECODE_PIPE_H
+#define DECODE_PIPE_H
+
+#include "decode/cost.h"
+#include "decode/pipeline.h"
+
+enum pipe_resource {
+    PIPE_LAUNCH,
+    PIPE_MAIN,
+    PIPE_SIDE,
+    PIPE_H2D,
+    PIPE_D2H,
+    PIPE_POOL,
+    PIPE_STORES,
+    PIPE_RESOURCE_COUNT,
+    PIPE_NO_QUEUE = PIPE_RESOURCE_COUNT /* a latency: nothing is occupied */
+};
+
+/* Which channels each kind of work crosses. */
+enum pipe_route {
+    ROUTE_KERNEL,    /* HBM, and the SMs in proportion to its speed */
+    ROUTE_ZERO_COPY, /* link, DRAM, HBM; withholds a share of the SMs */
+    ROUTE_COPY_IN,   /* link, DRAM, HBM */
+    ROUTE_COPY_OUT,  /* the same, the other way */
+    ROUTE_GATHER,    /* DRAM, read and written */
+    ROUTE_COUNT
+};
+
+/* Where a task stands: `layer` = layers for what belongs to the step. */
+struct pipe_mark {
+    uint32_t step, layer;
+    const char *stage; /* static */
+    enum part part;
+    struct trust trust;
+};
+
+/* Tasks of a layer that later stages wait for; ENGINE_NONE when there are none. */
+struct pipe_layer {
+    engine_task_id selected;  /* indices, on the side that needs them */
+    engine_task_id looked_up; /* which of them hit */
+    engine_task_id fetched;   /* the missed KV, in HBM */
+    engine_task_id attended;  /* its buffer is free */
+};
+
+struct pipe {
+    const struct setup *setup;
+    const struct plan *plan;
+    const struct ledger *ledger; /* NULL: nothing is offloaded */
+    struct engine *engine;
+    uint32_t resource[PIPE_RESOURCE_COUNT + 1]; /* engine ids; PIPE_NO_QUEUE is none */
+    uint32_t route[ROUTE_COUNT];
+
+    /* Costs that no step changes, one a layer and one for the edge. Owned. */
+    struct kernel *kernels[MODEL_STAGE_COUNT];
+    struct trust kernel_trust;
+
+    /* Construction. */
+    uint32_t step, layer;
+    const char *stage;
+    engine_task_id graph; /* the launch of this step's graph */
+    engine_task_id last_main;
+    struct pipe_layer *at; /* [layers], owned */
+
+    /* The schedule. Step 0 is not reported: it fills the pipeline. */
+    uint32_t steps;          /* reported steps and one */
+    struct pipe_mark *marks; /* one a task, owned */
+    size_t mark_count, mark_capacity;
+    engine_task_id *step_end;    /* [steps], owned: the last main task */
+    engine_task_id *layer_end;   /* [steps * layers], owned */
+    struct pipeline_step *moved; /* [steps], owned: bytes on the link */
+};
+
+/* Build the whole schedule and run it; pipe_release() frees it, also after a failure. */
+bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                const struct ledger *ledger, struct error *why);
+void pipe_release(struct pipe *pipe);
+
+/* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
+const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
+
+/* A row of the stage table. A stage of a fetch is emitted for each layer whose KV is asked for
+ * here (this layer, the next one, both or none), any other for the current layer. */
+struct stage {
+    const char *name;
+    bool of_fetch;
+    bool (*emit)(struct pipe *pipe, uint32_t layer, struct error *why); /* may put nothing */
+};
+extern const struct stage layer_stages[]; /* ends with name NULL */
+
+/* Before layer 0 of a step, and after its last layer. */
+bool stage_begin_step(struct pipe *pipe, struct error *why);
+bool stage_end_step(struct pipe *pipe, struct error *why);
+
+/* Read the finished schedule into `out`. */
+bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why);
+
+#endif

@@ -1,0 +1,215 @@
+/* Resolve: sizes, heads, memory, the largest batch, the steps. */
+#include "decode/plan.h"
+
+#include "base/array.h"
+#include "decode/memory.h"
+#include "decode/resident.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define MOST_BATCH (1u << 20)
+
+/* Steps of a run that no trace limits: every step is alike. */
+#define STEPS_WITHOUT_TRACE 16
+
+static bool fits_hbm(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
+                     uint32_t batch, struct trust *trust)
+{
+    return memory_of(setup, sizes, offloaded, batch).hbm <= memory_hbm_limit(setup, batch, trust);
+}
+
+static bool fits_dram(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
+                      uint32_t batch, struct trust *trust)
+{
+    return memory_of(setup, sizes, offloaded, batch).dram <= memory_dram_limit(setup, trust);
+}
+
+/* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
+ * every batch's cache is the same size, and a batch so large that a head has no block left does not
+ * fit. */
+static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, enum limit *limit,
+                              struct trust *trust)
+{
+    uint32_t fits = 0, fails = MOST_BATCH;
+    struct head_sizes sizes;
+    struct error ignored;
+    *limit = LIMIT_HBM;
+    while (fails - fits > 1) {
+        uint32_t batch = fits + (fails - fits) / 2;
+        bool sized = memory_head_sizes(setup, offloaded, batch, &sizes, &ignored);
+        bool hbm = sized && fits_hbm(setup, &sizes, offloaded, batch, trust);
+        bool dram = sized && fits_dram(setup, &sizes, offloaded, batch, trust);
+        if (hbm && dram) {
+            fits = batch;
+        } else {
+            fails = batch;
+            *limit = hbm ? LIMIT_HOST : LIMIT_HBM;
+        }
+    }
+    return fits;
+}
+
+static bool resolve_steps(const struct setup *setup, struct plan *plan, struct error *why)
+{
+    if (setup->trace == NULL) {
+        plan->warmup = 0;
+        plan->steps = setup->steps != SETUP_STEPS_ALL ? setup->steps : STEPS_WITHOUT_TRACE;
+        return true;
+    }
+    uint32_t recorded = trace_header(setup->trace)->steps;
+    int64_t warmup = setup->warmup == SETUP_WARMUP_AUTO ? recorded / 2 : setup->warmup;
+    int64_t left = (int64_t)recorded - warmup;
+    if (left < 1 || (int64_t)setup->steps > left) {
+        error_set(why, trace_path(setup->trace), 0,
+                  "the trace has %u steps, too few for %lld of warm-up and %u to report", recorded,
+                  (long long)warmup, setup->steps > 0 ? setup->steps : 1);
+        return error_expect(why, "'warmup' and 'steps' that add up to at most %u", recorded);
+    }
+    plan->warmup = (uint32_t)warmup;
+    plan->steps = setup->steps != SETUP_STEPS_ALL ? setup->steps : (uint32_t)left;
+    return true;
+}
+
+static bool check_context(const struct setup *setup, struct trust *trust, struct error *why)
+{
+    const struct model *model = &setup->model;
+    uint64_t window = setup->mechanisms.sinks + setup->mechanisms.recent;
+    if (mechanisms_offload(&setup->mechanisms) && setup->context <= window) {
+        error_usage(why, NULL, 0, "a context of %llu tokens has nothing outside the window",
+                    (unsigned long long)setup->context);
+        return error_expect(why, "more than %llu tokens", (unsigned long long)window);
+    }
+    if (model->trained_context == 0 || setup->context <= model->trained_context) {
+        return true;
+    }
+    if (model->learned_positions) {
+        error_usage(why, NULL, 0, "'%s' has learned positions and cannot run %llu tokens",
+                    model->name, (unsigned long long)setup->context);
+        return error_expect(why, "a context of at most %u", model->trained_context);
+    }
+    trust->extrapolated = true;
+    return true;
+}
+
+static uint64_t count_offloaded(const struct plan *plan)
+{
+    uint64_t heads = 0;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        heads += plan->offloaded[l];
+    }
+    return heads;
+}
+
+/* Heads and memory at the plan's batch. Resident heads are chosen with the sizes that the fewest of
+ * them leave. */
+static bool resolve_heads(const struct setup *setup, const double *head_cosine, uint64_t most,
+                          struct plan *plan, struct trust *trust, struct error *why)
+{
+    struct head_sizes sizes;
+    plan->hbm_limit = memory_hbm_limit(setup, plan->batch, trust);
+    plan->dram_limit = memory_dram_limit(setup, trust);
+    if (!memory_head_sizes(setup, most, plan->batch, &sizes, why) ||
+        !resident_importance(setup, head_cosine, plan, why) ||
+        !resident_choose(setup, head_cosine, &sizes, plan, trust, why)) {
+        return false;
+    }
+    uint64_t offloaded = count_offloaded(plan);
+    plan->entries = sizes.entries;
+    plan->selected_tokens = sizes.selected_tokens;
+    plan->estimated_entries = sizes.estimated_entries;
+    plan->cache_tokens = sizes.cache_tokens;
+    plan->memory = memory_of(setup, &sizes, offloaded, plan->batch);
+    plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
+    plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
+                             ? (uint64_t)setup->mechanisms.budget.value
+                             : plan->memory.cache;
+    return true;
+}
+
+static bool allocate(const struct setup *setup, struct plan *plan, struct error *why)
+{
+    plan->layers = setup->model.layer_count;
+    plan->kv_heads = model_kv_heads(&setup->model);
+    plan->context = setup->context;
+    plan->heads = array_zeroed((size_t)plan->layers * plan->kv_heads, sizeof *plan->heads, why);
+    plan->offloaded = array_zeroed(plan->layers, sizeof *plan->offloaded, why);
+    return plan->heads != NULL && plan->offloaded != NULL;
+}
+
+bool plan_resolve(const struct setup *setup, const double *head_cosine, struct plan *out,
+                  struct trust *trust, struct error *why)
+{
+    memset(out, 0, sizeof *out);
+    uint64_t most = resident_most_offloaded(setup);
+    if (!check_context(setup, trust, why) || !allocate(setup, out, why) ||
+        !resolve_steps(setup, out, why)) {
+        plan_release(out);
+        return false;
+    }
+    out->max_batch = largest_batch(setup, most, &out->limit, trust);
+    out->batch = setup->batch != SETUP_BATCH_MAX ? setup->batch
+                 : out->max_batch > 0            ? out->max_batch
+                                                 : 1;
+    if (!resolve_heads(setup, head_cosine, most, out, trust, why)) {
+        plan_release(out);
+        return false;
+    }
+    return true;
+}
+
+void plan_release(struct plan *plan)
+{
+    free(plan->heads);
+    free(plan->offloaded);
+    plan->heads = NULL;
+    plan->offloaded = NULL;
+}
+
+struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double context = (double)plan->context;
+    return (struct replay_plan){
+        .layers = plan->layers,
+        .kv_heads = plan->kv_heads,
+        .batch = plan->batch,
+        .context = plan->context,
+        .heads = plan->heads,
+        .policy = m->policy,
+        .policy_values = m->policy_values,
+        .order = setup->order,
+        .selection = (double)plan->selected_tokens / context,
+        .capacity = (double)plan->cache_tokens / context,
+        .sinks = (uint32_t)m->sinks,
+        .recent = (uint32_t)m->recent,
+        .manager_unit = (double)m->granularity,
+        .warmup = plan->warmup,
+        .steps = plan->steps,
+    };
+}
+
+uint64_t plan_hash(const struct plan *plan)
+{
+    const uint64_t numbers[] = {
+        plan->layers,
+        plan->kv_heads,
+        plan->batch,
+        plan->context,
+        plan->entries,
+        plan->selected_tokens,
+        plan->estimated_entries,
+        plan->cache_tokens,
+        plan->warmup,
+        plan->steps,
+    };
+    uint64_t hash = XXH64(numbers, sizeof numbers, 0);
+    for (uint32_t i = 0; i < plan->layers * plan->kv_heads; i++) {
+        const uint64_t head[] = {plan->heads[i].offloaded,
+                                 (uint64_t)llround(plan->heads[i].importance * 1e6)};
+        hash = XXH64(head, sizeof head, hash);
+    }
+    return hash;
+}

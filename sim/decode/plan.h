@@ -1,0 +1,60 @@
+/* The plan: what a system does with its memory on a machine, in integers.
+ *
+ * Resolve looks at model, hardware, system and the trace's heads; replay and pipeline look at the
+ * plan. Two setups with equal plans replay alike.
+ */
+#ifndef DECODE_PLAN_H
+#define DECODE_PLAN_H
+
+#include "decode/replay.h"
+#include "decode/setup.h"
+
+#include <stdint.h>
+
+enum limit { LIMIT_HBM, LIMIT_HOST };
+
+struct memory {
+    uint64_t weights;
+    uint64_t resident; /* KV of heads that stay whole in HBM */
+    uint64_t window;   /* sinks and recent tokens of the others */
+    uint64_t cache;
+    uint64_t metadata; /* what retrieval reads */
+    uint64_t buffers;  /* prefetch or execution buffers */
+    uint64_t workspace;
+    uint64_t hbm;  /* the sum */
+    uint64_t dram; /* offloaded KV and pinned buffers */
+};
+
+struct plan {
+    uint32_t layers, kv_heads, batch;
+    uint64_t context;
+    struct replay_head *heads;  /* [layers * kv_heads], owned */
+    uint32_t *offloaded;        /* heads a layer that are offloaded, owned */
+    uint64_t entries;           /* entries of retrieval a head: tokens, pages or clusters */
+    uint64_t selected_tokens;   /* a head */
+    uint64_t estimated_entries; /* a head */
+    uint64_t cache_tokens;      /* a head */
+    uint64_t budget_bytes;
+    struct memory memory;
+    uint64_t hbm_limit, dram_limit;
+    bool fits;
+    enum limit limit; /* what stops one sequence more */
+    uint32_t max_batch;
+    uint32_t warmup, steps;
+    bool importance_assumed; /* importances were laid over another model's heads */
+};
+
+/* Resolve. A setup that does not fit is no error: `fits` is false, and memory says by how much.
+ * `head_cosine` is the trace's mean adjacent query cosine, [layers * kv_heads] of the trace, NULL
+ * without queries. */
+bool plan_resolve(const struct setup *setup, const double *head_cosine, struct plan *out,
+                  struct trust *trust, struct error *why);
+void plan_release(struct plan *plan);
+
+/* The part of the plan that decides what hits. */
+struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan);
+
+/* XXH64 over the integers. */
+uint64_t plan_hash(const struct plan *plan);
+
+#endif

@@ -1,0 +1,45 @@
+/* A setup: one resolved scenario point, the whole input of a run. */
+#ifndef DECODE_SETUP_H
+#define DECODE_SETUP_H
+
+#include "decode/mechanisms.h"
+#include "hardware/profile.h"
+#include "model/model.h"
+#include "policy/policy.h"
+#include "trace/trace.h"
+
+#include <stdint.h>
+
+#define SETUP_BATCH_MAX 0
+#define SETUP_STEPS_ALL 0
+#define SETUP_WARMUP_AUTO (-1)
+
+struct setup {
+    struct system_info system;
+    struct mechanisms mechanisms;
+    struct model model;
+    struct profile profile;
+
+    char trace_name[256]; /* as the scenario says it, or the default that was taken */
+    struct trace *trace;  /* NULL: the ledger is assumed */
+    double assumed_hit, assumed_spread;
+    bool trace_is_model; /* recorded from this very model */
+
+    uint64_t context; /* tokens a sequence */
+    uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
+    uint32_t steps;   /* reported, or SETUP_STEPS_ALL */
+    int64_t warmup;   /* steps, or SETUP_WARMUP_AUTO */
+    uint64_t seed;
+    enum policy_order order;
+    double hbm_usable;       /* share of HBM that may be used */
+    uint64_t hbm_reserve;    /* bytes of that kept free */
+    uint64_t kv_pool_tokens; /* 0: what memory gives */
+    uint64_t host_memory;    /* bytes; 0: what the profile says */
+
+    char *scenario; /* canonical text of everything above, owned */
+};
+
+void setup_init(struct setup *setup);
+void setup_release(struct setup *setup);
+
+#endif

@@ -1,0 +1,219 @@
+/* Reading a system: its preset file, the scenario's overrides laid over it, every key checked. */
+#include "decode/mechanisms.h"
+
+#include "base/name.h"
+#include "base/named.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Keys of a preset file that are no mechanisms, and what two of them may say. */
+static const char *const info_keys[] = {"summary", "paper", "available", "lossless", NULL};
+static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
+static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};
+
+#define MOST_KEYS 64
+
+static bool read_choice(const struct node *node, const char *key, const char *const *values,
+                        int *out, struct error *why)
+{
+    if (node->kind != NODE_SCALAR) {
+        return node_error(node, why, "'%s' is one word", key);
+    }
+    for (int i = 0; values[i] != NULL; i++) {
+        if (strcmp(values[i], node->text) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    node_error(node, why, "unknown value '%.100s' of '%s'", node->text, key);
+    return name_expect(node->text, values, why);
+}
+
+static bool read_budget(const struct node *node, struct budget *out, struct error *why)
+{
+    static const char *const examples = "8GiB, 30% of the KV, 3x the selection or 4096tok a layer";
+    struct quantity quantity;
+    if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
+        !(quantity.value >= 0) ||
+        (quantity.unit != UNIT_BYTES && quantity.unit != UNIT_SHARE &&
+         quantity.unit != UNIT_TIMES && quantity.unit != UNIT_TOKENS)) {
+        node_error(node, why, "'%.100s' is no budget",
+                   node->kind == NODE_SCALAR ? node->text : "this");
+        return error_expect(why, "%s", examples);
+    }
+    if (quantity.unit == UNIT_SHARE && quantity.value > 1) {
+        node_error(node, why, "budget '%.100s' is more than the whole KV", node->text);
+        return error_expect(why, "at most 100%%");
+    }
+    *out = (struct budget){quantity.unit, quantity.value};
+    return true;
+}
+
+static bool read_param(const struct node *policy, const struct policy_param *param, double *value,
+                       struct error *why)
+{
+    *value = param->value;
+    if (!node_quantity(policy, param->name, UNIT_COUNT, value, why)) {
+        return false;
+    }
+    if (*value < param->least || *value > param->most) {
+        node_error(node_get(policy, param->name), why, "'%s' is out of range", param->name);
+        return error_expect(why, "%g to %g", param->least, param->most);
+    }
+    return true;
+}
+
+static bool read_policy(const struct node *node, struct mechanisms *out, struct error *why)
+{
+    const char *keys[MECHANISM_MOST_PARAMS + 2] = {"name"};
+    const char *name = node->kind == NODE_SCALAR ? node->text : NULL;
+    if (node->kind == NODE_MAP && !node_text(node, "name", &name, why)) {
+        return false;
+    }
+    if (name == NULL) {
+        return node_error(node, why, "'policy' is a name or a map with 'name'");
+    }
+    out->policy = policy_find(name, node->file, node->line, why);
+    if (out->policy == NULL) {
+        return false;
+    }
+    const struct policy_param *params = out->policy->params;
+    size_t count = 0;
+    for (; params != NULL && params[count].name != NULL; count++) {
+        keys[count + 1] = params[count].name;
+        if (!read_param(node, &params[count], &out->policy_values[count], why)) {
+            return false;
+        }
+    }
+    return node->kind != NODE_MAP || node_check_keys(node, keys, "policy", why);
+}
+
+static bool read_key(const struct mechanism_key *key, const struct node *map,
+                     struct mechanisms *out, struct error *why)
+{
+    const struct node *node = node_get(map, key->name);
+    void *at = (char *)out + key->offset;
+    if (node == NULL) {
+        return true;
+    }
+    switch (key->type) {
+    case MECHANISM_CHOICE:
+        return read_choice(node, key->name, key->values, at, why);
+    case MECHANISM_SWITCH: {
+        bool yes = false;
+        bool good = node_bool(map, key->name, &yes, why);
+        *(int *)at = yes;
+        return good;
+    }
+    case MECHANISM_WHOLE:
+        return node_whole(map, key->name, key->unit, UINT32_MAX, at, why);
+    case MECHANISM_REAL:
+        return node_quantity(map, key->name, key->unit, at, why);
+    case MECHANISM_BUDGET:
+        return read_budget(node, at, why);
+    case MECHANISM_POLICY:
+        return read_policy(node, out, why);
+    }
+    return true;
+}
+
+static bool read_keys(const struct node *map, struct mechanisms *out, struct error *why)
+{
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        if (!read_key(key, map, out, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_standards(struct mechanisms *out, struct error *why)
+{
+    struct node *map = node_parse("{}", 2, "defaults", why);
+    bool good = map != NULL;
+    for (const struct mechanism_key *key = mechanism_keys; good && key->name != NULL; key++) {
+        good = node_set(map, key->name, key->standard, why);
+    }
+    good = good && read_keys(map, out, why);
+    node_destroy(map);
+    return good;
+}
+
+static bool read_info(const struct node *file, const char *name, struct system_info *out,
+                      struct error *why)
+{
+    const char *texts[] = {"", "", "paper", "lossy"}; /* in the order of info_keys */
+    const struct node *available = node_get(file, "available");
+    const struct node *lossless = node_get(file, "lossless");
+    int index;
+    for (size_t i = 0; info_keys[i] != NULL; i++) {
+        if (!node_text(file, info_keys[i], &texts[i], why)) {
+            return false;
+        }
+    }
+    snprintf(out->name, sizeof out->name, "%s", name);
+    snprintf(out->summary, sizeof out->summary, "%s", texts[0]);
+    snprintf(out->paper, sizeof out->paper, "%s", texts[1]);
+    snprintf(out->available, sizeof out->available, "%s", texts[2]);
+    snprintf(out->lossless, sizeof out->lossless, "%s", texts[3]);
+    return (available == NULL ||
+            read_choice(available, "available", available_values, &index, why)) &&
+           (lossless == NULL || read_choice(lossless, "lossless", lossless_values, &index, why));
+}
+
+/* All keys that a preset (with its description) or an override may have. */
+static bool check_keys(const struct node *map, bool preset, const char *where, struct error *why)
+{
+    const char *keys[MOST_KEYS];
+    size_t count = 0;
+    for (size_t i = 0; preset && info_keys[i] != NULL; i++) {
+        keys[count++] = info_keys[i];
+    }
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        keys[count++] = key->name;
+    }
+    keys[count] = NULL;
+    return node_check_keys(map, keys, where, why);
+}
+
+/* A combination that cannot be meant is blamed on the override that made it, where there is one. */
+static bool check_sense(const struct mechanisms *mechanisms, const char *name,
+                        const struct node *merged, struct error *why)
+{
+    const char *key = NULL;
+    const char *reason = mechanisms_contradiction(mechanisms, &key);
+    if (reason == NULL) {
+        return true;
+    }
+    const struct node *node = node_get(merged, key);
+    node_error(node != NULL ? node : merged, why, "system '%s' cannot have this '%s'", name, key);
+    return error_expect(why, "%s", reason);
+}
+
+bool system_load(const char *name, const struct node *at, const struct node *overrides,
+                 struct mechanisms *out, struct system_info *info, struct node **merged,
+                 struct error *why)
+{
+    char path[4096];
+    memset(out, 0, sizeof *out);
+    if (!named_file(name, "scenarios/systems", "yaml", "system", at->file, at->line, path,
+                    sizeof path, why)) {
+        return false;
+    }
+    struct node *file = node_load(path, why);
+    if (file == NULL) {
+        return false;
+    }
+    bool good =
+        check_keys(file, true, "system", why) && check_keys(overrides, false, "mechanisms", why) &&
+        read_info(file, name, info, why) &&
+        (overrides == NULL || node_merge(file, overrides, why)) && read_standards(out, why) &&
+        read_keys(file, out, why) && check_sense(out, name, file, why);
+    if (good && merged != NULL) {
+        *merged = file;
+    } else {
+        node_destroy(file);
+    }
+    return good;
+}

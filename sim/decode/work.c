@@ -1,0 +1,92 @@
+/* Tasks with their marks: what the schedule is read back by. */
+#include "decode/work.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <math.h>
+
+const struct trust work_trust = {BASIS_MEASURED, false};
+
+void work_wait_for(struct work *work, engine_task_id task)
+{
+    if (task != ENGINE_NONE) {
+        assert(work->after_count < WORK_MOST_AFTER);
+        work->after[work->after_count++] = task;
+    }
+}
+
+bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, struct error *why)
+{
+    struct engine_task task = {
+        .resource = pipe->resource[work->resource],
+        .tag = (uint32_t)pipe->mark_count,
+        .fixed_ns = llround(work->fixed_ns),
+        .amount = work->bytes,
+        .cap = work->rate,
+        .route = pipe->route[work->route],
+        .after = work->after,
+        .after_count = work->after_count,
+    };
+    if (!array_reserve(&pipe->marks, &pipe->mark_capacity, pipe->mark_count + 1,
+                       sizeof *pipe->marks, why)) {
+        return false;
+    }
+    engine_task_id id = engine_submit(pipe->engine, &task, why);
+    if (id == ENGINE_NONE) {
+        return false;
+    }
+    pipe->marks[pipe->mark_count++] =
+        (struct pipe_mark){pipe->step, pipe->layer, pipe->stage, work->part, work->trust};
+    if (work->resource == PIPE_MAIN) {
+        pipe->last_main = id;
+    }
+    if (out != NULL) {
+        *out = id;
+    }
+    return true;
+}
+
+bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
+                     struct trust trust, engine_task_id *out, struct error *why)
+{
+    struct work work = {.part = part, .resource = PIPE_LAUNCH, .fixed_ns = ns, .trust = trust};
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, out, why);
+}
+
+/* One call a kernel. `first` is what the first kernel waits for: the others are launched while it
+ * runs. */
+static bool launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why)
+{
+    if (pipe->setup->mechanisms.launch == LAUNCH_GRAPH) {
+        *first = pipe->graph;
+        return true;
+    }
+    struct trust trust = work_trust;
+    double call = profile_value(&pipe->setup->profile, CURVE_HOST_LAUNCH, 0, &trust);
+    double rest = call * (double)(kernels - 1);
+    return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, first, why) &&
+           (kernels == 1 ||
+            work_put_thread(pipe, PART_LAUNCH, rest, ENGINE_NONE, trust, NULL, why));
+}
+
+bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
+                     engine_task_id after, struct trust trust, engine_task_id *out,
+                     struct error *why)
+{
+    engine_task_id first;
+    if (!launch(pipe, kernels > 0 ? kernels : 1, &first, why)) {
+        return false;
+    }
+    struct work work = {.part = part, .resource = PIPE_MAIN, .route = ROUTE_KERNEL, .trust = trust};
+    if (kernel.bytes > 0) {
+        work.bytes = kernel.bytes;
+        work.rate = kernel.bytes / kernel.ns;
+    } else {
+        work.fixed_ns = kernel.ns;
+    }
+    work_wait_for(&work, first);
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, out, why);
+}
