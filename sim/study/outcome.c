@@ -1,0 +1,255 @@
+/* Columns of a result, group by group, in the order of columns.def. */
+#include "study/outcome.h"
+
+#include "base/array.h"
+#include "study/apportion.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool outcome_identity(const struct setup *setup, struct result *result, struct error *why)
+{
+    result_integer(result, COLUMN_CONTEXT, (int64_t)setup->context);
+    result_integer(result, COLUMN_SEED, (int64_t)setup->seed);
+    return result_text(result, COLUMN_SYSTEM, setup->system.name, why) &&
+           result_text(result, COLUMN_MODEL, setup->model.name, why) &&
+           result_text(result, COLUMN_HARDWARE, setup->profile.name, why) &&
+           result_text(result, COLUMN_TRACE, setup->trace_name, why) &&
+           result_text(result, COLUMN_POLICY, setup->mechanisms.policy->name, why) &&
+           result_text(result, COLUMN_AVAILABLE, setup->system.available, why) &&
+           result_text(result, COLUMN_LOSSLESS, setup->system.lossless, why);
+}
+
+static void say_what_is_short(const struct plan *plan, struct result *result)
+{
+    bool hbm = plan->memory.hbm > plan->hbm_limit;
+    uint64_t needed = hbm ? plan->memory.hbm : plan->memory.dram;
+    uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
+    char a[32], b[32];
+    snprintf(result->message, sizeof result->message,
+             "%s: needs %s of the %s there are; at most %u sequences fit",
+             hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
+             units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch);
+}
+
+bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
+                    struct error *why)
+{
+    (void)setup;
+    result_integer(result, COLUMN_BATCH, plan->batch);
+    result_integer(result, COLUMN_STEPS, plan->steps);
+    result_integer(result, COLUMN_WARMUP, plan->warmup);
+    result_integer(result, COLUMN_BUDGET_BYTES, (int64_t)plan->budget_bytes);
+    result_integer(result, COLUMN_CACHE_BYTES, (int64_t)plan->memory.cache);
+    result_integer(result, COLUMN_HBM_BYTES, (int64_t)plan->memory.hbm);
+    result_integer(result, COLUMN_DRAM_BYTES, (int64_t)plan->memory.dram);
+    result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
+    if (!plan->fits) {
+        say_what_is_short(plan, result);
+    }
+    return result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
+           result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
+}
+
+/* Sums over a set of ledger rows. */
+struct hits {
+    uint64_t wanted, hit, pairs;
+    double mass;
+};
+
+static void hits_add(struct hits *hits, const struct ledger_row *row)
+{
+    hits->wanted += row->wanted;
+    hits->hit += row->hit;
+    hits->pairs += row->offloaded_heads;
+    hits->mass += row->mass;
+}
+
+static double hit_ratio(const struct hits *hits)
+{
+    return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
+}
+
+bool outcome_cache(const struct setup *setup, const struct ledger *ledger, struct result *result,
+                   struct error *why)
+{
+    (void)why;
+    struct hits all = {0};
+    if (ledger == NULL) {
+        result_real(result, COLUMN_MASS_RECALL, 1);
+        return true;
+    }
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        hits_add(&all, &ledger->rows[i]);
+    }
+    if (all.wanted > 0) {
+        result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
+    }
+    if (setup->trace != NULL && all.pairs > 0) {
+        result_real(result, COLUMN_MASS_RECALL, all.mass / (double)all.pairs);
+    }
+    return true;
+}
+
+static bool write_layers(const struct ledger *ledger, const struct timing *timing,
+                         uint64_t head_bytes, struct result *result, struct error *why)
+{
+    result->layers = array_zeroed(timing->layers, sizeof *result->layers, why);
+    if (result->layers == NULL) {
+        return false;
+    }
+    result->layer_count = timing->layers;
+    for (uint32_t l = 0; l < timing->layers; l++) {
+        struct hits hits = {0};
+        uint64_t missed = 0;
+        for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
+            const struct ledger_row *row = &ledger->rows[(size_t)s * ledger->layers + l];
+            hits_add(&hits, row);
+            missed += row->missed;
+        }
+        result->layers[l] = (struct result_layer){
+            .ns = apportion_mean(timing->layer_ns[l], timing->steps),
+            .hit_ratio = hit_ratio(&hits),
+            .h2d_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
+        };
+    }
+    return true;
+}
+
+static bool write_steps(const struct ledger *ledger, const struct timing *timing,
+                        struct result *result, struct error *why)
+{
+    result->steps = array_zeroed(timing->steps, sizeof *result->steps, why);
+    if (result->steps == NULL) {
+        return false;
+    }
+    result->step_count = timing->steps;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        struct hits hits = {0};
+        for (uint32_t l = 0; ledger != NULL && l < ledger->layers; l++) {
+            hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
+        }
+        result->steps[s] =
+            (struct result_step){timing->step[s].ns, hit_ratio(&hits), timing->step[s].h2d_bytes};
+    }
+    return true;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The nearest rank: a step that happened. */
+static bool write_quantiles(const struct timing *timing, struct result *result, struct error *why)
+{
+    int64_t *ns = array_zeroed(timing->steps, sizeof *ns, why);
+    if (ns == NULL) {
+        return false;
+    }
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        ns[s] = timing->step[s].ns;
+    }
+    qsort(ns, timing->steps, sizeof *ns, compare_ns);
+    uint32_t p50 = (timing->steps * 50u + 99) / 100, p99 = (timing->steps * 99u + 99) / 100;
+    result_integer(result, COLUMN_TPOT_P50, ns[p50 - 1]);
+    result_integer(result, COLUMN_TPOT_P99, ns[p99 - 1]);
+    free(ns);
+    return true;
+}
+
+static void write_parts(const struct timing *timing, int64_t step_ns, struct result *result)
+{
+    int64_t mean[PART_COUNT], stall_sum = 0;
+    apportion(timing->part_ns, PART_COUNT, timing->steps, step_ns, mean);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        result->parts[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
+        stall_sum += timing->stall_ns[i];
+    }
+    int64_t stalled = apportion_mean(stall_sum, timing->steps);
+    apportion(timing->stall_ns, PART_COUNT, timing->steps, stalled, mean);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        result->stalls[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
+    }
+    result->part_count = result->stall_count = PART_COUNT;
+    result_real(result, COLUMN_GPU_BUSY, 1 - (double)stall_sum / (double)timing->total_ns);
+}
+
+static void write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
+                        struct result *result)
+{
+    double per_user = 1e9 / (double)step_ns;
+    result_integer(result, COLUMN_STEP, step_ns);
+    result_integer(result, COLUMN_TPOT, step_ns);
+    result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch);
+    result_real(result, COLUMN_USER_RATE, per_user);
+    result_real(result, COLUMN_GPU_RATE, per_user * plan->batch / setup->model.tensor_parallel);
+}
+
+bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  const struct timing *timing, struct result *result, struct error *why)
+{
+    int64_t step_ns = apportion_mean(timing->total_ns, timing->steps);
+    int64_t layers = 0, in = 0, out = 0;
+    for (uint32_t l = 0; l < timing->layers; l++) {
+        layers += timing->layer_ns[l];
+    }
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        in += timing->step[s].h2d_bytes;
+        out += timing->step[s].d2h_bytes;
+    }
+    write_rates(setup, plan, step_ns, result);
+    write_parts(timing, step_ns, result);
+    result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
+    result_integer(result, COLUMN_H2D_BYTES, apportion_mean(in, timing->steps));
+    result_integer(result, COLUMN_D2H_BYTES, apportion_mean(out, timing->steps));
+    return write_quantiles(timing, result, why) &&
+           write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
+           write_steps(ledger, timing, result, why);
+}
+
+/* "SmolLM2-135M-Instruct, 3840→131072 tokens" */
+static void describe_trace(const struct setup *setup, char *text, size_t size)
+{
+    if (setup->trace == NULL) {
+        snprintf(text, size, "assumed: %.4g%% hits, spread %.4g%%", 100 * setup->assumed_hit,
+                 100 * setup->assumed_spread);
+        return;
+    }
+    const struct trace_header *header = trace_header(setup->trace);
+    json_t *source = json_loads(header->source, 0, NULL);
+    const char *model = json_string_value(json_object_get(source, "model"));
+    if (header->context == setup->context) {
+        snprintf(text, size, "%.100s %u tokens", model ? model : "?", header->context);
+    } else {
+        snprintf(text, size, "%.100s %u→%llu tokens", model ? model : "?", header->context,
+                 (unsigned long long)setup->context);
+    }
+    json_decref(source);
+}
+
+bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
+                   struct result *result, struct error *why)
+{
+    bool offload = mechanisms_offload(&setup->mechanisms);
+    bool carried =
+        offload && setup->trace != NULL &&
+        (!setup->trace_is_model || trace_header(setup->trace)->context != setup->context);
+    char text[160];
+    trust_add(&trust, timing->trust);
+    for (size_t i = 0; i < BASIS_COUNT; i++) {
+        result->basis[i] = (struct result_item){
+            basis_name((enum basis)i), 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
+    }
+    result->basis_count = BASIS_COUNT;
+    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated || carried);
+    if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why)) {
+        return false;
+    }
+    describe_trace(setup, text, sizeof text);
+    return !offload || result_text(result, COLUMN_TRACE_SOURCE, text, why);
+}

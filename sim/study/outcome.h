@@ -1,0 +1,29 @@
+/* Writing what was planned, replayed and timed into a result's columns. */
+#ifndef STUDY_OUTCOME_H
+#define STUDY_OUTCOME_H
+
+#include "decode/pipeline.h"
+#include "decode/plan.h"
+#include "store/result.h"
+
+/* What the setup says, before anything ran. */
+bool outcome_identity(const struct setup *setup, struct result *result, struct error *why);
+
+/* Memory, and whether it fits; without it a message says what is short. */
+bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
+                    struct error *why);
+
+/* Hits and attention mass; nothing when `ledger` is NULL. */
+bool outcome_cache(const struct setup *setup, const struct ledger *ledger, struct result *result,
+                   struct error *why);
+
+/* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by largest
+ * remainder, so that they add up to the step. */
+bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  const struct timing *timing, struct result *result, struct error *why);
+
+/* What the result rests on. */
+bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
+                   struct result *result, struct error *why);
+
+#endif

@@ -1,0 +1,292 @@
+/* Reading the keys of a scenario, in the order in which one needs the other. */
+#include "study/resolve.h"
+
+#include "base/named.h"
+#include "decode/pipeline.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define MOST_CONTEXT ((uint64_t)1 << 32)
+#define MOST_BATCH ((uint64_t)1 << 20)
+#define MOST_BYTES ((uint64_t)1 << 53)
+#define DEFAULT_TRACE "smollm2-135m"
+
+static const struct node *required(const struct node *root, const char *key, const char *example,
+                                   struct error *why)
+{
+    const struct node *node = node_get(root, key);
+    if (node == NULL || node->kind == NODE_NULL) {
+        error_usage(why, NULL, 0, "the scenario does not say '%s'", key);
+        error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
+        return NULL;
+    }
+    return node;
+}
+
+static bool read_required_text(const struct node *root, const char *key, const char *example,
+                               const struct node **node, const char **text, struct error *why)
+{
+    *node = required(root, key, example, why);
+    return *node != NULL && node_text(root, key, text, why);
+}
+
+static bool read_dtype(const struct node *map, const char *key, int *out, struct error *why)
+{
+    const char *name = NULL;
+    enum dtype dtype;
+    if (!node_text(map, key, &name, why)) {
+        return false;
+    }
+    if (name == NULL) {
+        return true;
+    }
+    const struct node *node = node_get(map, key);
+    if (!dtype_find(name, node->file, node->line, &dtype, why)) {
+        return false;
+    }
+    *out = (int)dtype;
+    return true;
+}
+
+static bool read_model(const struct node *root, struct setup *out, struct error *why)
+{
+    static const char *const dtype_keys[] = {"weights", "kv", NULL};
+    const struct node *dtype = node_get(root, "dtype"), *node;
+    struct model_options options = {-1, -1, 1};
+    uint64_t gpus = 1;
+    const char *name;
+    if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
+        !node_check_keys(dtype, dtype_keys, "dtype", why) ||
+        !read_dtype(dtype, "weights", &options.weights, why) ||
+        !read_dtype(dtype, "kv", &options.kv, why) ||
+        !node_whole(root, "tensor_parallel", UNIT_COUNT, 1024, &gpus, why)) {
+        return false;
+    }
+    if (gpus == 0) {
+        return node_error(node_get(root, "tensor_parallel"), why, "no GPU at all");
+    }
+    options.tensor_parallel = (uint32_t)gpus;
+    return model_load(name, &options, node->file, node->line, &out->model, why);
+}
+
+static bool read_system(const struct node *root, struct node **merged, struct setup *out,
+                        struct error *why)
+{
+    const struct node *node;
+    const char *name;
+    return read_required_text(root, "system", "retroinfer", &node, &name, why) &&
+           system_load(name, node, node_get(root, "mechanisms"), &out->mechanisms, &out->system,
+                       merged, why);
+}
+
+/* assumed:hit=93%,spread=5% */
+static bool read_assumed(const struct node *node, const char *text, struct setup *out,
+                         struct error *why)
+{
+    char hit[32] = "", spread[32] = "0%";
+    int used = 0;
+    sscanf(text, "assumed:hit=%31[^,]%n,spread=%31s%n", hit, &used, spread, &used);
+    if (used == 0 || text[used] != '\0') {
+        node_error(node, why, "'%.100s' is no assumed ledger", text);
+        return error_expect(why, "assumed:hit=93%%,spread=5%%");
+    }
+    if (!units_parse(hit, UNIT_SHARE, node->file, node->line, "hit", &out->assumed_hit, why) ||
+        !units_parse(spread, UNIT_SHARE, node->file, node->line, "spread", &out->assumed_spread,
+                     why)) {
+        return false;
+    }
+    if (out->assumed_hit > 1) {
+        return node_error(node, why, "a hit ratio of '%s' is above 100%%", hit);
+    }
+    return true;
+}
+
+/* A recording of this very model: its name begins the recorded one, and the geometry is the same.
+ */
+static bool is_recording_of(const struct trace_header *header, const struct model *model)
+{
+    json_t *source = json_loads(header->source, 0, NULL);
+    const char *name = json_string_value(json_object_get(source, "model"));
+    bool same = name != NULL && strncasecmp(name, model->name, strlen(model->name)) == 0 &&
+                header->layers == model->layer_count && header->kv_heads == model->kv_heads &&
+                header->query_heads == model->query_heads && header->head_dim == model->head_dim;
+    json_decref(source);
+    return same;
+}
+
+/* The model's own shipped recording where there is one. */
+static const char *default_trace(const struct model *model)
+{
+    char path[4096];
+    struct error ignored;
+    bool own =
+        named_file(model->name, "traces", "swt", "trace", NULL, 0, path, sizeof path, &ignored) &&
+        access(path, F_OK) == 0;
+    return own ? model->name : DEFAULT_TRACE;
+}
+
+static bool read_trace(const struct node *root, struct setup *out, struct error *why)
+{
+    const struct node *node = node_get(root, "trace");
+    const char *name = default_trace(&out->model);
+    char path[4096];
+    if (!node_text(root, "trace", &name, why)) {
+        return false;
+    }
+    snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
+    if (strncmp(name, "assumed:", 8) == 0) {
+        return read_assumed(node, name, out, why);
+    }
+    if (!named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
+                    node != NULL ? node->line : 0, path, sizeof path, why)) {
+        return false;
+    }
+    out->trace = trace_open(path, why);
+    if (out->trace == NULL) {
+        return false;
+    }
+    out->trace_is_model = is_recording_of(trace_header(out->trace), &out->model);
+    return true;
+}
+
+/* A word that stands for a number, else the number. */
+static bool read_word_or_whole(const struct node *root, const char *key, const char *word,
+                               uint64_t least, uint64_t most, bool *is_word, uint64_t *out,
+                               struct error *why)
+{
+    const struct node *node = node_get(root, key);
+    *is_word = node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, word) == 0;
+    if (*is_word) {
+        return true;
+    }
+    if (!node_whole(root, key, UNIT_COUNT, most, out, why)) {
+        return word[0] == '\0' ? false : error_expect(why, "a whole number, or %s", word);
+    }
+    return *out >= least ||
+           node_error(node, why, "'%s' of %llu is too small", key, (unsigned long long)*out);
+}
+
+static bool read_order(const struct node *root, struct setup *out, struct error *why)
+{
+    const char *order = "batch";
+    if (!node_text(root, "order", &order, why)) {
+        return false;
+    }
+    out->order = strcmp(order, "sequential") == 0 ? POLICY_SEQUENTIAL : POLICY_BATCH;
+    if (out->order == POLICY_SEQUENTIAL || strcmp(order, "batch") == 0) {
+        return true;
+    }
+    node_error(node_get(root, "order"), why, "unknown order '%.100s'", order);
+    return error_expect(why, "batch or sequential");
+}
+
+static bool read_size(const struct node *root, struct setup *out, struct error *why)
+{
+    uint64_t context = 0, batch = 1, steps = SETUP_STEPS_ALL, warmup = 0, pool = 0, seed = 1;
+    bool most, automatic, all;
+    if (required(root, "context", "131072", why) == NULL ||
+        !read_word_or_whole(root, "context", "", 1, MOST_CONTEXT, &most, &context, why) ||
+        !read_word_or_whole(root, "batch", "max", 1, MOST_BATCH, &most, &batch, why) ||
+        !read_word_or_whole(root, "steps", "all", 0, UINT32_MAX, &all, &steps, why) ||
+        !read_word_or_whole(root, "warmup", "auto", 0, UINT32_MAX, &automatic, &warmup, why) ||
+        !node_whole(root, "seed", UNIT_COUNT, MOST_BYTES, &seed, why) ||
+        !node_whole(root, "kv_pool_tokens", UNIT_TOKENS, MOST_BYTES, &pool, why)) {
+        return false;
+    }
+    if (node_get(root, "steps") != NULL && !all && steps == 0) {
+        return node_error(node_get(root, "steps"), why, "no step to report");
+    }
+    out->context = context;
+    out->batch = most ? SETUP_BATCH_MAX : (uint32_t)batch;
+    out->steps = all ? SETUP_STEPS_ALL : (uint32_t)steps;
+    out->warmup =
+        automatic || node_get(root, "warmup") == NULL ? SETUP_WARMUP_AUTO : (int64_t)warmup;
+    out->kv_pool_tokens = pool;
+    out->seed = seed;
+    return true;
+}
+
+static bool read_memory(const struct node *root, struct setup *out, struct error *why)
+{
+    if (!node_quantity(root, "hbm_usable", UNIT_SHARE, &out->hbm_usable, why) ||
+        !node_whole(root, "hbm_reserve", UNIT_BYTES, MOST_BYTES, &out->hbm_reserve, why) ||
+        !node_whole(root, "host_memory", UNIT_BYTES, MOST_BYTES, &out->host_memory, why)) {
+        return false;
+    }
+    return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
+           (node_error(node_get(root, "hbm_usable"), why, "'hbm_usable' is no share of HBM"),
+            error_expect(why, "above 0 and at most 100%%"));
+}
+
+/* All curves that the pipeline will read are there. */
+static bool read_hardware(const struct node *root, struct setup *out, struct error *why)
+{
+    enum curve_id needed[CURVE_COUNT];
+    const struct node *node = required(root, "hardware", "a40", why);
+    char needed_by[96];
+    if (node == NULL || !profile_load(node, &out->profile, why)) {
+        return false;
+    }
+    snprintf(needed_by, sizeof needed_by, "system '%s'", out->system.name);
+    return profile_require(&out->profile, needed, pipeline_curves(out, needed), needed_by, why);
+}
+
+/* One key of the resolved scenario. */
+static bool put(struct node *root, const char *key, const char *format, unsigned long long value,
+                struct error *why)
+{
+    char text[64];
+    snprintf(text, sizeof text, format, value);
+    return node_set(root, key, text, why);
+}
+
+/* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
+ * a text is a scenario that reproduces its run. */
+static bool write_scenario(const struct node *root, const struct node *merged, struct setup *out,
+                           struct error *why)
+{
+    static const char *const info_keys[] = {"summary", "paper", "available", "lossless"};
+    struct node *all = node_copy(root, why);
+    bool good =
+        all != NULL && node_set(all, "sweep", "", why) &&
+        node_put(all, "mechanisms", merged, why) && node_set(all, "trace", out->trace_name, why) &&
+        put(all, "context", "%llu", out->context, why) &&
+        node_set(all, "order", out->order == POLICY_BATCH ? "batch" : "sequential", why) &&
+        put(all, "seed", "%llu", out->seed, why) &&
+        put(all, "tensor_parallel", "%llu", out->model.tensor_parallel, why) &&
+        put(all, "hbm_reserve", "%lluB", out->hbm_reserve, why) &&
+        put(all, "kv_pool_tokens", "%llu", out->kv_pool_tokens, why) &&
+        put(all, "host_memory", "%lluB", out->host_memory, why) &&
+        put(all, "batch", out->batch == SETUP_BATCH_MAX ? "max" : "%llu", out->batch, why) &&
+        put(all, "steps", out->steps == SETUP_STEPS_ALL ? "all" : "%llu", out->steps, why) &&
+        put(all, "warmup", out->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
+            (unsigned long long)out->warmup, why);
+    for (size_t i = 0; good && i < sizeof info_keys / sizeof *info_keys; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "mechanisms.%s", info_keys[i]);
+        good = node_set(all, path, "", why);
+    }
+    out->scenario = good ? node_canonical(all, why) : NULL;
+    node_destroy(all);
+    return out->scenario != NULL;
+}
+
+bool resolve_setup(const struct node *root, struct setup *out, struct error *why)
+{
+    struct node *merged = NULL;
+    setup_init(out);
+    bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
+                read_order(root, out, why) && read_size(root, out, why) &&
+                read_memory(root, out, why) && read_hardware(root, out, why) &&
+                read_trace(root, out, why) && write_scenario(root, merged, out, why);
+    node_destroy(merged);
+    if (!good) {
+        setup_release(out);
+    }
+    return good;
+}

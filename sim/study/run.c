@@ -1,0 +1,147 @@
+/* One run, start to end: heads of the trace, plan, replay, schedule. */
+#include "study/run.h"
+
+#include "base/array.h"
+#include "study/hashes.h"
+#include "study/outcome.h"
+#include "trace/stats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one setup goes through; released whole. */
+struct course {
+    const struct setup *setup;
+    double *head_cosine; /* of the trace's heads; NULL when nothing asks for them */
+    struct plan plan;
+    struct ledger ledger;
+    const struct ledger *used; /* the ledger, or NULL when nothing is offloaded */
+    struct trust trust;
+};
+
+static bool needs_cosines(const struct setup *setup)
+{
+    return setup->trace != NULL && trace_header(setup->trace)->has_queries &&
+           setup->mechanisms.policy->needs_queries;
+}
+
+static bool course_plan(struct course *course, uint32_t threads, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    if (needs_cosines(setup)) {
+        const struct trace_header *header = trace_header(setup->trace);
+        course->head_cosine =
+            array_zeroed((size_t)header->layers * header->kv_heads, sizeof(double), why);
+        if (course->head_cosine == NULL ||
+            !trace_head_cosine(setup->trace, threads, course->head_cosine, why)) {
+            return false;
+        }
+    }
+    return plan_resolve(setup, course->head_cosine, &course->plan, &course->trust, why);
+}
+
+static bool offloads_anything(const struct plan *plan)
+{
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        if (plan->offloaded[l] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool course_replay(struct course *course, uint32_t threads, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    if (!offloads_anything(&course->plan)) {
+        return true;
+    }
+    struct replay_plan plan = plan_replay(setup, &course->plan);
+    course->used = &course->ledger;
+    return setup->trace != NULL ? replay_run(setup->trace, &plan, threads, &course->ledger, why)
+                                : replay_assumed(setup->assumed_hit, setup->assumed_spread,
+                                                 setup->seed, &plan, &course->ledger, why);
+}
+
+static void course_init(struct course *course, const struct setup *setup)
+{
+    memset(course, 0, sizeof *course);
+    course->setup = setup;
+    course->trust = (struct trust){BASIS_MEASURED, false};
+    ledger_init(&course->ledger);
+}
+
+static void course_release(struct course *course)
+{
+    free(course->head_cosine);
+    plan_release(&course->plan);
+    ledger_release(&course->ledger);
+}
+
+static bool write_identity(const struct course *course, struct result *result, struct error *why)
+{
+    struct run_hashes hashes;
+    if (!run_hashes(course->setup, &hashes, why)) {
+        return false;
+    }
+    memcpy(result->scenario_hash, hashes.scenario, sizeof hashes.scenario);
+    memcpy(result->profile_hash, hashes.profile, sizeof hashes.profile);
+    memcpy(result->trace_hash, hashes.trace, sizeof hashes.trace);
+    snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(&course->plan));
+    int length = snprintf(result->scenario, sizeof result->scenario, "%s", course->setup->scenario);
+    if (length < 0 || (size_t)length >= sizeof result->scenario) {
+        return error_set(why, NULL, 0, "the scenario is longer than %zu bytes when resolved",
+                         sizeof result->scenario);
+    }
+    return result_text(result, COLUMN_RUN, hashes.run, why);
+}
+
+static bool course_time(struct course *course, struct result *result, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    struct timing timing;
+    if (!pipeline_run(setup, &course->plan, course->used, &timing, why)) {
+        return false;
+    }
+    bool good = outcome_cache(setup, course->used, result, why) &&
+                outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
+                outcome_trust(setup, &timing, course->trust, result, why);
+    timing_release(&timing);
+    return good;
+}
+
+bool run_setup(const struct setup *setup, uint32_t threads, struct result *result,
+               struct error *why)
+{
+    struct course course;
+    course_init(&course, setup);
+    result_init(result);
+    bool good = course_plan(&course, threads, why) && write_identity(&course, result, why) &&
+                outcome_identity(setup, result, why) &&
+                outcome_memory(setup, &course.plan, result, why);
+    if (good && course.plan.fits) {
+        good = course_replay(&course, threads, why) && course_time(&course, result, why);
+    }
+    course_release(&course);
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
+bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
+{
+    struct course course;
+    course_init(&course, setup);
+    bool good = course_plan(&course, 0, why);
+    if (good && !course.plan.fits) {
+        good =
+            error_set(why, NULL, 0, "the setup does not fit in memory: there is no step to draw");
+        error_expect(why, "a batch of at most %u", course.plan.max_batch);
+    }
+    good = good && course_replay(&course, 0, why) &&
+           pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
+    course_release(&course);
+    return good;
+}

@@ -1,0 +1,26 @@
+/* One run: a setup in, a result out; a pure function. */
+#ifndef STUDY_RUN_H
+#define STUDY_RUN_H
+
+#include "base/error.h"
+#include "decode/setup.h"
+#include "hardware/profile.h"
+#include "store/result.h"
+
+#include <stdio.h>
+
+/* The run's identity: hash of everything that decides its result, as 16 hex digits. Cheap: nothing
+ * is replayed. */
+bool run_identity(const struct setup *setup, char run[17], struct error *why);
+
+/* Plan, replay, time. What does not fit in memory is a result (status out-of-memory, with a
+ * message), not an error. `threads`: for the replay (0: one a processor); the result is the same
+ * for any number. */
+bool run_setup(const struct setup *setup, uint32_t threads, struct result *result,
+               struct error *why);
+
+/* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an
+ * error. */
+bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
+
+#endif

@@ -1,0 +1,192 @@
+/* Scenarios: files and overrides laid over each other, and the points of a sweep. */
+#include "study/scenario.h"
+
+#include "study/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_POINTS 1000000u
+
+const struct scenario_key scenario_keys[] = {
+    {"model", "llama-3-8b", "name, folder with a config.json, or path of one"},
+    {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}"},
+    {"system", "retroinfer", "preset of scenarios/systems, or a path"},
+    {"trace", "smollm2-135m", "decode trace by name or path, or assumed:hit=93%,spread=5%"},
+    {"context", "131072", "tokens a sequence"},
+    {"batch", "1", "sequences, or max: as many as fit"},
+    {"steps", "32", "steps to report; all that the trace has"},
+    {"warmup", "auto", "steps replayed before them; half of the trace"},
+    {"seed", "1", "seed of every random stream"},
+    {"order", "batch", "batch, or sequential: one unit after the other"},
+    {"tensor_parallel", "1", "GPUs that share the model"},
+    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; as the model says"},
+    {"hbm_usable", "90%", "share of HBM that may be used"},
+    {"hbm_reserve", "2GiB", "HBM of that kept free"},
+    {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits"},
+    {"host_memory", "256GiB", "host memory, instead of the profile's"},
+    {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms"},
+    {"sweep", "{context: [32768, 131072]}", "keys to lists: one run for each combination"},
+    {NULL, NULL, NULL},
+};
+
+static bool check_keys(const struct node *root, struct error *why)
+{
+    const char *keys[32];
+    size_t count = 0;
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        keys[count++] = key->name;
+    }
+    keys[count] = NULL;
+    return node_check_keys(root, keys, "scenario", why);
+}
+
+/* A name where a map may stand becomes {extends: name}, so that overrides can reach inside. */
+static bool open_name(struct node *root, const char *path, const struct node *name,
+                      struct error *why)
+{
+    if (name == NULL || name->kind != NODE_SCALAR) {
+        return true;
+    }
+    struct node *map = node_parse("{extends: x}", 12, name->file, why);
+    bool good =
+        map != NULL && node_put(map, "extends", name, why) && node_put(root, path, map, why);
+    node_destroy(map);
+    return good;
+}
+
+/* `hardware` and its parts, as maps. */
+static bool open_hardware(struct node *root, struct error *why)
+{
+    static const char *const parts[] = {"gpu", "link", "host"};
+    if (!open_name(root, "hardware", node_get(root, "hardware"), why)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "hardware.%s", parts[i]);
+        if (!open_name(root, path, node_get(node_get(root, "hardware"), parts[i]), why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool lay_file(struct node *root, const char *path, struct error *why)
+{
+    struct node *file = node_load(path, why);
+    if (file == NULL) {
+        return false;
+    }
+    bool good = file->kind == NODE_MAP;
+    if (!good) {
+        error_set(why, path, 1, "this is no scenario");
+        error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
+    }
+    good = good && check_keys(file, why) && open_hardware(file, why) && node_merge(root, file, why);
+    node_destroy(file);
+    return good;
+}
+
+static bool lay_override(struct node *root, const char *override, struct error *why)
+{
+    const char *equals = strchr(override, '=');
+    if (equals == NULL || equals == override) {
+        error_usage(why, "--set", 0, "'%.200s' is no override", override);
+        return error_expect(why, "KEY=VALUE, such as batch=8 or mechanisms.sync=gpu");
+    }
+    char path[256];
+    int length = (int)(equals - override);
+    if ((size_t)length >= sizeof path) {
+        return error_usage(why, "--set", 0, "the key of '%.100s' is too long", override);
+    }
+    snprintf(path, sizeof path, "%.*s", length, override);
+    return node_set(root, path, equals + 1, why) && check_keys(root, why) &&
+           open_hardware(root, why);
+}
+
+static bool count_points(struct scenario *scenario, struct error *why)
+{
+    uint64_t points = 1;
+    if (scenario->sweep != NULL && scenario->sweep->kind != NODE_MAP) {
+        node_error(scenario->sweep, why, "'sweep' is no map");
+        return error_expect(why, "keys with lists, such as context: [32768, 131072]");
+    }
+    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const struct node *list = scenario->sweep->children[i];
+        if (list->kind != NODE_LIST || list->count == 0) {
+            node_error(list, why, "'%s' of the sweep is no list", list->key);
+            return error_expect(why, "at least one value in [ ]");
+        }
+        points *= list->count;
+        if (points > MOST_POINTS) {
+            return node_error(list, why, "the sweep has more than %u points", MOST_POINTS);
+        }
+    }
+    scenario->points = (uint32_t)points;
+    return true;
+}
+
+bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
+                   uint32_t override_count, struct scenario *out, struct error *why)
+{
+    *out = (struct scenario){0};
+    if (file_count + override_count == 0) {
+        error_usage(why, NULL, 0, "no scenario");
+        return error_expect(why, "a file, or --set model=... hardware=... system=... context=...");
+    }
+    out->root = node_parse("{}", 2, "scenario", why);
+    bool good = out->root != NULL;
+    for (uint32_t i = 0; good && i < file_count; i++) {
+        good = lay_file(out->root, files[i], why);
+    }
+    for (uint32_t i = 0; good && i < override_count; i++) {
+        good = lay_override(out->root, overrides[i], why);
+    }
+    if (good) {
+        const struct node *sweep = node_get(out->root, "sweep");
+        out->sweep = sweep != NULL && sweep->kind != NODE_NULL ? node_copy(sweep, why) : NULL;
+        good = (sweep == NULL || sweep->kind == NODE_NULL || out->sweep != NULL) &&
+               count_points(out, why);
+    }
+    if (!good) {
+        scenario_release(out);
+    }
+    return good;
+}
+
+void scenario_release(struct scenario *scenario)
+{
+    node_destroy(scenario->root);
+    node_destroy(scenario->sweep);
+    *scenario = (struct scenario){0};
+}
+
+/* Lay the values of point `index` over `root`, the last key of the sweep fastest. */
+static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
+                      struct error *why)
+{
+    for (size_t i = scenario->sweep != NULL ? scenario->sweep->count : 0; i > 0; i--) {
+        const struct node *list = scenario->sweep->children[i - 1];
+        const struct node *value = list->children[index % list->count];
+        index /= (uint32_t)list->count;
+        if (!node_put(root, list->key, value, why)) {
+            return false;
+        }
+        if (!check_keys(root, why) || !open_hardware(root, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
+                    struct error *why)
+{
+    struct node *root = node_copy(scenario->root, why);
+    bool good =
+        root != NULL && lay_point(scenario, index, root, why) && resolve_setup(root, out, why);
+    node_destroy(root);
+    return good;
+}

@@ -1,0 +1,40 @@
+/* Scenarios: what the user wrote, checked, and the points that it stands for.
+ *
+ * A scenario is a YAML map of the keys in scenario_keys[]; several files and --set overrides are
+ * laid over each other in order. `sweep:` maps keys to lists; the points are their product, the
+ * last key fastest. Each point becomes one resolved `struct setup`, the input of a run.
+ */
+#ifndef STUDY_SCENARIO_H
+#define STUDY_SCENARIO_H
+
+#include "base/error.h"
+#include "base/node.h"
+#include "decode/setup.h"
+
+#include <stdint.h>
+
+/* A key of a scenario, for checking, help and documentation. */
+struct scenario_key {
+    const char *name;
+    const char *example;
+    const char *summary;
+};
+extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
+
+struct scenario {
+    struct node *root;  /* all files and overrides merged, `sweep` apart */
+    struct node *sweep; /* a map of key path → list, or NULL */
+    uint32_t points;    /* product of the lists; 1 without a sweep */
+};
+
+/* Merge the files and then the overrides ("key=value"), and check every key. At least one of both
+ * is needed. */
+bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
+                   uint32_t override_count, struct scenario *out, struct error *why);
+void scenario_release(struct scenario *scenario);
+
+/* Resolve point `index` into a setup. The caller releases it with setup_release(). */
+bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
+                    struct error *why);
+
+#endif
