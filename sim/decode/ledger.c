@@ -1,0 +1,45 @@
+#include "decode/ledger.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+void ledger_init(struct ledger *ledger)
+{
+    *ledger = (struct ledger){0};
+}
+
+void ledger_release(struct ledger *ledger)
+{
+    free(ledger->rows);
+    ledger_init(ledger);
+}
+
+bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why)
+{
+    ledger_release(ledger);
+    ledger->rows = array_zeroed((size_t)steps * layers, sizeof *ledger->rows, why);
+    if (ledger->rows == NULL) {
+        return false;
+    }
+    ledger->steps = steps;
+    ledger->layers = layers;
+    return true;
+}
+
+void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times)
+{
+    row->wanted += times * pair->wanted;
+    row->hit += times * pair->hit;
+    row->missed += times * pair->missed;
+    if (pair->missed_worst > row->missed_worst) {
+        row->missed_worst = pair->missed_worst;
+    }
+    row->lookups += times * pair->lookups;
+    row->updates += times * pair->updates;
+    row->inserts += times * pair->inserts;
+    row->fetching_heads += times * pair->fetching_heads;
+    row->reused_heads += times * pair->reused_heads;
+    row->offloaded_heads += times * pair->offloaded_heads;
+    row->mass += times * pair->mass;
+}

@@ -1,0 +1,120 @@
+/* A replay: what is asked of the trace is checked once, then its layers replay in parallel, each
+ * writing the ledger rows of its own target layers. */
+#include "decode/replay.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "decode/replay_layer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
+                   uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
+                   uint32_t *source_head, uint32_t *shift)
+{
+    *source_layer = (uint32_t)((uint64_t)layer * source->layers / layers);
+    uint32_t first = replay_first(layers, source->layers, *source_layer);
+    uint32_t end = replay_first(layers, source->layers, (uint64_t)*source_layer + 1);
+    uint64_t number = (uint64_t)(layer - first) * kv_heads + head;
+    uint64_t all = (uint64_t)(end - first) * kv_heads;
+    *source_head = (uint32_t)(number % source->kv_heads);
+    uint64_t reader = number / source->kv_heads;
+    uint64_t readers = (all - *source_head + source->kv_heads - 1) / source->kv_heads;
+    *shift = (uint32_t)(reader * rows / readers);
+}
+
+bool replay_check(const struct replay_plan *plan, struct error *why)
+{
+    bool good = plan->layers > 0 && plan->kv_heads > 0 && plan->batch > 0 && plan->context > 0 &&
+                plan->steps > 0 && plan->selection > 0 && plan->selection <= 1 &&
+                plan->capacity >= 0 && plan->manager_unit > 0 &&
+                (uint64_t)plan->batch * plan->kv_heads <= UINT32_MAX;
+    if (!good) {
+        error_set(why, NULL, 0, "%u steps of batch %u at context %llu, wanting %g of it",
+                  plan->steps, plan->batch, (unsigned long long)plan->context, plan->selection);
+        return error_expect(why,
+                            "all over 0, a selection of at most 100 %%, a batch below 2^32 heads");
+    }
+    return true;
+}
+
+/* A share of the context in units of the trace. */
+static uint32_t share_units(const struct trace_header *header, double share)
+{
+    double units = fmin(share, 1) * header->units;
+    return share > 0 && units < 1 ? 1 : (uint32_t)(units + 0.5);
+}
+
+static bool job_init(struct replay_job *job, const struct trace *trace,
+                     const struct replay_plan *plan, struct ledger *ledger, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint32_t wanted = share_units(header, plan->selection);
+    *job = (struct replay_job){
+        .trace = trace,
+        .header = header,
+        .plan = plan,
+        .ledger = ledger,
+        .shape = demand_shape(header, wanted, plan->sinks, plan->recent),
+        .capacity = share_units(header, plan->capacity),
+        .sequences = plan->batch < header->sequences ? plan->batch : header->sequences,
+        .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
+    };
+    uint64_t steps = (uint64_t)plan->warmup + plan->steps;
+    if (steps > header->steps) {
+        error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
+                  plan->warmup, plan->steps, header->steps);
+        return error_expect(why, "at most %u steps", header->steps);
+    }
+    struct demand_shape recorded = demand_shape(header, wanted, header->sinks, header->recent);
+    if (wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
+        error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
+                  100 * plan->selection, wanted);
+        return error_expect(why, "at most %.3g %%, as the trace keeps %u of %u",
+                            100.0 * header->keep / header->units, header->keep, header->units);
+    }
+    return true;
+}
+
+static void sum_totals(const struct replay_job *job)
+{
+    job->ledger->cache_filled = true;
+    for (uint32_t source = 0; source < job->header->layers; source++) {
+        const struct replay_totals *totals = &job->totals[source];
+        job->ledger->cache_filled = job->ledger->cache_filled && totals->filled;
+        job->ledger->demand_wanted += totals->wanted;
+        job->ledger->demand_hit += totals->hit;
+    }
+}
+
+bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
+                struct ledger *ledger, struct error *why)
+{
+    struct replay_job job;
+    if (!replay_check(plan, why) || !job_init(&job, trace, plan, ledger, why) ||
+        !ledger_reserve(ledger, plan->steps, plan->layers, why)) {
+        return false;
+    }
+    threads = parallel_threads(threads);
+    job.scratch = array_zeroed(threads, sizeof *job.scratch, why);
+    job.totals = job.scratch ? array_zeroed(job.header->layers, sizeof *job.totals, why) : NULL;
+    bool good = job.totals != NULL;
+    for (uint32_t t = 0; good && t < threads; t++) {
+        trace_frame_init(&job.scratch[t].frame);
+        demand_buffer_init(&job.scratch[t].buffer);
+    }
+    if (good) {
+        good = parallel_for(job.header->layers, threads, replay_layer, &job, why);
+        for (uint32_t t = 0; t < threads; t++) {
+            trace_frame_release(&job.scratch[t].frame);
+            demand_buffer_release(&job.scratch[t].buffer);
+        }
+    }
+    if (good) {
+        sum_totals(&job);
+    }
+    free(job.scratch);
+    free(job.totals);
+    return good;
+}

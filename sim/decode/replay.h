@@ -1,0 +1,69 @@
+/* Replay: what hits and what misses, as a pure function of trace, plan and policy.
+ *
+ * Replay knows no time. It turns the rows of a trace into a ledger row for each reported step and
+ * layer of the target model. A recording replays at its native size: each source head is run
+ * through the policy once for each distinct setting that its target heads have (importance; the
+ * capacity is one share for all), and the target heads read those outcomes with the shifts of
+ * traces/FORMAT.md. So the cost of a replay does not grow with the batch. Layers replay in
+ * parallel; the result is the same for any number of threads.
+ */
+#ifndef DECODE_REPLAY_H
+#define DECODE_REPLAY_H
+
+#include "base/error.h"
+#include "decode/ledger.h"
+#include "policy/policy.h"
+#include "trace/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What replay is told about one target KV head. */
+struct replay_head {
+    bool offloaded;   /* false: resident in HBM, never replayed, in no count */
+    float importance; /* 0 ... 1; used by policies that need queries */
+};
+
+/* The integers of a plan that decide what hits. */
+struct replay_plan {
+    uint32_t layers, kv_heads;       /* of the target model (per GPU) */
+    uint32_t batch;                  /* sequences */
+    uint64_t context;                /* tokens a sequence, of the target */
+    const struct replay_head *heads; /* [layers * kv_heads] */
+    const struct policy_kind *policy;
+    const double *policy_values; /* one for each parameter of the policy; NULL: its defaults */
+    enum policy_order order;
+    double selection; /* share of the context that a head wants, over 0 and at most 1 */
+    double capacity;  /* share of the context that a head's cache holds; over 1 is all of it */
+    uint32_t sinks, recent; /* tokens, always in HBM, never in the demand */
+    double manager_unit;    /* tokens of a unit of the cache's manager */
+    uint32_t warmup;        /* steps replayed and not reported */
+    uint32_t steps;         /* steps reported; at most the trace's less warmup */
+};
+
+/* Which source head a target head reads, and with what shift of `rows` reported rows: the rule of
+ * traces/FORMAT.md in one function. */
+void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
+                   uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
+                   uint32_t *source_head, uint32_t *shift);
+
+/* Refuse a plan in which a count is 0 or a share is none. */
+bool replay_check(const struct replay_plan *plan, struct error *why);
+
+/* Replay `trace` under `plan` into `ledger` on `threads` threads (0: one a processor). Shares of
+ * the context become whole units, at least one where the share is not 0. Counts scale by target
+ * context / recorded context, rounded to whole tokens per (pair, step) with wanted = hit + missed
+ * kept. Fails when the trace has too few steps or keeps fewer units than the selection wants, or
+ * lacks the queries that the policy needs. `ledger` is the caller's to release, on failure too. */
+bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
+                struct ledger *ledger, struct error *why);
+
+/* A ledger without a trace: `assumed:hit=93%,spread=5%`. Each offloaded (layer, head) has one hit
+ * ratio for all steps and sequences: an equal slice of a beta distribution of that mean and
+ * standard deviation, dealt in a fixed shuffled order under `seed`. Mass is 1, nothing is reused,
+ * and a manager looks up what is wanted, promotes hits and inserts misses. Spread 0 gives the mean
+ * everywhere; a spread that no beta distribution of that mean has is an error. */
+bool replay_assumed(double hit, double spread, uint64_t seed, const struct replay_plan *plan,
+                    struct ledger *ledger, struct error *why);
+
+#endif

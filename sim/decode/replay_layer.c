@@ -1,0 +1,286 @@
+/* The heads of a source layer are replayed tile by tile, head by head, one cache for each distinct
+ * setting that target heads ask for; then what came out is added to the target layers' rows.
+ *
+ * A target head of a batch reads one outcome many times, shifted. A row is added once for each
+ * distinct shift, however large the batch.
+ */
+#include "decode/replay_layer.h"
+
+#include "base/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+/* One cache over one source head, and what it did for one (sequence, target head). */
+struct instance {
+    uint32_t head; /* of the source */
+    float importance;
+    uint32_t next; /* instance of the same source head, or NONE */
+    struct policy *policy;
+    struct ledger_row *rows; /* [steps] owned */
+    bool filled;
+    uint64_t wanted, hit; /* units of the trace over reported steps */
+};
+
+/* A source layer and the target layers [first, end) that read it. */
+struct layer {
+    const struct replay_job *job;
+    uint32_t source, first, end;
+    struct instance *instances;
+    uint32_t count;
+    uint32_t *first_of_head; /* [source KV heads] instance or NONE */
+    uint32_t *instance_of;   /* [target layer - first][target KV head] instance or NONE */
+    float *importance;       /* [query heads of a group] */
+};
+
+static uint32_t *assigned_instance(const struct layer *layer, uint32_t target, uint32_t head)
+{
+    return &layer->instance_of[(size_t)(target - layer->first) * layer->job->plan->kv_heads + head];
+}
+
+/* The instance of this source head and importance, a new one if there is none. */
+static uint32_t find_instance(struct layer *layer, uint32_t head, float importance)
+{
+    for (uint32_t i = layer->first_of_head[head]; i != NONE; i = layer->instances[i].next) {
+        if (layer->instances[i].importance == importance) {
+            return i;
+        }
+    }
+    layer->instances[layer->count] = (struct instance){
+        .head = head, .importance = importance, .next = layer->first_of_head[head]};
+    return layer->first_of_head[head] = layer->count++;
+}
+
+static void assign_instances(struct layer *layer)
+{
+    const struct replay_job *job = layer->job;
+    const struct replay_plan *plan = job->plan;
+    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
+        layer->first_of_head[head] = NONE;
+    }
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        for (uint32_t head = 0; head < plan->kv_heads; head++) {
+            const struct replay_head *wish = &plan->heads[(size_t)target * plan->kv_heads + head];
+            uint32_t source_layer, source_head, shift;
+            replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
+                          &source_layer, &source_head, &shift);
+            float importance = plan->policy->needs_queries ? wish->importance : 0;
+            *assigned_instance(layer, target, head) =
+                wish->offloaded ? find_instance(layer, source_head, importance) : NONE;
+        }
+    }
+}
+
+static void layer_release(struct layer *layer)
+{
+    for (uint32_t i = 0; i < layer->count; i++) {
+        policy_destroy(layer->instances[i].policy);
+        free(layer->instances[i].rows);
+    }
+    free(layer->instances);
+    free(layer->first_of_head);
+    free(layer->instance_of);
+    free(layer->importance);
+}
+
+/* The caller releases it, on failure too. */
+static bool layer_init(struct layer *layer, const struct replay_job *job, uint32_t source,
+                       struct error *why)
+{
+    const struct replay_plan *plan = job->plan;
+    const struct trace_header *header = job->header;
+    *layer = (struct layer){
+        .job = job,
+        .source = source,
+        .first = replay_first(plan->layers, header->layers, source),
+        .end = replay_first(plan->layers, header->layers, (uint64_t)source + 1),
+    };
+    size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads;
+    if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
+        !(layer->first_of_head = array_zeroed(header->kv_heads, sizeof(uint32_t), why)) ||
+        !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
+        !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why))) {
+        return false;
+    }
+    assign_instances(layer);
+    for (uint32_t i = 0; i < layer->count; i++) {
+        layer->instances[i].rows = array_zeroed(plan->steps, sizeof(struct ledger_row), why);
+        if (layer->instances[i].rows == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Empty caches for the next sequence. */
+static bool start_instances(struct layer *layer, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    const struct trace_header *header = job->header;
+    uint32_t group = header->query_heads / header->kv_heads;
+    struct policy_env env = {.blocks = header->units,
+                             .capacity = job->capacity,
+                             .wanted = job->shape.wanted,
+                             .order = job->plan->order,
+                             .query_heads = header->has_queries ? group : 0,
+                             .head_dim = header->head_dim,
+                             .importance = layer->importance};
+    for (uint32_t i = 0; i < layer->count; i++) {
+        struct instance *instance = &layer->instances[i];
+        for (uint32_t j = 0; j < group; j++) {
+            layer->importance[j] = instance->importance;
+        }
+        policy_destroy(instance->policy);
+        instance->policy = policy_create(job->plan->policy, job->plan->policy_values, &env, why);
+        if (instance->policy == NULL) {
+            return false;
+        }
+        instance->filled = false;
+        instance->wanted = instance->hit = 0;
+    }
+    return true;
+}
+
+static uint64_t rounded(double value)
+{
+    return (uint64_t)(value + 0.5);
+}
+
+/* The row of one pair, in the target's tokens. */
+static struct ledger_row scaled_row(const struct replay_job *job, const struct demand *demand,
+                                    const struct outcome *outcome)
+{
+    double managed = job->tokens / job->plan->manager_unit;
+    double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads stay as many */
+    uint64_t wanted = rounded(job->tokens * (outcome->hit + outcome->missed));
+    uint64_t missed = rounded(job->tokens * outcome->missed);
+    return (struct ledger_row){
+        .wanted = wanted,
+        .hit = wanted - missed,
+        .missed = missed,
+        .missed_worst = missed,
+        .lookups = rounded(compared * outcome->lookups),
+        .updates = rounded(compared * outcome->updates),
+        .inserts = rounded(managed * outcome->inserts),
+        .fetching_heads = missed > 0,
+        .reused_heads = outcome->reused,
+        .offloaded_heads = 1,
+        .mass = fmin((double)demand->window_mass + (double)outcome->mass, 1),
+    };
+}
+
+static void replay_step(const struct replay_job *job, struct instance *instance, uint32_t step,
+                        const struct demand *demand)
+{
+    struct outcome outcome;
+    policy_access(instance->policy, demand, &outcome);
+    if (step + 1 == job->plan->warmup) {
+        uint32_t held, most;
+        policy_footprint(instance->policy, &held, &most);
+        instance->filled = held == job->capacity || outcome.admitted == outcome.evicted;
+    }
+    if (step >= job->plan->warmup) {
+        instance->rows[step - job->plan->warmup] = scaled_row(job, demand, &outcome);
+        instance->wanted += outcome.hit + outcome.missed;
+        instance->hit += outcome.hit;
+    }
+}
+
+/* All steps of a tile, head by head. */
+static bool replay_tile(struct layer *layer, struct replay_scratch *scratch, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    const struct trace_frame *frame = &scratch->frame;
+    uint32_t end = job->plan->warmup + job->plan->steps;
+    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
+        if (layer->first_of_head[head] == NONE) {
+            continue;
+        }
+        for (uint32_t s = 0; s < frame->steps && frame->first_step + s < end; s++) {
+            struct demand demand;
+            if (!demand_from_frame(job->header, frame, head, s, &job->shape, &scratch->buffer,
+                                   &demand, why)) {
+                return false;
+            }
+            uint32_t i = layer->first_of_head[head];
+            for (; i != NONE; i = layer->instances[i].next) {
+                replay_step(job, &layer->instances[i], frame->first_step + s, &demand);
+            }
+        }
+    }
+    return true;
+}
+
+static bool replay_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                            struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
+    uint32_t last_tile = last_step / job->header->steps_per_tile;
+    if (!start_instances(layer, why)) {
+        return false;
+    }
+    for (uint32_t tile = 0; tile <= last_tile; tile++) {
+        if (!trace_read(job->trace, sequence, tile, layer->source, &scratch->frame, why) ||
+            !replay_tile(layer, scratch, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Add the rows of one target head, for the `copies` sequences of the batch that read this recorded
+ * one: copy c is shifted by floor(c * steps / copies). */
+static void compose_head(const struct layer *layer, uint32_t target, uint32_t head, uint32_t copies)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    const struct instance *instance = &layer->instances[*assigned_instance(layer, target, head)];
+    struct ledger *ledger = layer->job->ledger;
+    uint32_t source_layer, source_head, shift, steps = plan->steps;
+    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, steps,
+                  &source_layer, &source_head, &shift);
+    for (uint64_t by = 0; by < steps; by++) {
+        uint32_t times = replay_first(copies, steps, by + 1) - replay_first(copies, steps, by);
+        for (uint64_t s = 0; times > 0 && s < steps; s++) {
+            ledger_add(&ledger->rows[s * plan->layers + target],
+                       &instance->rows[(s + shift + by) % steps], times);
+        }
+    }
+}
+
+/* Add what a sequence's replay gave to the target layers. */
+static void compose_sequence(struct layer *layer, uint32_t sequence)
+{
+    const struct replay_job *job = layer->job;
+    struct replay_totals *totals = &job->totals[layer->source];
+    uint32_t copies = (job->plan->batch - sequence + job->sequences - 1) / job->sequences;
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        for (uint32_t head = 0; head < job->plan->kv_heads; head++) {
+            uint32_t i = *assigned_instance(layer, target, head);
+            if (i != NONE) {
+                compose_head(layer, target, head, copies);
+                totals->filled = totals->filled && layer->instances[i].filled;
+                totals->wanted += copies * layer->instances[i].wanted;
+                totals->hit += copies * layer->instances[i].hit;
+            }
+        }
+    }
+}
+
+bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct replay_job *job = context;
+    struct layer layer;
+    job->totals[index].filled = true;
+    bool good = layer_init(&layer, job, index, why);
+    for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
+        good = replay_sequence(&layer, q, &job->scratch[thread], why);
+        if (good) {
+            compose_sequence(&layer, q);
+        }
+    }
+    layer_release(&layer);
+    return good;
+}
