@@ -1,6 +1,7 @@
 #!/bin/bash
 # Install the Debian packages that building, testing and plotting need and that are missing,
-# saying which. NO_INSTALL=1 refuses instead. Silent when all are there.
+# saying which. NO_INSTALL=1 refuses instead. Silent when all are there. With arguments: these
+# packages instead.
 set -eu
 
 needed=(
@@ -9,6 +10,7 @@ needed=(
     libcmocka-dev # unit tests
     gnuplot-nox   # pictures
 )
+[ $# -eq 0 ] || needed=("$@")
 
 if ! command -v dpkg-query >/dev/null; then
     echo "this is not Debian: make sure that you have what these packages hold: ${needed[*]}" >&2
