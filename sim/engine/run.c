@@ -1,0 +1,205 @@
+/* Running: tasks start, are served, move what they move and end, driven by the calendar and the
+ * flows. */
+#include "engine/binding.h"
+
+#include <assert.h>
+
+static void begin_flow(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    task->state = TASK_MOVING;
+    flow_begin(&engine->flows, id, task->route, task->amount, task->cap, engine->now_ns);
+}
+
+static void start_task(struct engine *engine, engine_task_id id, engine_task_id before)
+{
+    struct task *task = &engine->tasks[id];
+    if (task->resource != ENGINE_NONE) {
+        struct resource *resource = &engine->resources[task->resource];
+        if (resource->serving++ == 0) {
+            resource->busy_since_ns = engine->now_ns;
+        }
+    }
+    if (engine->record) {
+        binding_note_start(engine, id, before);
+    }
+    if (task->moves) {
+        flow_hold(&engine->flows, task->route);
+    }
+    task->state = TASK_SERVED;
+    if (task->fixed_ns == 0 && task->moves) {
+        begin_flow(engine, id);
+    } else {
+        calendar_push(&engine->calendar, engine_later(engine->now_ns, task->fixed_ns), id);
+    }
+}
+
+/* Whether a task whose turn it is may start now. When its release alone is missing, see to it that
+ * the calendar says so. */
+static bool may_start(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    if (task->waiting > 0 || task->state == TASK_DUE) {
+        return false;
+    }
+    if (task->release_ns <= engine->now_ns) {
+        return true;
+    }
+    task->state = TASK_DUE;
+    calendar_push(&engine->calendar, engine_later(0, task->release_ns), id);
+    return false;
+}
+
+/* Start what can start at the head of the queue. */
+static void serve(struct engine *engine, struct resource *resource)
+{
+    engine_task_id before = ENGINE_NONE;
+    while (resource->queue.count > 0 && resource->serving < resource->servers) {
+        engine_task_id id = ring_first(&resource->queue);
+        if (!may_start(engine, id)) {
+            return;
+        }
+        ring_pop(&resource->queue);
+        start_task(engine, id, before);
+        before = id;
+    }
+}
+
+void engine_try_to_start(struct engine *engine, engine_task_id id)
+{
+    uint32_t resource = engine->tasks[id].resource;
+    if (resource != ENGINE_NONE) {
+        serve(engine, &engine->resources[resource]);
+    } else if (may_start(engine, id)) {
+        start_task(engine, id, ENGINE_NONE);
+    }
+}
+
+static void leave_server(struct engine *engine, struct resource *resource)
+{
+    if (--resource->serving == 0) {
+        resource->busy_ns += engine->now_ns - resource->busy_since_ns;
+    }
+    serve(engine, resource);
+}
+
+/* Tell the successors, in order of submission, and free the edges to them. */
+static void tell_dependents(struct engine *engine, engine_task_id ended)
+{
+    uint32_t last = engine->tasks[ended].dependents;
+    if (last == ENGINE_NONE) {
+        return;
+    }
+    uint32_t first = engine->edges[last].next;
+    uint32_t edge = last;
+    do {
+        edge = engine->edges[edge].next;
+        engine_task_id id = engine->edges[edge].to;
+        if (engine->record) {
+            binding_note_ended(engine, id, ended);
+        }
+        if (--engine->tasks[id].waiting == 0) {
+            engine_try_to_start(engine, id);
+        }
+        engine->edges_free++;
+    } while (edge != last);
+    engine->edges[last].next = engine->free_edge;
+    engine->free_edge = first;
+}
+
+static void end_task(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    uint32_t tag = task->tag;
+    task->state = TASK_ENDED;
+    engine->live--;
+    if (task->moves) {
+        engine->moving--;
+        flow_give_back(&engine->flows, task->route);
+    }
+    if (engine->record) {
+        binding_note_end(engine, id);
+    }
+    if (task->resource != ENGINE_NONE) {
+        leave_server(engine, &engine->resources[task->resource]);
+    }
+    tell_dependents(engine, id);
+    if (engine->on_end) {
+        engine->on_end(engine, tag, engine->on_end_context);
+    }
+    if (!engine->record) {
+        engine->tasks[id].dependents = engine->free_task;
+        engine->free_task = id;
+    }
+}
+
+static void go_on(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    if (task->state == TASK_DUE) {
+        task->state = TASK_QUEUED;
+        engine_try_to_start(engine, id);
+    } else if (task->moves) {
+        begin_flow(engine, id);
+    } else {
+        end_task(engine, id);
+    }
+}
+
+static void go_off(struct engine *engine, uint32_t slot)
+{
+    struct timer timer = engine->timers[slot];
+    engine->timers[slot].tag = engine->free_timer;
+    engine->free_timer = slot;
+    engine->timers_set--;
+    timer.callback(engine, timer.tag, timer.context);
+}
+
+static void happen(struct engine *engine)
+{
+    uint32_t item = calendar_item(calendar_pop(&engine->calendar));
+    if (item & TIMER_BIT) {
+        go_off(engine, item & ~TIMER_BIT);
+    } else {
+        go_on(engine, item);
+    }
+}
+
+static void end_flows(struct engine *engine)
+{
+    flow_end_due(&engine->flows, engine->now_ns);
+    for (size_t i = 0; i < engine->flows.ended_count; i++) {
+        end_task(engine, engine->flows.ended[i]);
+    }
+}
+
+bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
+{
+    struct flow_set *flows = &engine->flows;
+    for (;;) {
+        int64_t event_ns = calendar_next_ns(&engine->calendar);
+        if (flows->changed && event_ns > engine->now_ns && flows->next_ns > engine->now_ns) {
+            flow_refresh(flows, engine->now_ns);
+        }
+        int64_t next_ns = event_ns <= flows->next_ns ? event_ns : flows->next_ns;
+        if (next_ns == INT64_MAX) {
+            assert(engine->live == 0);
+            return true;
+        }
+        if (next_ns > until_ns) {
+            if (until_ns > engine->now_ns) {
+                engine->now_ns = until_ns;
+            }
+            return true;
+        }
+        if (next_ns > ENGINE_LAST_NS) {
+            return error_set(why, NULL, 0, "time would pass 2^62 ns, some 146 years");
+        }
+        engine->now_ns = next_ns;
+        if (event_ns == next_ns) {
+            happen(engine);
+        } else {
+            end_flows(engine);
+        }
+    }
+}

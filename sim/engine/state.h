@@ -1,0 +1,94 @@
+/* The state of an engine, shared by the files that make it one: engine.c creates and shows it,
+ * submit.c puts tasks in, run.c makes them happen, binding.c notes what they waited for.
+ *
+ * A task on its way:
+ *
+ *   submit -> QUEUED --(first in its queue, a server free, predecessors ended)--> released?
+ *     yes -> SERVED --(fixed_ns)--> MOVING, when it moves something --(its flow ends)--> ENDED
+ *     no  -> DUE: the calendar holds its release, then as above
+ *
+ * Invariants: a task has at most one event or one flow at a time, so that room for them is made
+ * once, at submission, and running never allocates. A task waits for tasks submitted before it
+ * only, so that some task can always go on. Slots of tasks, timers and edges are dense arrays with
+ * free lists through them.
+ */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "engine/calendar.h"
+#include "engine/engine.h"
+#include "engine/flow.h"
+#include "engine/ring.h"
+
+enum task_state { TASK_QUEUED, TASK_DUE, TASK_SERVED, TASK_MOVING, TASK_ENDED };
+
+struct task {
+    int64_t release_ns, fixed_ns;
+    double amount, cap;
+    uint32_t resource, tag, route;
+    uint32_t waiting;    /* predecessors that have not ended */
+    uint32_t dependents; /* last edge to its successors; in a free slot: the next free slot */
+    bool moves;          /* amount > 0 */
+    enum task_state state;
+};
+
+/* One successor of a task. The edges of a task form a ring in order of submission. */
+struct edge {
+    engine_task_id to;
+    uint32_t next; /* in a free slot: the next free slot */
+};
+
+struct resource {
+    const char *name;
+    uint32_t servers, serving;
+    struct ring queue; /* tasks that have not started */
+    struct ring freed; /* with record: what each free server served last, longest free first */
+    uint32_t unused;   /* with record: servers that have served nothing yet */
+    int64_t busy_ns, busy_since_ns;
+};
+
+struct timer {
+    engine_callback callback;
+    void *context;
+    uint32_t tag; /* of a free slot: the next free slot */
+};
+
+/* What an event of the calendar is about: a task's slot, or a timer's with this bit. */
+#define TIMER_BIT (UINT32_C(1) << 31)
+
+struct engine {
+    bool record;
+    int64_t now_ns;
+    engine_callback on_end;
+    void *on_end_context;
+    struct calendar calendar;
+    struct flow_set flows;
+    struct resource *resources;
+    size_t resource_count, resource_capacity;
+
+    struct task *tasks;
+    struct engine_record *records; /* with record: of each task */
+    size_t task_count, task_capacity, record_capacity;
+    uint32_t free_task;
+    size_t live, moving; /* tasks that have not ended; of those, with something to move */
+
+    struct edge *edges;
+    size_t edge_count, edge_capacity, edges_free;
+    uint32_t free_edge;
+
+    struct timer *timers;
+    size_t timer_count, timer_capacity, timers_set;
+    uint32_t free_timer;
+};
+
+/* `at_ns` + `wait_ns`, or just past the end of time. */
+static inline int64_t engine_later(int64_t at_ns, int64_t wait_ns)
+{
+    return wait_ns <= ENGINE_LAST_NS - at_ns ? at_ns + wait_ns : ENGINE_LAST_NS + 1;
+}
+
+/* Something that a task in its queue waited for has happened: start it, or what stands before it,
+ * if nothing else is missing. (run.c) */
+void engine_try_to_start(struct engine *engine, engine_task_id id);
+
+#endif

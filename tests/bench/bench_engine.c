@@ -1,0 +1,277 @@
+/* How fast the engine is: customers of an M/M/1 queue a second through the public interface, beside
+ * the Lindley recurrence on the same random numbers; and tasks a second of a recorded graph that
+ * looks like decoding. */
+#include "base/random.h"
+#include "engine/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define CUSTOMERS 1000000
+#define ROUNDS 20 /* taken in turns; the best counts, as others may use the machine too */
+#define SERVICE_NS 1e6
+#define LOAD 0.8
+#define CHUNK 4096
+
+/* An M/M/1 queue: the customers and what came out. */
+struct queue {
+    gsl_rng *random;
+    uint32_t server;
+    uint32_t left; /* customers yet to arrive */
+    int64_t arrival_ns;
+    int64_t sojourn_ns; /* sum over customers */
+};
+
+static void die(const struct error *why)
+{
+    char text[1024];
+    error_format(why, text, sizeof text);
+    fprintf(stderr, "bench_engine: %s\n", text);
+    exit(1);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int64_t draw_ns(gsl_rng *random, double mean_ns)
+{
+    return (int64_t)(-mean_ns * log(gsl_rng_uniform_pos(random)));
+}
+
+static void run_bare(struct queue *queue)
+{
+    int64_t wait_ns = 0;
+    for (uint32_t left = queue->left; left > 0; left--) {
+        int64_t gap_ns = draw_ns(queue->random, SERVICE_NS / LOAD);
+        wait_ns = wait_ns > gap_ns ? wait_ns - gap_ns : 0;
+        wait_ns += draw_ns(queue->random, SERVICE_NS);
+        queue->sojourn_ns += wait_ns;
+    }
+}
+
+static struct engine *make_engine(bool record, const char *server)
+{
+    struct error why;
+    struct engine *engine = engine_create(record, &why);
+    if (!engine || engine_resource_add(engine, server, 1, &why) == ENGINE_NONE) {
+        die(&why);
+    }
+    return engine;
+}
+
+static void submit_customer(struct engine *engine, struct queue *queue)
+{
+    struct error why;
+    struct engine_task customer = {
+        .resource = queue->server,
+        .release_ns = queue->arrival_ns,
+        .fixed_ns = draw_ns(queue->random, SERVICE_NS),
+    };
+    queue->sojourn_ns -= queue->arrival_ns;
+    if (engine_submit(engine, &customer, &why) == ENGINE_NONE) {
+        die(&why);
+    }
+}
+
+static void on_departure(struct engine *engine, uint32_t tag, void *context)
+{
+    struct queue *queue = context;
+    (void)tag;
+    queue->sojourn_ns += engine_now(engine);
+}
+
+static void on_arrival(struct engine *engine, uint32_t tag, void *context)
+{
+    struct queue *queue = context;
+    struct error why;
+    submit_customer(engine, queue);
+    if (--queue->left == 0) {
+        return;
+    }
+    queue->arrival_ns += draw_ns(queue->random, SERVICE_NS / LOAD);
+    if (!engine_timer(engine, queue->arrival_ns, tag, on_arrival, queue, &why)) {
+        die(&why);
+    }
+}
+
+/* A simulation: each arrival is a timer that submits a customer and sets the next. */
+static void run_timers(struct queue *queue)
+{
+    struct error why;
+    struct engine *engine = make_engine(false, "server");
+    engine_on_end(engine, on_departure, queue);
+    queue->arrival_ns = draw_ns(queue->random, SERVICE_NS / LOAD);
+    if (!engine_timer(engine, queue->arrival_ns, 0, on_arrival, queue, &why) ||
+        !engine_run(engine, INT64_MAX, &why)) {
+        die(&why);
+    }
+    engine_destroy(engine);
+}
+
+/* A program: customers are submitted ahead, to be released on arrival, some thousand at a time. */
+static void run_releases(struct queue *queue)
+{
+    struct error why;
+    struct engine *engine = make_engine(false, "server");
+    engine_on_end(engine, on_departure, queue);
+    while (queue->left > 0) {
+        for (int i = 0; i < CHUNK && queue->left > 0; i++, queue->left--) {
+            queue->arrival_ns += draw_ns(queue->random, SERVICE_NS / LOAD);
+            submit_customer(engine, queue);
+        }
+        if (!engine_run(engine, INT64_MAX, &why)) {
+            die(&why);
+        }
+    }
+    engine_destroy(engine);
+}
+
+struct measured_queue {
+    const char *name;
+    void (*run)(struct queue *);
+    double best_s; /* of all rounds */
+    int64_t sojourn_ns;
+};
+
+static void measure_queue(struct measured_queue *measured)
+{
+    struct error why;
+    struct queue queue = {.random = random_stream(1, "bench.queue", 0, &why), .left = CUSTOMERS};
+    if (!queue.random) {
+        die(&why);
+    }
+    double begin = seconds();
+    measured->run(&queue);
+    measured->best_s = fmin(measured->best_s, seconds() - begin);
+    measured->sojourn_ns = queue.sojourn_ns;
+    gsl_rng_free(queue.random);
+}
+
+enum { STEPS = 32, LAYERS = 32, STAGES = 30 };
+
+/* Resources and routes of a decode-like machine. */
+struct machine {
+    uint32_t main, side, h2d, pool;
+    uint32_t kernel, copy, gather;
+};
+
+static uint32_t add_route(struct engine *engine, uint32_t first, uint32_t second)
+{
+    struct error why;
+    struct engine_route route = {
+        .uses = {{first, 1.0, ENGINE_PER_UNIT}, {second, 1.0, ENGINE_PER_UNIT}}, .count = 2};
+    uint32_t id = engine_route_add(engine, &route, &why);
+    if (id == ENGINE_NONE) {
+        die(&why);
+    }
+    return id;
+}
+
+static struct engine *make_machine(struct machine *machine)
+{
+    struct error why;
+    struct engine *engine = make_engine(true, "main");
+    machine->main = 0;
+    machine->side = engine_resource_add(engine, "side", 1, &why);
+    machine->h2d = engine_resource_add(engine, "h2d", 1, &why);
+    machine->pool = engine_resource_add(engine, "pool", 8, &why);
+    uint32_t hbm = engine_channel_add(engine, "hbm", 600.0, &why);
+    uint32_t link = engine_channel_add(engine, "link", 26.0, &why);
+    uint32_t dram = engine_channel_add(engine, "dram", 200.0, &why);
+    if (dram == ENGINE_NONE) {
+        die(&why);
+    }
+    struct engine_route kernel = {.uses = {{hbm, 1.0, ENGINE_PER_UNIT}}, .count = 1};
+    machine->kernel = engine_route_add(engine, &kernel, &why);
+    machine->copy = add_route(engine, link, dram);
+    machine->gather = add_route(engine, dram, dram);
+    return engine;
+}
+
+/* A stage waits for the second and third before it, so that neighbours overlap. */
+static void submit_stage(struct engine *engine, const struct machine *machine, uint32_t index)
+{
+    const struct engine_task stages[] = {
+        {.resource = machine->main,
+         .fixed_ns = 2000,
+         .amount = 3e5,
+         .cap = 550.0,
+         .route = machine->kernel},
+        {.resource = machine->pool,
+         .fixed_ns = 1500,
+         .amount = 5e4,
+         .cap = 20.0,
+         .route = machine->gather},
+        {.resource = machine->h2d,
+         .fixed_ns = 4000,
+         .amount = 5e4,
+         .cap = 26.0,
+         .route = machine->copy},
+        {.resource = machine->side, .fixed_ns = 3000},
+        {.resource = machine->main,
+         .fixed_ns = 2500,
+         .amount = 1e5,
+         .cap = 300.0,
+         .route = machine->kernel},
+    };
+    struct error why;
+    engine_task_id after[2] = {index - 2, index - 3};
+    struct engine_task task = stages[index % 5];
+    task.after = after;
+    task.after_count = index < 3 ? 0 : 2;
+    if (engine_submit(engine, &task, &why) == ENGINE_NONE) {
+        die(&why);
+    }
+}
+
+/* Tasks a second of a whole program, submitted and run. */
+static double measure_graph(void)
+{
+    struct machine machine;
+    struct engine *engine = make_machine(&machine);
+    double best = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct error why;
+        engine_reset(engine);
+        double begin = seconds();
+        for (uint32_t index = 0; index < STEPS * LAYERS * STAGES; index++) {
+            submit_stage(engine, &machine, index);
+        }
+        if (!engine_run(engine, INT64_MAX, &why)) {
+            die(&why);
+        }
+        best = fmin(best, seconds() - begin);
+    }
+    engine_destroy(engine);
+    return STEPS * LAYERS * STAGES / best;
+}
+
+int main(void)
+{
+    struct measured_queue queues[] = {
+        {"bare loop (Lindley)", run_bare, INFINITY, 0},
+        {"engine, a timer each", run_timers, INFINITY, 0},
+        {"engine, released in chunks", run_releases, INFINITY, 0},
+    };
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 3; i++) {
+            measure_queue(&queues[i]);
+        }
+    }
+    printf("M/M/1, load %.1f, one core       million customers/s   of bare loop   mean sojourn\n",
+           LOAD);
+    for (int i = 0; i < 3; i++) {
+        printf("  %-28s %19.2f %14.2f %11.3f ms\n", queues[i].name,
+               CUSTOMERS / queues[i].best_s / 1e6, queues[0].best_s / queues[i].best_s,
+               (double)queues[i].sojourn_ns / CUSTOMERS / 1e6);
+    }
+    printf("decode-like graph, recorded      million tasks/s\n  %-28s %19.2f\n",
+           "30 stages x 32 layers x 32", measure_graph() / 1e6);
+    return 0;
+}
