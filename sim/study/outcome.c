@@ -88,6 +88,10 @@ bool outcome_cache(const struct setup *setup, const struct ledger *ledger, struc
     if (all.wanted > 0) {
         result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
     }
+    if (!ledger->cache_filled) {
+        snprintf(result->message, sizeof result->message,
+                 "the cache was not yet full when the warm-up ended");
+    }
     if (setup->trace != NULL && all.pairs > 0) {
         result_real(result, COLUMN_MASS_RECALL, all.mass / (double)all.pairs);
     }
