@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-static const char *const resident_values[] = {"none", "all", "difficulty", NULL};
+static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
 static const char *const retrieval_values[] = {"none", "hata", "clusters", "partial-weights", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};

@@ -168,13 +168,19 @@ static bool keep_hardest(const struct setup *setup, const double *head_cosine,
     return true;
 }
 
+static bool keeps_first_layer(const struct setup *setup)
+{
+    return setup->mechanisms.resident_heads == RESIDENT_FIRST_LAYER ||
+           setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
+}
+
 bool resident_choose(const struct setup *setup, const double *head_cosine,
                      const struct head_sizes *sizes, struct plan *plan, struct trust *trust,
                      struct error *why)
 {
     bool difficulty = setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     for (uint32_t l = 0; l < plan->layers; l++) {
-        bool away = memory_can_offload(setup, l) && !(difficulty && l == 0);
+        bool away = memory_can_offload(setup, l) && !(l == 0 && keeps_first_layer(setup));
         plan->offloaded[l] = away ? plan->kv_heads : 0;
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             plan->heads[l * plan->kv_heads + h].offloaded = away;
@@ -186,9 +192,8 @@ bool resident_choose(const struct setup *setup, const double *head_cosine,
 
 uint64_t resident_most_offloaded(const struct setup *setup)
 {
-    bool difficulty = setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     uint64_t heads = 0;
-    for (uint32_t l = difficulty ? 1 : 0; l < setup->model.layer_count; l++) {
+    for (uint32_t l = keeps_first_layer(setup) ? 1 : 0; l < setup->model.layer_count; l++) {
         heads += memory_can_offload(setup, l) ? model_kv_heads(&setup->model) : 0;
     }
     return heads;
