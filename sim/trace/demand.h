@@ -15,7 +15,7 @@ struct demand {
     const uint32_t *units; /* best first: [0, wanted) is asked for, [wanted, recorded) is not */
     const uint8_t *mass;   /* code of each */
     uint32_t wanted, recorded;
-    float wanted_mass;     /* sum over [0, wanted) */
+    float wanted_mass;    /* sum over [0, wanted) */
     float window_mass;    /* mass of sinks, recent and born tokens: always attended to */
     const float *scale;   /* a query head of the group at a time: scale[q * steps] ... */
     const int8_t *query;  /* ... and query[q * steps * head_dim + i]; NULL without queries */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -72,6 +73,12 @@ static bool check_relations(const struct trace_header *header, const char *file,
         return error_set(why, file, line,
                          "header: units %u, sinks %u or recent %u exceeds context %u",
                          header->units, header->sinks, header->recent, header->context);
+    }
+    uint64_t least, most;
+    payload_bounds(header, trace_tile_steps(header, 0), &least, &most);
+    if (least > PAYLOAD_MOST) {
+        error_set(why, file, line, "header: a frame takes at least %" PRIu64 " bytes", least);
+        return error_expect(why, "at most %d: fewer steps_per_tile", PAYLOAD_MOST);
     }
     return true;
 }

@@ -84,11 +84,10 @@ static void add_overlap(struct mean *means, struct history *wanted, const struct
     }
 }
 
-/* Mass of the best `count` units. */
-static double mass_of(const struct demand *demand, uint32_t count)
+static double recorded_mass(const struct demand *demand)
 {
     double mass = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < demand->recorded; i++) {
         mass += (double)trace_mass[demand->mass[i]];
     }
     return mass;
@@ -111,11 +110,11 @@ static void add_demand(const struct measurement *all, struct scratch *scratch,
     double units = all->header->units;
     add_overlap(means, scratch->wanted + (size_t)head * all->header->units, demand,
                 scratch->frame.first_step + step);
-    add(&means[TRACE_FRESH_MASS], (double)demand->window_mass + mass_of(demand, demand->wanted));
+    add(&means[TRACE_FRESH_MASS], (double)demand->window_mass + (double)demand->wanted_mass);
     const uint32_t *start = scratch->frame.rows.start + head * scratch->frame.steps + step;
     add(&means[TRACE_ROW_UNITS], start[1] - start[0]);
     if (demand->recorded > 0) {
-        double recorded = mass_of(demand, demand->recorded);
+        double recorded = recorded_mass(demand);
         add(&means[TRACE_HALF_UNITS], units_that_hold(demand, 0.5 * recorded) / units);
         add(&means[TRACE_MOST_UNITS], units_that_hold(demand, 0.9 * recorded) / units);
     }

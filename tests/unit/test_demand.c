@@ -155,10 +155,12 @@ static bool is_row_sorted(const struct trace_header *header, const struct trace_
     }
     qsort(sorted, count, sizeof *sorted, heavier_first);
     bool same = demand->recorded == count && fabs((double)demand->window_mass - window) < 1e-5;
+    double wanted = 0;
     for (uint32_t i = 0; same && i < count; i++) {
         same = demand->units[i] == sorted[i].unit && demand->mass[i] == sorted[i].mass;
+        wanted += i < demand->wanted ? (double)trace_mass[sorted[i].mass] : 0;
     }
-    return same;
+    return same && fabs((double)demand->wanted_mass - wanted) < 1e-5;
 }
 
 static bool is_query_of_group(const struct trace_header *header, const struct trace_frame *frame,

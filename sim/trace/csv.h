@@ -1,0 +1,18 @@
+/* Decode traces as CSV text, for other tools and from them (traces/FORMAT.md, section CSV).
+ * Exporting what was imported gives the same bytes. */
+#ifndef TRACE_CSV_H
+#define TRACE_CSV_H
+
+#include "trace/trace.h"
+
+#include <stdio.h>
+
+/* Write all of `trace` to `out`, which the caller opened and closes. Holds one tile of all layers.
+ */
+bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
+
+/* Read the CSV file at `path` into a new trace at `out_path`. A malformed line is an error that
+ * names it; nothing is left at `out_path` then. Holds one tile of all layers. */
+bool trace_import_csv(const char *path, const char *out_path, struct error *why);
+
+#endif
