@@ -6,13 +6,17 @@
 #include <assert.h>
 #include <math.h>
 
+static bool is_valid_flow(const struct engine *engine, const struct engine_task *task)
+{
+    return task->amount > 0.0 && isfinite(task->amount) && task->cap > 0.0 &&
+           (task->route < engine->flows.route_count || task->route == ENGINE_NONE);
+}
+
 static bool is_valid(const struct engine *engine, const struct engine_task *task)
 {
-    bool moves = task->amount > 0.0;
     return (task->resource < engine->resource_count || task->resource == ENGINE_NONE) &&
-           task->release_ns >= 0 && task->fixed_ns >= 0 && task->amount >= 0.0 &&
-           isfinite(task->amount) && (!moves || task->cap > 0.0) &&
-           (!moves || task->route < engine->flows.route_count || task->route == ENGINE_NONE);
+           task->release_ns >= 0 && task->fixed_ns >= 0 &&
+           (task->amount == 0.0 || is_valid_flow(engine, task));
 }
 
 /* Room for one event more than there can be now. */
@@ -109,6 +113,18 @@ static void wait_for(struct engine *engine, engine_task_id id, engine_task_id pr
     }
 }
 
+/* Put the task into its queue. Whether it may start now: behind busy servers it may not. */
+static bool stand_in_line(struct engine *engine, engine_task_id id)
+{
+    uint32_t index = engine->tasks[id].resource;
+    if (index == ENGINE_NONE) {
+        return true;
+    }
+    struct resource *resource = &engine->resources[index];
+    ring_push(&resource->queue, id);
+    return resource->serving < resource->servers;
+}
+
 static engine_task_id take_slot(struct engine *engine)
 {
     if (engine->free_task == ENGINE_NONE) {
@@ -148,10 +164,9 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *gi
     for (uint32_t i = 0; i < given->after_count; i++) {
         wait_for(engine, id, given->after[i]);
     }
-    if (given->resource != ENGINE_NONE) {
-        ring_push(&engine->resources[given->resource].queue, id);
+    if (stand_in_line(engine, id)) {
+        engine_try_to_start(engine, id);
     }
-    engine_try_to_start(engine, id);
     return id;
 }
 

@@ -155,17 +155,21 @@ static void measure_queue(struct measured_queue *measured)
 
 enum { STEPS = 32, LAYERS = 32, STAGES = 30 };
 
-/* Resources and routes of a decode-like machine. */
+/* The kinds of stages of a decode-like machine, which follow each other. */
+enum { KINDS = 5 };
+
 struct machine {
-    uint32_t main, side, h2d, pool;
-    uint32_t kernel, copy, gather;
+    struct engine_task kinds[KINDS];
 };
 
+/* A route over one channel, or two. */
 static uint32_t add_route(struct engine *engine, uint32_t first, uint32_t second)
 {
     struct error why;
     struct engine_route route = {
-        .uses = {{first, 1.0, ENGINE_PER_UNIT}, {second, 1.0, ENGINE_PER_UNIT}}, .count = 2};
+        .uses = {{first, 1.0, ENGINE_PER_UNIT}, {second, 1.0, ENGINE_PER_UNIT}},
+        .count = second == ENGINE_NONE ? 1 : 2,
+    };
     uint32_t id = engine_route_add(engine, &route, &why);
     if (id == ENGINE_NONE) {
         die(&why);
@@ -177,52 +181,34 @@ static struct engine *make_machine(struct machine *machine)
 {
     struct error why;
     struct engine *engine = make_engine(true, "main");
-    machine->main = 0;
-    machine->side = engine_resource_add(engine, "side", 1, &why);
-    machine->h2d = engine_resource_add(engine, "h2d", 1, &why);
-    machine->pool = engine_resource_add(engine, "pool", 8, &why);
+    uint32_t main = 0;
+    uint32_t side = engine_resource_add(engine, "side", 1, &why);
+    uint32_t h2d = engine_resource_add(engine, "h2d", 1, &why);
+    uint32_t pool = engine_resource_add(engine, "pool", 8, &why);
     uint32_t hbm = engine_channel_add(engine, "hbm", 600.0, &why);
     uint32_t link = engine_channel_add(engine, "link", 26.0, &why);
     uint32_t dram = engine_channel_add(engine, "dram", 200.0, &why);
-    if (dram == ENGINE_NONE) {
+    if (pool == ENGINE_NONE || dram == ENGINE_NONE) {
         die(&why);
     }
-    struct engine_route kernel = {.uses = {{hbm, 1.0, ENGINE_PER_UNIT}}, .count = 1};
-    machine->kernel = engine_route_add(engine, &kernel, &why);
-    machine->copy = add_route(engine, link, dram);
-    machine->gather = add_route(engine, dram, dram);
+    uint32_t kernel = add_route(engine, hbm, ENGINE_NONE);
+    uint32_t copy = add_route(engine, link, dram), gather = add_route(engine, dram, dram);
+    *machine = (struct machine){{
+        {.resource = main, .fixed_ns = 2000, .amount = 3e5, .cap = 550.0, .route = kernel},
+        {.resource = pool, .fixed_ns = 1500, .amount = 5e4, .cap = 20.0, .route = gather},
+        {.resource = h2d, .fixed_ns = 4000, .amount = 5e4, .cap = 26.0, .route = copy},
+        {.resource = side, .fixed_ns = 3000},
+        {.resource = main, .fixed_ns = 2500, .amount = 1e5, .cap = 300.0, .route = kernel},
+    }};
     return engine;
 }
 
 /* A stage waits for the second and third before it, so that neighbours overlap. */
 static void submit_stage(struct engine *engine, const struct machine *machine, uint32_t index)
 {
-    const struct engine_task stages[] = {
-        {.resource = machine->main,
-         .fixed_ns = 2000,
-         .amount = 3e5,
-         .cap = 550.0,
-         .route = machine->kernel},
-        {.resource = machine->pool,
-         .fixed_ns = 1500,
-         .amount = 5e4,
-         .cap = 20.0,
-         .route = machine->gather},
-        {.resource = machine->h2d,
-         .fixed_ns = 4000,
-         .amount = 5e4,
-         .cap = 26.0,
-         .route = machine->copy},
-        {.resource = machine->side, .fixed_ns = 3000},
-        {.resource = machine->main,
-         .fixed_ns = 2500,
-         .amount = 1e5,
-         .cap = 300.0,
-         .route = machine->kernel},
-    };
     struct error why;
     engine_task_id after[2] = {index - 2, index - 3};
-    struct engine_task task = stages[index % 5];
+    struct engine_task task = machine->kinds[index % KINDS];
     task.after = after;
     task.after_count = index < 3 ? 0 : 2;
     if (engine_submit(engine, &task, &why) == ENGINE_NONE) {
