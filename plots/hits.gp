@@ -1,0 +1,51 @@
+# Hit ratio by system, over the cache's budget or the context where runs sweep one of them.
+rows = ARG1; picture = ARG2; format = ARG3
+load ARG4."/style.gp"
+
+title = ""; source = ""; axis = ""; lines = 0; longest = 0; least = 100
+stats rows using ( \
+    (is("title") ? (title = strcol(6)) : ""), \
+    (is("source") ? (source = strcol(6)) : ""), \
+    (is("axis") ? (axis = strcol(6)) : ""), \
+    (is("line") ? (lines = $2) : 0), \
+    (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
+    (is("point") && $4 < least ? (least = $4) : 0), 0) nooutput
+array names[lines]
+stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
+
+bars = axis eq "system"
+height = bars ? 142 + 30 * lines : 480
+eval start(WIDTH, height)
+set output picture
+
+set label 1 title at screen 0.015, screen 1 - 20.0 / height left
+set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set tmargin at screen 1 - 45.0 / height
+
+if (bars) {
+    set bmargin at screen 86.0 / height
+    set lmargin longest + 2
+    set rmargin 3
+    set xrange [0:110]
+    set xtics 0, 20, 100
+    set yrange [lines + 0.7:0.3]
+    set xlabel "hit ratio (%)" offset 0, 0.4
+    set border 1
+    unset ytics
+    set style fill solid 1 noborder
+    plot rows using (is("point") ? $4 / 2 : NaN):2:(0):4:($2 - 0.36):($2 + 0.36) \
+            with boxxyerror lc rgb COLORS[1] notitle, \
+        rows using (is("point") ? 0 : NaN):2:6 with labels right offset -0.7, 0 notitle, \
+        rows using (is("point") ? $4 : NaN):2:(sprintf("%.1f", $4)) \
+            with labels left offset 0.5, 0 notitle
+} else {
+    set bmargin at screen 90.0 / height
+    set lmargin 9
+    set key outside right center Left reverse samplen 2 spacing 1.2
+    set ylabel "hit ratio (%)" offset 0.5, 0
+    set yrange [10 * floor(least / 10):100]
+    set xlabel axis eq "budget" ? "HBM for the cache (GiB)" : "context (K tokens)" offset 0, 0.4
+    if (axis eq "budget") { set xrange [0:*] } else { set logscale x 2 }
+    plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
+        with linespoints lc rgb color(i) lw wide(i) pt point(i) ps large(i) title names[i]
+}

@@ -1,0 +1,33 @@
+# What reuse costs: a cached set used as it is saves its transfer, and attends to less of the mass.
+rows = ARG1; picture = ARG2; format = ARG3
+load ARG4."/style.gp"
+
+title = ""; source = ""; lines = 0
+stats rows using ( \
+    (is("title") ? (title = strcol(6)) : ""), \
+    (is("source") ? (source = strcol(6)) : ""), \
+    (is("line") ? (lines = $2) : 0), 0) nooutput
+array names[lines]
+stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
+
+height = 500
+eval start(WIDTH, height)
+set output picture
+
+set label 1 title at screen 0.015, screen 1 - 20.0 / height left
+set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set tmargin at screen 1 - 45.0 / height
+set bmargin at screen 90.0 / height
+set lmargin 9
+set rmargin 4
+set key inside bottom left Left reverse samplen 2 spacing 1.2 title "at the points: threshold eta" left
+set xlabel "reuse: wanted KV that need not cross the link (%)" offset 0, 0.4
+set ylabel "attention mass attended to (%)" offset 0.5, 0
+set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06
+
+plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
+        with linespoints lc rgb color(i) lw wide(i) pt point(i) ps large(i) title names[i], \
+    rows using (is("point") && int($2) % 2 ? $3 : NaN):4:7:(color($2)) \
+        with labels left offset 0.5, 0.6 tc rgb variable notitle, \
+    rows using (is("point") && int($2) % 2 == 0 ? $3 : NaN):4:7:(color($2)) \
+        with labels right offset -0.5, -0.5 tc rgb variable notitle

@@ -1,0 +1,24 @@
+-- What reuse costs: the share of wanted KV that need not be fetched again, against the attention mass
+-- that is attended to. A line is a system; along it, eta is the threshold.
+, eta(id, value) AS (
+  SELECT id, CAST(value AS REAL) FROM leaf WHERE path = '$.mechanisms.policy.eta'
+),
+variant(id, text) AS (
+  SELECT id, group_concat(text, ', ')
+  FROM (SELECT * FROM word WHERE path NOT LIKE '$.mechanisms.policy%' ORDER BY id, path) GROUP BY id
+),
+point AS (
+  SELECT ok.id, 100 * hit_ratio AS hit, 100 * mass_recall AS mass, eta.value AS eta,
+         system || COALESCE(', ' || variant.text, '') AS series
+  FROM ok LEFT JOIN variant USING (id) LEFT JOIN eta USING (id)
+  WHERE policy = 'qsac' AND hit_ratio IS NOT NULL AND mass_recall IS NOT NULL
+),
+line(series, place) AS (
+  SELECT series, row_number() OVER (ORDER BY MIN(id)) FROM point GROUP BY series
+)
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL
+UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
+UNION ALL SELECT * FROM (
+  SELECT 'point', place, hit, mass, eta, series, COALESCE(CAST(eta AS TEXT), '')
+  FROM point JOIN line USING (series) ORDER BY place, eta);

@@ -1,0 +1,36 @@
+# What all pictures have in common, for a KIND.gp that has set `rows`, the file to read, and `format`,
+# that of the picture. Rows are `kind y a b c text name`, tab-separated.
+#
+# Colours are those of Okabe and Ito, which people who see fewer colours tell apart; what they have
+# no more for is a dark shade of one.
+
+set datafile separator tab
+set datafile commentschars ""
+set encoding utf8
+
+is(kind) = strcol(1) eq kind
+
+# The statement that begins a picture of so many points (of 1/100 inch on paper); eval it.
+start(width, height) = \
+    format eq "svg" ? sprintf("set terminal svg size %d,%d noenhanced background 'white' font 'Helvetica,16'", width, height) : \
+    format eq "png" ? sprintf("set terminal pngcairo size %d,%d noenhanced font 'Sans,12' fontscale 2 linewidth 2 pointscale 2", 2 * width, 2 * height) : \
+    sprintf("set terminal pdfcairo size %fin,%fin noenhanced font 'Sans,12' fontscale 0.8", width / 100.0, height / 100.0)
+
+# A number with three digits.
+three(x) = sprintf(x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x)
+
+WIDTH = 800
+GREY = 0x666666
+array COLORS[7] = [0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x222222]
+color(i) = COLORS[1 + (int(i) + |COLORS| - 1) % |COLORS|]
+array POINTS[6] = [7, 5, 9, 13, 11, 6]
+point(i) = POINTS[1 + (int(i) + |POINTS| - 1) % |POINTS|]
+
+# Of `lines` lines the first ones are wider, so that one below another shows.
+below(i) = lines - i > 4 ? 4 : lines - i
+wide(i) = 2 + 0.8 * below(i)
+large(i) = 0.8 + 0.25 * below(i)
+
+set border 3 lc rgb GREY
+set tics nomirror tc rgb "black"
+set grid lc rgb 0xdddddd lw 0.7 lt 1

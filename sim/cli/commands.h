@@ -1,0 +1,17 @@
+/* The commands, each in the file of its name. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct command command_simulate;
+extern const struct command command_timeline;
+extern const struct command command_trace_info;
+extern const struct command command_trace_stats;
+extern const struct command command_trace_verify;
+extern const struct command command_trace_import;
+extern const struct command command_trace_export;
+extern const struct command command_plot;
+extern const struct command command_list;
+
+#endif

@@ -1,0 +1,323 @@
+/* `spillway list`: what can be named, with what one wants to know when choosing. */
+#include "cli/commands.h"
+
+#include "base/find.h"
+#include "cli/arguments.h"
+#include "cli/table.h"
+#include "decode/mechanisms.h"
+#include "hardware/profile.h"
+#include "model/model.h"
+#include "policy/policy.h"
+#include "trace/trace.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 32 };
+
+/* Append the row of one file's name. */
+typedef bool (*name_row)(struct table *table, const char *name, struct error *why);
+
+static bool add_names(struct table *table, const char *folder, const char *suffix, name_row row,
+                      struct error *why)
+{
+    char **names;
+    size_t count;
+    if (!find_names(folder, suffix, &names, &count, why)) {
+        return false;
+    }
+    bool ok = true;
+    for (size_t i = 0; i < count; i++) {
+        ok = ok && row(table, names[i], why);
+        free(names[i]);
+    }
+    free(names);
+    return ok;
+}
+
+/* ---- systems ---- */
+
+static const struct table_column system_columns[] = {
+    {.title = "system"},
+    {.title = "available"},
+    {.title = "lossless"},
+    {.title = "what it is", .wrap = true},
+};
+
+static bool add_system(struct table *table, const char *name, struct error *why)
+{
+    struct mechanisms mechanisms;
+    struct system_info info;
+    struct node *at = node_parse(name, strlen(name), "--list", why);
+    bool ok = at != NULL && system_load(name, at, NULL, &mechanisms, &info, NULL, why);
+    node_destroy(at);
+    const char *texts[] = {name, info.available, info.lossless, info.summary};
+    return ok && table_add(table, texts, 4, why);
+}
+
+static bool add_systems(struct table *table, struct error *why)
+{
+    return add_names(table, "scenarios/systems", ".yaml", add_system, why);
+}
+
+/* ---- models ---- */
+
+enum { LISTED_CONTEXT = 131072 };
+
+static const struct table_column model_columns[] = {
+    {.title = "model"},
+    {.title = "architecture"},
+    {.title = "layers", .right = true},
+    {.title = "KV heads", .right = true},
+    {.title = "weights", .right = true},
+    {.title = "KV of 128K tokens", .right = true},
+    {.title = "trained to", .right = true},
+};
+
+static bool add_model(struct table *table, const char *name, struct error *why)
+{
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model model;
+    char layers[TEXT], heads[TEXT], weights[TEXT], kv[TEXT], trained[TEXT] = "-";
+    if (!model_load(name, &options, NULL, 0, &model, why)) {
+        return false;
+    }
+    snprintf(layers, sizeof layers, "%" PRIu32, model.layer_count);
+    snprintf(heads, sizeof heads, "%" PRIu32, model_kv_heads(&model));
+    units_format((double)model_weight_bytes(&model), UNIT_BYTES, weights, sizeof weights);
+    units_format((double)model_kv_bytes(&model, LISTED_CONTEXT), UNIT_BYTES, kv, sizeof kv);
+    if (model.trained_context > 0) {
+        snprintf(trained, sizeof trained, "%" PRIu32, model.trained_context);
+    }
+    const char *texts[] = {name, model.architecture, layers, heads, weights, kv, trained};
+    bool ok = table_add(table, texts, 7, why);
+    model_release(&model);
+    return ok;
+}
+
+static bool add_models(struct table *table, struct error *why)
+{
+    return add_names(table, "models", ".json", add_model, why);
+}
+
+/* ---- hardware ---- */
+
+/* The curves that tell machines apart. */
+static const enum curve_id listed_curves[] = {
+    CURVE_GPU_HBM_CAPACITY, CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_FLOPS_BF16,
+    CURVE_LINK_H2D,         CURVE_HOST_DRAM_CAPACITY, CURVE_HOST_CORES,
+};
+enum { LISTED_CURVES = sizeof listed_curves / sizeof listed_curves[0] };
+
+static const struct table_column hardware_columns[] = {
+    {.title = "hardware"},
+    {.title = "part"},
+    {.title = "HBM", .right = true},
+    {.title = "HBM bandwidth", .right = true},
+    {.title = "bf16", .right = true},
+    {.title = "link", .right = true},
+    {.title = "host memory", .right = true},
+    {.title = "cores", .right = true},
+};
+
+/* A machine, or a part that stands in a scenario's `hardware: {PART: NAME}`. */
+static bool add_profile(struct table *table, const char *name, const char *part, struct error *why)
+{
+    char text[128], values[LISTED_CURVES][TEXT];
+    struct profile profile;
+    snprintf(text, sizeof text, part[0] != '\0' ? "{%s: %s}" : "%s%s", part, name);
+    struct node *node = node_parse(text, strlen(text), "--list", why);
+    bool ok = node != NULL && profile_load(node, &profile, why);
+    node_destroy(node);
+    if (!ok) {
+        return false;
+    }
+    const char *texts[2 + LISTED_CURVES] = {name, part[0] != '\0' ? part : "all"};
+    for (size_t i = 0; i < LISTED_CURVES; i++) {
+        const struct curve *curve = &profile.curves[listed_curves[i]];
+        if (curve->count > 0) {
+            texts[2 + i] = units_format(curve->value[curve->count - 1],
+                                        curve_kinds[listed_curves[i]].unit, values[i], TEXT);
+        }
+    }
+    profile_release(&profile);
+    return table_add(table, texts, 2 + LISTED_CURVES, why);
+}
+
+static bool add_machine(struct table *table, const char *name, struct error *why)
+{
+    return add_profile(table, name, "", why);
+}
+
+static bool add_gpu(struct table *table, const char *name, struct error *why)
+{
+    return add_profile(table, name, "gpu", why);
+}
+
+static bool add_link(struct table *table, const char *name, struct error *why)
+{
+    return add_profile(table, name, "link", why);
+}
+
+static bool add_host(struct table *table, const char *name, struct error *why)
+{
+    return add_profile(table, name, "host", why);
+}
+
+static bool add_hardware(struct table *table, struct error *why)
+{
+    return add_names(table, "hwprofiles", ".yaml", add_machine, why) &&
+           add_names(table, "hwprofiles/gpus", ".yaml", add_gpu, why) &&
+           add_names(table, "hwprofiles/links", ".yaml", add_link, why) &&
+           add_names(table, "hwprofiles/hosts", ".yaml", add_host, why);
+}
+
+/* ---- policies and mechanisms ---- */
+
+static const struct table_column policy_columns[] = {
+    {.title = "policy"},
+    {.title = "parameters"},
+    {.title = "what it does", .wrap = true},
+};
+
+static bool add_policies(struct table *table, struct error *why)
+{
+    for (size_t i = 0; policies[i] != NULL; i++) {
+        char params[256] = "";
+        const struct policy_param *param = policies[i]->params;
+        for (size_t used = 0; param != NULL && param->name != NULL; param++) {
+            used += (size_t)snprintf(params + used, sizeof params - used, "%s%s: %g",
+                                     used > 0 ? ", " : "", param->name, param->value);
+        }
+        const char *texts[] = {policies[i]->name, params, policies[i]->summary};
+        if (!table_add(table, texts, 3, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const struct table_column mechanism_columns[] = {
+    {.title = "mechanism"},
+    {.title = "default"},
+    {.title = "what it is", .wrap = true},
+};
+
+static bool add_mechanisms(struct table *table, struct error *why)
+{
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        char what[512];
+        size_t used = (size_t)snprintf(what, sizeof what, "%s", key->summary);
+        for (size_t i = 0; key->values != NULL && key->values[i] != NULL; i++) {
+            used += (size_t)snprintf(what + used, sizeof what - used, "%s%s", i > 0 ? ", " : ": ",
+                                     key->values[i]);
+        }
+        const char *texts[] = {key->name, key->standard, what};
+        if (!table_add(table, texts, 3, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- traces ---- */
+
+static const struct table_column trace_columns[] = {
+    {.title = "trace"},
+    {.title = "model"},
+    {.title = "context", .right = true},
+    {.title = "steps", .right = true},
+    {.title = "layers", .right = true},
+    {.title = "KV heads", .right = true},
+    {.title = "queries"},
+};
+
+/* The model's name from the header's source. */
+static void source_model(const struct trace_header *header, char *text, size_t size)
+{
+    json_error_t ignored;
+    json_t *source = json_loads(header->source, 0, &ignored);
+    const char *model = json_string_value(json_object_get(source, "model"));
+    snprintf(text, size, "%s", model != NULL ? model : "-");
+    json_decref(source);
+}
+
+static bool add_trace(struct table *table, const char *name, struct error *why)
+{
+    char path[4096], model[64], context[TEXT], steps[TEXT], layers[TEXT], heads[TEXT];
+    if (!find_path("traces", name, "swt", path, sizeof path, why)) {
+        return false;
+    }
+    struct trace *trace = trace_open(path, why);
+    if (trace == NULL) {
+        return false;
+    }
+    const struct trace_header *header = trace_header(trace);
+    source_model(header, model, sizeof model);
+    snprintf(context, sizeof context, "%" PRIu32, header->context);
+    snprintf(steps, sizeof steps, "%" PRIu32, header->steps);
+    snprintf(layers, sizeof layers, "%" PRIu32, header->layers);
+    snprintf(heads, sizeof heads, "%" PRIu32, header->kv_heads);
+    const char *texts[] = {
+        name, model, context, steps, layers, heads, header->has_queries ? "yes" : "no"};
+    trace_close(trace);
+    return table_add(table, texts, 7, why);
+}
+
+static bool add_traces(struct table *table, struct error *why)
+{
+    return add_names(table, "traces", ".swt", add_trace, why);
+}
+
+/* ---- the command ---- */
+
+#define COLUMNS(columns) columns, sizeof columns / sizeof columns[0]
+static const struct {
+    const char *name;
+    const struct table_column *columns;
+    size_t column_count;
+    bool (*add)(struct table *table, struct error *why);
+} lists[] = {
+    {"systems", COLUMNS(system_columns), add_systems},
+    {"models", COLUMNS(model_columns), add_models},
+    {"hardware", COLUMNS(hardware_columns), add_hardware},
+    {"policies", COLUMNS(policy_columns), add_policies},
+    {"mechanisms", COLUMNS(mechanism_columns), add_mechanisms},
+    {"traces", COLUMNS(trace_columns), add_traces},
+};
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *kind = arguments_operands(arguments, &count)[0];
+    size_t list = 0;
+    while (strcmp(lists[list].name, kind) != 0) {
+        list++;
+    }
+    struct table *table =
+        table_create(lists[list].columns, (uint32_t)lists[list].column_count, why);
+    bool ok = table != NULL && lists[list].add(table, why);
+    if (ok) {
+        table_print(table, stdout);
+    }
+    table_destroy(table);
+    return ok;
+}
+
+static const char *const kinds[] = {"systems",    "models", "hardware", "policies",
+                                    "mechanisms", "traces", NULL};
+static const struct command_option options[] = {{.name = NULL}};
+
+const struct command command_list = {
+    .name = "list",
+    .operands = "systems|models|hardware|policies|mechanisms|traces",
+    .least_operands = 1,
+    .most_operands = 1,
+    .kinds = kinds,
+    .summary = "list what a scenario can name",
+    .example = "spillway list systems",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,281 @@
+/* `spillway plot`: a picture of the runs in a database.
+ *
+ * A kind is two files of the folder plots: KIND.sql, which goes on where runs.sql ends, asks the
+ * database for rows; KIND.gp has gnuplot draw them. */
+#include "base/find.h"
+#include "base/name.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const formats[] = {"svg", "png", "pdf", NULL};
+
+static const struct {
+    const char *name;
+    const char *needs; /* which runs, for the message when there are none */
+    const char *row;   /* the kind of row without which there is nothing to draw */
+    const char *summary;
+} kinds[] = {
+    {"latency", "runs that have a time", "bar", "the step by part, a bar a run"},
+    {"hits", "runs that have a hit ratio", "point",
+     "hit ratio by system, over budget or context where runs sweep one"},
+    {"reuse", "runs with policy qsac", "point",
+     "reuse against attention mass, along the thresholds of qsac"},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+static const char *const kind_names[] = {"latency", "hits", "reuse", NULL};
+
+/* ---- the rows ---- */
+
+/* Append a text file of the folder plots to what `out` holds. */
+static bool append_file(const char *name, FILE *out, struct error *why)
+{
+    char path[4096], block[4096];
+    size_t count;
+    if (!find_path("plots", name, "sql", path, sizeof path, why)) {
+        return false;
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    while ((count = fread(block, 1, sizeof block, file)) > 0) {
+        fwrite(block, 1, count, out);
+    }
+    fclose(file);
+    return true;
+}
+
+/* The statement of a kind; the caller frees it. */
+static char *read_statement(const char *kind, struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        error_set(why, NULL, 0, "out of memory: no room for a statement");
+        return NULL;
+    }
+    bool ok = append_file("runs", out, why) && append_file(kind, out, why);
+    if (fclose(out) != 0 && ok) {
+        ok = error_set(why, NULL, 0, "out of memory: no room for a statement");
+    }
+    if (!ok) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Where rows go, and whether there is any to draw. */
+struct rows {
+    FILE *file;
+    const char *needed;
+    bool found;
+};
+
+/* A cell without what would end it, or make gnuplot take it for a quoted one. */
+static void write_cell(const char *text, FILE *out)
+{
+    for (; *text != '\0'; text++) {
+        fputc(*text == '"' ? '\'' : (unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+}
+
+static bool write_row(uint32_t count, const char *const *names, const char *const *values,
+                      void *context, struct error *why)
+{
+    struct rows *rows = context;
+    (void)names;
+    (void)why;
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i > 0 ? "\t" : "", rows->file);
+        write_cell(values[i] != NULL ? values[i] : "", rows->file);
+    }
+    fputc('\n', rows->file);
+    rows->found = rows->found || (values[0] != NULL && strcmp(values[0], rows->needed) == 0);
+    return true;
+}
+
+static bool write_rows(const char *database, size_t kind, FILE *file, struct error *why)
+{
+    struct rows rows = {.file = file, .needed = kinds[kind].row};
+    char *statement = read_statement(kinds[kind].name, why);
+    struct store *store = statement == NULL ? NULL : store_open(database, false, why);
+    bool ok = store != NULL && store_query(store, statement, write_row, &rows, why);
+    store_close(store);
+    free(statement);
+    return ok && (rows.found || error_set(why, database, 0, "holds no %s, which '%s' draws",
+                                          kinds[kind].needs, kinds[kind].name));
+}
+
+/* ---- gnuplot ---- */
+
+/* What gnuplot complained about, on one line. */
+static void read_complaint(FILE *file, char *text, size_t size)
+{
+    rewind(file);
+    size_t count = fread(text, 1, size - 1, file);
+    text[count] = '\0';
+    for (char *c = text; *c != '\0'; c++) {
+        *c = *c == '\n' ? ' ' : *c;
+    }
+}
+
+static bool wait_for(pid_t child, FILE *complaints, struct error *why)
+{
+    int status;
+    char text[256];
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return true;
+    }
+    read_complaint(complaints, text, sizeof text);
+    return error_set(why, NULL, 0, "gnuplot failed: %s", text);
+}
+
+static bool run_gnuplot(char *const *arguments, struct error *why)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    FILE *complaints = tmpfile();
+    if (complaints == NULL) {
+        return error_set(why, NULL, 0, "no temporary file: %s", strerror(errno));
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
+    int code = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    bool ok = code == 0 ? wait_for(child, complaints, why)
+                        : error_set(why, NULL, 0, "gnuplot cannot be run: %s", strerror(code));
+    if (code == ENOENT) {
+        error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox");
+    }
+    fclose(complaints);
+    return ok;
+}
+
+/* ---- the picture ---- */
+
+static bool draw(size_t kind, const char *rows, const char *format, struct output *output,
+                 struct error *why)
+{
+    char script[4096];
+    const char *data = find_data(why);
+    if (data == NULL || !find_path("plots", kinds[kind].name, "gp", script, sizeof script, why)) {
+        return false;
+    }
+    /* A picture called "|x" would be a pipe to gnuplot. */
+    const char *target = output->temporary != NULL ? output->temporary : output->path;
+    char *picture, *folder;
+    if (asprintf(&picture, "%s%s", target[0] == '/' ? "" : "./", target) < 0) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    if (asprintf(&folder, "%s/plots", data) < 0) {
+        free(picture);
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    char *arguments[] = {"gnuplot", "-c",           script, (char *)rows,
+                         picture,   (char *)format, folder, NULL};
+    bool ok = run_gnuplot(arguments, why);
+    free(folder);
+    free(picture);
+    return ok;
+}
+
+/* The format that the picture's name ends in; NULL with `why`. */
+static const char *format_of(const char *path, struct error *why)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && formats[i] != NULL; i++) {
+        if (strcmp(dot + 1, formats[i]) == 0) {
+            return formats[i];
+        }
+    }
+    error_usage(why, "--output", 0, "'%s' says no format", path);
+    error_expect(why, "a name that ends in .svg, .png or .pdf");
+    return NULL;
+}
+
+static bool plot_rows(size_t kind, const char *database, FILE *file, const char *rows,
+                      const char *path, const char *format, struct error *why)
+{
+    struct output output;
+    if (!write_rows(database, kind, file, why) || !output_flush(file, rows, why) ||
+        !output_open(path, &output, why)) {
+        return false;
+    }
+    if (!draw(kind, rows, format, &output, why)) {
+        output_discard(&output);
+        return false;
+    }
+    return output_commit(&output, why);
+}
+
+enum { OUTPUT };
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *const *operands = arguments_operands(arguments, &count);
+    const char *path = arguments_text(arguments, OUTPUT);
+    const char *format = format_of(path, why);
+    char rows[] = "/tmp/spillway.XXXXXX";
+    size_t kind = 0;
+    while (strcmp(kinds[kind].name, operands[0]) != 0) {
+        kind++;
+    }
+    if (format == NULL) {
+        return false;
+    }
+    int descriptor = mkstemp(rows);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (file == NULL) {
+        return error_set(why, rows, 0, "cannot be written: %s", strerror(errno));
+    }
+    bool ok = plot_rows(kind, operands[1], file, rows, path, format, why);
+    fclose(file);
+    unlink(rows);
+    return ok;
+}
+
+static void print_kinds(FILE *out)
+{
+    fputs("kinds:\n", out);
+    for (size_t i = 0; i < KINDS; i++) {
+        fprintf(out, "  %-9s %s\n", kinds[i].name, kinds[i].summary);
+    }
+}
+
+static const struct command_option options[] = {
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .required = true,
+                .summary = "the picture to write; .svg, .png or .pdf says its format"},
+    {.name = NULL},
+};
+
+const struct command command_plot = {
+    .name = "plot",
+    .operands = "latency|hits|reuse DB",
+    .least_operands = 2,
+    .most_operands = 2,
+    .kinds = kind_names,
+    .summary = "draw a picture of the runs in a database",
+    .example = "spillway plot latency results.db -o latency.svg",
+    .options = options,
+    .more = print_kinds,
+    .run = run,
+};

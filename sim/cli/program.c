@@ -1,0 +1,119 @@
+#include "cli/program.h"
+
+#include "base/name.h"
+#include "cli/arguments.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum { MOST_WORDS = 32 };
+
+/* The names that may stand first (`group` NULL), or second in a group, for messages. */
+static void list_words(const struct command *const *commands, const char *group,
+                       char words[MOST_WORDS][16], const char *names[MOST_WORDS + 1])
+{
+    size_t count = 0;
+    for (; *commands != NULL && count < MOST_WORDS; commands++) {
+        const char *word = (*commands)->name;
+        if (group != NULL && !command_in_group(*commands, group)) {
+            continue;
+        }
+        word += group != NULL ? strlen(group) + 1 : 0;
+        snprintf(words[count], sizeof words[count], "%.*s", (int)strcspn(word, " "), word);
+        names[count] = words[count];
+        count += count == 0 || strcmp(words[count], words[count - 1]) != 0;
+    }
+    names[count] = NULL;
+}
+
+static bool unknown_command(const struct command *const *commands, const char *group,
+                            const char *given, struct error *why)
+{
+    char words[MOST_WORDS][16];
+    const char *names[MOST_WORDS + 1];
+    list_words(commands, group, words, names);
+    if (given == NULL) {
+        error_usage(why, NULL, 0, "no command%s%s", group != NULL ? " behind " : "",
+                    group != NULL ? group : "");
+        given = "";
+    } else {
+        error_usage(why, NULL, 0, "unknown command '%s%s%s'", group != NULL ? group : "",
+                    group != NULL ? " " : "", given);
+    }
+    return name_expect(given, names, why);
+}
+
+static bool run_command(const struct command *command, int count, char *const *argv,
+                        struct error *why)
+{
+    struct arguments arguments;
+    if (!arguments_parse(command, count, argv, &arguments, why)) {
+        return false;
+    }
+    bool ok = true;
+    if (arguments.help) {
+        help_command(command, stdout);
+    } else {
+        ok = command->run(&arguments, why);
+    }
+    arguments_release(&arguments);
+    return ok;
+}
+
+static bool run_switch(const struct command *const *commands, const char *name)
+{
+    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
+            row->print(commands, stdout);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool run_words(const struct command *const *commands, int argc, char *const *argv,
+                      struct error *why)
+{
+    if (argc < 2) {
+        return unknown_command(commands, NULL, NULL, why);
+    }
+    const char *second = argc > 2 ? argv[2] : NULL;
+    bool group = false;
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        bool in_group = command_in_group(commands[i], argv[1]);
+        if (strcmp(commands[i]->name, argv[1]) == 0) {
+            return run_command(commands[i], argc - 2, argv + 2, why);
+        }
+        if (in_group && second != NULL &&
+            strcmp(commands[i]->name + strlen(argv[1]) + 1, second) == 0) {
+            return run_command(commands[i], argc - 3, argv + 3, why);
+        }
+        group = group || in_group;
+    }
+    if (group && second != NULL && strcmp(second, command_help.name) == 0) {
+        help_group(commands, argv[1], stdout);
+        return true;
+    }
+    return group ? unknown_command(commands, argv[1], second, why)
+                 : run_switch(commands, argv[1]) || unknown_command(commands, NULL, argv[1], why);
+}
+
+int program_run(const struct command *const *commands, int argc, char *const *argv)
+{
+    struct error why, unwritten;
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
+    bool ok = run_words(commands, argc, argv, &why);
+    if (!output_flush(stdout, "standard output", &unwritten) && ok) {
+        why = unwritten;
+        ok = false;
+    }
+    if (ok) {
+        return 0;
+    }
+    char text[2048];
+    error_format(&why, text, sizeof text);
+    fprintf(stderr, "spillway: %s\n", text);
+    return (int)why.kind;
+}

@@ -1,0 +1,18 @@
+/* Runs as text for programs: all columns of columns.def, in order. */
+#ifndef CLI_RUNS_TEXT_H
+#define CLI_RUNS_TEXT_H
+
+#include "store/result.h"
+
+#include <stdio.h>
+
+/* One JSON object on one line; a column that is not set is null. Fails on text that is not UTF-8.
+ */
+bool run_print_json(const struct result *result, FILE *out, struct error *why);
+
+/* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
+ * are not; a column that is not set is empty. */
+void run_print_csv_head(FILE *out);
+void run_print_csv(const struct result *result, FILE *out);
+
+#endif

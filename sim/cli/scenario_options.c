@@ -1,0 +1,18 @@
+#include "cli/scenario_options.h"
+
+bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
+                             struct error *why)
+{
+    uint32_t file_count, override_count;
+    const char *const *files = arguments_operands(arguments, &file_count);
+    const char *const *overrides = arguments_all(arguments, set, &override_count);
+    return scenario_load(files, file_count, overrides, override_count, out, why);
+}
+
+void scenario_print_keys(FILE *out)
+{
+    fputs("keys of a scenario, which is a YAML map of them (with an example of each):\n", out);
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        fprintf(out, "  %-16s %s: %s\n", key->name, key->summary, key->example);
+    }
+}

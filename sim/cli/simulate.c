@@ -1,0 +1,157 @@
+/* `spillway simulate`: every point of a scenario, as a table, JSON lines or CSV, and into a
+ * database. */
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/runs_table.h"
+#include "cli/runs_text.h"
+#include "cli/scenario_options.h"
+#include "hardware/profile.h"
+#include "study/sweep.h"
+
+#include <unistd.h>
+
+enum { SET, DB, JOBS, REQUIRE_BASIS, JSON, CSV };
+
+static const char *const basis_values[] = {"measured", "published", "datasheet", "assumed", NULL};
+
+static const struct command_option options[] = {
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep the runs in this SQLite file; those it has are not run again"},
+    [JOBS] = {.name = "--jobs",
+              .argument = "N",
+              .summary = "threads to use (default: one a processor); the results are the same"},
+    [REQUIRE_BASIS] = {.name = "--require-basis",
+                       .argument = "LEVEL",
+                       .summary = "fail where a run rests on worse figures than LEVEL",
+                       .values = basis_values},
+    [JSON] = {.name = "--json", .summary = "print a JSON object a run, on a line of its own"},
+    [CSV] = {.name = "--csv", .summary = "print a CSV row a run"},
+    {.name = NULL},
+};
+
+/* How the runs are shown: as they come, or as a table in the end. */
+struct view {
+    bool json, csv, progress;
+    struct runs_table *table; /* NULL with json or csv */
+};
+
+static bool show(uint32_t index, const struct result *result, void *context, struct error *why)
+{
+    struct view *view = context;
+    if (view->table != NULL) {
+        return runs_table_add(view->table, index, result, why);
+    }
+    if (view->json && !run_print_json(result, stdout, why)) {
+        return false;
+    }
+    if (view->csv) {
+        run_print_csv(result, stdout);
+    }
+    return output_flush(stdout, "standard output", why);
+}
+
+/* On a terminal the line is written over and over, and taken away in the end. */
+static void show_progress(uint32_t done, uint32_t points, void *context)
+{
+    const struct view *view = context;
+    if (view->progress && done < points) {
+        fprintf(stderr, "\r%u of %u runs", done, points);
+    } else if (view->progress) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+static bool read_options(const struct arguments *arguments, struct sweep_options *out,
+                         struct error *why)
+{
+    const char *jobs = arguments_text(arguments, JOBS);
+    const char *basis = arguments_text(arguments, REQUIRE_BASIS);
+    uint64_t count = 0;
+    if (jobs != NULL && !units_parse_whole(jobs, UNIT_COUNT, 4096, "--jobs", 0, "N", &count, why)) {
+        return false;
+    }
+    if (jobs != NULL && count == 0) {
+        error_usage(why, "--jobs", 0, "no run without a thread");
+        return error_expect(why, "1 or more");
+    }
+    if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
+        return error_usage(why, NULL, 0, "--json and --csv cannot both be had");
+    }
+    out->jobs = (uint32_t)count;
+    out->require_basis = basis != NULL;
+    return basis == NULL || basis_find(basis, "--require-basis", 0, &out->least_basis, why);
+}
+
+static bool run_all(const struct scenario *scenario, struct sweep_options *sweep, struct view *view,
+                    struct error *why)
+{
+    bool interrupted = false;
+    uint32_t points = scenario->points;
+    if (view->csv) {
+        run_print_csv_head(stdout);
+    }
+    bool ok = sweep_run(scenario, sweep, &interrupted, why);
+    if (view->progress && (!ok || interrupted)) {
+        fputs("\r\033[K", stderr);
+    }
+    if (ok && view->table != NULL && !runs_table_print(view->table, stdout, why)) {
+        return false;
+    }
+    if (ok && interrupted) {
+        error_set(why, NULL, 0, "interrupted before all %u runs were done", points);
+        return sweep->store != NULL
+                   ? error_expect(why, "the same command again, which goes on with what is stored")
+                   : false;
+    }
+    return ok;
+}
+
+static bool run_scenario(const struct arguments *arguments, const struct scenario *scenario,
+                         struct sweep_options *sweep, struct error *why)
+{
+    struct view view = {.json = arguments_given(arguments, JSON),
+                        .csv = arguments_given(arguments, CSV)};
+    bool plain = view.json || view.csv;
+    view.progress = isatty(STDERR_FILENO) && !(plain && isatty(STDOUT_FILENO));
+    sweep->on_result = show;
+    sweep->on_progress = show_progress;
+    sweep->context = &view;
+    if (!plain && (view.table = runs_table_create(scenario, why)) == NULL) {
+        return false;
+    }
+    bool ok = run_all(scenario, sweep, &view, why);
+    runs_table_destroy(view.table);
+    return ok;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct sweep_options sweep = {.jobs = 0};
+    struct scenario scenario;
+    const char *db = arguments_text(arguments, DB);
+    if (!read_options(arguments, &sweep, why) ||
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        return false;
+    }
+    bool ok = db == NULL || (sweep.store = store_open(db, true, why)) != NULL;
+    ok = ok && run_scenario(arguments, &scenario, &sweep, why);
+    store_close(sweep.store);
+    scenario_release(&scenario);
+    return ok;
+}
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "predict how fast every point of a scenario decodes, and where its time goes",
+    .example = "spillway simulate --set model=llama-3-8b --set hardware=a40 \\\n"
+               "    --set 'sweep.system=[fullattn, retroinfer, litecache]' --db results.db",
+    .options = options,
+    .more = scenario_print_keys,
+    .run = run,
+};

@@ -1,0 +1,62 @@
+#include "cli/sweep_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *last_word(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot != NULL ? dot + 1 : key;
+}
+
+const char *sweep_key_title(const struct node *sweep, size_t index)
+{
+    const char *key = sweep->children[index]->key;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (i != index && strcmp(last_word(sweep->children[i]->key), last_word(key)) == 0) {
+            return key;
+        }
+    }
+    return last_word(key);
+}
+
+/* A value on one line: the scalars in it, with blanks between. */
+static void append_value(const struct node *node, char *text, size_t size)
+{
+    size_t used = strlen(text);
+    if (node->kind == NODE_SCALAR) {
+        snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", node->text);
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        append_value(node->children[i], text, size);
+    }
+}
+
+void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t index, char *text,
+                       size_t size)
+{
+    size_t stride = 1;
+    for (size_t i = key + 1; i < sweep->count; i++) {
+        stride *= sweep->children[i]->count;
+    }
+    const struct node *list = sweep->children[key];
+    text[0] = '\0';
+    append_value(list->children[index / stride % list->count], text, size);
+}
+
+size_t sweep_point_group(const struct node *sweep, uint32_t index)
+{
+    size_t stride = 1, group = 0;
+    bool systems = false;
+    for (size_t i = sweep != NULL ? sweep->count : 0; i > 0; i--) {
+        const struct node *list = sweep->children[i - 1];
+        if (strcmp(list->key, "system") == 0) {
+            systems = true;
+        } else {
+            group += index % list->count * stride;
+            stride *= list->count;
+        }
+        index /= (uint32_t)list->count;
+    }
+    return systems ? group : 0;
+}

@@ -1,0 +1,282 @@
+/* The calling thread resolves points, deals them to the workers through a ring of slots, and
+ * delivers what comes back in point order; it alone touches the store.
+ *
+ *      delivered        taken         issued           points
+ *   ------|---------------|--------------|---------------|
+ *         | in work, done | to be taken  | not resolved  |
+ *
+ * [delivered, issued) fit the ring, so that a slow point holds up a bounded number of finished
+ * ones. The calling thread sleeps on a semaphore because that is what a signal handler may post.
+ */
+#include "study/sweep.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "study/run.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_A_WORKER = 4 };
+
+struct slot {
+    struct setup setup;
+    struct result result;
+    struct error why;
+    bool stored; /* read back, not run */
+    bool failed; /* with `why`; else there is a result */
+    bool done;
+};
+
+struct sweep {
+    const struct scenario *scenario;
+    const struct sweep_options *options;
+    struct slot *slots;
+    pthread_t *workers;
+    uint32_t slot_count, worker_count;
+    uint32_t threads;     /* of a point's replay */
+    pthread_mutex_t lock; /* taken, issued, closing, and `done` of the slots between */
+    pthread_cond_t work;
+    sem_t finished;
+    uint32_t delivered, taken, issued;
+    bool closing;
+};
+
+/* ---- signals ---- */
+
+static const int stop_signals[] = {SIGINT, SIGTERM};
+enum { STOP_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+
+/* Handlers have no argument for them. One sweep runs at a time. */
+static volatile sig_atomic_t stop_requested;
+static sem_t *stop_wakes;
+
+static void request_stop(int signal)
+{
+    (void)signal;
+    stop_requested = 1;
+    sem_post(stop_wakes);
+}
+
+/* A second signal finds the default action: it kills. Signals that were ignored stay so. */
+static void catch_signals(struct sweep *sweep, struct sigaction old[STOP_SIGNALS])
+{
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    stop_requested = 0;
+    stop_wakes = &sweep->finished;
+    for (int i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) {
+            sigaction(stop_signals[i], &action, NULL);
+        }
+    }
+}
+
+static void restore_signals(const struct sigaction old[STOP_SIGNALS])
+{
+    for (int i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], &old[i], NULL);
+    }
+}
+
+/* ---- workers ---- */
+
+static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
+{
+    return &sweep->slots[index % sweep->slot_count];
+}
+
+static void *work(void *context)
+{
+    struct sweep *sweep = context;
+    pthread_mutex_lock(&sweep->lock);
+    while (!sweep->closing) {
+        if (sweep->taken == sweep->issued) {
+            pthread_cond_wait(&sweep->work, &sweep->lock);
+            continue;
+        }
+        struct slot *slot = slot_of(sweep, sweep->taken++);
+        if (slot->done) {
+            continue;
+        }
+        pthread_mutex_unlock(&sweep->lock);
+        slot->failed = !run_setup(&slot->setup, sweep->threads, &slot->result, &slot->why);
+        pthread_mutex_lock(&sweep->lock);
+        slot->done = true;
+        sem_post(&sweep->finished);
+    }
+    pthread_mutex_unlock(&sweep->lock);
+    return NULL;
+}
+
+/* Signals go to the calling thread. Fewer workers than asked for are enough. */
+static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int code = 0;
+    while (code == 0 && sweep->worker_count < count) {
+        code = pthread_create(&sweep->workers[sweep->worker_count], NULL, work, sweep);
+        sweep->worker_count += code == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return sweep->worker_count > 0 ||
+           error_set(why, NULL, 0, "no thread for the sweep: %s", strerror(code));
+}
+
+static void join_workers(struct sweep *sweep)
+{
+    pthread_mutex_lock(&sweep->lock);
+    sweep->closing = true;
+    pthread_cond_broadcast(&sweep->work);
+    pthread_mutex_unlock(&sweep->lock);
+    for (uint32_t i = 0; i < sweep->worker_count; i++) {
+        pthread_join(sweep->workers[i], NULL);
+    }
+}
+
+/* ---- the calling thread ---- */
+
+/* The result of a setup that the store has already. */
+static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
+{
+    char run[17];
+    struct store *store = sweep->options->store;
+    return store == NULL ||
+           (run_identity(&slot->setup, run, why) && store_has(store, run, &slot->stored, why) &&
+            (!slot->stored || store_get(store, run, &slot->result, why)));
+}
+
+/* Resolve the next point and let a worker take it, unless it is settled already. */
+static void issue(struct sweep *sweep)
+{
+    struct slot *slot = slot_of(sweep, sweep->issued);
+    *slot = (struct slot){.stored = false};
+    setup_init(&slot->setup);
+    result_init(&slot->result);
+    slot->failed = !scenario_point(sweep->scenario, sweep->issued, &slot->setup, &slot->why) ||
+                   !read_back(sweep, slot, &slot->why);
+    pthread_mutex_lock(&sweep->lock);
+    slot->done = slot->failed || slot->stored;
+    sweep->issued++;
+    pthread_cond_signal(&sweep->work);
+    pthread_mutex_unlock(&sweep->lock);
+}
+
+static void release_slot(struct slot *slot)
+{
+    setup_release(&slot->setup);
+    result_release(&slot->result);
+}
+
+static bool is_done(struct sweep *sweep, uint32_t index)
+{
+    pthread_mutex_lock(&sweep->lock);
+    bool done = index < sweep->issued && slot_of(sweep, index)->done;
+    pthread_mutex_unlock(&sweep->lock);
+    return done;
+}
+
+static bool check_basis(const struct sweep_options *options, const struct result *result,
+                        struct error *why)
+{
+    const struct cell *cell = &result->cells[COLUMN_BASIS];
+    enum basis basis;
+    if (!options->require_basis || !cell->set) {
+        return true;
+    }
+    if (!basis_find(cell->text, NULL, 0, &basis, why)) {
+        return false;
+    }
+    if (basis <= options->least_basis) {
+        return true;
+    }
+    error_set(why, NULL, 0, "system '%s' on '%s' rests on %s figures",
+              result->cells[COLUMN_SYSTEM].text, result->cells[COLUMN_HARDWARE].text, cell->text);
+    return error_expect(why, "%s ones or better", basis_name(options->least_basis));
+}
+
+static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
+{
+    const struct sweep_options *options = sweep->options;
+    if (slot->failed) {
+        *why = slot->why;
+        return false;
+    }
+    return check_basis(options, &slot->result, why) &&
+           (options->store == NULL || slot->stored ||
+            store_put(options->store, &slot->result, why)) &&
+           (options->on_result == NULL ||
+            options->on_result(sweep->delivered, &slot->result, options->context, why));
+}
+
+static bool run_points(struct sweep *sweep, struct error *why)
+{
+    uint32_t points = sweep->scenario->points;
+    while (sweep->delivered < points && !stop_requested) {
+        if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
+            issue(sweep);
+        } else if (!is_done(sweep, sweep->delivered)) {
+            sem_wait(&sweep->finished);
+        }
+        while (!stop_requested && is_done(sweep, sweep->delivered)) {
+            struct slot *slot = slot_of(sweep, sweep->delivered);
+            if (!deliver(sweep, slot, why)) {
+                return false;
+            }
+            release_slot(slot);
+            sweep->delivered++;
+            if (sweep->options->on_progress != NULL) {
+                sweep->options->on_progress(sweep->delivered, points, sweep->options->context);
+            }
+        }
+    }
+    return true;
+}
+
+static bool run_caught(struct sweep *sweep, uint32_t workers, struct error *why)
+{
+    struct sigaction old[STOP_SIGNALS];
+    catch_signals(sweep, old);
+    bool ok = start_workers(sweep, workers, why) && run_points(sweep, why);
+    join_workers(sweep);
+    restore_signals(old);
+    for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
+        release_slot(slot_of(sweep, i));
+    }
+    return ok;
+}
+
+bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
+               bool *interrupted, struct error *why)
+{
+    uint32_t jobs = parallel_threads(options->jobs);
+    uint32_t workers = jobs < scenario->points ? jobs : scenario->points;
+    struct sweep sweep = {
+        .scenario = scenario,
+        .options = options,
+        .slot_count = SLOTS_A_WORKER * workers,
+        .threads = jobs / workers,
+    };
+    sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
+    sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
+    bool ok = sweep.workers != NULL;
+    if (ok) {
+        pthread_mutex_init(&sweep.lock, NULL);
+        pthread_cond_init(&sweep.work, NULL);
+        sem_init(&sweep.finished, 0, 0);
+        ok = run_caught(&sweep, workers, why);
+        sem_destroy(&sweep.finished);
+        pthread_cond_destroy(&sweep.work);
+        pthread_mutex_destroy(&sweep.lock);
+    }
+    *interrupted = ok && sweep.delivered < scenario->points;
+    free(sweep.workers);
+    free(sweep.slots);
+    return ok;
+}
