@@ -5,7 +5,7 @@
 ),
 variant(id, text) AS (
   SELECT id, group_concat(text, ', ')
-  FROM (SELECT * FROM word WHERE path NOT LIKE '$.mechanisms.policy%' ORDER BY id, path) GROUP BY id
+  FROM (SELECT * FROM word WHERE path <> '$.mechanisms.policy.eta' ORDER BY id, path) GROUP BY id
 ),
 point AS (
   SELECT ok.id, 100 * hit_ratio AS hit, 100 * mass_recall AS mass, eta.value AS eta,

@@ -28,8 +28,8 @@ point(i) = POINTS[1 + (int(i) + |POINTS| - 1) % |POINTS|]
 
 # Of `lines` lines the first ones are wider, so that one below another shows.
 below(i) = lines - i > 4 ? 4 : lines - i
-wide(i) = 2 + 0.8 * below(i)
-large(i) = 0.8 + 0.25 * below(i)
+wide(i) = 2 + 1.2 * below(i)
+large(i) = 0.8 + 0.4 * below(i)
 
 set border 3 lc rgb GREY
 set tics nomirror tc rgb "black"

@@ -1,0 +1,32 @@
+/* A sweep: all points of a scenario, several at once, each stored when done.
+ *
+ * Points are computed by worker threads and handed over in point order, so that output and database are
+ * the same for any number of jobs. A run that the store has is read back, not run again. Ctrl-C (or SIGTERM) lets the
+ * points in flight finish being dropped, keeps what is stored, and returns with `interrupted` set.
+ */
+#ifndef STUDY_SWEEP_H
+#define STUDY_SWEEP_H
+
+#include "base/error.h"
+#include "hardware/profile.h"
+#include "store/result.h"
+#include "store/store.h"
+#include "study/scenario.h"
+
+struct sweep_options {
+    struct store *store;      /* NULL: keep nothing */
+    uint32_t jobs; /* threads: points at once, the rest shared among their replays; 0: one a processor */
+    bool require_basis;
+    enum basis least_basis;   /* with require_basis: a run that rests on worse is an error */
+    /* Called in point order, in the calling thread. May be NULL. */
+    bool (*on_result)(uint32_t index, const struct result *result, void *context,
+                      struct error *why);
+    void (*on_progress)(uint32_t done, uint32_t points, void *context);
+    void *context;
+};
+
+/* Run all points. Stops at the first point (in order) that fails, with its error; what came before it is stored. */
+bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
+               bool *interrupted, struct error *why);
+
+#endif
