@@ -125,7 +125,7 @@ static inline void make_trace(const struct trace_header *header, const char *pat
 /* A fresh folder for the files of a test, and a path in it. */
 static inline char *make_folder(char folder[32])
 {
-    strcpy(folder, "/tmp/spillway-XXXXXX");
+    strcpy(folder, "/tmp/spillway-trace-XXXXXX");
     if (mkdtemp(folder) == NULL) {
         abort();
     }

@@ -190,6 +190,7 @@ static void malformed_lines_are_named(void **state)
          "'1 2 3 4' is no query"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,query,1 2 128\n", 6,
          "'1 2 128' is no query"},
+        {HAND_HEADER HAND_STEP_0 "0,0,0,0,9,0\n", 13, "'unit' is out of order"},
         {HAND_HEADER HAND_STEP_0, 13, "the file ends early"},
         {HAND_HEADER HAND_STEP_1, 4, "'born' is out of order"},
         {HAND_HEADER HAND_STEP_0 HAND_STEP_0, 13, "'born' is out of order"},

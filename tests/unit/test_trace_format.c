@@ -280,6 +280,51 @@ static void headers_that_break_a_rule_are_refused(void **state)
     unlink(path);
 }
 
+/* Two layers, two frames, and an index that says something else. */
+static void an_index_out_of_order_is_refused(void **state)
+{
+    (void)state;
+    static struct bytes payload, file;
+    char path[64];
+    make_path(folder, "hand.swt", path);
+    hand_payload(&payload);
+    const uint64_t first = 90, second = first + 36 + payload.size, end = second + 36 + payload.size;
+    const struct {
+        uint64_t offsets[2];
+        const char *found;
+    } cases[] = {
+        {{0, second}, "index, byte 298: frame 0 cannot be at 0"},
+        {{second, first}, "index, byte 298: frame 0 cannot be at 194"},
+        {{first, first}, "index, byte 306: frame 1 cannot be at 90"},
+        {{first, first + 35}, "index, byte 306: frame 1 cannot be at 125"},
+        {{first, end - 35}, "index, byte 306: frame 1 cannot be at 263"},
+        {{first, UINT64_MAX}, "index, byte 306: frame 1 cannot be at 18446744073709551615"},
+        {{first, second - 1}, "tile 0, layer 0, sequence 0, byte 90: a payload of 68 stored bytes"},
+        {{first, second},
+         "tile 0, layer 1, sequence 0, byte 194: here stands the frame of tile 0, "
+         "layer 0, sequence 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error why;
+        uint32_t fields[16];
+        memcpy(fields, hand_fields, sizeof fields);
+        fields[0] = 2;
+        file.size = 0;
+        hand_header(&file, fields, "{}");
+        hand_frame(&file, 0, (uint32_t)payload.size, &payload);
+        hand_frame(&file, 0, (uint32_t)payload.size, &payload);
+        put_u64(&file, cases[i].offsets[0]);
+        hand_footer(&file, cases[i].offsets[1]);
+        uint64_t hash = XXH64(file.at + end, 16, 0);
+        memcpy(file.at + end + 16, &hash, 8);
+        memcpy(file.at + end + 24, &end, 8);
+        save(path, &file);
+        assert_true(is_refused(path, &why));
+        assert_string_equal(why.found, cases[i].found);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +332,7 @@ int main(void)
         cmocka_unit_test(rows_that_break_a_rule_are_refused),
         cmocka_unit_test(payloads_of_another_size_are_refused),
         cmocka_unit_test(headers_that_break_a_rule_are_refused),
+        cmocka_unit_test(an_index_out_of_order_is_refused),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }
