@@ -60,7 +60,7 @@ static double budget_tokens(const struct setup *setup, const struct head_sizes *
     double heads = (double)offloaded * batch;
     switch (budget->unit) {
     case UNIT_SHARE:
-        return budget->value * (double)setup->context;
+        return round(budget->value * (double)setup->context);
     case UNIT_TIMES:
         return budget->value * (double)sizes->selected_tokens;
     case UNIT_TOKENS:

@@ -86,9 +86,8 @@ bool resident_importance(const struct setup *setup, const double *head_cosine, s
     return true;
 }
 
-/* N_p: selections of one head (all sequences) that cross the link during the compute of a layer. */
-static uint32_t prefetchable_heads(const struct setup *setup, const struct head_sizes *sizes,
-                                   const struct plan *plan, struct trust *trust)
+uint32_t resident_prefetchable(const struct setup *setup, const struct head_sizes *sizes,
+                               const struct plan *plan, struct trust *trust)
 {
     uint64_t attended = sizes->selected_tokens + setup->mechanisms.sinks + setup->mechanisms.recent;
     double compute = 0;
@@ -157,7 +156,7 @@ static bool keep_hardest(const struct setup *setup, const double *head_cosine,
     if (candidates == NULL) {
         return false;
     }
-    uint32_t prefetchable = prefetchable_heads(setup, sizes, plan, trust);
+    uint32_t prefetchable = resident_prefetchable(setup, sizes, plan, trust);
     uint32_t count = collect_candidates(setup, head_cosine, plan, prefetchable, candidates);
     uint64_t room = room_for_heads(setup, sizes, plan);
     qsort(candidates, count, sizeof *candidates, by_key_ascending);
