@@ -1,7 +1,8 @@
 /* What kernels and copies cost on a machine, alone: durations read off a profile.
  *
- * A kernel costs max(bytes / bandwidth, FLOPs / rate, CTA-bound copy time, kernels × floor). Each
- * function worsens `trust` by what it read.
+ * A kernel costs max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap). Of several
+ * bounds only the one that decides is trusted or not: a kernel bound by memory does not rest on an
+ * assumed compute rate.
  */
 #ifndef DECODE_COST_H
 #define DECODE_COST_H
@@ -10,34 +11,41 @@
 
 #include <stdint.h>
 
-/* A kernel, or a run of them on one stream: bytes it moves in HBM and its time alone. */
+/* A kernel, or a run of them on one stream. */
 struct kernel {
-    double bytes;
-    double ns;
+    double bytes; /* that it moves in HBM */
+    double ns;    /* alone */
+    struct trust trust;
 };
 
-/* A memory-bound kernel that reads `bytes` of HBM. */
-struct kernel cost_read(const struct setup *setup, double bytes, uint64_t kernels,
-                        struct trust *trust);
-
-/* A copy inside HBM of `bytes` by `ctas` CTAs, each bound by latency; all of them by the bandwidth
- * (read and written). */
-struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas,
-                            struct trust *trust);
-
-/* Top-k over `elements` scores of a layer. */
-struct kernel cost_topk(const struct setup *setup, double elements, struct trust *trust);
-
-/* The model's operators of one stage of `layer` (layer_count: the edge), for `batch` sequences that
- * attend to `attended` tokens each, as `kernels` kernels. */
-struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
-                         uint64_t batch, uint64_t attended, uint64_t kernels, struct trust *trust);
+/* A kernel that costs nothing. */
+extern const struct kernel kernel_none;
 
 /* Two kernels, one after the other. */
 struct kernel kernel_then(struct kernel first, struct kernel second);
 
-/* Gap that every kernel costs at least: a node of a graph, or the floor of an eager kernel. */
-double cost_kernel_gap(const struct setup *setup, struct trust *trust);
+/* The same work in at least `kernels` kernels: no kernel is shorter than the gap between two. */
+struct kernel kernel_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels);
+
+/* A memory-bound kernel that reads `bytes` of HBM. */
+struct kernel cost_read(const struct setup *setup, double bytes);
+
+/* A copy inside HBM of `bytes` by `ctas` CTAs, each bound by latency; all of them by the bandwidth
+ * (read and written). */
+struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas);
+
+/* Top-k over `elements` scores of a layer. */
+struct kernel cost_topk(const struct setup *setup, double elements);
+
+/* The model's operators of one stage of `layer` (layer_count: the edge), for `batch` sequences that
+ * attend to `attended` tokens each, as `kernels` kernels. */
+struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
+                         uint64_t batch, uint64_t attended, uint64_t kernels);
+
+/* Kernels of a stage of a layer that has `operators` of them in all. */
+uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
+
+/* The functions below worsen `trust` by what they read. */
 
 /* Threads that a mechanism's number stands for: 0 is every core. */
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
@@ -50,8 +58,5 @@ double cost_transfer_rate(const struct setup *setup, struct trust *trust);
 
 /* Bytes a second of one head's KV at most, by this mechanism: a thread's stores, a head's CTAs. */
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
-
-/* Kernels of a stage of a layer that has `operators` of them in all. */
-uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
 
 #endif

@@ -46,43 +46,39 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
     return count;
 }
 
-struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs, struct trust *trust)
+struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs)
 {
     const struct mechanisms *m = mechanisms_of(pipe);
     const struct model *model = &pipe->setup->model;
     double entries = (double)pipe->plan->entries * (double)pairs;
     double rows =
         m->retrieval_per_query_head ? (double)model_query_heads(model) / model_kv_heads(model) : 1;
-    struct kernel score = cost_read(pipe->setup, entries * (double)m->retrieval_bytes, 1, trust);
-    return kernel_then(score, cost_topk(pipe->setup, entries * rows, trust));
+    struct kernel score = cost_read(pipe->setup, entries * (double)m->retrieval_bytes);
+    return kernel_then(score, cost_topk(pipe->setup, entries * rows));
 }
 
 /* The share of the query projection that speculation runs once more. */
-static struct kernel query_cost(const struct pipe *pipe, struct trust *trust)
+static struct kernel query_cost(const struct pipe *pipe)
 {
     const struct model *model = &pipe->setup->model;
     uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
-    double share = mechanisms_of(pipe)->retrieval_query;
-    double bytes = share * (double)dtype_bytes(model->weights, weights);
-    return share > 0 ? cost_read(pipe->setup, bytes, 1, trust) : (struct kernel){0, 0};
+    double bytes =
+        mechanisms_of(pipe)->retrieval_query * (double)dtype_bytes(model->weights, weights);
+    return cost_read(pipe->setup, bytes);
 }
 
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = mechanisms_of(pipe);
     const struct ledger_row *row = pipe_row(pipe, layer);
-    struct trust trust = work_trust;
     pipe->at[layer].selected = pipe->at[layer].fetched = ENGINE_NONE;
     if (m->retrieval == RETRIEVAL_NONE) {
         return true;
     }
     /* Labels are compared before anything is scored: only heads that fetch score their entries. */
     uint64_t pairs = m->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
-    struct kernel kernel =
-        kernel_then(query_cost(pipe, &trust), fetch_retrieval_cost(pipe, pairs, &trust));
-    kernel.ns =
-        fmax(kernel.ns, (double)m->retrieval_kernels * cost_kernel_gap(pipe->setup, &trust));
-    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels, ENGINE_NONE, trust,
+    struct kernel kernel = kernel_then(query_cost(pipe), fetch_retrieval_cost(pipe, pairs));
+    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels, ENGINE_NONE,
                            &pipe->at[layer].selected, why);
 }
 
@@ -92,19 +88,24 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = mechanisms_of(pipe);
     struct pipe_layer *at = &pipe->at[layer];
-    struct work work = {.part = PART_SYNC, .resource = PIPE_NO_QUEUE, .trust = work_trust};
+    struct work work = {
+        .part = PART_SYNC,
+        .resource = PIPE_NO_QUEUE,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
     if (at->selected == ENGINE_NONE) {
         return true;
     }
     if (m->sync == SYNC_GPU) {
-        work.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work.trust);
+        work.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     } else {
         work.resource = PIPE_D2H;
         work.route = ROUTE_COPY_OUT;
-        work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.trust);
+        work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
         work.bytes = INDEX_BYTES * (double)pipe->plan->selected_tokens /
                      (double)m->retrieval_tokens * pipe_row(pipe, layer)->offloaded_heads;
-        work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.trust) / 1e9;
+        work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
         pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     }
     work_wait_for(&work, at->selected);
@@ -127,25 +128,30 @@ bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Attention over the summaries of entries that were not selected, beside the CPU's lookup. */
 bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    struct trust trust = work_trust;
     if (pipe->plan->estimated_entries == 0) {
         return true;
     }
     double bytes = (double)pipe->plan->estimated_entries * head_bytes(pipe) *
                    pipe_row(pipe, layer)->offloaded_heads;
-    return work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes, 1, &trust), 1,
-                           ENGINE_NONE, trust, NULL, why);
+    return work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
+                           why);
 }
 
 bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t units,
                        enum curve_id unit_cost, engine_task_id after, engine_task_id *out,
                        struct error *why)
 {
-    struct work work = {.part = PART_MANAGER, .resource = PIPE_POOL, .trust = work_trust};
-    double threads = cost_threads(pipe->setup, mechanisms_of(pipe)->pool_threads, &work.trust);
+    struct work work = {
+        .part = PART_MANAGER,
+        .resource = PIPE_POOL,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
+    double threads =
+        cost_threads(pipe->setup, mechanisms_of(pipe)->pool_threads, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
-    work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.trust) +
-                    (double)units * figure(pipe, unit_cost, 0, &work.trust) / jobs;
+    work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
+                    (double)units * figure(pipe, unit_cost, 0, &work.fixed_trust) / jobs;
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
 }
@@ -173,16 +179,19 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = mechanisms_of(pipe);
     struct pipe_layer *at = &pipe->at[layer];
-    struct work work = {.part = PART_GATHER,
-                        .resource = PIPE_POOL,
-                        .route = ROUTE_GATHER,
-                        .bytes = (double)pipe_row(pipe, layer)->missed * head_bytes(pipe),
-                        .trust = work_trust};
+    struct work work = {
+        .part = PART_GATHER,
+        .resource = PIPE_POOL,
+        .route = ROUTE_GATHER,
+        .bytes = (double)pipe_row(pipe, layer)->missed * head_bytes(pipe),
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
     if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
         return true;
     }
-    double threads = cost_threads(pipe->setup, m->transfer_threads, &work.trust);
-    work.rate = figure(pipe, CURVE_HOST_GATHER, threads, &work.trust) / 1e9;
+    double threads = cost_threads(pipe->setup, m->transfer_threads, &work.rate_trust);
+    work.rate = figure(pipe, CURVE_HOST_GATHER, threads, &work.rate_trust) / 1e9;
     work_wait_for(&work, at->looked_up);
     return work_put(pipe, &work, &at->looked_up, why) &&
            work_put_thread(pipe, PART_GATHER, 0, at->looked_up, work_trust, NULL, why);
@@ -195,17 +204,17 @@ static void choose_way(const struct pipe *pipe, struct work *work)
     case TRANSFER_SM_ZERO_COPY:
         work->resource = PIPE_SIDE;
         work->route = ROUTE_ZERO_COPY;
-        work->fixed_ns = figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work->trust);
+        work->fixed_ns = figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work->fixed_trust);
         break;
     case TRANSFER_CPU_STORE: /* ends with a flag that a kernel polls */
         work->resource = PIPE_STORES;
         work->route = ROUTE_COPY_IN;
-        work->fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work->trust);
+        work->fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work->fixed_trust);
         break;
     default:
         work->resource = PIPE_H2D;
         work->route = ROUTE_COPY_IN;
-        work->fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work->trust);
+        work->fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work->fixed_trust);
     }
 }
 
@@ -229,16 +238,23 @@ static bool start_transfer(struct pipe *pipe, engine_task_id *started, struct er
 static bool put_transfer(struct pipe *pipe, uint32_t layer, double bytes, double worst,
                          struct error *why)
 {
-    struct work work = {.part = PART_LINK, .bytes = bytes, .trust = work_trust};
+    struct work work = {
+        .part = PART_LINK,
+        .bytes = bytes,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
     engine_task_id started;
     if (!start_transfer(pipe, &started, why)) {
         return false;
     }
     choose_way(pipe, &work);
-    double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &work.trust);
-    double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &work.trust);
+    struct trust all_trust = work_trust, worst_trust = work_trust;
+    double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &all_trust);
+    double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &worst_trust);
     uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
     work.rate = bytes / fmax(all_ns, worst_ns);
+    work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
     work_wait_for(&work, started);
     work_wait_for(&work, pipe->at[layer].looked_up);
     work_wait_for(&work, pipe->at[before].attended);

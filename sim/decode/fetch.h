@@ -12,7 +12,7 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
 
 /* Scoring the entries of so many (sequence, head) pairs, and top-k over the scores. */
-struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs, struct trust *trust);
+struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs);
 
 /* The CPU's manager working on `units` units of `row`: a hand-off that wakes every thread of the
  * pool, then one job a (sequence, head). */

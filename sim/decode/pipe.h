@@ -36,7 +36,8 @@ struct pipe_mark {
     uint32_t step, layer;
     const char *stage; /* static */
     enum part part;
-    struct trust trust;
+    int64_t fixed_ns, alone_ns; /* its service before it moves bytes, and all of it without sharing */
+    struct trust fixed_trust, rate_trust; /* what these two parts rest on */
 };
 
 /* Tasks of a layer that later stages wait for; ENGINE_NONE when there are none. */
@@ -57,7 +58,7 @@ struct pipe {
 
     /* Costs that no step changes, one a layer and one for the edge. Owned. */
     struct kernel *kernels[MODEL_STAGE_COUNT];
-    struct trust kernel_trust;
+    struct trust channel_trust; /* of the channels' capacities */
 
     /* Construction. */
     uint32_t step, layer;

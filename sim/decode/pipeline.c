@@ -27,7 +27,7 @@ static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
 static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve, double share,
                         uint32_t *channel, struct error *why)
 {
-    double rate = profile_value(&pipe->setup->profile, curve, 0, &pipe->kernel_trust);
+    double rate = profile_value(&pipe->setup->profile, curve, 0, &pipe->channel_trust);
     *channel = engine_channel_add(pipe->engine, name, rate / share / 1e9, why);
     return *channel != ENGINE_NONE;
 }
@@ -52,7 +52,7 @@ static double zero_copy_share(const struct pipe *pipe)
 static bool add_link(struct pipe *pipe, struct engine_use hbm, struct engine_use *some_sm,
                      struct engine_route *routes, struct error *why)
 {
-    double share = cost_uplink_sharers(pipe->setup, &pipe->kernel_trust);
+    double share = cost_uplink_sharers(pipe->setup, &pipe->channel_trust);
     uint32_t dram, in, out, both;
     if (!add_channel(pipe, "DRAM", CURVE_HOST_DRAM_BANDWIDTH, share, &dram, why) ||
         !add_channel(pipe, "link to GPU", CURVE_LINK_H2D, share, &in, why) ||
@@ -138,12 +138,11 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
         uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);
         for (uint32_t l = 0; stage != MODEL_EDGE && l < layers; l++) {
             pipe->kernels[stage][l] =
-                cost_stage(setup, l, stage, pipe->plan->batch, attended_tokens(pipe, l), kernels,
-                           &pipe->kernel_trust);
+                cost_stage(setup, l, stage, pipe->plan->batch, attended_tokens(pipe, l), kernels);
         }
     }
     pipe->kernels[MODEL_EDGE][layers] =
-        cost_stage(setup, layers, MODEL_EDGE, pipe->plan->batch, 0, 1, &pipe->kernel_trust);
+        cost_stage(setup, layers, MODEL_EDGE, pipe->plan->batch, 0, 1);
     return true;
 }
 

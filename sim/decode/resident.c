@@ -93,7 +93,9 @@ uint32_t resident_prefetchable(const struct setup *setup, const struct head_size
     double compute = 0;
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
         uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);
-        compute += cost_stage(setup, 1, stage, plan->batch, attended, kernels, trust).ns;
+        struct kernel kernel = cost_stage(setup, 1, stage, plan->batch, attended, kernels);
+        trust_add(trust, kernel.trust);
+        compute += kernel.ns;
     }
     double bytes =
         (double)sizes->selected_tokens * (double)model_kv_head_bytes(&setup->model) * plan->batch;

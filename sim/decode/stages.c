@@ -25,8 +25,8 @@ static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t 
     uint64_t kernels = stage == MODEL_EDGE
                            ? EDGE_KERNELS
                            : cost_stage_kernels(mechanisms_of(pipe)->operators, stage);
-    return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][layer], kernels, after,
-                           pipe->kernel_trust, out, why);
+    return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][layer], kernels, after, out,
+                           why);
 }
 
 static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -37,11 +37,11 @@ static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool put_merge(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64_t ctas,
                       engine_task_id after, struct error *why)
 {
-    struct trust trust = work_trust;
     double bytes = (double)tokens * head_bytes(pipe);
     double all_ctas = (double)ctas * pipe_row(pipe, layer)->offloaded_heads;
-    struct kernel copy = cost_cta_copy(pipe->setup, bytes, all_ctas, &trust);
-    return tokens == 0 || work_put_kernel(pipe, PART_MERGE, copy, 1, after, trust, NULL, why);
+    return tokens == 0 ||
+           work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, all_ctas), 1, after,
+                           NULL, why);
 }
 
 /* Hits into the execution buffer, beside the SM loads of the misses. */
@@ -66,12 +66,9 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = mechanisms_of(pipe);
     uint64_t resident =
         (uint64_t)(pipe->plan->kv_heads - pipe->plan->offloaded[layer]) * pipe->plan->batch;
-    struct trust trust = work_trust;
-    if (m->retrieval == RETRIEVAL_NONE || resident == 0) {
-        return true;
-    }
-    return work_put_kernel(pipe, PART_RETRIEVAL, fetch_retrieval_cost(pipe, resident, &trust),
-                           m->retrieval_kernels, ENGINE_NONE, trust, NULL, why);
+    return m->retrieval == RETRIEVAL_NONE || resident == 0 ||
+           work_put_kernel(pipe, PART_RETRIEVAL, fetch_retrieval_cost(pipe, resident),
+                           m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
 static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -89,14 +86,13 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     (void)layer;
-    struct trust trust = work_trust;
+    struct kernel both = kernel_none;
     if (pipe->setup->model.tensor_parallel == 1) {
         return true;
     }
     double bytes = 2.0 * pipe->setup->model.hidden * pipe->plan->batch;
-    double ns = 2 * profile_value(&pipe->setup->profile, CURVE_GPU_COLLECTIVE, bytes, &trust);
-    return work_put_kernel(pipe, PART_COLLECTIVE, (struct kernel){0, ns}, 2, ENGINE_NONE, trust,
-                           NULL, why);
+    both.ns = 2 * profile_value(&pipe->setup->profile, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
+    return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }
 
 /* The new token's K and V of offloaded heads, to the host. */
@@ -104,13 +100,18 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct profile *profile = &pipe->setup->profile;
     struct work work = {
-        .part = PART_LINK, .resource = PIPE_D2H, .route = ROUTE_COPY_OUT, .trust = work_trust};
+        .part = PART_LINK,
+        .resource = PIPE_D2H,
+        .route = ROUTE_COPY_OUT,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
     if (pipe->plan->offloaded[layer] == 0) {
         return true;
     }
     work.bytes = head_bytes(pipe) * pipe->plan->offloaded[layer] * pipe->plan->batch;
-    work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.trust) / 1e9;
-    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.trust);
+    work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last_main);
     pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     return work_put(pipe, &work, NULL, why);
@@ -119,11 +120,16 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 /* The launch thread waits for the layer, and for what was prefetched in it. */
 static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    struct work work = {.part = PART_SYNC, .resource = PIPE_LAUNCH, .trust = work_trust};
+    struct work work = {
+        .part = PART_SYNC,
+        .resource = PIPE_LAUNCH,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
     if (!mechanisms_of(pipe)->layer_barrier) {
         return true;
     }
-    work.fixed_ns = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &work.trust);
+    work.fixed_ns = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last_main);
     work_wait_for(&work, pipe->at[(layer + 1) % pipe->plan->layers].fetched);
     return work_put(pipe, &work, NULL, why);

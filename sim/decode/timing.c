@@ -4,7 +4,7 @@
  * A step is the time between the ends of two steps' last kernels on the main stream. Its parts are
  * the pieces of the walk back over binding predecessors, its stalls those pieces of the walk that
  * lie in gaps of the main stream; both add up exactly. */
-#include "decode/pipe.h"
+#include "decode/work.h"
 
 #include "base/array.h"
 #include "engine/critical_path.h"
@@ -17,11 +17,6 @@ static int64_t end_of(const struct pipe *pipe, engine_task_id task)
     return engine_task_record(pipe->engine, task)->end_ns;
 }
 
-static const struct pipe_mark *mark_of(const struct pipe *pipe, engine_task_id task)
-{
-    return &pipe->marks[engine_task_record(pipe->engine, task)->tag];
-}
-
 /* Where the pieces of a walk go. */
 struct sums {
     const struct pipe *pipe;
@@ -29,14 +24,38 @@ struct sums {
     int64_t *basis_ns; /* [BASIS_COUNT], or NULL */
 };
 
+/* How much of [begin, end) lies in [from, to). */
+static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
+{
+    int64_t first = begin > from ? begin : from;
+    int64_t last = end < to ? end : to;
+    return last > first ? last - first : 0;
+}
+
+/* A task's time rests on what its fixed part was read from, then on its rate; and what it took
+ * longer than alone, because others were on its channels, on the channels' capacities:
+ *
+ *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end
+ */
+static void add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
+                      int64_t end_ns, int64_t *basis_ns)
+{
+    const struct pipe_mark *mark = &pipe->marks[record->tag];
+    int64_t moves = record->start_ns + mark->fixed_ns;
+    int64_t alone = record->start_ns + mark->alone_ns;
+    basis_ns[mark->fixed_trust.basis] += overlap(begin_ns, end_ns, record->start_ns, moves);
+    basis_ns[mark->rate_trust.basis] += overlap(begin_ns, end_ns, moves, alone);
+    basis_ns[pipe->channel_trust.basis] += overlap(begin_ns, end_ns, alone, record->end_ns);
+}
+
 /* Nothing is waited for without a task: no task of the pipeline has a release time. */
 static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
 {
     struct sums *sums = context;
-    const struct pipe_mark *mark = mark_of(sums->pipe, task);
-    sums->part_ns[mark->part] += end_ns - begin_ns;
+    const struct engine_record *record = engine_task_record(sums->pipe->engine, task);
+    sums->part_ns[sums->pipe->marks[record->tag].part] += end_ns - begin_ns;
     if (sums->basis_ns != NULL) {
-        sums->basis_ns[mark->trust.basis] += end_ns - begin_ns;
+        add_bases(sums->pipe, record, begin_ns, end_ns, sums->basis_ns);
     }
 }
 
@@ -90,9 +109,15 @@ static void read_layers(const struct pipe *pipe, struct timing *out)
 
 static void read_trust(const struct pipe *pipe, struct timing *out)
 {
-    out->trust = pipe->kernel_trust;
-    for (size_t i = 0; i < pipe->mark_count; i++) {
-        trust_add(&out->trust, pipe->marks[i].trust);
+    out->trust = work_trust;
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        const struct pipe_mark *mark = &pipe->marks[record->tag];
+        trust_add(&out->trust, mark->fixed_trust);
+        trust_add(&out->trust, mark->rate_trust);
+        if (record->end_ns - record->start_ns > mark->alone_ns) {
+            trust_add(&out->trust, pipe->channel_trust);
+        }
     }
 }
 

@@ -36,8 +36,16 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
     if (id == ENGINE_NONE) {
         return false;
     }
-    pipe->marks[pipe->mark_count++] =
-        (struct pipe_mark){pipe->step, pipe->layer, pipe->stage, work->part, work->trust};
+    pipe->marks[pipe->mark_count++] = (struct pipe_mark){
+        .step = pipe->step,
+        .layer = pipe->layer,
+        .stage = pipe->stage,
+        .part = work->part,
+        .fixed_ns = task.fixed_ns,
+        .fixed_trust = work->fixed_trust,
+        .rate_trust = work->rate_trust,
+        .alone_ns = task.fixed_ns + (work->bytes > 0 ? (int64_t)ceil(work->bytes / work->rate) : 0),
+    };
     if (work->resource == PIPE_MAIN) {
         pipe->last_main = id;
     }
@@ -50,7 +58,8 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
 bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
                      struct trust trust, engine_task_id *out, struct error *why)
 {
-    struct work work = {.part = part, .resource = PIPE_LAUNCH, .fixed_ns = ns, .trust = trust};
+    struct work work = {
+        .part = part, .resource = PIPE_LAUNCH, .fixed_ns = ns, .fixed_trust = trust};
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
 }
@@ -72,14 +81,21 @@ static bool launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, s
 }
 
 bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
-                     engine_task_id after, struct trust trust, engine_task_id *out,
-                     struct error *why)
+                     engine_task_id after, engine_task_id *out, struct error *why)
 {
     engine_task_id first;
-    if (!launch(pipe, kernels > 0 ? kernels : 1, &first, why)) {
+    kernels = kernels > 0 ? kernels : 1;
+    kernel = kernel_at_least(pipe->setup, kernel, kernels);
+    if (!launch(pipe, kernels, &first, why)) {
         return false;
     }
-    struct work work = {.part = part, .resource = PIPE_MAIN, .route = ROUTE_KERNEL, .trust = trust};
+    struct work work = {
+        .part = part,
+        .resource = PIPE_MAIN,
+        .route = ROUTE_KERNEL,
+        .fixed_trust = kernel.trust,
+        .rate_trust = kernel.trust,
+    };
     if (kernel.bytes > 0) {
         work.bytes = kernel.bytes;
         work.rate = kernel.bytes / kernel.ns;

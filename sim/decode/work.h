@@ -21,7 +21,7 @@ struct work {
     enum pipe_route route;
     engine_task_id after[WORK_MOST_AFTER];
     uint32_t after_count;
-    struct trust trust;
+    struct trust fixed_trust, rate_trust; /* of fixed_ns and of `rate` */
 };
 
 /* Nothing read yet: what a task's trust starts from. */
@@ -37,9 +37,9 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
 bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
                      struct trust trust, engine_task_id *out, struct error *why);
 
-/* Launch `kernels` kernels and run them as one task on the main stream, after `after`. */
+/* Launch `kernels` kernels and run them as one task on the main stream, after `after`. Each takes at
+ * least the gap between two kernels. */
 bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
-                     engine_task_id after, struct trust trust, engine_task_id *out,
-                     struct error *why);
+                     engine_task_id after, engine_task_id *out, struct error *why);
 
 #endif
