@@ -73,7 +73,7 @@ static bool check_value(const struct command_option *option, const char *value, 
     if (option->values == NULL || is_in(value, option->values)) {
         return true;
     }
-    error_usage(why, option->name, 0, "unknown %s '%s'", option->argument, value);
+    error_usage(why, NULL, 0, "unknown %s '%s' of '%s'", option->argument, value, option->name);
     return name_expect(value, option->values, why);
 }
 
@@ -90,13 +90,13 @@ static bool read_option(const struct command *command, int count, char *const *a
         }
         if (option->argument == NULL) {
             *word = (struct word){i, option->name};
-            return value == NULL || error_usage(why, option->name, 0, "takes no value");
+            return value == NULL || error_usage(why, NULL, 0, "'%s' takes no value", option->name);
         }
         if (value == NULL && *at + 1 < count && strncmp(argv[*at + 1], "--", 2) != 0) {
             value = argv[++*at];
         }
         if (value == NULL) {
-            error_usage(why, option->name, 0, "has no value");
+            error_usage(why, NULL, 0, "'%s' has no value", option->name);
             return error_expect(why, "%s %s", option->name, option->argument);
         }
         *word = (struct word){i, value};
@@ -128,7 +128,7 @@ static bool check_options(const struct arguments *arguments, struct error *why)
         const struct command_option *option = &command->options[i];
         uint32_t count = arguments->start[i + 1] - arguments->start[i];
         if (count > 1 && !option->repeats) {
-            return error_usage(why, option->name, 0, "is given %u times", count);
+            return error_usage(why, NULL, 0, "'%s' is given %u times", option->name, count);
         }
         if (count == 0 && option->required) {
             error_usage(why, NULL, 0, "'%s' needs %s", command->name, option->name);

@@ -22,7 +22,7 @@ static void print_values(const struct command *command, FILE *out)
 {
     for (const struct command_option *option = command->options; option->name != NULL; option++) {
         if (option->values != NULL) {
-            fprintf(out, "    '%s '*' %s ') words='", command->name, option->name);
+            fprintf(out, "    '%s '*'%s ') words='", command->name, option->name);
             for (const char *const *value = option->values; *value != NULL; value++) {
                 fprintf(out, "%s ", *value);
             }

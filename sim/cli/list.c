@@ -53,13 +53,15 @@ static bool add_system(struct table *table, const char *name, struct error *why)
     struct node *at = node_parse(name, strlen(name), "--list", why);
     bool ok = at != NULL && system_load(name, at, NULL, &mechanisms, &info, NULL, why);
     node_destroy(at);
-    const char *texts[] = {name, info.available, info.lossless, info.summary};
+    char what[sizeof info.summary + sizeof info.paper + 4];
+    snprintf(what, sizeof what, "%s (%s)", info.summary, info.paper);
+    const char *texts[] = {name, info.available, info.lossless, what};
     return ok && table_add(table, texts, 4, why);
 }
 
 static bool add_systems(struct table *table, struct error *why)
 {
-    return add_names(table, "scenarios/systems", ".yaml", add_system, why);
+    return add_names(table, "scenarios/systems", "yaml", add_system, why);
 }
 
 /* ---- models ---- */
@@ -99,7 +101,7 @@ static bool add_model(struct table *table, const char *name, struct error *why)
 
 static bool add_models(struct table *table, struct error *why)
 {
-    return add_names(table, "models", ".json", add_model, why);
+    return add_names(table, "models", "json", add_model, why);
 }
 
 /* ---- hardware ---- */
@@ -168,10 +170,10 @@ static bool add_host(struct table *table, const char *name, struct error *why)
 
 static bool add_hardware(struct table *table, struct error *why)
 {
-    return add_names(table, "hwprofiles", ".yaml", add_machine, why) &&
-           add_names(table, "hwprofiles/gpus", ".yaml", add_gpu, why) &&
-           add_names(table, "hwprofiles/links", ".yaml", add_link, why) &&
-           add_names(table, "hwprofiles/hosts", ".yaml", add_host, why);
+    return add_names(table, "hwprofiles", "yaml", add_machine, why) &&
+           add_names(table, "hwprofiles/gpus", "yaml", add_gpu, why) &&
+           add_names(table, "hwprofiles/links", "yaml", add_link, why) &&
+           add_names(table, "hwprofiles/hosts", "yaml", add_host, why);
 }
 
 /* ---- policies and mechanisms ---- */
@@ -268,7 +270,7 @@ static bool add_trace(struct table *table, const char *name, struct error *why)
 
 static bool add_traces(struct table *table, struct error *why)
 {
-    return add_names(table, "traces", ".swt", add_trace, why);
+    return add_names(table, "traces", "swt", add_trace, why);
 }
 
 /* ---- the command ---- */

@@ -203,7 +203,7 @@ static const char *format_of(const char *path, struct error *why)
             return formats[i];
         }
     }
-    error_usage(why, "--output", 0, "'%s' says no format", path);
+    error_usage(why, NULL, 0, "'%s' says no format of a picture", path);
     error_expect(why, "a name that ends in .svg, .png or .pdf");
     return NULL;
 }

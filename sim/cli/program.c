@@ -35,8 +35,8 @@ static bool unknown_command(const struct command *const *commands, const char *g
     const char *names[MOST_WORDS + 1];
     list_words(commands, group, words, names);
     if (given == NULL) {
-        error_usage(why, NULL, 0, "no command%s%s", group != NULL ? " behind " : "",
-                    group != NULL ? group : "");
+        error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " behind '" : "",
+                    group != NULL ? group : "", group != NULL ? "'" : "");
         given = "";
     } else {
         error_usage(why, NULL, 0, "unknown command '%s%s%s'", group != NULL ? group : "",
@@ -104,6 +104,7 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file past the limit on its size */
     bool ok = run_words(commands, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;

@@ -71,15 +71,16 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
     const char *jobs = arguments_text(arguments, JOBS);
     const char *basis = arguments_text(arguments, REQUIRE_BASIS);
     uint64_t count = 0;
-    if (jobs != NULL && !units_parse_whole(jobs, UNIT_COUNT, 4096, "--jobs", 0, "N", &count, why)) {
+    if (jobs != NULL &&
+        !units_parse_whole(jobs, UNIT_COUNT, 4096, NULL, 0, "--jobs", &count, why)) {
         return false;
     }
     if (jobs != NULL && count == 0) {
-        error_usage(why, "--jobs", 0, "no run without a thread");
+        error_usage(why, NULL, 0, "'--jobs' is 0, but nothing runs without a thread");
         return error_expect(why, "1 or more");
     }
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
-        return error_usage(why, NULL, 0, "--json and --csv cannot both be had");
+        return error_usage(why, NULL, 0, "'--json' and '--csv' cannot both be had");
     }
     out->jobs = (uint32_t)count;
     out->require_basis = basis != NULL;

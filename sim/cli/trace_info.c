@@ -35,7 +35,7 @@ static const struct {
     const char *what;
 } fields[] = {
 #define FIELD(name) #name, offsetof(struct trace_header, name)
-    {FIELD(layers), "layers"},
+    {FIELD(layers), "of the model"},
     {FIELD(kv_heads), "KV heads of a layer"},
     {FIELD(query_heads), "query heads of a layer"},
     {FIELD(head_dim), "numbers in a query"},
@@ -45,9 +45,9 @@ static const struct {
     {FIELD(sinks), "first tokens, in every row"},
     {FIELD(recent), "last tokens, in every row"},
     {FIELD(keep), "units of a row besides, at most"},
-    {FIELD(sequences), "sequences"},
-    {FIELD(steps), "steps of a sequence"},
-    {FIELD(steps_per_tile), "steps of a tile"},
+    {FIELD(sequences), "recorded"},
+    {FIELD(steps), "of each sequence"},
+    {FIELD(steps_per_tile), "of the file"},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 

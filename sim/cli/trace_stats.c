@@ -30,8 +30,8 @@ static bool read_tokens(const struct arguments *arguments, int option, uint32_t 
 {
     const char *text = arguments_text(arguments, option);
     uint64_t value = *tokens;
-    if (text != NULL && !units_parse_whole(text, UNIT_TOKENS, most, options[option].name, 0,
-                                           options[option].argument, &value, why)) {
+    if (text != NULL &&
+        !units_parse_whole(text, UNIT_TOKENS, most, NULL, 0, options[option].name, &value, why)) {
         return false;
     }
     *tokens = (uint32_t)value;
@@ -44,7 +44,7 @@ static bool read_selection(const struct arguments *arguments, const struct trace
     const char *share = arguments_text(arguments, SELECTION);
     *out = (struct trace_selection){0.1, header->sinks, header->recent};
     return (share == NULL ||
-            units_parse(share, UNIT_SHARE, "--selection", 0, "SHARE", &out->share, why)) &&
+            units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why)) &&
            read_tokens(arguments, SINKS, header->context, &out->sinks, why) &&
            read_tokens(arguments, RECENT, header->context, &out->recent, why);
 }
@@ -134,7 +134,7 @@ static bool print_table(const struct trace *trace, const struct trace_selection 
     struct table *table = table_create(columns, 5, why);
     bool ok = table != NULL && add_figures(table, stats, why);
     if (ok) {
-        printf("%s: demands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
+        printf("%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
                " last; heads as layer.head\n\n",
                trace_path(trace), 100 * selection->share, header->context, selection->sinks,
                selection->recent);

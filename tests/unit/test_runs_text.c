@@ -1,0 +1,160 @@
+/* Runs as JSON and CSV: every column, in order, spelt so that what reads them gets the values back. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/runs_text.h"
+
+#include <csv.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char odd_text[] = "a \"quoted\", \\ back\\slash,\ttab → and\nnewline";
+
+static void fill(struct result *result)
+{
+    struct error why;
+    result_init(result);
+    assert_true(result_text(result, COLUMN_RUN, "0123456789abcdef", &why));
+    assert_true(result_text(result, COLUMN_TRACE, odd_text, &why));
+    assert_true(result_text(result, COLUMN_POLICY, "", &why));
+    result_integer(result, COLUMN_CONTEXT, 131072);
+    result_integer(result, COLUMN_STEP, 50097183);
+    result_integer(result, COLUMN_TPOT, 50097183);
+    result_real(result, COLUMN_HIT_RATIO, 0.1);
+    result_real(result, COLUMN_MASS_RECALL, INFINITY);
+    result->part_count = 2;
+    result->parts[0] = (struct result_item){.name = "compute", .ns = 50000000};
+    result->parts[1] = (struct result_item){.name = "link", .ns = 97183};
+}
+
+static char *print_json(const struct result *result, bool *ok, struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    *ok = run_print_json(result, out, why);
+    fclose(out);
+    return text;
+}
+
+static void json_has_every_column_in_order(void **state)
+{
+    (void)state;
+    struct result result;
+    struct error why;
+    bool ok;
+    fill(&result);
+    char *text = print_json(&result, &ok, &why);
+    assert_true(ok);
+    assert_int_equal(strcspn(text, "\n"), strlen(text) - 1); /* one line */
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_object_size(json), COLUMN_COUNT);
+    const char *name;
+    json_t *value;
+    int column = 0;
+    json_object_foreach(json, name, value) {
+        assert_string_equal(name, column_kinds[column].name);
+        assert_int_equal(!json_is_null(value), result_has(&result, (enum column)column));
+        column++;
+    }
+    json_decref(json);
+    free(text);
+    result_release(&result);
+}
+
+static void json_gives_the_values_back(void **state)
+{
+    (void)state;
+    struct result result;
+    struct error why;
+    bool ok;
+    fill(&result);
+    char *text = print_json(&result, &ok, &why);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(json, "trace")), odd_text);
+    assert_string_equal(json_string_value(json_object_get(json, "policy")), "");
+    assert_int_equal(json_integer_value(json_object_get(json, "context")), 131072);
+    assert_true(json_is_null(json_object_get(json, "mass_recall")));
+    json_decref(json);
+    assert_non_null(strstr(text, "\"hit_ratio\":0.1,"));
+    assert_non_null(strstr(text, "\"step_us\":50097.183,"));
+    assert_non_null(strstr(text, "\"tpot_ms\":50.097183,"));
+    assert_non_null(strstr(text, "\"parts_us\":{\"compute\":50000.000,\"link\":97.183},"));
+    free(text);
+    result_release(&result);
+}
+
+static void text_that_is_no_utf8_is_an_error_in_json(void **state)
+{
+    (void)state;
+    struct result result;
+    struct error why;
+    bool ok;
+    fill(&result);
+    assert_true(result_text(&result, COLUMN_MODEL, "mod\xff", &why));
+    char *text = print_json(&result, &ok, &why);
+    assert_false(ok);
+    free(text);
+    result_release(&result);
+}
+
+/* What a CSV reader sees, with "|" behind each field and "$" behind each row. */
+static void add_field(void *field, size_t size, void *context)
+{
+    strncat(context, field, size);
+    strcat(context, "|");
+}
+
+static void end_row(int end, void *context)
+{
+    (void)end;
+    strcat(context, "$");
+}
+
+static void csv_gives_the_values_back(void **state)
+{
+    (void)state;
+    struct result result;
+    char *text = NULL, seen[8192] = "";
+    size_t size = 0;
+    struct csv_parser parser;
+    fill(&result);
+    FILE *out = open_memstream(&text, &size);
+    run_print_csv_head(out);
+    run_print_csv(&result, out);
+    fclose(out);
+    assert_int_equal(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI), 0);
+    assert_int_equal(csv_parse(&parser, text, size, add_field, end_row, seen), size);
+    assert_int_equal(csv_fini(&parser, add_field, end_row, seen), 0);
+    csv_free(&parser);
+    assert_memory_equal(seen, "run|system|model|hardware|trace|", 32);
+    const char *row = strchr(seen, '$') + 1;
+    char expected[256];
+    snprintf(expected, sizeof expected, "0123456789abcdef||||%s|131072||||||", odd_text);
+    assert_memory_equal(row, expected, strlen(expected));
+    assert_non_null(strstr(row, "|{\"compute\":50000.000,\"link\":97.183}|"));
+    size_t fields = 0;
+    for (const char *c = row; *c != '\0'; c++) {
+        fields += *c == '|';
+    }
+    assert_int_equal(fields, COLUMN_COUNT);
+    free(text);
+    result_release(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_has_every_column_in_order),
+        cmocka_unit_test(json_gives_the_values_back),
+        cmocka_unit_test(text_that_is_no_utf8_is_an_error_in_json),
+        cmocka_unit_test(csv_gives_the_values_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

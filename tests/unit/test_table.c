@@ -1,0 +1,136 @@
+/* Tables for people: aligned by character, never wider than a line where they can help it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The table as text; the caller frees it. */
+static char *print(const struct table *table)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    table_print(table, out);
+    fclose(out);
+    return text;
+}
+
+static void assert_prints(struct table *table, const char *expected)
+{
+    char *text = print(table);
+    assert_string_equal(text, expected);
+    free(text);
+    table_destroy(table);
+}
+
+static struct table *create(const struct table_column *columns, uint32_t count)
+{
+    struct error why;
+    struct table *table = table_create(columns, count, &why);
+    assert_non_null(table);
+    return table;
+}
+
+#define ADD(table, ...)                                                                            \
+    do {                                                                                           \
+        const char *texts[] = {__VA_ARGS__};                                                       \
+        struct error why;                                                                          \
+        assert_true(table_add(table, texts, sizeof texts / sizeof texts[0], &why));                \
+    } while (0)
+
+static void columns_align_by_character(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = "name"}, {.title = "n", .right = true}, {.title = "what"}};
+    struct table *table = create(columns, 3);
+    ADD(table, "a", "1", "x");
+    ADD(table, "3840→131072", "1000", NULL);
+    ADD(table, "", "", "");
+    assert_prints(table, "name            n  what\n"
+                         "a               1  x\n"
+                         "3840→131072  1000  -\n"
+                         "\n");
+}
+
+static void a_cell_can_be_set_later(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = "a"}, {.title = "b"}};
+    struct error why;
+    struct table *table = create(columns, 2);
+    ADD(table, "1", NULL);
+    ADD(table, "2", NULL);
+    assert_true(table_set(table, 1, 1, "best", &why));
+    assert_prints(table, "a  b\n"
+                         "1  -\n"
+                         "2  best\n");
+}
+
+static void no_titles_mean_no_head(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = ""}, {.title = ""}};
+    struct table *table = create(columns, 2);
+    ADD(table, "key", "value");
+    assert_prints(table, "key  value\n");
+}
+
+#define TEN "0123456789"
+#define FORTY TEN TEN TEN TEN
+
+static void the_column_that_matters_least_is_left_out(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = FORTY}, {.title = FORTY, .drop = 1}, {.title = "c", .drop = 2}, {.title = "why"}};
+    struct table *table = create(columns, 4);
+    ADD(table, "1", "2", "3", "link 22, manager 10, sync 1");
+    assert_prints(table, FORTY "  why\n"
+                               "1                                         link 22, manager 10, sync 1\n");
+}
+
+static void the_last_column_is_cut_at_a_comma(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = FORTY}, {.title = TEN TEN TEN}, {.title = "why"}};
+    struct table *table = create(columns, 3);
+    ADD(table, "1", "2", "manager 35, retrieval 12, merge 7");
+    assert_prints(table, FORTY "  " TEN TEN TEN "  why\n"
+                               "1                                         "
+                               "2                               manager 35, retrieval 12\n");
+}
+
+static void a_short_row_runs_over_and_is_wrapped(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = "system"}, {.title = "b", .right = true},
+                                           {.title = "c"}, {.title = "d"}};
+    struct table *table = create(columns, 4);
+    ADD(table, "vllm", "1", "2", "3");
+    ADD(table, "clo", "16", FORTY " " FORTY " " TEN " and more");
+    assert_prints(table, "system   b  c  d\n"
+                         "vllm     1  2  3\n"
+                         "clo     16  " FORTY " " FORTY "\n"
+                         "            " TEN " and more\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_align_by_character),
+        cmocka_unit_test(a_cell_can_be_set_later),
+        cmocka_unit_test(no_titles_mean_no_head),
+        cmocka_unit_test(the_column_that_matters_least_is_left_out),
+        cmocka_unit_test(the_last_column_is_cut_at_a_comma),
+        cmocka_unit_test(a_short_row_runs_over_and_is_wrapped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
