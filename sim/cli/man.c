@@ -39,7 +39,7 @@ static void print_item(const char *spelling, const char *summary, FILE *out)
 
 static void print_command(const struct command *command, FILE *out)
 {
-    fputs(".SS \"spillway ", out);
+    fputs(".SS spillway ", out);
     print_text(command->name, out);
     print_line(command->operands[0] != '\0' ? " " : "", command->operands, out);
     print_line("", command->summary, out);

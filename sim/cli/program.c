@@ -8,11 +8,12 @@
 #include <signal.h>
 #include <string.h>
 
-enum { MOST_WORDS = 32 };
+enum { MOST_WORDS = 32, MOST_NAMES = MOST_WORDS + 8 };
 
-/* The names that may stand first (`group` NULL), or second in a group, for messages. */
+/* The names that may stand first (`group` NULL), or second in a group, for messages: at most
+ * MOST_WORDS of commands, and the switches. */
 static void list_words(const struct command *const *commands, const char *group,
-                       char words[MOST_WORDS][16], const char *names[MOST_WORDS + 1])
+                       char words[MOST_WORDS][16], const char *names[MOST_NAMES])
 {
     size_t count = 0;
     for (; *commands != NULL && count < MOST_WORDS; commands++) {
@@ -25,6 +26,10 @@ static void list_words(const struct command *const *commands, const char *group,
         names[count] = words[count];
         count += count == 0 || strcmp(words[count], words[count - 1]) != 0;
     }
+    for (const struct program_switch *row = program_switches; group == NULL && row->name != NULL;
+         row++) {
+        names[count++] = row->name;
+    }
     names[count] = NULL;
 }
 
@@ -32,7 +37,7 @@ static bool unknown_command(const struct command *const *commands, const char *g
                             const char *given, struct error *why)
 {
     char words[MOST_WORDS][16];
-    const char *names[MOST_WORDS + 1];
+    const char *names[MOST_NAMES];
     list_words(commands, group, words, names);
     if (given == NULL) {
         error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " behind '" : "",

@@ -54,8 +54,8 @@ const struct command command_timeline = {
     .most_operands = COMMAND_MANY,
     .summary = "write one decode step as a timeline: what ran where, and what waited",
     .example =
-        "spillway timeline --set model=llama-3-8b --set hardware=a40 --set system=retroinfer \\\n"
-        "    -o step.json",
+        "spillway timeline --set model=llama-3-8b --set hardware=a40 --set context=131072 \\\n"
+        "    --set system=retroinfer -o step.json",
     .options = options,
     .more = scenario_print_keys,
     .run = run,
