@@ -27,6 +27,7 @@
 #define TINY_H
 
 #include "make_setup.h"
+#include "make_trace.h"
 
 #include <unistd.h>
 
@@ -52,6 +53,24 @@ static const char *const tiny_machine =
     " dram_bandwidth: 100GB/s, cores: 4, pool_handoff: 10us, lookup: 100ns, update: 200ns,"
     " gather: 5GB/s, pageable: 1GB/s}}";
 
+/* The folder that the tests of a program write to; fixtures of its group. */
+static char folder[32];
+
+static inline int enter_folder(void **state)
+{
+    (void)state;
+    make_folder(folder);
+    return 0;
+}
+
+static inline int leave_folder(void **state)
+{
+    char command[64];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
 static inline void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -60,8 +79,8 @@ static inline void write_text(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Write the model as FOLDER/tiny.json; `override` becomes "model=" and its path. */
-static inline const char *tiny_model(const char *folder, uint32_t layers, char override[128])
+/* Write the model into the folder; `override` becomes "model=" and its path. */
+static inline const char *tiny_model(uint32_t layers, char override[128])
 {
     char text[512];
     snprintf(override, 128, "model=%s/tiny.json", folder);
@@ -76,10 +95,27 @@ static inline const char *tiny_model(const char *folder, uint32_t layers, char o
 }
 
 /* A system of which everything is left at its default: KV on the host, everything selected. */
-static inline const char *bare_system(const char *folder, char override[128])
+static inline const char *bare_system(char override[128])
 {
     snprintf(override, 128, "system=%s/bare.yaml", folder);
     write_text(override + strlen("system="), "summary: nothing said\n");
+    return override;
+}
+
+/* A random trace of the tiny model's heads in 3 layers, known as recorded from `model`: "trace="
+ * and its path. It has 7 steps. */
+static inline const char *tiny_trace(const char *model, char override[128])
+{
+    char source[64];
+    struct trace_header header = make_header();
+    snprintf(source, sizeof source, "{\"model\":\"%s\"}", model);
+    snprintf(override, 128, "trace=%s/%s.swt", folder, model);
+    header.layers = 3;
+    header.kv_heads = 4;
+    header.query_heads = 20;
+    header.head_dim = 50;
+    header.source = source;
+    make_trace(&header, override + strlen("trace="), 1);
     return override;
 }
 
