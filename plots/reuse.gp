@@ -2,10 +2,11 @@
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; source = ""; lines = 0
+title = ""; source = ""; lines = 0; least = 100
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
+    (is("point") && $3 < least ? (least = $3) : 0), \
     (is("line") ? (lines = $2) : 0), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
@@ -23,7 +24,10 @@ set rmargin 4
 set key inside bottom left Left reverse samplen 2 spacing 1.2 title "at the points: threshold eta" left
 set xlabel "reuse: wanted KV that need not cross the link (%)" offset 0, 0.4
 set ylabel "attention mass attended to (%)" offset 0.5, 0
-set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06
+# Room for a label on either side; no share is below 0 or above 100.
+set xrange [least < 10 ? -6 : 5 * floor((least - 5) / 5):103]
+set xtics least < 50 ? 20 : 5
+set offsets 0, 0, graph 0.06, graph 0.06
 
 plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
         with linespoints lc rgb color(i) lw wide(i) pt point(i) ps large(i) title names[i], \
