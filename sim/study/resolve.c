@@ -14,6 +14,7 @@
 #define MOST_CONTEXT ((uint64_t)1 << 32)
 #define MOST_BATCH ((uint64_t)1 << 20)
 #define MOST_BYTES ((uint64_t)1 << 53)
+#define MOST_STEPS ((uint64_t)1 << 16) /* all are timed in one schedule */
 #define DEFAULT_TRACE "smollm2-135m"
 
 static const struct node *required(const struct node *root, const char *key, const char *example,
@@ -154,21 +155,35 @@ static bool read_trace(const struct node *root, struct setup *out, struct error 
     return true;
 }
 
-/* A word that stands for a number, else the number. */
+/* A whole number of at least `least`. */
+static bool read_whole(const struct node *root, const char *key, uint64_t least, uint64_t most,
+                       uint64_t *out, struct error *why)
+{
+    return node_whole(root, key, UNIT_COUNT, most, out, why) &&
+           (*out >= least || node_error(node_get(root, key), why, "'%s' of %llu is too small", key,
+                                        (unsigned long long)*out));
+}
+
+/* The same, or a word that stands for `meant`. Where neither is said, `*out` stays. */
 static bool read_word_or_whole(const struct node *root, const char *key, const char *word,
-                               uint64_t least, uint64_t most, bool *is_word, uint64_t *out,
+                               int64_t meant, uint64_t least, uint64_t most, int64_t *out,
                                struct error *why)
 {
     const struct node *node = node_get(root, key);
-    *is_word = node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, word) == 0;
-    if (*is_word) {
+    uint64_t value = 0;
+    if (node == NULL || node->kind == NODE_NULL) {
         return true;
     }
-    if (!node_whole(root, key, UNIT_COUNT, most, out, why)) {
-        return word[0] == '\0' ? false : error_expect(why, "a whole number, or %s", word);
+    if (node->kind == NODE_SCALAR && strcmp(node->text, word) == 0) {
+        *out = meant;
+        return true;
     }
-    return *out >= least ||
-           node_error(node, why, "'%s' of %llu is too small", key, (unsigned long long)*out);
+    if (!read_whole(root, key, least, most, &value, why)) {
+        return error_expect(why, "a whole number from %llu to %llu, or %s",
+                            (unsigned long long)least, (unsigned long long)most, word);
+    }
+    *out = (int64_t)value;
+    return true;
 }
 
 static bool read_order(const struct node *root, struct setup *out, struct error *why)
@@ -187,27 +202,21 @@ static bool read_order(const struct node *root, struct setup *out, struct error 
 
 static bool read_size(const struct node *root, struct setup *out, struct error *why)
 {
-    uint64_t context = 0, batch = 1, steps = SETUP_STEPS_ALL, warmup = 0, pool = 0, seed = 1;
-    bool most, automatic, all;
+    int64_t batch = 1, steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
+    out->seed = 1;
     if (required(root, "context", "131072", why) == NULL ||
-        !read_word_or_whole(root, "context", "", 1, MOST_CONTEXT, &most, &context, why) ||
-        !read_word_or_whole(root, "batch", "max", 1, MOST_BATCH, &most, &batch, why) ||
-        !read_word_or_whole(root, "steps", "all", 0, UINT32_MAX, &all, &steps, why) ||
-        !read_word_or_whole(root, "warmup", "auto", 0, UINT32_MAX, &automatic, &warmup, why) ||
-        !node_whole(root, "seed", UNIT_COUNT, MOST_BYTES, &seed, why) ||
-        !node_whole(root, "kv_pool_tokens", UNIT_TOKENS, MOST_BYTES, &pool, why)) {
+        !read_whole(root, "context", 1, MOST_CONTEXT, &out->context, why) ||
+        !read_word_or_whole(root, "batch", "max", SETUP_BATCH_MAX, 1, MOST_BATCH, &batch, why) ||
+        !read_word_or_whole(root, "steps", "all", SETUP_STEPS_ALL, 1, MOST_STEPS, &steps, why) ||
+        !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,
+                            why) ||
+        !node_whole(root, "seed", UNIT_COUNT, MOST_BYTES, &out->seed, why) ||
+        !node_whole(root, "kv_pool_tokens", UNIT_TOKENS, MOST_BYTES, &out->kv_pool_tokens, why)) {
         return false;
     }
-    if (node_get(root, "steps") != NULL && !all && steps == 0) {
-        return node_error(node_get(root, "steps"), why, "no step to report");
-    }
-    out->context = context;
-    out->batch = most ? SETUP_BATCH_MAX : (uint32_t)batch;
-    out->steps = all ? SETUP_STEPS_ALL : (uint32_t)steps;
-    out->warmup =
-        automatic || node_get(root, "warmup") == NULL ? SETUP_WARMUP_AUTO : (int64_t)warmup;
-    out->kv_pool_tokens = pool;
-    out->seed = seed;
+    out->batch = (uint32_t)batch;
+    out->steps = (uint32_t)steps;
+    out->warmup = warmup;
     return true;
 }
 
@@ -245,32 +254,61 @@ static bool put(struct node *root, const char *key, const char *format, unsigned
     return node_set(root, key, text, why);
 }
 
+/* Every mechanism: as the preset or an override writes it, else its default. */
+static bool put_mechanisms(struct node *all, const struct node *merged, struct error *why)
+{
+    bool good = node_set(all, "mechanisms", "{}", why);
+    for (const struct mechanism_key *key = mechanism_keys; good && key->name != NULL; key++) {
+        const struct node *said = node_get(merged, key->name);
+        char path[64];
+        snprintf(path, sizeof path, "mechanisms.%s", key->name);
+        good = said != NULL && said->kind != NODE_NULL ? node_put(all, path, said, why)
+                                                       : node_set(all, path, key->standard, why);
+    }
+    return good;
+}
+
+static bool put_memory(struct node *all, const struct setup *setup, struct error *why)
+{
+    char usable[32];
+    snprintf(usable, sizeof usable, "%.17g", setup->hbm_usable);
+    return node_set(all, "hbm_usable", usable, why) &&
+           put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
+           put(all, "kv_pool_tokens", "%llu", setup->kv_pool_tokens, why) &&
+           put(all, "host_memory", "%lluB", setup->host_memory, why);
+}
+
+static bool put_model(struct node *all, const struct model *model, struct error *why)
+{
+    return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
+           node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
+           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why);
+}
+
+/* A path that the scenario gives stays as it is; the default is a plain name. */
+static bool put_trace(struct node *all, const struct setup *setup, struct error *why)
+{
+    const struct node *said = node_get(all, "trace");
+    return (said != NULL && said->kind != NODE_NULL) ||
+           node_set(all, "trace", setup->trace_name, why);
+}
+
 /* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
  * a text is a scenario that reproduces its run. */
 static bool write_scenario(const struct node *root, const struct node *merged, struct setup *out,
                            struct error *why)
 {
-    static const char *const info_keys[] = {"summary", "paper", "available", "lossless"};
     struct node *all = node_copy(root, why);
     bool good =
-        all != NULL && node_set(all, "sweep", "", why) &&
-        node_put(all, "mechanisms", merged, why) && node_set(all, "trace", out->trace_name, why) &&
+        all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
+        put_mechanisms(all, merged, why) && put_memory(all, out, why) && put_trace(all, out, why) &&
         put(all, "context", "%llu", out->context, why) &&
         node_set(all, "order", out->order == POLICY_BATCH ? "batch" : "sequential", why) &&
         put(all, "seed", "%llu", out->seed, why) &&
-        put(all, "tensor_parallel", "%llu", out->model.tensor_parallel, why) &&
-        put(all, "hbm_reserve", "%lluB", out->hbm_reserve, why) &&
-        put(all, "kv_pool_tokens", "%llu", out->kv_pool_tokens, why) &&
-        put(all, "host_memory", "%lluB", out->host_memory, why) &&
         put(all, "batch", out->batch == SETUP_BATCH_MAX ? "max" : "%llu", out->batch, why) &&
         put(all, "steps", out->steps == SETUP_STEPS_ALL ? "all" : "%llu", out->steps, why) &&
         put(all, "warmup", out->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
             (unsigned long long)out->warmup, why);
-    for (size_t i = 0; good && i < sizeof info_keys / sizeof *info_keys; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "mechanisms.%s", info_keys[i]);
-        good = node_set(all, path, "", why);
-    }
     out->scenario = good ? node_canonical(all, why) : NULL;
     node_destroy(all);
     return out->scenario != NULL;

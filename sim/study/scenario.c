@@ -115,6 +115,9 @@ static bool count_points(struct scenario *scenario, struct error *why)
     }
     for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const struct node *list = scenario->sweep->children[i];
+        if (strcmp(list->key, "sweep") == 0 || strncmp(list->key, "sweep.", 6) == 0) {
+            return node_error(list, why, "a sweep cannot be swept");
+        }
         if (list->kind != NODE_LIST || list->count == 0) {
             node_error(list, why, "'%s' of the sweep is no list", list->key);
             return error_expect(why, "at least one value in [ ]");
@@ -163,18 +166,17 @@ void scenario_release(struct scenario *scenario)
     *scenario = (struct scenario){0};
 }
 
-/* Lay the values of point `index` over `root`, the last key of the sweep fastest. */
+/* Lay the values of point `index` over `root`, in the order of the keys, the last one fastest. */
 static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
                       struct error *why)
 {
-    for (size_t i = scenario->sweep != NULL ? scenario->sweep->count : 0; i > 0; i--) {
-        const struct node *list = scenario->sweep->children[i - 1];
-        const struct node *value = list->children[index % list->count];
-        index /= (uint32_t)list->count;
-        if (!node_put(root, list->key, value, why)) {
-            return false;
-        }
-        if (!check_keys(root, why) || !open_hardware(root, why)) {
+    uint32_t stride = scenario->points;
+    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const struct node *list = scenario->sweep->children[i];
+        stride /= (uint32_t)list->count;
+        const struct node *value = list->children[index / stride % list->count];
+        if (!node_put(root, list->key, value, why) || !check_keys(root, why) ||
+            !open_hardware(root, why)) {
             return false;
         }
     }

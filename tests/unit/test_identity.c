@@ -1,0 +1,372 @@
+/* The identity of a run: different where something that decides the result is, equal where nothing
+ * is; and the resolved scenario, which reproduces its run. */
+#include "tiny.h"
+
+#include "base/find.h"
+#include "decode/pipeline.h"
+#include "study/hashes.h"
+#include "study/run.h"
+
+static const char *identity_of(const char *const *overrides)
+{
+    static char runs[4][17];
+    static size_t next;
+    struct setup setup = make_setup(overrides);
+    struct error why;
+    char *run = runs[next++ % 4];
+    if (!run_identity(&setup, run, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    setup_release(&setup);
+    return run;
+}
+
+/* ---- what changes it ------------------------------------------------------------------------- */
+
+static const char *const changes[] = {
+    "model=llama-3.1-8b",
+    "hardware=h200",
+    "hardware.link=pcie5-x16",
+    "system=clo",
+    "system=fullattn-graph",
+    "trace=assumed:hit=93%,spread=4%",
+    "trace=assumed:hit=92%,spread=5%",
+    "trace=smollm2-135m",
+    "context=131073",
+    "batch=2",
+    "batch=max",
+    "steps=3",
+    "warmup=3",
+    "seed=2",
+    "order=sequential",
+    "tensor_parallel=2",
+    "dtype.weights=fp8",
+    "dtype.kv=fp8",
+    "hbm_usable=89%",
+    "hbm_reserve=1GiB",
+    "kv_pool_tokens=400000",
+    "host_memory=64GiB",
+    "mechanisms.launch=graph",
+};
+
+/* One of them against all: changing one key must not undo another. */
+static void every_key_changes_the_identity(void **state)
+{
+    (void)state;
+    char runs[COUNT(changes) + 1][17];
+    strcpy(runs[COUNT(changes)], identity_of(OVERRIDES(NULL)));
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        strcpy(runs[i], identity_of(OVERRIDES(changes[i])));
+        for (size_t other = 0; other <= COUNT(changes); other++) {
+            if ((other < i || other == COUNT(changes)) && strcmp(runs[i], runs[other]) == 0) {
+                fail_msg("'%s' is '%s'", changes[i],
+                         other < COUNT(changes) ? changes[other] : "nothing");
+            }
+        }
+    }
+}
+
+/* Another value of a key, by its type: one that is no default. */
+static void other_value(const struct mechanism_key *key, size_t choice, char text[128])
+{
+    static const char *const by_unit[] = {
+        [UNIT_COUNT] = "7",    [UNIT_SHARE] = "17%", [UNIT_TOKENS] = "7tok",
+        [UNIT_BYTES] = "777B", [UNIT_NS] = "777us",
+    };
+    const char *value = key->type == MECHANISM_CHOICE   ? key->values[choice]
+                        : key->type == MECHANISM_SWITCH ? (choice ? "yes" : "no")
+                        : key->type == MECHANISM_POLICY ? policies[choice]->name
+                        : key->type == MECHANISM_BUDGET ? "1.5x"
+                                                        : by_unit[key->unit];
+    snprintf(text, 128, "mechanisms.%s=%s", key->name, value);
+}
+
+static bool has_choice(const struct mechanism_key *key, size_t choice)
+{
+    return key->type == MECHANISM_CHOICE   ? key->values[choice] != NULL
+           : key->type == MECHANISM_SWITCH ? choice < 2
+           : key->type == MECHANISM_POLICY ? policies[choice] != NULL
+                                           : choice < 1;
+}
+
+static const void *field(const struct setup *setup, const struct mechanism_key *key)
+{
+    return (const char *)&setup->mechanisms + key->offset;
+}
+
+/* RetroInfer without what allows no prefetch, and no graph. */
+#define MECHANISM_BASE "system=retroinfer", "mechanisms={merge: no, syncs: 0}"
+
+/* Every value of every mechanism that the rest of the system allows: the same value, the same
+ * identity; another one, another. */
+static void every_mechanism_changes_the_identity(void **state)
+{
+    (void)state;
+    struct setup base = SETUP(MECHANISM_BASE);
+    char run[17];
+    strcpy(run, identity_of(OVERRIDES(MECHANISM_BASE)));
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        bool changed = false;
+        size_t size = key->type == MECHANISM_BUDGET   ? sizeof(struct budget)
+                      : key->type == MECHANISM_POLICY ? sizeof(const struct policy_kind *)
+                      : key->values != NULL || key->type == MECHANISM_SWITCH ? sizeof(int)
+                                                                             : sizeof(uint64_t);
+        for (size_t choice = 0; has_choice(key, choice); choice++) {
+            char override[128];
+            struct setup setup;
+            struct error why;
+            other_value(key, choice, override);
+            if (!try_setup(OVERRIDES(MECHANISM_BASE, override), &setup, &why)) {
+                continue;
+            }
+            bool same = memcmp(field(&setup, key), field(&base, key), size) == 0;
+            bool equal = strcmp(run, identity_of(OVERRIDES(MECHANISM_BASE, override))) == 0;
+            if (same != equal) {
+                fail_msg("%s: %s", override, equal ? "no change" : "a change");
+            }
+            changed = changed || !same;
+            setup_release(&setup);
+        }
+        if (!changed) {
+            fail_msg("no other value of '%s' was tried", key->name);
+        }
+    }
+    setup_release(&base);
+}
+
+/* Twice (or half) of a figure of the machine, as the value of an override. */
+static void other_figure(const struct profile *profile, enum curve_id id, char text[160])
+{
+    static const char *const units[] = {
+        [UNIT_COUNT] = "", [UNIT_SHARE] = "",          [UNIT_BYTES] = "B",
+        [UNIT_NS] = "ns",  [UNIT_BYTES_PER_S] = "B/s", [UNIT_FLOP_PER_S] = "FLOP/s",
+    };
+    double times = curve_kinds[id].unit == UNIT_SHARE ? .5 : 2;
+    snprintf(text, 160, "hardware.%s=%.17g%s", curve_kinds[id].name,
+             times * profile->curves[id].value[0], units[curve_kinds[id].unit]);
+}
+
+static void every_figure_of_the_machine_changes_the_identity(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=clo");
+    char run[17];
+    size_t changed = 0;
+    strcpy(run, identity_of(OVERRIDES("system=clo")));
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        char override[160];
+        if (setup.profile.curves[id].count == 0) {
+            continue;
+        }
+        other_figure(&setup.profile, id, override);
+        if (strcmp(run, identity_of(OVERRIDES("system=clo", override))) == 0) {
+            fail_msg("%s: no change", override);
+        }
+        changed++;
+    }
+    assert_true(changed > CURVE_COUNT / 2);
+    setup_release(&setup);
+}
+
+/* What a file holds decides, not what it is called. */
+static void files_are_known_by_their_content(void **state)
+{
+    (void)state;
+    char model[128], system[128], trace[128], table[64], run[17];
+    tiny_model(2, model);
+    bare_system(system);
+    tiny_trace("other", trace);
+    make_path(folder, "tiny.heads.tsv", table);
+    write_text(table, "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.8\n");
+    const char *const overrides[] = {model, tiny_machine, system, trace, "context=1000", NULL};
+    strcpy(run, identity_of(overrides));
+
+    write_text(table, "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.9\n");
+    assert_string_not_equal(run, identity_of(overrides));
+    unlink(table);
+    assert_string_not_equal(run, identity_of(overrides));
+    write_text(table, "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.8\n");
+    assert_string_equal(run, identity_of(overrides));
+
+    write_text(system + strlen("system="), "operators: 41\n");
+    assert_string_not_equal(run, identity_of(overrides));
+    write_text(system + strlen("system="), "lossless: exact\n"); /* a column of the result */
+    assert_string_not_equal(run, identity_of(overrides));
+    bare_system(system);
+    assert_string_equal(run, identity_of(overrides));
+
+    char another[128];
+    tiny_trace("another", another); /* the same rows, of another model */
+    assert_int_equal(rename(another + strlen("trace="), trace + strlen("trace=")), 0);
+    assert_string_not_equal(run, identity_of(overrides));
+    unlink(table);
+}
+
+/* ---- what does not --------------------------------------------------------------------------- */
+
+static const char *const same[][2] = {
+    {"hardware={extends: a40}", NULL},
+    {"hbm_usable=90%", "hbm_usable=0.9"},
+    {"hbm_reserve=0B", "host_memory=0B"},
+    {"kv_pool_tokens=0", "seed=1"},
+    {"order=batch", "tensor_parallel=1"},
+    {"steps=all", "warmup=auto"},
+    {"steps=", "warmup="},
+    {"batch=1", "batch="},
+    {"dtype.kv=bf16", "dtype.weights=bf16"},
+    {"dtype={}", "mechanisms={}"},
+    {"sweep=", NULL},
+    {"sweep.seed=[1]", NULL},
+    {"mechanisms.sinks=4tok", "mechanisms.policy=none"},
+    {"mechanisms.launch=eager", "mechanisms.sync=gpu"},
+    {"batch=2", "batch=1"},
+};
+
+static void what_says_the_same_has_the_same_identity(void **state)
+{
+    (void)state;
+    char run[17];
+    strcpy(run, identity_of(OVERRIDES(NULL)));
+    for (size_t i = 0; i < COUNT(same); i++) {
+        const char *first = same[i][0], *second = same[i][1];
+        if (strcmp(run, identity_of(OVERRIDES(first, second))) != 0) {
+            fail_msg("'%s', '%s'", first, second != NULL ? second : "");
+        }
+    }
+}
+
+/* A point of a sweep is the run that its values alone are, so that a sweep resumes another. */
+static void point_of_a_sweep_is_a_run_of_its_own(void **state)
+{
+    static const char *const overrides[] = {"model=llama-3-8b",
+                                            "hardware=h200",
+                                            "system=clo",
+                                            "context=131072",
+                                            "trace=assumed:hit=93%,spread=5%",
+                                            "sweep={system: [vllm, clo], batch: [1, 2],"
+                                            " mechanisms.operators: [40, 50]}"};
+    (void)state;
+    struct scenario scenario;
+    struct setup setup;
+    struct error why;
+    char run[17];
+    assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
+    assert_true(scenario_point(&scenario, 7, &setup, &why));
+    assert_true(run_identity(&setup, run, &why));
+    assert_string_equal(run, identity_of(OVERRIDES("hardware=h200", "system=clo", "batch=2",
+                                                   "mechanisms.operators=50")));
+    setup_release(&setup);
+    scenario_release(&scenario);
+}
+
+/* ---- the resolved scenario ------------------------------------------------------------------- */
+
+/* Run `text`, a resolved scenario, as a file. */
+static struct setup resolve_again(const char *text)
+{
+    char path[64];
+    const char *files[] = {make_path(folder, "resolved.yaml", path)};
+    struct scenario scenario;
+    struct setup setup;
+    struct error why;
+    write_text(path, text);
+    if (!scenario_load(files, 1, NULL, 0, &scenario, &why) ||
+        !scenario_point(&scenario, 0, &setup, &why)) {
+        fail_msg("%s\n%s", text, message_of(&why));
+    }
+    scenario_release(&scenario);
+    return setup;
+}
+
+static void check_round_trip(const char *const *overrides)
+{
+    struct setup setup = make_setup(overrides);
+    struct setup again = resolve_again(setup.scenario);
+    struct run_hashes first, second;
+    struct error why;
+    assert_string_equal(setup.scenario, again.scenario);
+    assert_true(run_hashes(&setup, &first, &why) && run_hashes(&again, &second, &why));
+    assert_string_equal(first.run, second.run);
+    assert_string_equal(first.scenario, second.scenario);
+    assert_string_equal(first.profile, second.profile);
+    assert_string_equal(first.trace, second.trace);
+    setup_release(&setup);
+    setup_release(&again);
+}
+
+static void resolved_scenario_reproduces_its_run(void **state)
+{
+    (void)state;
+    char **systems;
+    size_t count;
+    struct error why;
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        check_round_trip(OVERRIDES(changes[i]));
+    }
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &count, &why));
+    for (size_t i = 0; i < count; i++) {
+        char system[64];
+        snprintf(system, sizeof system, "system=%s", systems[i]);
+        check_round_trip(OVERRIDES(system));
+        check_round_trip(OVERRIDES(system, "mechanisms={operators: 3, recent: 9tok}",
+                                   "hardware.link.h2d=1GB/s", "hbm_usable=33.3%"));
+        free(systems[i]);
+    }
+    free(systems);
+}
+
+/* Names of files that mean something else in YAML, and as they are written there. */
+static const char *const odd_names[][2] = {
+    {"a b", "a b"},   {"#x", "#x"},       {"- y", "- y"},   {"[z]", "[z]"},   {"{q}", "{q}"},
+    {"k: v", "k: v"}, {"'w\"", "'w\\\""}, {"100%", "100%"}, {"null", "null"}, {"a #b", "a #b"},
+};
+
+static void resolved_scenario_keeps_odd_paths(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(odd_names); i++) {
+        char override[256], path[128], trace[128];
+        tiny_trace("other", trace);
+        snprintf(path, sizeof path, "%s/%s.swt", folder, odd_names[i][0]);
+        assert_int_equal(rename(trace + strlen("trace="), path), 0);
+        snprintf(override, sizeof override, "trace=\"%s/%s.swt\"", folder, odd_names[i][1]);
+        check_round_trip(OVERRIDES(override, "context=1000"));
+    }
+}
+
+static void resolved_scenario_says_every_key(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=clo");
+    struct error why;
+    struct node *root = node_parse(setup.scenario, strlen(setup.scenario), "resolved", &why);
+    assert_non_null(root);
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        const struct node *node = node_get(root, key->name);
+        if (node == NULL || (node->kind == NODE_NULL) != (strcmp(key->name, "sweep") == 0)) {
+            fail_msg("'%s'", key->name);
+        }
+    }
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        const struct node *node = node_get(node_get(root, "mechanisms"), key->name);
+        assert_true(node != NULL && node->kind != NODE_NULL);
+    }
+    node_destroy(root);
+    setup_release(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_changes_the_identity),
+        cmocka_unit_test(every_mechanism_changes_the_identity),
+        cmocka_unit_test(every_figure_of_the_machine_changes_the_identity),
+        cmocka_unit_test(files_are_known_by_their_content),
+        cmocka_unit_test(what_says_the_same_has_the_same_identity),
+        cmocka_unit_test(point_of_a_sweep_is_a_run_of_its_own),
+        cmocka_unit_test(resolved_scenario_reproduces_its_run),
+        cmocka_unit_test(resolved_scenario_keeps_odd_paths),
+        cmocka_unit_test(resolved_scenario_says_every_key),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
