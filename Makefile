@@ -53,10 +53,7 @@ all: $(PROGRAM) ## build the program (the default)
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all
-	@mkdir -p build/demo
-	build/spillway simulate scenarios/demo.yaml --db build/demo/results.db
-	@for kind in latency hits reuse; do \
-	    build/spillway plot $$kind build/demo/results.db -o build/demo/$$kind.svg || exit; done
+	@tools/demo.sh build/demo
 
 test: packages ## run every test, also under the address and undefined sanitizers
 	$(SUBMAKE) all units

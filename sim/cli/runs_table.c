@@ -60,7 +60,7 @@ struct runs_table {
     struct shared shared[SHARED];
     char sources[MOST_SOURCES][LONG_TEXT]; /* what hit ratios rest on */
     uint32_t source_count;
-    uint32_t bases[BASIS_COUNT]; /* runs by the worst basis of their figures */
+    double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
     uint32_t timed, extrapolated;
 };
 
@@ -236,19 +236,16 @@ static void note_source(struct runs_table *runs, const struct cell *source)
     snprintf(runs->sources[runs->source_count++], LONG_TEXT, "%s", source->text);
 }
 
-static bool note_trust(struct runs_table *runs, const struct cell *cells, struct error *why)
+static void note_trust(struct runs_table *runs, const struct result *result)
 {
-    enum basis basis;
+    const struct cell *extrapolated = &result->cells[COLUMN_EXTRAPOLATED];
+    for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
+        double share = result->basis[i].share;
+        runs->least[i] = runs->timed == 0 ? share : fmin(runs->least[i], share);
+        runs->most[i] = fmax(runs->most[i], share);
+    }
     runs->timed++;
-    runs->extrapolated += cells[COLUMN_EXTRAPOLATED].set && cells[COLUMN_EXTRAPOLATED].integer != 0;
-    if (!cells[COLUMN_BASIS].set) {
-        return true;
-    }
-    if (!basis_find(cells[COLUMN_BASIS].text, NULL, 0, &basis, why)) {
-        return false;
-    }
-    runs->bases[basis]++;
-    return true;
+    runs->extrapolated += extrapolated->set && extrapolated->integer != 0;
 }
 
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
@@ -276,7 +273,10 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
     };
     note_shared(runs, result);
     note_source(runs, &cells[COLUMN_TRACE_SOURCE]);
-    return timed ? note_trust(runs, cells, why) && add_timed(runs, texts, at, result, why)
+    if (timed) {
+        note_trust(runs, result);
+    }
+    return timed ? add_timed(runs, texts, at, result, why)
                  : add_untimed(runs, texts, at, result, why);
 }
 
@@ -309,17 +309,22 @@ static void print_shared(const struct runs_table *runs, FILE *out)
     fputs("\n\n", out);
 }
 
+/* "time rests on: published 0-57 %, datasheet 1-100 %, assumed 0-43 %; extrapolated: 5 of 8" */
 static void print_trust(const struct runs_table *runs, FILE *out)
 {
     const char *between = "";
     if (runs->timed == 0) {
         return;
     }
-    fputs("\nworst basis: ", out);
-    for (int basis = BASIS_COUNT - 1; basis >= 0; basis--) {
-        if (runs->bases[basis] > 0) {
-            fprintf(out, "%s%s in %u of %u run%s", between, basis_name((enum basis)basis),
-                    runs->bases[basis], runs->timed, runs->timed == 1 ? "" : "s");
+    fputs("\ntime rests on figures: ", out);
+    for (int i = 0; i < BASIS_COUNT; i++) {
+        long least = lround(100 * runs->least[i]), most = lround(100 * runs->most[i]);
+        if (most > 0) {
+            fprintf(out, "%s%s ", between, basis_name((enum basis)i));
+            if (least < most) {
+                fprintf(out, "%ld-", least);
+            }
+            fprintf(out, "%ld %%", most);
             between = ", ";
         }
     }

@@ -1,0 +1,19 @@
+#!/bin/bash
+# The main job, on the trace that ships: one comparison and two sweeps, each as a table, a database and a
+# picture in the folder $1.
+set -eu
+cd "$(dirname "$0")/.."
+out=$1
+mkdir -p "$out"
+
+# STUDY KIND: run scenarios/STUDY.yaml, draw it as KIND.
+study() {
+    build/spillway simulate "scenarios/$1.yaml" --db "$out/$1.db"
+    build/spillway plot "$2" "$out/$1.db" -o "$out/$2.svg"
+    echo
+}
+
+study demo latency
+study budget hits
+study reuse reuse
+echo "databases and pictures: $out/{demo,budget,reuse}.db $out/{latency,hits,reuse}.svg"
