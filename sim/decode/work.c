@@ -106,3 +106,13 @@ bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, ui
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
 }
+
+/* The step before the first reported one repeats it. */
+const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer)
+{
+    if (pipe->ledger == NULL || pipe->plan->offloaded[layer] == 0) {
+        return NULL;
+    }
+    uint32_t step = pipe->step > 0 ? pipe->step - 1 : 0;
+    return &pipe->ledger->rows[(size_t)step * pipe->ledger->layers + layer];
+}
