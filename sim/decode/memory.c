@@ -81,6 +81,9 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
         m->retrieval == RETRIEVAL_CLUSTERS
             ? (uint64_t)llround(m->selection * (double)out->entries) * m->retrieval_tokens
             : (uint64_t)llround(m->selection * (double)setup->context);
+    if (out->selected_tokens > setup->context) { /* clusters are rounded up */
+        out->selected_tokens = setup->context;
+    }
     double tokens = fmin(budget_tokens(setup, out, offloaded, batch), (double)setup->context);
     out->cache_tokens = (uint64_t)floor(tokens / (double)block + 1e-9) * block;
     if (m->budget.value > 0 && offloaded > 0 && out->cache_tokens == 0) {

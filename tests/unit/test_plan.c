@@ -70,6 +70,17 @@ static void clusters_come_in_segments(void **state)
     }
 }
 
+/* 1600 tokens are 104 clusters of 16, 1664 tokens. */
+static void no_more_than_the_context_is_selected(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=retroinfer", "context=1600", "mechanisms.selection=100%");
+    struct plan plan = make_plan(&setup);
+    assert_int_equal(plan.selected_tokens, 1600);
+    plan_release(&plan);
+    setup_release(&setup);
+}
+
 /* CLO keeps layer 0 whole and 10 % of the other 31 layers: 1/32 + 31/320 = 12.8125 % of the KV, and
  * 4 + 64 tokens for each of the 248 heads that leave. */
 static const struct {
@@ -505,6 +516,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(retroinfer_cache_is_as_published),
         cmocka_unit_test(clusters_come_in_segments),
+        cmocka_unit_test(no_more_than_the_context_is_selected),
         cmocka_unit_test(clo_keeps_layer_0_and_a_tenth),
         cmocka_unit_test(memory_is_the_sum_of_its_terms),
         cmocka_unit_test(budgets_of_every_unit_become_blocks),

@@ -1,0 +1,468 @@
+/* Systems: preset files, overrides laid over them, what is refused and why. */
+#include "tiny.h"
+
+#include "base/find.h"
+#include "decode/mechanisms.h"
+
+/* Load a preset of this text, FOLDER/x.yaml, with these overrides (YAML, or NULL). Messages then
+ * name it as x.yaml. */
+static bool load_system(const char *text, const char *overrides, struct mechanisms *out,
+                        struct system_info *info, struct node **merged, struct error *why)
+{
+    struct node *at = node_parse("x.yaml", 6, "scenario.yaml", why);
+    struct node *over =
+        overrides ? node_parse(overrides, strlen(overrides), "over.yaml", why) : NULL;
+    write_text("x.yaml", text);
+    bool good = system_load(at->text, at, over, out, info, merged, why);
+    node_destroy(at);
+    node_destroy(over);
+    return good;
+}
+
+static struct mechanisms load_well(const char *text, const char *overrides)
+{
+    struct mechanisms mechanisms;
+    struct system_info info;
+    struct error why;
+    if (!load_system(text, overrides, &mechanisms, &info, NULL, &why)) {
+        fail_msg("%s\n%s", text, message_of(&why));
+    }
+    return mechanisms;
+}
+
+static int enter(void **state)
+{
+    return enter_folder(state) != 0 || chdir(folder) != 0;
+}
+
+static int leave(void **state)
+{
+    return chdir("/") != 0 || leave_folder(state) != 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void empty_preset_is_all_defaults(void **state)
+{
+    (void)state;
+    const struct mechanisms m = load_well("summary: nothing said\n", NULL);
+    assert_string_equal(m.policy->name, "none");
+    assert_int_equal(m.budget.unit, UNIT_TIMES);
+    assert_float_equal(m.budget.value, 0, 0);
+    assert_int_equal(m.granularity, 1);
+    assert_int_equal(m.sinks, 4);
+    assert_int_equal(m.recent, 64);
+    assert_int_equal(m.resident_heads, RESIDENT_NONE);
+    assert_float_equal(m.resident_epsilon, .1, 0);
+    assert_float_equal(m.selection, 1, 0);
+    assert_int_equal(m.retrieval, RETRIEVAL_NONE);
+    assert_int_equal(m.manager, MANAGER_GPU);
+    assert_int_equal(m.update, UPDATE_OVERLAPPED);
+    assert_int_equal(m.transfer, TRANSFER_COPY_ENGINE);
+    assert_int_equal(m.merge, 0);
+    assert_int_equal(m.prefetch, PREFETCH_NONE);
+    assert_int_equal(m.sync, SYNC_GPU);
+    assert_int_equal(m.launch, LAUNCH_EAGER);
+    assert_int_equal(m.operators, 40);
+    assert_int_equal(m.step_overhead, 0);
+    assert_true(mechanisms_offload(&m));
+}
+
+static void every_value_of_a_choice_is_its_number(void **state)
+{
+    (void)state;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        for (int i = 0; key->type == MECHANISM_CHOICE && key->values[i] != NULL; i++) {
+            char text[128];
+            snprintf(text, sizeof text, "%s: %s\n", key->name, key->values[i]);
+            const struct mechanisms m = load_well(text, NULL);
+            assert_int_equal(*(const int *)((const char *)&m + key->offset), i);
+        }
+    }
+}
+
+static void keys_are_read_in_their_units(void **state)
+{
+    (void)state;
+    const struct mechanisms m = load_well("policy: {name: qsac, power: 2}\nbudget: 1.5GiB\n"
+                                          "granularity: 16tok\nsinks: 0tok\nrecent: 9tok\n"
+                                          "resident_epsilon: 0.05\nselection: 12.5%\n"
+                                          "retrieval: hata\nretrieval_bytes: 1KiB\n"
+                                          "retrieval_query: 0.5\nretrieval_per_query_head: yes\n"
+                                          "estimation: 3%\nlayer_barrier: true\nmerge: off\n"
+                                          "transfer_threads: 4\nstep_overhead: 1.5ms\n",
+                                          NULL);
+    assert_string_equal(m.policy->name, "qsac");
+    assert_float_equal(m.policy_values[0], .8, 0); /* its default */
+    assert_float_equal(m.policy_values[1], 2, 0);
+    assert_int_equal(m.budget.unit, UNIT_BYTES);
+    assert_float_equal(m.budget.value, 3 * (1 << 29), 0);
+    assert_int_equal(m.granularity, 16);
+    assert_int_equal(m.sinks, 0);
+    assert_int_equal(m.recent, 9);
+    assert_float_equal(m.resident_epsilon, .05, 0);
+    assert_float_equal(m.selection, .125, 0);
+    assert_int_equal(m.retrieval_bytes, 1024);
+    assert_float_equal(m.retrieval_query, .5, 0);
+    assert_int_equal(m.retrieval_per_query_head, 1);
+    assert_float_equal(m.estimation, .03, 0);
+    assert_int_equal(m.layer_barrier, 1);
+    assert_int_equal(m.merge, 0);
+    assert_int_equal(m.transfer_threads, 4);
+    assert_int_equal(m.step_overhead, 1500000);
+}
+
+static const struct {
+    const char *text;
+    enum unit unit;
+    double value;
+} budget_texts[] = {
+    {"8GiB", UNIT_BYTES, 8.0 * (1 << 30)},
+    {"30%", UNIT_SHARE, .3},
+    {"100%", UNIT_SHARE, 1},
+    {"3x", UNIT_TIMES, 3},
+    {"0x", UNIT_TIMES, 0},
+    {"2.5x", UNIT_TIMES, 2.5},
+    {"4096tok", UNIT_TOKENS, 4096},
+    {"0B", UNIT_BYTES, 0},
+};
+
+static void budget_takes_every_unit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(budget_texts); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "budget: %s\n", budget_texts[i].text);
+        const struct mechanisms m = load_well(text, NULL);
+        assert_int_equal(m.budget.unit, budget_texts[i].unit);
+        assert_float_equal(m.budget.value, budget_texts[i].value, 0);
+    }
+}
+
+static void overrides_win_over_the_preset(void **state)
+{
+    (void)state;
+    struct mechanisms m;
+    struct system_info info;
+    struct node *merged;
+    struct error why;
+    assert_true(load_system("summary: s\npaper: p\navailable: sglang\nlossless: native\n"
+                            "policy: {name: qsac, eta: 0.7}\nsinks: 5tok\nrecent: 6tok\n",
+                            "{sinks: 7tok, policy: {eta: 0.6}, launch: graph}", &m, &info, &merged,
+                            &why));
+    assert_int_equal(m.sinks, 7);
+    assert_int_equal(m.recent, 6);
+    assert_int_equal(m.launch, LAUNCH_GRAPH);
+    assert_string_equal(m.policy->name, "qsac");
+    assert_float_equal(m.policy_values[0], .6, 0);
+    assert_string_equal(info.name, "x.yaml");
+    assert_string_equal(info.summary, "s");
+    assert_string_equal(info.paper, "p");
+    assert_string_equal(info.available, "sglang");
+    assert_string_equal(info.lossless, "native");
+    assert_string_equal(node_get(merged, "sinks")->text, "7tok");
+    assert_string_equal(node_get(merged, "recent")->text, "6tok");
+    node_destroy(merged);
+}
+
+/* A name replaces a policy with its parameters. */
+static void policy_can_be_replaced_by_name(void **state)
+{
+    (void)state;
+    const struct mechanisms m = load_well("policy: {name: qsac, eta: 0.7}\n", "{policy: lru}");
+    assert_string_equal(m.policy->name, "lru");
+}
+
+static void what_a_preset_leaves_out_is_assumed(void **state)
+{
+    (void)state;
+    struct mechanisms m;
+    struct system_info info;
+    struct error why;
+    assert_true(load_system("recent: 6tok\n", NULL, &m, &info, NULL, &why));
+    assert_string_equal(info.available, "paper");
+    assert_string_equal(info.lossless, "lossy");
+    assert_string_equal(info.summary, "");
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+#define MECHANISM_NAMES                                                                            \
+    "policy, budget, granularity, sinks, recent, resident_heads, resident_epsilon, selection, "    \
+    "retrieval, retrieval_bytes, retrieval_tokens, retrieval_per_query_head, retrieval_query, "    \
+    "retrieval_kernels, estimation, full_layers, manager, update, pool_threads, transfer, "        \
+    "transfer_threads, transfer_ctas, merge, hit_ctas, admit_ctas, prefetch, sync, syncs, "        \
+    "layer_barrier, launch, operators, step_overhead"
+
+/* A preset and an override of it; the whole message. */
+static const struct {
+    const char *preset, *override, *message;
+} refused[] = {
+    {"granularty: 8tok\n", NULL,
+     "x.yaml:1: unknown key 'granularty' in 'system'\n"
+     "  expected: summary, paper, available, lossless, " MECHANISM_NAMES
+     "   nearest: 'granularity'"},
+    {"", "{sunc: gpu}",
+     "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
+     "  expected: " MECHANISM_NAMES "   nearest: 'sync'"},
+    {"", "{summary: mine}",
+     "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: " MECHANISM_NAMES},
+    {"\nsync: gqu\n", NULL,
+     "x.yaml:2: unknown value 'gqu' of 'sync'\n  expected: cpu, gpu   nearest: 'gpu'"},
+    {"", "{transfer: gather}",
+     "over.yaml:1: unknown value 'gather' of 'transfer'\n"
+     "  expected: copy-engine, gather+copy, sm-zero-copy, cpu-store"},
+    {"", "{resident_heads: first}",
+     "over.yaml:1: unknown value 'first' of 'resident_heads'\n"
+     "  expected: none, first-layer, difficulty, all"},
+    {"", "{retrieval: Hata}",
+     "over.yaml:1: unknown value 'Hata' of 'retrieval'\n"
+     "  expected: none, hata, clusters, partial-weights   nearest: 'hata'"},
+    {"sync: [cpu]\n", NULL, "x.yaml:1: 'sync' is one word"},
+    {"sync:\n", NULL, "x.yaml:1: 'sync' is one word"},
+    {"policy: lur\n", NULL,
+     "x.yaml:1: unknown policy 'lur'\n  expected: none, lru, ...   nearest: 'lru'"},
+    {"policy: {eta: 0.8}\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy: [lru]\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy:\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy: {name: [lru]}\n", NULL, "x.yaml:1: 'name' is a list\n  expected: a single value"},
+    {"policy: {name: qsac, etta: 0.8}\n", NULL,
+     "x.yaml:1: unknown key 'etta' in 'policy'\n"
+     "  expected: name, eta, power, adaptive, aggregate   nearest: 'eta'"},
+    {"policy: {name: lru, eta: 0.8}\n", NULL,
+     "x.yaml:1: unknown key 'eta' in 'policy'\n  expected: name"},
+    {"policy: {name: qsac, eta: 1.5}\n", NULL,
+     "x.yaml:1: 'eta' is out of range\n  expected: 0 to 1"},
+    {"budget: 30\n", NULL,
+     "x.yaml:1: '30' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+    {"budget: 3us\n", NULL,
+     "x.yaml:1: '3us' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+    {"budget: -1GiB\n", NULL,
+     "x.yaml:1: '-1GiB' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+    {"budget: {share: 30%}\n", NULL,
+     "x.yaml:1: 'this' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+    {"budget: 101%\n", NULL,
+     "x.yaml:1: budget '101%' is more than the whole KV\n  expected: at most 100%"},
+    {"merge: maybe\n", NULL,
+     "x.yaml:1: 'merge' is 'maybe', which is neither true nor false\n"
+     "  expected: false, true, no, yes, off, on"},
+    {"available: shop\n", NULL,
+     "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},
+    {"lossless: lossless\n", NULL,
+     "x.yaml:1: unknown value 'lossless' of 'lossless'\n  expected: exact, native, lossy"},
+    {"summary: [a, b]\n", NULL, "x.yaml:1: 'summary' is a list\n  expected: a single value"},
+    {"[merge]\n", NULL, NULL}, /* no map */
+    {"word\n", NULL, NULL},
+    {"sinks: 4294967296tok\n", NULL, NULL},
+    {"sinks: 4KiB\n", NULL, NULL},
+    {"sinks: 1.5tok\n", NULL, NULL},
+    {"operators: -1\n", NULL, NULL},
+    {"step_overhead: 5\n", NULL, NULL},
+    {"selection: 30\n", NULL, NULL},
+    {"", "[sync]", NULL},
+    {"", "sync", NULL},
+};
+
+/* "..." in `wish` stands for anything: for names of a table that grows. */
+static void assert_message(const struct error *why, const char *wish)
+{
+    const char *message = message_of(why), *dots = strstr(wish, "...");
+    size_t front = dots != NULL ? (size_t)(dots - wish) : strlen(wish);
+    size_t back = dots != NULL ? strlen(dots + 3) : 0, length = strlen(message);
+    if (strncmp(message, wish, front) != 0 || length < front + back ||
+        strcmp(message + length - back, wish + strlen(wish) - back) != 0 ||
+        (dots == NULL && length != front)) {
+        fail_msg("not '%s' but '%s'", wish, message);
+    }
+}
+
+static void what_cannot_be_read_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        struct mechanisms mechanisms;
+        struct system_info info;
+        struct node *merged = NULL;
+        struct error why;
+        if (load_system(refused[i].preset, refused[i].override, &mechanisms, &info, &merged,
+                        &why)) {
+            fail_msg("accepted: %s %s", refused[i].preset,
+                     refused[i].override ? refused[i].override : "");
+        }
+        assert_null(merged);
+        assert_int_equal(why.kind, ERROR_FAILURE);
+        if (refused[i].message != NULL) {
+            assert_message(&why, refused[i].message);
+        } else {
+            const char *file = refused[i].override != NULL ? "over.yaml" : "x.yaml";
+            assert_string_equal(why.file, file);
+            assert_int_equal(why.line, 1);
+        }
+    }
+}
+
+/* Combinations of mechanisms that cannot be meant; the key to blame, and the reason. */
+static const struct {
+    const char *overrides, *key, *reason;
+} contradictions[] = {
+    {"{selection: 0%}", "selection", "it is a share of the context, above 0 and at most 100%"},
+    {"{selection: 101%}", "selection", "it is a share of the context, above 0 and at most 100%"},
+    {"{retrieval_query: 101%}", "retrieval_query", "it is a share, at most 100%"},
+    {"{estimation: 101%}", "estimation", "it is a share, at most 100%"},
+    {"{granularity: 0tok}", "granularity", "a block holds at least one token"},
+    {"{retrieval_tokens: 0tok}", "retrieval_tokens", "an entry stands for at least one token"},
+    {"{transfer_ctas: 0}", "transfer_ctas", "a copy needs at least one CTA"},
+    {"{hit_ctas: 0}", "hit_ctas", "a copy needs at least one CTA"},
+    {"{admit_ctas: 0}", "admit_ctas", "a copy needs at least one CTA"},
+    {"{operators: 0}", "operators", "a layer has at least one kernel"},
+    {"{selection: 10%}", "selection", "a share can only be selected with a 'retrieval'"},
+    {"{launch: graph, sync: cpu, syncs: 1}", "launch",
+     "a CUDA graph cannot contain a synchronisation with the CPU"},
+    {"{launch: graph, transfer: gather+copy}", "launch",
+     "a CUDA graph cannot contain a gather by the launch thread"},
+    {"{launch: graph, layer_barrier: yes}", "launch",
+     "a CUDA graph cannot contain a barrier of the launch thread"},
+    {"{manager: cpu, policy: qsac}", "manager",
+     "query labels live on the GPU: the CPU cannot manage them"},
+    {"{prefetch: next-layer, merge: yes}", "merge",
+     "an execution buffer is filled in its own layer: it cannot be prefetched"},
+};
+
+static void contradictions_are_refused_with_their_reason(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(contradictions); i++) {
+        struct mechanisms mechanisms;
+        struct system_info info;
+        struct error why;
+        char message[256];
+        if (load_system("summary: s\n", contradictions[i].overrides, &mechanisms, &info, NULL,
+                        &why)) {
+            fail_msg("accepted: %s", contradictions[i].overrides);
+        }
+        snprintf(message, sizeof message,
+                 "over.yaml:1: system 'x.yaml' cannot have this '%s'\n  expected: %s",
+                 contradictions[i].key, contradictions[i].reason);
+        assert_string_equal(message_of(&why), message);
+    }
+}
+
+static const char *const allowed[] = {
+    "{selection: 100%}",
+    "{selection: 0.1%, retrieval: hata}",
+    "{launch: graph, sync: cpu, syncs: 0}",
+    "{launch: graph, sync: gpu, syncs: 1}",
+    "{launch: graph, transfer: gather+copy, resident_heads: all}",
+    "{manager: gpu, policy: qsac}",
+    "{manager: cpu, policy: qsac, resident_heads: all}",
+    "{prefetch: next-layer, merge: yes, resident_heads: all}",
+    "{estimation: 100%, retrieval_query: 100%}",
+};
+
+static void what_only_looks_like_one_is_allowed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(allowed); i++) {
+        load_well("summary: s\n", allowed[i]);
+    }
+}
+
+/* ---- what ships ------------------------------------------------------------------------------ */
+
+static const char *const shipped[] = {"vllm",       "fullattn",        "fullattn-graph",
+                                      "retroinfer", "retroinfer-fifo", "infinigen",
+                                      "clo",        "litecache"};
+
+static bool ships(const char *name, char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each says what it is and where it is from; exactly those that keep all KV in HBM are exact. */
+static void shipped_systems_are_sensible(void **state)
+{
+    (void)state;
+    char **names;
+    size_t count;
+    struct error why;
+    assert_true(find_names("scenarios/systems", "yaml", &names, &count, &why));
+    for (size_t i = 0; i < COUNT(shipped); i++) {
+        assert_true(ships(shipped[i], names, count));
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct node *at = node_parse(names[i], strlen(names[i]), "test", &why);
+        struct mechanisms m;
+        struct system_info info;
+        if (!system_load(names[i], at, NULL, &m, &info, NULL, &why)) {
+            fail_msg("%s", message_of(&why));
+        }
+        assert_string_equal(info.name, names[i]);
+        assert_true(info.summary[0] != '\0' && strlen(info.summary) < sizeof info.summary - 1);
+        assert_true(info.paper[0] != '\0' && strlen(info.paper) < sizeof info.paper - 1);
+        assert_int_equal(strcmp(info.lossless, "exact") == 0,
+                         !mechanisms_offload(&m) && m.selection >= 1);
+        if (!mechanisms_offload(&m)) {
+            assert_float_equal(m.budget.value, 0, 0);
+        } else if (m.selection < 1) {
+            assert_true(m.retrieval_bytes > 0 && m.retrieval_kernels > 0);
+        }
+        assert_int_equal(m.budget.value > 0, strcmp(m.policy->name, "none") != 0);
+        node_destroy(at);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* One overridden key is another system: LiteCache is CLO as a graph, RetroInfer with FIFO. */
+static void systems_differ_as_they_say(void **state)
+{
+    static const char *const pairs[][3] = {{"clo", "launch", "litecache"},
+                                           {"fullattn", "launch", "fullattn-graph"},
+                                           {"retroinfer", "policy", "retroinfer-fifo"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        char a[64], b[64];
+        snprintf(a, sizeof a, "system=%s", pairs[i][0]);
+        snprintf(b, sizeof b, "system=%s", pairs[i][2]);
+        struct setup first = SETUP(a), second = SETUP(b);
+        for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+            size_t size = key->type == MECHANISM_BUDGET ? sizeof(struct budget)
+                          : key->type == MECHANISM_CHOICE || key->type == MECHANISM_SWITCH
+                              ? sizeof(int)
+                              : sizeof(uint64_t);
+            bool same = memcmp((const char *)&first.mechanisms + key->offset,
+                               (const char *)&second.mechanisms + key->offset, size) == 0;
+            assert_int_equal(same, strcmp(key->name, pairs[i][1]) != 0);
+        }
+        setup_release(&first);
+        setup_release(&second);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_preset_is_all_defaults),
+        cmocka_unit_test(every_value_of_a_choice_is_its_number),
+        cmocka_unit_test(keys_are_read_in_their_units),
+        cmocka_unit_test(budget_takes_every_unit),
+        cmocka_unit_test(overrides_win_over_the_preset),
+        cmocka_unit_test(policy_can_be_replaced_by_name),
+        cmocka_unit_test(what_a_preset_leaves_out_is_assumed),
+        cmocka_unit_test(what_cannot_be_read_is_refused),
+        cmocka_unit_test(contradictions_are_refused_with_their_reason),
+        cmocka_unit_test(what_only_looks_like_one_is_allowed),
+        cmocka_unit_test(shipped_systems_are_sensible),
+        cmocka_unit_test(systems_differ_as_they_say),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
