@@ -1,6 +1,7 @@
 /* Scenarios: files and overrides laid over each other, and the points of a sweep. */
 #include "study/scenario.h"
 
+#include "base/array.h"
 #include "study/resolve.h"
 
 #include <stdio.h>
@@ -89,6 +90,22 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
     return good;
 }
 
+/* A key of the sweep is a path, dots and all, and one key of the map `sweep`. */
+static bool lay_swept(struct node *root, const char *path, const char *values, struct error *why)
+{
+    size_t size = strlen(path) + strlen(values) + sizeof "{\"\": }";
+    char *text = array_zeroed(size, 1, why);
+    if (text == NULL) {
+        return false;
+    }
+    snprintf(text, size, "{\"%s\": %s}", path, values);
+    struct node *map = node_parse("{}", 2, "--set", why);
+    bool good = map != NULL && node_set(map, "sweep", text, why) && node_merge(root, map, why);
+    node_destroy(map);
+    free(text);
+    return good;
+}
+
 static bool lay_override(struct node *root, const char *override, struct error *why)
 {
     const char *equals = strchr(override, '=');
@@ -102,8 +119,10 @@ static bool lay_override(struct node *root, const char *override, struct error *
         return error_usage(why, "--set", 0, "the key of '%.100s' is too long", override);
     }
     snprintf(path, sizeof path, "%.*s", length, override);
-    return node_set(root, path, equals + 1, why) && check_keys(root, why) &&
-           open_hardware(root, why);
+    bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
+    return (swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
+                  : node_set(root, path, equals + 1, why)) &&
+           check_keys(root, why) && open_hardware(root, why);
 }
 
 static bool count_points(struct scenario *scenario, struct error *why)
