@@ -56,16 +56,13 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
 
 /* Sums over a set of ledger rows. */
 struct hits {
-    uint64_t wanted, hit, pairs;
-    double mass;
+    uint64_t wanted, hit;
 };
 
 static void hits_add(struct hits *hits, const struct ledger_row *row)
 {
     hits->wanted += row->wanted;
     hits->hit += row->hit;
-    hits->pairs += row->offloaded_heads;
-    hits->mass += row->mass;
 }
 
 static double hit_ratio(const struct hits *hits)
@@ -73,14 +70,11 @@ static double hit_ratio(const struct hits *hits)
     return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
 }
 
-bool outcome_cache(const struct setup *setup, const struct ledger *ledger, struct result *result,
-                   struct error *why)
+void outcome_cache(const struct ledger *ledger, struct result *result)
 {
-    (void)why;
     struct hits all = {0};
     if (ledger == NULL) {
-        result_real(result, COLUMN_MASS_RECALL, 1);
-        return true;
+        return;
     }
     for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
         hits_add(&all, &ledger->rows[i]);
@@ -92,10 +86,6 @@ bool outcome_cache(const struct setup *setup, const struct ledger *ledger, struc
         snprintf(result->message, sizeof result->message,
                  "the cache was not yet full when the warm-up ended");
     }
-    if (setup->trace != NULL && all.pairs > 0) {
-        result_real(result, COLUMN_MASS_RECALL, all.mass / (double)all.pairs);
-    }
-    return true;
 }
 
 static bool write_layers(const struct ledger *ledger, const struct timing *timing,

@@ -13,9 +13,8 @@ bool outcome_identity(const struct setup *setup, struct result *result, struct e
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why);
 
-/* Hits and attention mass; nothing when `ledger` is NULL. */
-bool outcome_cache(const struct setup *setup, const struct ledger *ledger, struct result *result,
-                   struct error *why);
+/* Hits; nothing when `ledger` is NULL. */
+void outcome_cache(const struct ledger *ledger, struct result *result);
 
 /* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by largest
  * remainder, so that they add up to the step. */

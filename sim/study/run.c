@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "study/hashes.h"
+#include "study/mass.h"
 #include "study/outcome.h"
 #include "trace/stats.h"
 
@@ -97,6 +98,20 @@ static bool write_identity(const struct course *course, struct result *result, s
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }
 
+static bool course_mass(struct course *course, uint32_t threads, struct result *result,
+                        struct error *why)
+{
+    bool known;
+    double recall;
+    if (!mass_recall(course->setup, &course->plan, course->used, threads, &known, &recall, why)) {
+        return false;
+    }
+    if (known) {
+        result_real(result, COLUMN_MASS_RECALL, recall);
+    }
+    return true;
+}
+
 static bool course_time(struct course *course, struct result *result, struct error *why)
 {
     const struct setup *setup = course->setup;
@@ -104,8 +119,8 @@ static bool course_time(struct course *course, struct result *result, struct err
     if (!pipeline_run(setup, &course->plan, course->used, &timing, why)) {
         return false;
     }
-    bool good = outcome_cache(setup, course->used, result, why) &&
-                outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
+    outcome_cache(course->used, result);
+    bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
                 outcome_trust(setup, &timing, course->trust, result, why);
     timing_release(&timing);
     return good;
@@ -121,7 +136,8 @@ bool run_setup(const struct setup *setup, uint32_t threads, struct result *resul
                 outcome_identity(setup, result, why) &&
                 outcome_memory(setup, &course.plan, result, why);
     if (good && course.plan.fits) {
-        good = course_replay(&course, threads, why) && course_time(&course, result, why);
+        good = course_replay(&course, threads, why) && course_mass(&course, threads, result, why) &&
+               course_time(&course, result, why);
     }
     course_release(&course);
     if (!good) {

@@ -1,0 +1,88 @@
+/* Three kinds of heads: those that attend to everything, those whose ledger says what they attended
+ * to, and resident ones that select with the true query. */
+#include "study/mass.h"
+
+#include "base/array.h"
+#include "decode/memory.h"
+
+#include <stdlib.h>
+
+/* A layer that attends to all its tokens: nothing selects, or nothing speculates, or it is a
+ * window. */
+static bool attends_all(const struct setup *setup, uint32_t layer)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return m->selection >= 1 || layer < m->full_layers ||
+           setup->model.layers[layer].attention == ATTENTION_SLIDING;
+}
+
+static double ledger_mass(const struct ledger *ledger, uint32_t layer)
+{
+    double mass = 0;
+    for (uint32_t s = 0; s < ledger->steps; s++) {
+        mass += ledger->rows[(size_t)s * ledger->layers + layer].mass;
+    }
+    return mass;
+}
+
+/* What a fresh demand of the resident heads would attend to: the same replay without a cache. */
+static bool replay_resident(const struct setup *setup, const struct plan *plan, uint32_t threads,
+                            struct ledger *ledger, struct error *why)
+{
+    size_t count = (size_t)plan->layers * plan->kv_heads;
+    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
+    struct replay_plan replay = plan_replay(setup, plan);
+    replay.policy = policy_find("none", NULL, 0, why);
+    if (heads == NULL || replay.policy == NULL) {
+        free(heads);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t layer = (uint32_t)(i / plan->kv_heads);
+        heads[i].offloaded = !plan->heads[i].offloaded && !attends_all(setup, layer);
+    }
+    replay.heads = heads;
+    replay.policy_values = NULL;
+    replay.capacity = 0;
+    bool good = replay_run(setup->trace, &replay, threads, ledger, why);
+    free(heads);
+    return good;
+}
+
+/* Resident heads that select, over all layers. */
+static uint64_t count_selecting(const struct setup *setup, const struct plan *plan)
+{
+    uint64_t heads = 0;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        heads += attends_all(setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
+    }
+    return heads;
+}
+
+bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 uint32_t threads, bool *known, double *recall, struct error *why)
+{
+    struct ledger resident;
+    uint64_t selecting = count_selecting(setup, plan);
+    double pairs = (double)plan->kv_heads * plan->batch * plan->steps, mass = 0;
+    *known = setup->trace != NULL || (ledger == NULL && selecting == 0);
+    if (!*known) {
+        return true;
+    }
+    ledger_init(&resident);
+    if (selecting > 0 && !replay_resident(setup, plan, threads, &resident, why)) {
+        ledger_release(&resident);
+        return false;
+    }
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        if (attends_all(setup, l)) {
+            mass += pairs;
+            continue;
+        }
+        mass += ledger != NULL ? ledger_mass(ledger, l) : 0;
+        mass += selecting > 0 ? ledger_mass(&resident, l) : 0;
+    }
+    ledger_release(&resident);
+    *recall = mass / (pairs * plan->layers);
+    return true;
+}

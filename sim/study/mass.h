@@ -1,0 +1,15 @@
+/* How much of the attention mass a system attends to, over all its heads. */
+#ifndef STUDY_MASS_H
+#define STUDY_MASS_H
+
+#include "decode/plan.h"
+#include "decode/replay.h"
+
+/* The mean over steps, layers, KV heads and sequences: of offloaded heads as their ledger says
+ * (NULL when there are none); of resident heads that select, the mass of a fresh demand, replayed
+ * here; 1 where everything is attended to. `known` is false when that needs a trace and there is
+ * none. */
+bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 uint32_t threads, bool *known, double *recall, struct error *why);
+
+#endif
