@@ -1,0 +1,428 @@
+/* Schedules worked out by hand, on the model and the machine of tiny.h. Each comment is the whole
+ * schedule of a step: nanoseconds since the last kernel of the step before ended. Launches of a
+ * layer with 8 operators are 3 for pre, 1 for attend, 4 for post; 3 for the edge. */
+#include "tiny.h"
+
+#include "make_timing.h"
+
+/* What a schedule comes to, a step. */
+struct wish {
+    int64_t step, parts[PART_COUNT], stalls[PART_COUNT], layers[2], in, out;
+};
+
+static void check_sums(const char *what, const int64_t *sums, const int64_t *wish, uint32_t steps)
+{
+    for (int part = 0; part < PART_COUNT; part++) {
+        if (sums[part] != wish[part] * steps) {
+            fail_msg("%s of '%s': %lld in %u steps, not %lld a step", what,
+                     pipeline_part_names[part], (long long)sums[part], steps,
+                     (long long)wish[part]);
+        }
+    }
+}
+
+/* Three steps of `layers` layers with these mechanisms and overrides, laid over a bare system. */
+static void check(uint32_t layers, const char *mechanisms, const char *const *overrides,
+                  const struct wish *wish)
+{
+    char model[128], bare[128];
+    const char *all[16] = {tiny_model(layers, model),
+                           tiny_machine,
+                           bare_system(bare),
+                           "context=1000",
+                           "steps=3",
+                           mechanisms};
+    for (size_t i = 0; overrides[i] != NULL; i++) {
+        all[6 + i] = overrides[i];
+    }
+    struct setup setup = make_setup(all);
+    struct course course = make_course(&setup);
+    const struct timing *timing = &course.timing;
+    assert_int_equal(timing->steps, 3);
+    for (uint32_t s = 0; s < 3; s++) {
+        assert_int_equal(timing->step[s].ns, wish->step);
+        assert_int_equal(timing->step[s].h2d_bytes, wish->in);
+        assert_int_equal(timing->step[s].d2h_bytes, wish->out);
+    }
+    assert_int_equal(timing->total_ns, 3 * wish->step);
+    check_sums("part", timing->part_ns, wish->parts, 3);
+    check_sums("stall", timing->stall_ns, wish->stalls, 3);
+    for (uint32_t l = 0; l < layers; l++) {
+        assert_int_equal(timing->layer_ns[l], 3 * wish->layers[l]);
+    }
+    course_release(&course);
+    setup_release(&setup);
+}
+
+/* ---- all KV in HBM --------------------------------------------------------------------------- */
+
+#define FULL "mechanisms={resident_heads: all, operators: 8}"
+#define FULL_GRAPH "mechanisms={resident_heads: all, operators: 8, launch: graph}"
+
+/*  launch  token 0-20000, pre 21000, (2 more) 23000, attend 24000, post 25000, ... far ahead
+ *  main    waits for the first launch at 21000, then never again:
+ *          pre 28212, attend 40 + 8 * 1000 = 8040, post 140420: 176672 a layer; edge 20180 */
+static void eager_kernels_hide_their_launches(void **state)
+{
+    const struct wish wish = {
+        .step = 20000 + 1000 + 2 * 176672 + 20180,
+        .parts =
+            {[PART_COMPUTE] = 2 * 176672 + 20180, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .layers = {176672, 176672},
+    };
+    (void)state;
+    check(2, FULL, OVERRIDES(NULL), &wish);
+}
+
+/* A launch takes 100 us. The launch thread is never idle: 8 + 8 + 3 launches and the token.
+ *  launch  the last two of the edge of the step before -179820, token 199820,
+ *          L0 pre 299820 (499820), attend 599820, post 699820 (999820),
+ *          L1 pre 1099820 (1299820), attend 1399820, post 1499820 (1799820), edge 1899820
+ *  main    L0 pre 299820-328032, attend 599820-607860, post 699820-840240,
+ *          L1 pre 1099820-1128032, attend 1399820-1407860, post 1499820-1640240,
+ *          edge 1899820-1920000
+ * Everything but the last kernel and the token is launches. */
+static void slow_launches_hide_the_kernels(void **state)
+{
+    const struct wish wish = {
+        .step = 19 * 100000 + 20000,
+        .parts = {[PART_COMPUTE] = 20180, [PART_OVERHEAD] = 20000, [PART_LAUNCH] = 1900000 - 20180},
+        .stalls = {[PART_OVERHEAD] = 20000, [PART_LAUNCH] = 1900000 - 2 * 176672 - 20180},
+        .layers = {840240 - 299820, 1640240 - 840240},
+    };
+    (void)state;
+    check(2, FULL, OVERRIDES("hardware.host.launch=100us"), &wish);
+}
+
+/* No kernel is shorter than 20 us: pre 60 us for its 3, attend 20, post still 140.42, edge 60. */
+static void short_kernels_last_as_long_as_the_floor(void **state)
+{
+    const struct wish wish = {
+        .step = 21000 + 2 * (60000 + 20000 + 140420) + 60000,
+        .parts = {[PART_COMPUTE] = 500840, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .layers = {220420, 220420},
+    };
+    (void)state;
+    check(2, FULL, OVERRIDES("hardware.gpu.kernel_floor=20us"), &wish);
+}
+
+/* One launch of 5 us a step. A gap of 50 us between nodes: pre 150, attend 50, post 200, edge 150.
+ */
+static void graph_is_launched_once(void **state)
+{
+    const struct wish quick = {
+        .step = 25000 + 2 * 176672 + 20180,
+        .parts = {[PART_COMPUTE] = 373524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {176672, 176672},
+    };
+    const struct wish gaps = {
+        .step = 25000 + 2 * 400000 + 150000,
+        .parts = {[PART_COMPUTE] = 950000, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {400000, 400000},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("hardware.host.launch=100us"), &quick);
+    check(2, FULL_GRAPH, OVERRIDES("hardware.gpu.graph_node=50us"), &gaps);
+}
+
+/* The scheduler's 1500 us come after the token's 20 us, on the launch thread. */
+static void scheduler_holds_up_the_next_step(void **state)
+{
+    const struct wish wish = {
+        .step = 1520000 + 5000 + 373524,
+        .parts = {[PART_COMPUTE] = 373524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 1520000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 1520000},
+        .layers = {176672, 176672},
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph, step_overhead: 1500us}",
+          OVERRIDES(NULL), &wish);
+}
+
+/* Half a context: attention alone is shorter, by 500 tokens * 8 ns. Two sequences: their 1000
+ * tokens each are 8000 ns more in attend; each sequence more adds, by operator, (norm) 8000 +
+ * (qkv) 4800 + (rope) 4800 + (kv_write) 1600 B to pre, 4000 to attend, 4000 + 8000 + 10000 + 12000
+ * + 6000 to post and 4000 + 8000 + 4000 to the edge, at 100 B a nanosecond. */
+static void batch_and_context_cost_their_bytes(void **state)
+{
+    const struct wish half = {
+        .step = 25000 + 2 * 172672 + 20180,
+        .parts = {[PART_COMPUTE] = 365524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {172672, 172672},
+    };
+    const struct wish two = {
+        .step = 25000 + 2 * (28404 + 16080 + 140820) + 20340,
+        .parts = {[PART_COMPUTE] = 390948, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {185304, 185304},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("context=500"), &half);
+    check(2, FULL_GRAPH, OVERRIDES("batch=2"), &two);
+}
+
+/* Arithmetic of 0.1 TFLOP/s: 100 FLOPs a nanosecond. qkv 2 * 1000 * 1400 / 100 = 28000, less than
+ * its 28048 by bytes; attention 4 * 1000 * 1000 / 100 = 40000, o 20000 (20040 by bytes), gate_up
+ * 80000 (80100), down 40000 (40060), the head 20000 (20040). At half that rate, every product is
+ * bound by it: qkv 56000, attention 80000, o 40000, gate_up 160000, down 80000, head 40000, and the
+ * other kernels stay: pre 164 (norm 100, rope 48, kv_write 16), post 220 (norm 100, activation
+ * 120), edge 140 (embedding 40, norm 100). */
+static void each_operator_has_its_own_roofline(void **state)
+{
+    const struct wish even = {
+        .step = 25000 + 2 * (28212 + 40000 + 140420) + 20180,
+        .parts = {[PART_COMPUTE] = 437444, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {208632, 208632},
+    };
+    const struct wish slow = {
+        .step = 25000 + 2 * (56164 + 80000 + 280220) + 40140,
+        .parts = {[PART_COMPUTE] = 872908, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {416384, 416384},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &even);
+    check(2, FULL_GRAPH, OVERRIDES("hardware.gpu.flops_bf16=50GFLOP/s"), &slow);
+    check(2, FULL_GRAPH,
+          OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s", "hardware.gpu.flops_share=50%"), &slow);
+}
+
+/* ---- KV on the host -------------------------------------------------------------------------- */
+
+#define MANAGED                                                                                    \
+    "mechanisms={policy: lru, budget: 3x, granularity: 16tok, sinks: 0tok, recent: 0tok,"          \
+    " selection: 10%, retrieval: clusters, retrieval_bytes: 256B, retrieval_tokens: 16tok,"        \
+    " retrieval_kernels: 3, estimation: 25%, manager: cpu, update: blocking,"                      \
+    " transfer: sm-zero-copy, merge: yes, sync: cpu, syncs: 1, operators: 8}"
+
+/* RetroInfer's shape: 1600 tokens in 104 clusters, 10 of them (160 tokens) wanted, half of them
+ * hit, so that each of 4 heads misses 80 tokens: 320 tokens, 64000 B, and as many are hit.
+ *
+ *   retrieve  104 * 4 centroids of 256 B, 1064.96 ns, and top-k 10000, 3 kernels: 11065
+ *   ids       2000 + 8 B * 10 * 4 at 10 B/ns: 2032
+ *   lookup    waking the pool 10000, 40 lookups * 100 on 4 threads: 11000
+ *   estimate  26 clusters * 4 * 200 B, 208 ns: no shorter than 1000
+ *   transfer  1000, then 64000 B at 8 B/ns: 9000; a head's 16000 B at 16 B/ns would take less
+ *   hits      128000 B read and written at 100 B/ns: 1280 alone. The loads hold 64 CTAs of 256
+ *             threads, half of 16 SMs with 2048: twice as long beside them
+ *   attend    40 + 8 * 160 = 1320
+ *   update    10000, 20 promotions and 20 insertions * 200 on 4 threads: 12000
+ *   admit     64000 B by 4 CTAs of 1 B/ns: 16000
+ *   writeback 2000 + 800 B at 10 B/ns, beside the edge, which it costs 8 ns of HBM
+ *
+ *  launch  token 20000, pre 21000 (23000), retrieve 24000 (26000), sync 62309-82309, estimate
+ *          83309, waits for the lookup 93309, transfer 94309, hits 95309, attend 96309, waits for
+ *          the update 105309, admit 106309, post 107309 (110309), edge 111309 (113309)
+ *  main    pre 21000-49212, retrieve 49212-60277, estimate 83309-84309, hits 95309-97869,
+ *          attend 103309-104629, admit 106309-122309, post -262729, edge -282917
+ *  d2h     ids 60277-62309
+ *  pool    lookup 82309-93309, update 93309-105309
+ *  side    transfer 94309-103309
+ *
+ * The step goes back over edge, post, admit, its launch, update, lookup, sync, ids, retrieve, pre,
+ * its launch and the token. */
+static void cpu_manager_holds_up_the_launches(void **state)
+{
+    const struct wish wish = {
+        .step = 282917,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22032,
+                  [PART_MANAGER] = 23000,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000 + 1000, /* pre, estimate, hits, admit */
+                   [PART_SYNC] = 22032,
+                   [PART_MANAGER] = 9000 + 680, /* lookup from 84309, update from 104629 */
+                   [PART_LINK] = 103309 - 97869},
+        .layers = {262729 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &wish);
+}
+
+/* One CTA a head loads 1024 B in each 1000 ns: the 16000 B of a head take 15625, so that 64000 B
+ * move at 4.096 B/ns until 110934. They hold a 32nd of the SMs; the hits have what HBM
+ * leaves, 95.904 B/ns: 95309-96644. Attend 110934-112254, admit -128254, post -268674, edge
+ * -288862. The step goes back from attend over the transfer, its launch and the lookup. */
+static void slowest_head_holds_up_the_layer(void **state)
+{
+    const struct wish wish = {
+        .step = 288862,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22032,
+                  [PART_MANAGER] = 11000,
+                  [PART_LINK] = 16625,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
+                   [PART_SYNC] = 22032,
+                   [PART_MANAGER] = 9000,
+                   [PART_LINK] = 110934 - 96644},
+        .layers = {268674 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED,
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1"), &wish);
+}
+
+#define AHEAD                                                                                      \
+    "mechanisms={policy: qsac, budget: 1x, sinks: 0tok, recent: 0tok, selection: 10%,"             \
+    " resident_heads: first-layer, retrieval: hata, retrieval_bytes: 20B, retrieval_query: 100%,"  \
+    " retrieval_kernels: 4, transfer: cpu-store, prefetch: next-layer, sync: gpu, launch: graph,"  \
+    " operators: 8}"
+
+/* LiteCache's shape: layer 0 resident, layer 1 fetched while layer 0 runs; 100 of 1000 tokens
+ * wanted, half of them missed: 4 heads, 200 tokens, 40000 B.
+ *
+ *   retrieve  a query projection, 2000000 B, 20000; 4 * 1000 codes of 20 B, 800; top-k 10000: 30800
+ *   transfer  a flag of 3000 each way; 40000 B at 4 B/ns: 10000
+ *   local     of the resident heads, 800 + 10000
+ *   attend    40 + 8 * 100 = 840: no shorter than 1000, at 84 B/ns
+ *
+ *  main    pre 25000-53212, retrieve -84012, local -94812, attend, post, ...
+ *  ids     84012-87012
+ *  stores  87012-100012, of which 90012-100012 move 4 B/ns through HBM: local and attend are slow
+ *          enough not to notice, post has 96 B/ns
+ *  main    attend -95812, post 4200 ns at 96, then 13638800 B at 100: -236400; L1 pre -264612,
+ *          attend -265612, post -406032, edge with 8 ns for the writeback -426220 */
+static void prefetch_in_time_is_hidden(void **state)
+{
+    const struct wish wish = {
+        .step = 426220,
+        .parts = {[PART_COMPUTE] = 426220 - 25000 - 41600,
+                  [PART_RETRIEVAL] = 41600,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {236400 - 25000, 406032 - 236400},
+        .in = 40000,
+        .out = 800,
+    };
+    (void)state;
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%"), &wish);
+}
+
+/* The same with stores of 0.2 B/ns: 87012-290012. The main stream has 99.8 B/ns meanwhile: L0
+ * attend -95812, post -236514, L1 pre -264783. L1 attend waits until 290012: -291012, post -431432,
+ * edge -451620. The step goes back over the stores and the flags to retrieve. */
+static void late_prefetch_stalls_on_the_link(void **state)
+{
+    const struct wish wish = {
+        .step = 451620,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 30800,
+                  [PART_SYNC] = 3000,
+                  [PART_LINK] = 203000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000, [PART_LINK] = 290012 - 264783},
+        .layers = {236514 - 25000, 431432 - 236514},
+        .in = 40000,
+        .out = 800,
+    };
+    (void)state;
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%", "hardware.link.cpu_store=200MB/s"), &wish);
+}
+
+/* All hit: nothing is scored but by resident heads, nothing moves, nobody waits. The labels'
+ * kernels and the query projection remain: 20000. */
+static void all_hits_move_nothing(void **state)
+{
+    const struct wish wish = {
+        .step = 25000 + 28212 + 20000 + 10800 + 1000 + 140420 + 28212 + 1000 + 140420 + 20188,
+        .parts = {[PART_COMPUTE] = 2 * (28212 + 1000 + 140420) + 20188,
+                  [PART_RETRIEVAL] = 30800,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {28212 + 30800 + 1000 + 140420, 28212 + 1000 + 140420},
+        .in = 0,
+        .out = 800,
+    };
+    (void)state;
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=100%"), &wish);
+}
+
+/* InfiniGen's shape: layer 0 loads its whole KV, 800000 B, during layer 1 of the step before; layer
+ * 1 is speculated in layer 0, gathered and copied; nothing is cached: 400 tokens, 80000 B.
+ *
+ *   retrieve  a fifth of the query projection, 4000; 4 * 1000 * 10 B, 400; top-k 10000: 14400
+ *   ids       2000 + 8 B * 100 * 4 at 10 B/ns: 2320
+ *   gather    80000 B at 5 B/ns: 16000
+ *   transfer  2000 + 8000; of layer 0 2000 + 80000. The main stream has 90 B/ns meanwhile
+ *   attend    of layer 0 over all 1000 tokens 8040, of layer 1 no shorter than 1000, at 84 B/ns
+ *
+ *  launch  token 20000, pre 21000 (23000), retrieve 24000 (25000), sync 65932-85932, waits for the
+ *          gather 101932, copy call 102932, attend 103932, post 104932 (107932), barrier
+ *          253193-273193, L1 pre 274193 (276193), copy call 277193, attend 278193, post 279193
+ *          (282193), barrier 451726-471726, edge 472726
+ *  d2h     ids 63612-65932
+ *  pool    gather 85932-101932
+ *  h2d     L1's 102932-112932, the next L0's 277193-359193
+ *  main    pre 21000-49212, retrieve -63612,
+ *          attend 103932: 1000 ns at 100, then 704000 B at 90, -112755,
+ *          post 177 ns at 90, then 14026070 B at 100, -253193,
+ *          L1 pre 274193: 5000 ns at 100, then 2321200 B at 90, -304985, attend -305985, post 53208
+ *          ns at 90, then 9253280 B at 100, -451726, edge 472726-492906 */
+static void launch_thread_gathers_and_waits(void **state)
+{
+    const struct wish wish = {
+        .step = 492906,
+        .parts = {[PART_COMPUTE] = 28212 + (253193 - 103932) + (451726 - 274193) + 20180,
+                  [PART_RETRIEVAL] = 14400,
+                  [PART_LAUNCH] = 1000 + 2000 + 1000 + 1000, /* pre, copy and attend, pre, edge */
+                  [PART_SYNC] = 2320 + 20000 + 20000 + 20000,
+                  [PART_GATHER] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000,
+                   [PART_SYNC] = 62320,
+                   [PART_GATHER] = 16000,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {253193 - 21000, 451726 - 253193},
+        .in = 80000 + 800000,
+        .out = 3200 + 2 * 800,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={sinks: 0tok, recent: 0tok, selection: 10%, retrieval: partial-weights,"
+          " retrieval_bytes: 10B, retrieval_per_query_head: yes, retrieval_query: 20%,"
+          " retrieval_kernels: 2, full_layers: 1, transfer: gather+copy, prefetch: next-layer,"
+          " sync: cpu, syncs: 1, layer_barrier: yes, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eager_kernels_hide_their_launches),
+        cmocka_unit_test(slow_launches_hide_the_kernels),
+        cmocka_unit_test(short_kernels_last_as_long_as_the_floor),
+        cmocka_unit_test(graph_is_launched_once),
+        cmocka_unit_test(scheduler_holds_up_the_next_step),
+        cmocka_unit_test(batch_and_context_cost_their_bytes),
+        cmocka_unit_test(each_operator_has_its_own_roofline),
+        cmocka_unit_test(cpu_manager_holds_up_the_launches),
+        cmocka_unit_test(slowest_head_holds_up_the_layer),
+        cmocka_unit_test(prefetch_in_time_is_hidden),
+        cmocka_unit_test(late_prefetch_stalls_on_the_link),
+        cmocka_unit_test(all_hits_move_nothing),
+        cmocka_unit_test(launch_thread_gathers_and_waits),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
