@@ -1,12 +1,16 @@
 /* The heads of a source layer are replayed tile by tile, head by head, one cache for each distinct
  * setting that target heads ask for; then what came out is added to the target layers' rows.
  *
+ * A policy that knows the future reads the layer twice: first what each head will want, which is
+ * kept for as long as the sequence replays, a number for each unit wanted.
+ *
  * A target head of a batch reads one outcome many times, shifted. A row is added once for each
  * distinct shift, however large the batch.
  */
 #include "decode/replay_layer.h"
 
 #include "base/array.h"
+#include "policy/next_use.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +37,12 @@ struct layer {
     uint32_t *first_of_head; /* [source KV heads] instance or NONE */
     uint32_t *instance_of;   /* [target layer - first][target KV head] instance or NONE */
     float *importance;       /* [query heads of a group] */
+    struct next_use *future; /* [source KV heads] of the sequence; empty where nothing asks */
 };
+
+/* What to do with the demand of one source head at one step. */
+typedef bool (*demand_visit)(struct layer *layer, uint32_t head, uint32_t step,
+                             const struct demand *demand, struct error *why);
 
 static uint32_t *assigned_instance(const struct layer *layer, uint32_t target, uint32_t head)
 {
@@ -79,6 +88,10 @@ static void layer_release(struct layer *layer)
         policy_destroy(layer->instances[i].policy);
         free(layer->instances[i].rows);
     }
+    for (uint32_t head = 0; layer->future && head < layer->job->header->kv_heads; head++) {
+        next_use_release(&layer->future[head]);
+    }
+    free(layer->future);
     free(layer->instances);
     free(layer->first_of_head);
     free(layer->instance_of);
@@ -101,7 +114,8 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
         !(layer->first_of_head = array_zeroed(header->kv_heads, sizeof(uint32_t), why)) ||
         !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
-        !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why))) {
+        !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
+        !(layer->future = array_zeroed(header->kv_heads, sizeof *layer->future, why))) {
         return false;
     }
     assign_instances(layer);
@@ -115,7 +129,7 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
 }
 
 /* Empty caches for the next sequence. */
-static bool start_instances(struct layer *layer, struct error *why)
+static bool start_instances(struct layer *layer, uint32_t sequence, struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_header *header = job->header;
@@ -132,6 +146,9 @@ static bool start_instances(struct layer *layer, struct error *why)
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
+        env.seed = ((uint64_t)sequence * header->layers + layer->source) * header->kv_heads +
+                   instance->head;
+        env.next_use = layer->future[instance->head].access;
         policy_destroy(instance->policy);
         instance->policy = policy_create(job->plan->policy, job->plan->policy_values, &env, why);
         if (instance->policy == NULL) {
@@ -188,8 +205,26 @@ static void replay_step(const struct replay_job *job, struct instance *instance,
     }
 }
 
+static bool replay_demand(struct layer *layer, uint32_t head, uint32_t step,
+                          const struct demand *demand, struct error *why)
+{
+    (void)why;
+    for (uint32_t i = layer->first_of_head[head]; i != NONE; i = layer->instances[i].next) {
+        replay_step(layer->job, &layer->instances[i], step, demand);
+    }
+    return true;
+}
+
+static bool foresee_demand(struct layer *layer, uint32_t head, uint32_t step,
+                           const struct demand *demand, struct error *why)
+{
+    (void)step;
+    return next_use_add(&layer->future[head], demand, why);
+}
+
 /* All steps of a tile, head by head. */
-static bool replay_tile(struct layer *layer, struct replay_scratch *scratch, struct error *why)
+static bool visit_tile(struct layer *layer, struct replay_scratch *scratch, demand_visit visit,
+                       struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_frame *frame = &scratch->frame;
@@ -201,34 +236,52 @@ static bool replay_tile(struct layer *layer, struct replay_scratch *scratch, str
         for (uint32_t s = 0; s < frame->steps && frame->first_step + s < end; s++) {
             struct demand demand;
             if (!demand_from_frame(job->header, frame, head, s, &job->shape, &scratch->buffer,
-                                   &demand, why)) {
+                                   &demand, why) ||
+                !visit(layer, head, frame->first_step + s, &demand, why)) {
                 return false;
-            }
-            uint32_t i = layer->first_of_head[head];
-            for (; i != NONE; i = layer->instances[i].next) {
-                replay_step(job, &layer->instances[i], frame->first_step + s, &demand);
             }
         }
     }
     return true;
 }
 
-static bool replay_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
-                            struct error *why)
+static bool visit_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                           demand_visit visit, struct error *why)
 {
     const struct replay_job *job = layer->job;
     uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
     uint32_t last_tile = last_step / job->header->steps_per_tile;
-    if (!start_instances(layer, why)) {
-        return false;
-    }
     for (uint32_t tile = 0; tile <= last_tile; tile++) {
         if (!trace_read(job->trace, sequence, tile, layer->source, &scratch->frame, why) ||
-            !replay_tile(layer, scratch, why)) {
+            !visit_tile(layer, scratch, visit, why)) {
             return false;
         }
     }
     return true;
+}
+
+/* Learn what each head of the sequence will want. */
+static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                             struct error *why)
+{
+    const struct trace_header *header = layer->job->header;
+    for (uint32_t head = 0; head < header->kv_heads; head++) {
+        layer->future[head].count = 0;
+    }
+    bool good = visit_sequence(layer, sequence, scratch, foresee_demand, why);
+    for (uint32_t head = 0; good && head < header->kv_heads; head++) {
+        good = next_use_resolve(&layer->future[head], header->units, why);
+    }
+    return good;
+}
+
+static bool replay_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                            struct error *why)
+{
+    bool foresees = layer->job->plan->policy->needs_next_use;
+    return (!foresees || foresee_sequence(layer, sequence, scratch, why)) &&
+           start_instances(layer, sequence, why) &&
+           visit_sequence(layer, sequence, scratch, replay_demand, why);
 }
 
 /* Add the rows of one target head, for the `copies` sequences of the batch that read this recorded

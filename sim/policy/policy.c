@@ -11,7 +11,9 @@
 #include <assert.h>
 
 const struct policy_kind *const policies[] = {
-    &policy_none, &policy_lru, &policy_fifo, &policy_qsac, NULL,
+    &policy_none,       &policy_lru,   &policy_fifo,   &policy_lfu,   &policy_clock,
+    &policy_arc,        &policy_lecar, &policy_s3fifo, &policy_sieve, &policy_opt,
+    &policy_opt_bypass, &policy_qsac,  NULL,
 };
 
 enum { PARAMS_MOST = 16 }; /* of one policy */
@@ -58,6 +60,10 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
     if (kind->needs_queries && env->query_heads == 0) {
         error_set(why, NULL, 0, "policy '%s' compares queries, and the trace has none", kind->name);
         error_expect(why, "a trace with queries");
+        return NULL;
+    }
+    if (kind->needs_next_use && env->next_use == NULL) {
+        error_set(why, NULL, 0, "policy '%s' needs to know the future", kind->name);
         return NULL;
     }
     struct policy *policy = kind->create(values, env, why);

@@ -33,6 +33,10 @@ struct policy_env {
     uint32_t query_heads; /* of the group; 0: the trace has no queries */
     uint32_t head_dim;
     const float *importance; /* one a query head of the group, 0 ... 1; NULL: all 1 */
+    uint64_t seed;           /* of policies that draw lots */
+    /* When the block of each access is wanted next, as next_use.h counts, or NULL where that is not
+     * known. Kept by a policy that needs it, so it must outlive the policy. */
+    const uint32_t *next_use;
 };
 
 /* A parameter of a policy: its row in the table gives name, default and range. */
@@ -63,6 +67,7 @@ struct policy_kind {
     const char *summary;               /* one line for `list policies` */
     const struct policy_param *params; /* ends with a row of name NULL; NULL: none */
     bool needs_queries;
+    bool needs_next_use;
     /* Through policy_create(), which has checked `values` and `env`. The instance starts empty;
      * its `struct policy` is filled by policy_create(). */
     struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);
@@ -80,7 +85,7 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
 
 /* An empty cache. `values` has one value for each row of `params`, in that order (NULL: the
  * defaults of the table); one out of its range, a capacity above `blocks` and missing queries are
- * errors. Nothing of `values` and `env` is kept. NULL on failure. */
+ * errors. Nothing of `values` and `env` is kept but `next_use`. NULL on failure. */
 struct policy *policy_create(const struct policy_kind *kind, const double *values,
                              const struct policy_env *env, struct error *why);
 void policy_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "policy/next_use.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
@@ -31,15 +32,37 @@ static struct policy *create(const char *name, const double *values, struct poli
     return policy;
 }
 
-/* Access the blocks that the first `count` letters name. */
-static struct outcome access_letters(struct policy *policy, const char *letters, size_t count)
+/* The demand for the blocks that the first `count` letters name. */
+static struct demand letters_demand(const char *letters, size_t count, uint32_t units[ROW_MOST])
 {
-    uint32_t units[ROW_MOST];
     for (size_t i = 0; i < count; i++) {
         units[i] = (uint32_t)(letters[i] - 'A');
     }
-    struct demand demand = {
+    return (struct demand){
         .units = units, .mass = no_mass, .wanted = (uint32_t)count, .recorded = (uint32_t)count};
+}
+
+/* The next uses in steps of letters with blanks between. */
+static struct next_use future_of(const char *steps)
+{
+    struct error why;
+    struct next_use future;
+    uint32_t units[ROW_MOST];
+    next_use_init(&future);
+    while (*steps) {
+        size_t count = strcspn(steps, " ");
+        struct demand demand = letters_demand(steps, count, units);
+        assert_true(next_use_add(&future, &demand, &why));
+        steps += count + (steps[count] == ' ');
+    }
+    assert_true(next_use_resolve(&future, BLOCKS, &why));
+    return future;
+}
+
+static struct outcome access_letters(struct policy *policy, const char *letters, size_t count)
+{
+    uint32_t units[ROW_MOST];
+    struct demand demand = letters_demand(letters, count, units);
     struct outcome outcome;
     policy_access(policy, &demand, &outcome);
     return outcome;
@@ -84,6 +107,49 @@ static const struct block_case block_cases[] = {
     {"fifo, of misses above the cache the best stay", "fifo", POLICY_BATCH, 2, "ABCD AB CD",
      "mmmm hh mm"},
     {"fifo, no block, no hit", "fifo", POLICY_BATCH, 0, "A A", "m m"},
+
+    {"lfu, what was hit stays", "lfu", POLICY_SEQUENTIAL, 2, "A A B C A B", "m h m m h m"},
+    {"lfu, of equals the one touched longest ago leaves", "lfu", POLICY_SEQUENTIAL, 2, "A B C B",
+     "m m m h"},
+    {"lfu, a count is lost on eviction", "lfu", POLICY_SEQUENTIAL, 2, "A A B B B C A C B",
+     "m h m h h m m m h"},
+    {"lfu, a batch touches hits before it admits", "lfu", POLICY_BATCH, 2, "AB BC B A",
+     "mm hm h m"},
+
+    {"clock, a hit saves A once", "clock", POLICY_SEQUENTIAL, 2, "A B A C A", "m m h m h"},
+    {"clock, and not twice", "clock", POLICY_SEQUENTIAL, 2, "A B A C D A", "m m h m m m"},
+    {"clock, a new block has no mark", "clock", POLICY_SEQUENTIAL, 2, "A B C A C", "m m m m h"},
+    {"clock, the hand comes round to C", "clock", POLICY_SEQUENTIAL, 3, "A B C D E C F G H C",
+     "m m m m m h m m m m"},
+    {"clock, no block, no hit", "clock", POLICY_BATCH, 0, "AB BA", "mm mm"},
+
+    {"sieve, the hand stays ahead of C", "sieve", POLICY_SEQUENTIAL, 3, "A B C D E C F G H C",
+     "m m m m m h m m m h"},
+    {"sieve, a hit saves A", "sieve", POLICY_SEQUENTIAL, 3, "A B C A D E A F D",
+     "m m m h m m h m m"},
+    {"sieve, a cache of one", "sieve", POLICY_SEQUENTIAL, 1, "A A B B C A", "m h m h m m"},
+
+    {"arc, a scan leaves what was seen again", "arc", POLICY_SEQUENTIAL, 2, "A A B C D E A",
+     "m h m m m m h"},
+    /* B was seen once and comes back: target 1, A leaves; A comes back: target 0, B leaves */
+    {"arc, a ghost moves the target", "arc", POLICY_SEQUENTIAL, 2, "A A B C A B C A C",
+     "m h m m h m h m h"},
+
+    /* A in the small queue, B in the main one */
+    {"s3fifo, two hits lead to the main queue", "s3fifo", POLICY_SEQUENTIAL, 2, "A B A A C A B",
+     "m m h h m h m"},
+    {"s3fifo, one hit does not", "s3fifo", POLICY_SEQUENTIAL, 2, "A B A C A", "m m h m m"},
+    {"s3fifo, a ghost enters the main queue, where a hit saves B", "s3fifo", POLICY_SEQUENTIAL, 2,
+     "A B C A B D B A", "m m m m h m h m"},
+
+    {"lecar, where LRU and LFU agree no lot is drawn", "lecar", POLICY_SEQUENTIAL, 2, "A B C B",
+     "m m m h"},
+    {"lecar, a cache of one", "lecar", POLICY_BATCH, 1, "A A B A", "m h m m"},
+
+    {"opt, C is admitted and B leaves", "opt", POLICY_SEQUENTIAL, 2, "A B C A B", "m m m h m"},
+    {"opt:bypass, C is not", "opt:bypass", POLICY_SEQUENTIAL, 2, "A B C A B", "m m m h h"},
+    {"opt, one after the other, worst first", "opt", POLICY_SEQUENTIAL, 1, "AB BA", "mm hm"},
+    {"opt, a batch looks first", "opt", POLICY_BATCH, 1, "AB BA", "mm hm"},
 };
 /* clang-format on */
 
@@ -92,11 +158,13 @@ static void blocks_hit_and_miss_as_worked_by_hand(void **state)
     (void)state;
     for (size_t c = 0; c < sizeof block_cases / sizeof *block_cases; c++) {
         const struct block_case *worked = &block_cases[c];
+        struct next_use future = future_of(worked->steps);
         struct policy *policy = create(worked->policy, NULL,
                                        (struct policy_env){.blocks = BLOCKS,
                                                            .capacity = worked->capacity,
                                                            .wanted = ROW_MOST,
-                                                           .order = worked->order});
+                                                           .order = worked->order,
+                                                           .next_use = future.access});
         char found[128] = "";
         size_t length = 0;
         for (const char *step = worked->steps; *step;) {
@@ -114,6 +182,7 @@ static void blocks_hit_and_miss_as_worked_by_hand(void **state)
             }
         }
         policy_destroy(policy);
+        next_use_release(&future);
         if (strcmp(found, worked->expected) != 0) {
             fail_msg("%s: %s gives %s, not %s", worked->claim, worked->steps, found,
                      worked->expected);
@@ -135,6 +204,16 @@ static const struct count_case count_cases[] = {
     {"fifo", "ABC", "ABD", {2, 1, 1, 1, 3, 0, 1}},
     {"fifo", "AB", "CA", {1, 1, 1, 0, 2, 0, 1}},
     {"fifo", "ABC", "DEAFG", {1, 4, 3, 3, 5, 0, 3}}, /* D E F stay */
+    {"lfu", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"clock", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"clock", "ABC", "DEAFG", {1, 4, 4, 4, 5, 1, 4}}, /* F and G come, and A leaves, on the way */
+    {"arc", "AB", "CA", {1, 1, 1, 0, 2, 1, 1}},
+    {"lecar", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"s3fifo", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"sieve", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"opt", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"opt:bypass", "AB", "CA", {1, 1, 1, 0, 2, 1, 1}},
+    {"opt:bypass", "ABC", "ABD", {2, 1, 0, 0, 3, 2, 0}}, /* D is never wanted again */
 };
 
 static void managers_do_what_was_counted_by_hand(void **state)
@@ -142,13 +221,19 @@ static void managers_do_what_was_counted_by_hand(void **state)
     (void)state;
     for (size_t c = 0; c < sizeof count_cases / sizeof *count_cases; c++) {
         const struct count_case *worked = &count_cases[c];
-        struct policy *policy =
-            create(worked->policy, NULL,
-                   (struct policy_env){
-                       .blocks = BLOCKS, .capacity = 3, .wanted = ROW_MOST, .order = POLICY_BATCH});
+        char steps[2 * ROW_MOST];
+        snprintf(steps, sizeof steps, "%s %s", worked->first, worked->second);
+        struct next_use future = future_of(steps);
+        struct policy *policy = create(worked->policy, NULL,
+                                       (struct policy_env){.blocks = BLOCKS,
+                                                           .capacity = 3,
+                                                           .wanted = ROW_MOST,
+                                                           .order = POLICY_BATCH,
+                                                           .next_use = future.access});
         access_letters(policy, worked->first, strlen(worked->first));
         struct outcome out = access_letters(policy, worked->second, strlen(worked->second));
         policy_destroy(policy);
+        next_use_release(&future);
         const uint32_t found[] = {out.hit,     out.missed,  out.admitted, out.evicted,
                                   out.lookups, out.updates, out.inserts};
         print_message("%s: %s, then %s\n", worked->policy, worked->first, worked->second);
@@ -157,6 +242,16 @@ static void managers_do_what_was_counted_by_hand(void **state)
         }
         assert_false(out.reused);
     }
+}
+
+static void next_uses_are_numbered_worst_first(void **state)
+{
+    (void)state;
+    struct next_use future = future_of("AB BC A"); /* B A, C B, A */
+    const uint32_t expected[] = {3, 4, NEXT_USE_NEVER, NEXT_USE_NEVER, NEXT_USE_NEVER};
+    assert_int_equal(future.count, 5);
+    assert_memory_equal(future.access, expected, sizeof expected);
+    next_use_release(&future);
 }
 
 /* QSAC over query vectors of two numbers. Against (5, 0): (12, 5) has cosine 12/13 = .923, (3, 4)
@@ -363,6 +458,9 @@ static const float too_important[] = {1.5f};
 static const struct refusal refusals[] = {
     {"lru", {0}, {.blocks = 4, .capacity = 5}, "a cache of 5 blocks for 4"},
     {"lru", {0}, {.blocks = UINT32_MAX}, "a cache over 4294967295 blocks"},
+    {"arc", {0}, {.blocks = 1u << 29}, "a cache over 536870912 blocks"},
+    {"lfu", {0}, {.blocks = UINT32_MAX}, "a cache over 4294967295 blocks"},
+    {"opt", {0}, {.blocks = 4, .capacity = 4}, "policy 'opt' needs to know the future"},
     {"qsac",
      {.8, 3, 1, 0},
      {.blocks = 4, .capacity = 4},
@@ -402,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_hit_and_miss_as_worked_by_hand),
         cmocka_unit_test(managers_do_what_was_counted_by_hand),
+        cmocka_unit_test(next_uses_are_numbered_worst_first),
         cmocka_unit_test(queries_reuse_and_miss_as_worked_by_hand),
         cmocka_unit_test(fetching_attends_to_the_mass_that_is_wanted),
         cmocka_unit_test(reuse_attends_to_the_mass_of_the_old_set),

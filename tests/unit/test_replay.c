@@ -8,6 +8,7 @@
 
 #include "decode/replay.h"
 #include "make_trace.h"
+#include "policy/next_use.h"
 #include "trace/demand.h"
 
 #include <math.h>
@@ -171,6 +172,20 @@ static void lru_gives_the_ledger_worked_by_hand(void **state)
     plan.warmup = 1; /* AB are held then, of three */
     run_plan(trace, &plan, 1, &ledger);
     assert_false(ledger.cache_filled);
+    ledger_release(&ledger);
+    trace_close(trace);
+}
+
+/* Held: AB, ABC, BDA, ABD, BAC, BAC: each time what is wanted last leaves, as C and then D. */
+static void opt_knows_the_future_of_the_trace(void **state)
+{
+    (void)state;
+    struct trace *trace = open_hand_trace();
+    struct replay_plan plan = hand_plan("opt", one_head);
+    struct ledger ledger;
+    run_plan(trace, &plan, 1, &ledger);
+    ASSERT_STEPS(&ledger, hit, 1, 2, 1, 2);
+    ASSERT_STEPS(&ledger, inserts, 1, 0, 1, 0);
     ledger_release(&ledger);
     trace_close(trace);
 }
@@ -343,37 +358,56 @@ static void assert_rows_equal(const struct ledger_row *found, const struct ledge
     }
 }
 
-/* The rows of one target head of one sequence, unshifted: its source head's frames, one by one. */
-static void replay_one_head(struct trace *trace, const struct replay_plan *plan, uint32_t layer,
-                            uint32_t head, struct ledger_row *rows, uint32_t *shift)
+/* What one source head of the only sequence wants at a step; until frame or buffer change. */
+static struct demand head_demand(const struct trace *trace, uint32_t layer, uint32_t head,
+                                 uint32_t step, struct trace_frame *frame,
+                                 struct demand_buffer *buffer)
 {
     struct error why;
+    struct demand demand;
     const struct trace_header *header = trace_header(trace);
+    struct demand_shape shape = demand_shape(header, 4, 2, 3);
+    make_check(trace_read(trace, 0, step / 4, layer, frame, &why), &why);
+    make_check(demand_from_frame(header, frame, head, step % 4, &shape, buffer, &demand, &why),
+               &why);
+    return demand;
+}
+
+/* The rows of one target head of a sequence, unshifted: its source head's frames, one by one. */
+static void replay_one_head(struct trace *trace, uint32_t sequence, const struct replay_plan *plan,
+                            uint32_t layer, uint32_t head, struct ledger_row *rows, uint32_t *shift)
+{
+    struct error why;
     float importance = plan->heads[layer * HEADS + head].importance;
     const float importances[] = {importance, importance};
+    uint32_t source_layer, source_head;
+    replay_source(trace_header(trace), LAYERS, HEADS, layer, head, STEPS, &source_layer,
+                  &source_head, shift);
+    struct next_use future;
+    struct demand_buffer buffer;
+    struct trace_frame frame;
+    next_use_init(&future);
+    demand_buffer_init(&buffer);
+    trace_frame_init(&frame);
+    for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
+        struct demand demand = head_demand(trace, source_layer, source_head, step, &frame, &buffer);
+        make_check(next_use_add(&future, &demand, &why), &why);
+    }
+    make_check(next_use_resolve(&future, 20, &why), &why);
     struct policy_env env = {.blocks = 20,
                              .capacity = 7,
                              .wanted = 4,
                              .order = plan->order,
                              .query_heads = 2,
                              .head_dim = 3,
-                             .importance = importances};
+                             .importance = importances,
+                             .seed = (sequence * 3 + source_layer) * 2 + source_head,
+                             .next_use = future.access};
     struct policy *policy = policy_create(plan->policy, NULL, &env, &why);
     make_check(policy != NULL, &why);
-    uint32_t source_layer, source_head;
-    replay_source(header, LAYERS, HEADS, layer, head, STEPS, &source_layer, &source_head, shift);
-    struct demand_shape shape = demand_shape(header, 4, 2, 3);
-    struct demand_buffer buffer;
-    struct trace_frame frame;
-    demand_buffer_init(&buffer);
-    trace_frame_init(&frame);
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
-        struct demand demand;
         struct outcome outcome;
-        make_check(trace_read(trace, 0, step / 4, source_layer, &frame, &why), &why);
-        make_check(demand_from_frame(header, &frame, source_head, step % 4, &shape, &buffer,
-                                     &demand, &why),
-                   &why);
+        struct demand demand = head_demand(trace, source_layer, source_head, step, &frame, &buffer);
         policy_access(policy, &demand, &outcome);
         if (step < WARMUP) {
             continue;
@@ -395,6 +429,7 @@ static void replay_one_head(struct trace *trace, const struct replay_plan *plan,
         };
     }
     policy_destroy(policy);
+    next_use_release(&future);
     demand_buffer_release(&buffer);
     trace_frame_release(&frame);
 }
@@ -407,7 +442,7 @@ static void add_naively(struct trace *const *alone, const struct replay_plan *pl
     for (uint32_t b = 0; b < plan->batch; b++) {
         struct ledger_row rows[STEPS];
         uint32_t shift, copies = (plan->batch - b % 2 + 1) / 2;
-        replay_one_head(alone[b % 2], plan, layer, head, rows, &shift);
+        replay_one_head(alone[b % 2], b % 2, plan, layer, head, rows, &shift);
         for (uint32_t s = 0; s < STEPS; s++) {
             const struct ledger_row *row = &rows[(s + shift + b / 2 * STEPS / copies) % STEPS];
             struct ledger_row *sum = &expected[s * LAYERS + layer];
@@ -581,6 +616,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lru_gives_the_ledger_worked_by_hand),
+        cmocka_unit_test(opt_knows_the_future_of_the_trace),
         cmocka_unit_test(a_batch_reads_rows_shifted),
         cmocka_unit_test(counts_scale_to_the_target_context),
         cmocka_unit_test(heads_of_one_source_have_caches_by_importance),

@@ -1,0 +1,144 @@
+/* ARC: recency and frequency, the share of each learned from what was evicted too early.
+ *
+ * N. Megiddo and D. S. Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003,
+ * figure 4, with a real-valued target. Blocks seen once lately are in ONCE, those seen again in
+ * AGAIN; what left either is remembered in a ghost of its own. A miss on a ghost moves the target
+ * size of ONCE towards the list that the block had left.
+ *
+ * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts only once the cache has
+ * been full, and it stays full.
+ */
+#include "base/array.h"
+#include "policy/batch.h"
+#include "policy/kinds.h"
+#include "policy/queues.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    ONCE = QUEUE_HELD,
+    AGAIN = QUEUE_HELD_2,
+    GHOST_ONCE = QUEUE_GHOST,
+    GHOST_AGAIN = QUEUE_GHOST_2
+};
+
+struct arc {
+    struct policy base;
+    uint32_t capacity;
+    double target; /* blocks of ONCE; 0 ... capacity */
+    struct queues queues;
+    uint32_t *missed; /* [blocks] scratch */
+};
+
+static void arc_destroy(struct policy *policy)
+{
+    struct arc *arc = (struct arc *)policy;
+    if (arc) {
+        queues_release(&arc->queues);
+        free(arc->missed);
+        free(arc);
+    }
+}
+
+static struct policy *arc_create(const double *values, const struct policy_env *env,
+                                 struct error *why)
+{
+    (void)values;
+    struct arc *arc = array_zeroed(1, sizeof *arc, why);
+    if (!arc) {
+        return NULL;
+    }
+    arc->capacity = env->capacity;
+    if (!queues_init(&arc->queues, env->blocks, why) ||
+        !(arc->missed = array_zeroed(env->blocks, sizeof *arc->missed, why))) {
+        arc_destroy(&arc->base);
+        return NULL;
+    }
+    return &arc->base;
+}
+
+static inline bool arc_touch(struct policy *policy, uint32_t block)
+{
+    struct queues *queues = &((struct arc *)policy)->queues;
+    if (!queues_hold(queues, block)) {
+        return false;
+    }
+    queue_remove(queues, block);
+    queue_push(queues, AGAIN, block);
+    return true;
+}
+
+/* Move the oldest of ONCE or AGAIN to its ghost (REPLACE of the paper). */
+static void arc_replace(struct arc *arc, bool was_again)
+{
+    struct queues *queues = &arc->queues;
+    double once = queue_count(queues, ONCE);
+    if (once >= 1 && (once > arc->target || (was_again && once == arc->target))) {
+        queue_push(queues, GHOST_ONCE, queue_pop(queues, ONCE));
+    } else {
+        queue_push(queues, GHOST_AGAIN, queue_pop(queues, AGAIN));
+    }
+    arc->base.held--;
+}
+
+/* A block that a ghost remembers: learn, and take it back as seen again. */
+static void arc_return(struct arc *arc, uint32_t block)
+{
+    struct queues *queues = &arc->queues;
+    double once = queue_count(queues, GHOST_ONCE), again = queue_count(queues, GHOST_AGAIN);
+    bool was_again = queue_has(queues, GHOST_AGAIN, block);
+    arc->target = was_again ? fmax(arc->target - fmax(once / again, 1), 0)
+                            : fmin(arc->target + fmax(again / once, 1), arc->capacity);
+    queue_remove(queues, block);
+    arc_replace(arc, was_again);
+    queue_push(queues, AGAIN, block);
+}
+
+/* Make room for a block that nothing remembers (case IV). */
+static void arc_make_room(struct arc *arc)
+{
+    struct queues *queues = &arc->queues;
+    uint32_t once = queue_count(queues, ONCE) + queue_count(queues, GHOST_ONCE);
+    uint32_t again = queue_count(queues, AGAIN) + queue_count(queues, GHOST_AGAIN);
+    if (once == arc->capacity && queue_count(queues, GHOST_ONCE) == 0) {
+        queue_pop(queues, ONCE);
+        arc->base.held--;
+        return;
+    }
+    if (once == arc->capacity) {
+        queue_pop(queues, GHOST_ONCE);
+    } else if (once + again == 2 * arc->capacity) {
+        queue_pop(queues, GHOST_AGAIN);
+    }
+    if (arc->base.held == arc->capacity) {
+        arc_replace(arc, false);
+    }
+}
+
+static inline bool arc_admit(struct policy *policy, uint32_t block)
+{
+    struct arc *arc = (struct arc *)policy;
+    if (arc->queues.place[block] != 0) {
+        arc_return(arc, block);
+    } else {
+        arc_make_room(arc);
+        queue_push(&arc->queues, ONCE, block);
+    }
+    policy->held++;
+    return true;
+}
+
+static void arc_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
+{
+    const struct arc *arc = (const struct arc *)policy;
+    batch_access(policy, arc->capacity, arc->missed, arc_touch, arc_admit, demand, outcome);
+}
+
+const struct policy_kind policy_arc = {
+    .name = "arc",
+    .summary = "seen once and seen again, balanced by what was evicted too early",
+    .create = arc_create,
+    .access = arc_access,
+    .destroy = arc_destroy,
+};

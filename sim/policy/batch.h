@@ -1,0 +1,48 @@
+/* The order of policy.h, for the policies that touch hits before they admit misses.
+ *
+ * A policy says how one block is touched and how one is admitted; this is the loop around both. To
+ * touch a hit moves no block in or out, so that looking up and touching are one pass. A batch that
+ * misses more than the cache holds is admitted whole: its worst blocks leave again within the step.
+ */
+#ifndef POLICY_BATCH_H
+#define POLICY_BATCH_H
+
+#include "policy/policy.h"
+
+/* Touch `block` if it is held; returns whether it is. */
+typedef bool (*batch_touch)(struct policy *policy, uint32_t block);
+
+/* Take `block`, which is not held, into a cache of one block at least, and keep `held` of struct
+ * policy right. Returns false where the policy will not have it. */
+typedef bool (*batch_admit)(struct policy *policy, uint32_t block);
+
+/* All of an access but the outcome's other counts. `missed` is scratch for as many blocks as are
+ * wanted. Inlined, so that the two calls are none. */
+static inline __attribute__((always_inline)) void
+batch_access(struct policy *policy, uint32_t capacity, uint32_t *missed, batch_touch touch,
+             batch_admit admit, const struct demand *demand, struct outcome *outcome)
+{
+    uint32_t size = policy->order == POLICY_BATCH ? demand->wanted : 1;
+    uint32_t before = policy->held, all_missed = 0, admitted = 0;
+    for (uint32_t end = demand->wanted; end > 0; end -= size) {
+        uint32_t count = 0;
+        for (uint32_t i = end; i-- > end - size;) {
+            missed[count] = demand->units[i];
+            count += !touch(policy, demand->units[i]);
+        }
+        for (uint32_t i = 0; capacity > 0 && i < count; i++) {
+            admitted += admit(policy, missed[i]);
+        }
+        all_missed += count;
+    }
+    outcome->hit = demand->wanted - all_missed;
+    outcome->missed = all_missed;
+    outcome->admitted = admitted;
+    outcome->evicted = before + admitted - policy->held;
+    outcome->lookups = demand->wanted;
+    outcome->updates = outcome->hit;
+    outcome->inserts = admitted;
+    outcome->mass = demand->wanted_mass;
+}
+
+#endif

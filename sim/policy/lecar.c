@@ -1,0 +1,149 @@
+/* LeCaR: LRU or LFU evicts, by lot; the odds learn from regret.
+ *
+ * G. Vietri et al., "Driving Cache Replacement with ML-based LeCaR", HotStorage 2018. Each block
+ * that one of the two evicted is remembered in that one's history, as long as the cache. A miss on
+ * a history that began t accesses ago was a mistake, of weight d^t: the odds of the other rise by
+ * e^(rate d^t). Constants are the paper's: rate .45, d = .005^(1 / capacity). Two rules are only in
+ * the authors' code: a block that both would evict is remembered by neither, and neither's odds
+ * fall below a hundredth, or it could never come back.
+ *
+ * The lot is a random stream of the environment's seed, so a replay repeats.
+ */
+#include "base/array.h"
+#include "base/random.h"
+#include "policy/batch.h"
+#include "policy/frequency.h"
+#include "policy/kinds.h"
+#include "policy/queues.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RECENCY = QUEUE_HELD, GHOST_LRU = QUEUE_GHOST, GHOST_LFU = QUEUE_GHOST_2 };
+
+static const double learning_rate = 0.45, discount_of_capacity = 0.005, odds_least = 0.01;
+
+struct lecar {
+    struct policy base;
+    uint32_t capacity;
+    double discount; /* of a regret, an access */
+    double odds;     /* that LRU evicts */
+    uint64_t clock;  /* accesses so far */
+    gsl_rng *random;
+    struct queues queues;
+    struct frequency frequency;
+    uint64_t *left;   /* [blocks] when a remembered block was evicted */
+    uint32_t *missed; /* [blocks] scratch */
+};
+
+static void lecar_destroy(struct policy *policy)
+{
+    struct lecar *lecar = (struct lecar *)policy;
+    if (!lecar) {
+        return;
+    }
+    if (lecar->random) {
+        gsl_rng_free(lecar->random);
+    }
+    queues_release(&lecar->queues);
+    frequency_release(&lecar->frequency);
+    free(lecar->left);
+    free(lecar->missed);
+    free(lecar);
+}
+
+static struct policy *lecar_create(const double *values, const struct policy_env *env,
+                                   struct error *why)
+{
+    (void)values;
+    struct lecar *lecar = array_zeroed(1, sizeof *lecar, why);
+    if (!lecar) {
+        return NULL;
+    }
+    lecar->capacity = env->capacity;
+    lecar->discount = pow(discount_of_capacity, 1.0 / env->capacity);
+    lecar->odds = 0.5;
+    if (!(lecar->random = random_stream(env->seed, "policy.lecar", 0, why)) ||
+        !queues_init(&lecar->queues, env->blocks, why) ||
+        !frequency_init(&lecar->frequency, env->blocks, env->capacity, why) ||
+        !(lecar->left = array_zeroed(env->blocks, sizeof *lecar->left, why)) ||
+        !(lecar->missed = array_zeroed(env->blocks, sizeof *lecar->missed, why))) {
+        lecar_destroy(&lecar->base);
+        return NULL;
+    }
+    return &lecar->base;
+}
+
+static inline bool lecar_touch(struct policy *policy, uint32_t block)
+{
+    struct lecar *lecar = (struct lecar *)policy;
+    lecar->clock++;
+    if (!queues_hold(&lecar->queues, block)) {
+        return false;
+    }
+    queue_remove(&lecar->queues, block);
+    queue_push(&lecar->queues, RECENCY, block);
+    frequency_touch(&lecar->frequency, block);
+    return true;
+}
+
+/* Forget a remembered block, and learn that to evict it was a mistake. */
+static void lecar_regret(struct lecar *lecar, uint32_t block)
+{
+    bool by_lru = queue_has(&lecar->queues, GHOST_LRU, block);
+    double regret = pow(lecar->discount, (double)(lecar->clock - lecar->left[block]));
+    double gain = exp(learning_rate * regret);
+    double lru = by_lru ? lecar->odds : lecar->odds * gain;
+    double lfu = by_lru ? (1 - lecar->odds) * gain : 1 - lecar->odds;
+    lecar->odds = fmin(fmax(lru / (lru + lfu), odds_least), 1 - odds_least);
+    queue_remove(&lecar->queues, block);
+}
+
+static void lecar_evict(struct lecar *lecar)
+{
+    struct queues *queues = &lecar->queues;
+    uint32_t oldest = queue_oldest(queues, RECENCY), least = frequency_least(&lecar->frequency);
+    bool by_lru = gsl_rng_uniform(lecar->random) < lecar->odds;
+    uint32_t block = by_lru ? oldest : least, history = by_lru ? GHOST_LRU : GHOST_LFU;
+    queue_remove(queues, block);
+    frequency_remove(&lecar->frequency, block);
+    lecar->base.held--;
+    if (oldest == least) {
+        return;
+    }
+    if (queue_count(queues, history) == lecar->capacity) {
+        queue_pop(queues, history);
+    }
+    queue_push(queues, history, block);
+    lecar->left[block] = lecar->clock;
+}
+
+static inline bool lecar_admit(struct policy *policy, uint32_t block)
+{
+    struct lecar *lecar = (struct lecar *)policy;
+    if (lecar->queues.place[block] != 0) {
+        lecar_regret(lecar, block);
+    }
+    if (policy->held == lecar->capacity) {
+        lecar_evict(lecar);
+    }
+    queue_push(&lecar->queues, RECENCY, block);
+    frequency_add(&lecar->frequency, block);
+    policy->held++;
+    return true;
+}
+
+static void lecar_access(struct policy *policy, const struct demand *demand,
+                         struct outcome *outcome)
+{
+    const struct lecar *lecar = (const struct lecar *)policy;
+    batch_access(policy, lecar->capacity, lecar->missed, lecar_touch, lecar_admit, demand, outcome);
+}
+
+const struct policy_kind policy_lecar = {
+    .name = "lecar",
+    .summary = "LRU or LFU evicts, by lot; the odds learn from regret",
+    .create = lecar_create,
+    .access = lecar_access,
+    .destroy = lecar_destroy,
+};

@@ -1,0 +1,50 @@
+/* What queues.h does not inline: memory, and cleaning a log. */
+#include "policy/queues.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+bool queues_init(struct queues *queues, uint32_t blocks, struct error *why)
+{
+    *queues = (struct queues){0};
+    if (blocks >= 1u << 29) { /* positions have 30 bits */
+        return error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+    }
+    queues->length = 2 * blocks + 1;
+    queues->place = array_zeroed(blocks, sizeof *queues->place, why);
+    bool good = queues->place != NULL;
+    for (int q = 0; good && q < QUEUES; q++) {
+        queues->queue[q].oldest = queues->queue[q].end = 1;
+        queues->queue[q].log = array_zeroed(queues->length, sizeof(uint32_t), why);
+        good = queues->queue[q].log != NULL;
+    }
+    if (!good) {
+        queues_release(queues);
+    }
+    return good;
+}
+
+void queues_release(struct queues *queues)
+{
+    free(queues->place);
+    for (int q = 0; q < QUEUES; q++) {
+        free(queues->queue[q].log);
+    }
+    *queues = (struct queues){0};
+}
+
+void queue_clean(struct queues *queues, uint32_t name)
+{
+    struct queue *queue = &queues->queue[name];
+    uint32_t tag = name << 30, kept = 1;
+    for (uint32_t at = queue->oldest; at < queue->end; at++) {
+        uint32_t block = queue->log[at];
+        if (queues->place[block] == (tag | at)) {
+            queue->log[kept] = block;
+            queues->place[block] = tag | kept++;
+        }
+    }
+    queue->oldest = 1;
+    queue->end = kept;
+}

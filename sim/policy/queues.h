@@ -1,0 +1,94 @@
+/* Up to four queues over the same blocks, oldest first; a block is in one of them at most.
+ *
+ * As in lru.c, a queue is a log of what was pushed, and `place` of a block says in which queue it
+ * is and where: an entry of a log that its block's place does not point at is stale. To take a
+ * block out is to forget its place; to find the oldest is to step over stale entries. When a log is
+ * full, what is not stale moves to its start: no more than half of it, so O(1) a push.
+ *
+ *     place    2 bits of queue, 30 bits of position in its log, from 1; 0: in none
+ *
+ * Blocks in QUEUE_HELD and QUEUE_HELD_2 are in the cache: their places have the highest bit set.
+ * Those in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered.
+ */
+#ifndef POLICY_QUEUES_H
+#define POLICY_QUEUES_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { QUEUE_GHOST, QUEUE_GHOST_2, QUEUE_HELD, QUEUE_HELD_2, QUEUES };
+
+struct queues {
+    uint32_t *place; /* [blocks] */
+    uint32_t length; /* of each log; position 0 is not used */
+    struct queue {
+        uint32_t *log;
+        uint32_t oldest, end; /* positions: what is not stale lies in [oldest, end) */
+        uint32_t count;
+    } queue[QUEUES];
+};
+
+/* Four empty queues over `blocks`. On failure nothing is left to release. */
+bool queues_init(struct queues *queues, uint32_t blocks, struct error *why);
+void queues_release(struct queues *queues);
+
+/* Make room in a full log; for queue_push(). */
+void queue_clean(struct queues *queues, uint32_t name);
+
+static inline bool queues_hold(const struct queues *queues, uint32_t block)
+{
+    return queues->place[block] >> 31;
+}
+
+/* Whether the block is in this queue. */
+static inline bool queue_has(const struct queues *queues, uint32_t name, uint32_t block)
+{
+    uint32_t place = queues->place[block];
+    return place != 0 && place >> 30 == name;
+}
+
+static inline uint32_t queue_count(const struct queues *queues, uint32_t name)
+{
+    return queues->queue[name].count;
+}
+
+/* Take the block, which is in one, out of its queue. */
+static inline void queue_remove(struct queues *queues, uint32_t block)
+{
+    queues->queue[queues->place[block] >> 30].count--;
+    queues->place[block] = 0;
+}
+
+/* Put the block, which is in none, at the new end. */
+static inline void queue_push(struct queues *queues, uint32_t name, uint32_t block)
+{
+    struct queue *queue = &queues->queue[name];
+    if (queue->end == queues->length) {
+        queue_clean(queues, name);
+    }
+    queue->log[queue->end] = block;
+    queues->place[block] = name << 30 | queue->end++;
+    queue->count++;
+}
+
+/* The oldest block of a queue that is not empty. */
+static inline uint32_t queue_oldest(struct queues *queues, uint32_t name)
+{
+    struct queue *queue = &queues->queue[name];
+    while (queues->place[queue->log[queue->oldest]] != (name << 30 | queue->oldest)) {
+        queue->oldest++;
+    }
+    return queue->log[queue->oldest];
+}
+
+/* Take out the oldest. */
+static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
+{
+    uint32_t block = queue_oldest(queues, name);
+    queue_remove(queues, block);
+    return block;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* S3-FIFO: a small queue sifts out what is wanted once, before it reaches the main one.
+ *
+ * J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023. New blocks enter
+ * SMALL (a tenth of the cache). What leaves it goes on to MAIN if it was hit twice there, else out
+ * of the cache, remembered in GHOST (nine tenths of the cache, rounded down); a miss on a ghost
+ * enters MAIN at once. MAIN is a CLOCK that counts to three: a block with a count goes round, one
+ * less; counts start at 0 in each queue. Until the first eviction, what SMALL has no room for
+ * enters MAIN.
+ */
+#include "base/array.h"
+#include "policy/batch.h"
+#include "policy/kinds.h"
+#include "policy/queues.h"
+
+#include <stdlib.h>
+
+enum { SMALL = QUEUE_HELD, MAIN = QUEUE_HELD_2, GHOST = QUEUE_GHOST };
+
+enum { COUNT_MOST = 3, COUNT_MOVES = 2 /* from SMALL to MAIN */ };
+
+struct s3fifo {
+    struct policy base;
+    uint32_t capacity, small, ghosts;
+    bool evicted; /* anything yet */
+    struct queues queues;
+    uint8_t *count;   /* [blocks] hits of a held block in its queue */
+    uint32_t *missed; /* [blocks] scratch */
+};
+
+static void s3fifo_destroy(struct policy *policy)
+{
+    struct s3fifo *s3fifo = (struct s3fifo *)policy;
+    if (s3fifo) {
+        queues_release(&s3fifo->queues);
+        free(s3fifo->count);
+        free(s3fifo->missed);
+        free(s3fifo);
+    }
+}
+
+static struct policy *s3fifo_create(const double *values, const struct policy_env *env,
+                                    struct error *why)
+{
+    (void)values;
+    struct s3fifo *s3fifo = array_zeroed(1, sizeof *s3fifo, why);
+    if (!s3fifo) {
+        return NULL;
+    }
+    s3fifo->capacity = env->capacity;
+    s3fifo->small = env->capacity < 10 ? 1 : env->capacity / 10;
+    s3fifo->ghosts = (uint32_t)((uint64_t)env->capacity * 9 / 10);
+    if (!queues_init(&s3fifo->queues, env->blocks, why) ||
+        !(s3fifo->count = array_zeroed(env->blocks, sizeof *s3fifo->count, why)) ||
+        !(s3fifo->missed = array_zeroed(env->blocks, sizeof *s3fifo->missed, why))) {
+        s3fifo_destroy(&s3fifo->base);
+        return NULL;
+    }
+    return &s3fifo->base;
+}
+
+static inline bool s3fifo_touch(struct policy *policy, uint32_t block)
+{
+    struct s3fifo *s3fifo = (struct s3fifo *)policy;
+    bool held = queues_hold(&s3fifo->queues, block);
+    s3fifo->count[block] =
+        (uint8_t)(s3fifo->count[block] + (held && s3fifo->count[block] < COUNT_MOST));
+    return held;
+}
+
+static void s3fifo_remember(struct s3fifo *s3fifo, uint32_t block)
+{
+    struct queues *queues = &s3fifo->queues;
+    if (s3fifo->ghosts == 0) {
+        return;
+    }
+    if (queue_count(queues, GHOST) == s3fifo->ghosts) {
+        queue_pop(queues, GHOST);
+    }
+    queue_push(queues, GHOST, block);
+}
+
+/* Go through SMALL, oldest first, until a block leaves the cache or none is left. */
+static void s3fifo_evict_small(struct s3fifo *s3fifo)
+{
+    struct queues *queues = &s3fifo->queues;
+    while (queue_count(queues, SMALL) > 0) {
+        uint32_t block = queue_pop(queues, SMALL);
+        if (s3fifo->count[block] < COUNT_MOVES) {
+            s3fifo_remember(s3fifo, block);
+            s3fifo->base.held--;
+            return;
+        }
+        s3fifo->count[block] = 0;
+        queue_push(queues, MAIN, block);
+    }
+}
+
+static void s3fifo_evict_main(struct s3fifo *s3fifo)
+{
+    struct queues *queues = &s3fifo->queues;
+    uint32_t block = queue_pop(queues, MAIN);
+    while (s3fifo->count[block] > 0) {
+        s3fifo->count[block]--;
+        queue_push(queues, MAIN, block);
+        block = queue_pop(queues, MAIN);
+    }
+    s3fifo->base.held--;
+}
+
+static void s3fifo_make_room(struct s3fifo *s3fifo)
+{
+    const struct queues *queues = &s3fifo->queues;
+    uint32_t main = s3fifo->capacity - s3fifo->small;
+    while (s3fifo->base.held == s3fifo->capacity) {
+        s3fifo->evicted = true;
+        if (queue_count(queues, MAIN) > main || queue_count(queues, SMALL) == 0) {
+            s3fifo_evict_main(s3fifo);
+        } else {
+            s3fifo_evict_small(s3fifo);
+        }
+    }
+}
+
+static inline bool s3fifo_admit(struct policy *policy, uint32_t block)
+{
+    struct s3fifo *s3fifo = (struct s3fifo *)policy;
+    struct queues *queues = &s3fifo->queues;
+    bool remembered = queue_has(queues, GHOST, block);
+    if (remembered) {
+        queue_remove(queues, block);
+    }
+    s3fifo_make_room(s3fifo);
+    bool overflows = !s3fifo->evicted && queue_count(queues, SMALL) >= s3fifo->small;
+    queue_push(queues, remembered || overflows ? MAIN : SMALL, block);
+    s3fifo->count[block] = 0;
+    policy->held++;
+    return true;
+}
+
+static void s3fifo_access(struct policy *policy, const struct demand *demand,
+                          struct outcome *outcome)
+{
+    const struct s3fifo *s3fifo = (const struct s3fifo *)policy;
+    batch_access(policy, s3fifo->capacity, s3fifo->missed, s3fifo_touch, s3fifo_admit, demand,
+                 outcome);
+}
+
+const struct policy_kind policy_s3fifo = {
+    .name = "s3fifo",
+    .summary = "a small FIFO sifts, a main one gives second chances",
+    .create = s3fifo_create,
+    .access = s3fifo_access,
+    .destroy = s3fifo_destroy,
+};

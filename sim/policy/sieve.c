@@ -1,0 +1,142 @@
+/* SIEVE: a queue in which the survivors keep their places.
+ *
+ * Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web
+ * Caches", NSDI 2024. New blocks go to the new end; a hit marks its block. The hand walks from old
+ * to new, clears marks, and the first block without one leaves; it stays there until the next
+ * eviction, and from the new end returns to the oldest. CLOCK would put new blocks at the hand.
+ *
+ * The queue is a log with holes: an evicted block leaves VACANT behind. When the log is full, the
+ * holes are closed, at most once in `capacity` admissions.
+ *
+ * Invariant: `hand` is on a held block, or where the next one goes if none is held.
+ */
+#include "base/array.h"
+#include "policy/batch.h"
+#include "policy/kinds.h"
+
+#include <stdlib.h>
+
+#define VACANT UINT32_MAX
+
+enum { ABSENT = 0, HELD = 1, MARKED = 3 };
+
+struct sieve {
+    struct policy base;
+    uint32_t capacity;
+    uint32_t *log; /* [length] */
+    uint32_t length, end, hand;
+    uint8_t *state;   /* [blocks] */
+    uint32_t *missed; /* [blocks] scratch */
+};
+
+static void sieve_destroy(struct policy *policy)
+{
+    struct sieve *sieve = (struct sieve *)policy;
+    if (sieve) {
+        free(sieve->log);
+        free(sieve->state);
+        free(sieve->missed);
+        free(sieve);
+    }
+}
+
+static struct policy *sieve_create(const double *values, const struct policy_env *env,
+                                   struct error *why)
+{
+    (void)values;
+    if (env->capacity > UINT32_MAX / 2) {
+        error_set(why, NULL, 0, "a cache of %u blocks", env->capacity);
+        return NULL;
+    }
+    struct sieve *sieve = array_zeroed(1, sizeof *sieve, why);
+    if (!sieve) {
+        return NULL;
+    }
+    sieve->capacity = env->capacity;
+    sieve->length = 2 * env->capacity;
+    if (!(sieve->log = array_zeroed(sieve->length, sizeof *sieve->log, why)) ||
+        !(sieve->state = array_zeroed(env->blocks, sizeof *sieve->state, why)) ||
+        !(sieve->missed = array_zeroed(env->blocks, sizeof *sieve->missed, why))) {
+        sieve_destroy(&sieve->base);
+        return NULL;
+    }
+    return &sieve->base;
+}
+
+static inline bool sieve_touch(struct policy *policy, uint32_t block)
+{
+    uint8_t *state = &((struct sieve *)policy)->state[block];
+    *state = (uint8_t)(*state | (*state & HELD) << 1);
+    return *state != ABSENT;
+}
+
+/* The place from `at` on that holds a block, going round. */
+static inline uint32_t sieve_seek(const struct sieve *sieve, uint32_t at)
+{
+    while (at < sieve->end && sieve->log[at] == VACANT) {
+        at++;
+    }
+    if (at < sieve->end) {
+        return at;
+    }
+    for (at = 0; at < sieve->end && sieve->log[at] == VACANT;) {
+        at++;
+    }
+    return at;
+}
+
+static inline void sieve_evict(struct sieve *sieve)
+{
+    uint32_t hand = sieve->hand;
+    while (sieve->state[sieve->log[hand]] == MARKED) {
+        sieve->state[sieve->log[hand]] = HELD;
+        hand = sieve_seek(sieve, hand + 1);
+    }
+    sieve->state[sieve->log[hand]] = ABSENT;
+    sieve->log[hand] = VACANT;
+    sieve->hand = sieve_seek(sieve, hand + 1);
+    sieve->base.held--;
+}
+
+/* Close the holes. The hand stays on its block. */
+static void sieve_clean(struct sieve *sieve)
+{
+    uint32_t kept = 0, hand = 0;
+    for (uint32_t at = 0; at < sieve->end; at++) {
+        hand = at == sieve->hand ? kept : hand;
+        sieve->log[kept] = sieve->log[at];
+        kept += sieve->log[at] != VACANT;
+    }
+    sieve->hand = hand;
+    sieve->end = kept;
+}
+
+static inline bool sieve_admit(struct policy *policy, uint32_t block)
+{
+    struct sieve *sieve = (struct sieve *)policy;
+    if (policy->held == sieve->capacity) {
+        sieve_evict(sieve);
+    }
+    if (sieve->end == sieve->length) {
+        sieve_clean(sieve);
+    }
+    sieve->log[sieve->end++] = block;
+    sieve->state[block] = HELD;
+    policy->held++;
+    return true;
+}
+
+static void sieve_access(struct policy *policy, const struct demand *demand,
+                         struct outcome *outcome)
+{
+    const struct sieve *sieve = (const struct sieve *)policy;
+    batch_access(policy, sieve->capacity, sieve->missed, sieve_touch, sieve_admit, demand, outcome);
+}
+
+const struct policy_kind policy_sieve = {
+    .name = "sieve",
+    .summary = "a hand sieves out, old to new, what was not hit; survivors keep their places",
+    .create = sieve_create,
+    .access = sieve_access,
+    .destroy = sieve_destroy,
+};
