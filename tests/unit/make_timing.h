@@ -7,7 +7,8 @@
 #include "decode/pipe.h"
 #include "trace/stats.h"
 
-/* Everything of a run; `used` is the ledger, or NULL when nothing is offloaded. */
+/* Everything of a run, which points into itself: never copied. `used` is the ledger, or NULL when
+ * nothing is offloaded. */
 struct course {
     const struct setup *setup;
     double *head_cosine;
@@ -72,14 +73,12 @@ static inline bool try_course(const struct setup *setup, struct course *course, 
     return good;
 }
 
-static inline struct course make_course(const struct setup *setup)
+static inline void make_course(const struct setup *setup, struct course *course)
 {
-    struct course course;
     struct error why;
-    if (!try_course(setup, &course, &why)) {
+    if (!try_course(setup, course, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    return course;
 }
 
 #endif

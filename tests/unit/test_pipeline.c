@@ -36,7 +36,8 @@ static void check(uint32_t layers, const char *mechanisms, const char *const *ov
         all[6 + i] = overrides[i];
     }
     struct setup setup = make_setup(all);
-    struct course course = make_course(&setup);
+    struct course course;
+    make_course(&setup, &course);
     const struct timing *timing = &course.timing;
     assert_int_equal(timing->steps, 3);
     for (uint32_t s = 0; s < 3; s++) {

@@ -1,0 +1,434 @@
+/* What holds for every schedule: parts and stalls add up, no resource is busier than the step, no
+ * time passes in which nothing happens, what the ledger misses crosses the link. */
+#include "tiny.h"
+
+#include "base/find.h"
+#include "decode/pipe.h"
+#include "make_timing.h"
+
+/* ---- properties ------------------------------------------------------------------------------ */
+
+/* What a schedule is compared with; all within the reported steps. */
+struct totals {
+    int64_t from_ns, to_ns;
+    int64_t busiest_ns; /* of a resource */
+    int64_t serial_ns;  /* of all tasks */
+    int64_t main_ns;
+};
+
+static int64_t clipped(const struct engine_record *record, const struct totals *totals)
+{
+    int64_t from = record->start_ns > totals->from_ns ? record->start_ns : totals->from_ns;
+    int64_t to = record->end_ns < totals->to_ns ? record->end_ns : totals->to_ns;
+    return to > from ? to - from : 0;
+}
+
+static struct totals totals_of(const struct pipe *pipe)
+{
+    int64_t busy[PIPE_RESOURCE_COUNT] = {0};
+    struct totals totals = {
+        .from_ns = engine_task_record(pipe->engine, pipe->step_end[0])->end_ns,
+        .to_ns = engine_task_record(pipe->engine, pipe->step_end[pipe->steps - 1])->end_ns,
+    };
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        int64_t ns = clipped(record, &totals);
+        totals.serial_ns += ns;
+        for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+            busy[i] += record->resource == pipe->resource[i] ? ns : 0;
+        }
+    }
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        totals.busiest_ns = busy[i] > totals.busiest_ns ? busy[i] : totals.busiest_ns;
+    }
+    totals.main_ns = busy[PIPE_MAIN];
+    return totals;
+}
+
+static int64_t sum_of(const int64_t *numbers, size_t count)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(numbers[i] >= 0);
+        sum += numbers[i];
+    }
+    return sum;
+}
+
+/* Bytes that the ledger says cross the link in a step; first layers may load all their KV. */
+static int64_t bytes_due(const struct course *course, uint32_t step)
+{
+    const struct setup *setup = course->setup;
+    const struct plan *plan = &course->plan;
+    uint64_t tokens = 0;
+    for (uint32_t l = 0; course->used != NULL && l < plan->layers; l++) {
+        const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
+        tokens += l < setup->mechanisms.full_layers
+                      ? (uint64_t)plan->offloaded[l] * plan->batch * plan->context
+                      : row->missed;
+    }
+    return (int64_t)(tokens * model_kv_head_bytes(&setup->model));
+}
+
+static void check_times(const struct course *course)
+{
+    const struct timing *timing = &course->timing;
+    struct totals totals = totals_of(&course->pipe);
+    int64_t steps = 0;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        assert_true(timing->step[s].ns > 0);
+        steps += timing->step[s].ns;
+    }
+    assert_int_equal(steps, timing->total_ns);
+    assert_int_equal(totals.to_ns - totals.from_ns, timing->total_ns);
+    assert_int_equal(sum_of(timing->part_ns, PART_COUNT), timing->total_ns);
+    assert_int_equal(sum_of(timing->basis_ns, BASIS_COUNT), timing->total_ns);
+    assert_int_equal(sum_of(timing->stall_ns, PART_COUNT), timing->total_ns - totals.main_ns);
+    assert_true(totals.busiest_ns <= timing->total_ns);
+    assert_true(timing->total_ns <= totals.serial_ns);
+    assert_true(sum_of(timing->layer_ns, timing->layers) <= timing->total_ns);
+}
+
+static void check_bytes(const struct course *course)
+{
+    for (uint32_t s = 0; s < course->timing.steps; s++) {
+        assert_int_equal(course->timing.step[s].h2d_bytes, bytes_due(course, s));
+        assert_int_equal(course->timing.step[s].d2h_bytes > 0, course->used != NULL);
+    }
+}
+
+static void check_course(const struct course *course)
+{
+    check_times(course);
+    check_bytes(course);
+    if (course->used == NULL) {
+        assert_int_equal(course->timing.part_ns[PART_LINK], 0);
+    }
+}
+
+/* ---- systems --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *overrides[5];
+} situations[] = {
+    {{"hardware=a40", "context=131072", "batch=1"}},
+    {{"hardware=a40", "context=8192", "batch=16"}},
+    {{"hardware=h100-sxm", "context=32768", "batch=4", "trace=assumed:hit=60%,spread=20%"}},
+    {{"hardware=rtx-4090", "context=70", "batch=1", "trace=assumed:hit=0%"}},
+    {{"model=gpt-oss-120b", "hardware=h200", "context=100000", "batch=3"}},
+    {{"model=qwen2.5-14b", "hardware=h100-sxm", "tensor_parallel=4", "batch=2"}},
+    {{"model=opt-30b", "hardware=rtx-pro-6000", "context=2048", "batch=64"}},
+    {{"model=deepseek-v3.2", "hardware=h200", "tensor_parallel=8", "batch=8"}},
+};
+
+/* Run every shipped system with these overrides. */
+static void for_every_system(const char *const *overrides, void (*check)(const struct course *))
+{
+    char **systems;
+    size_t count;
+    struct error why;
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &count, &why));
+    for (size_t i = 0; i < count; i++) {
+        char system[64];
+        const char *all[8] = {system};
+        snprintf(system, sizeof system, "system=%s", systems[i]);
+        for (size_t o = 0; overrides[o] != NULL; o++) {
+            all[1 + o] = overrides[o];
+        }
+        struct setup setup = make_setup(all);
+        struct course course;
+        make_course(&setup, &course);
+        check(&course);
+        course_release(&course);
+        setup_release(&setup);
+        free(systems[i]);
+    }
+    free(systems);
+}
+
+static void times_and_bytes_add_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(situations); i++) {
+        const char *overrides[8] = {"steps=2"};
+        for (size_t o = 0; situations[i].overrides[o] != NULL; o++) {
+            overrides[1 + o] = situations[i].overrides[o];
+        }
+        for_every_system(overrides, check_course);
+    }
+}
+
+static void times_and_bytes_add_up_on_a_recording(void **state)
+{
+    (void)state;
+    for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "batch=2"), check_course);
+}
+
+/* Nothing crosses the link to the GPU when all hit, but whole layers that nothing speculates for.
+ */
+static void check_all_hit(const struct course *course)
+{
+    check_course(course);
+    if (course->setup->mechanisms.full_layers == 0) {
+        assert_int_equal(course->timing.part_ns[PART_LINK], 0);
+        assert_int_equal(course->timing.stall_ns[PART_LINK], 0);
+        assert_int_equal(course->timing.step[0].h2d_bytes, 0);
+    }
+}
+
+static void all_hits_never_wait_for_the_link(void **state)
+{
+    (void)state;
+    for_every_system(OVERRIDES("trace=assumed:hit=100%", "steps=2"), check_all_hit);
+    for_every_system(OVERRIDES("trace=assumed:hit=100%", "steps=2", "context=8192", "batch=8"),
+                     check_all_hit);
+}
+
+/* The same run twice gives the same nanoseconds; equal steps take equal times once the pipeline has
+ * settled. */
+static void check_steady(const struct course *course)
+{
+    struct course again;
+    make_course(course->setup, &again);
+    assert_memory_equal(course->timing.part_ns, again.timing.part_ns, sizeof again.timing.part_ns);
+    assert_memory_equal(course->timing.stall_ns, again.timing.stall_ns,
+                        sizeof again.timing.stall_ns);
+    for (uint32_t s = 0; s < 4; s++) {
+        assert_int_equal(course->timing.step[s].ns, again.timing.step[s].ns);
+    }
+    assert_int_equal(course->timing.step[3].ns, course->timing.step[2].ns);
+    course_release(&again);
+}
+
+static void equal_steps_take_equal_times(void **state)
+{
+    (void)state;
+    for_every_system(OVERRIDES("steps=4"), check_steady);
+}
+
+/* ---- monotony -------------------------------------------------------------------------------- */
+
+static int64_t time_of(const char *const *overrides)
+{
+    struct setup setup = make_setup(overrides);
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.total_ns;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* Figures from worse to better; where nothing is shared, nothing gets slower by a better one. */
+static const struct {
+    const char *system, *key, *values[6];
+} improvements[] = {
+    {"system=fullattn", "hardware.gpu.hbm_bandwidth", {"300GB/s", "600GB/s", "1TB/s", "4TB/s"}},
+    {"system=fullattn", "hardware.gpu.flops_bf16", {"1TFLOP/s", "10TFLOP/s", "100TFLOP/s"}},
+    {"system=fullattn", "hardware.host.launch", {"200us", "50us", "6us", "1us", "0ns"}},
+    {"system=fullattn", "hardware.gpu.kernel_floor", {"100us", "10us", "1us"}},
+    {"system=vllm", "hardware.gpu.hbm_bandwidth", {"300GB/s", "600GB/s", "1TB/s", "4TB/s"}},
+    {"system=vllm", "hardware.host.sync", {"1ms", "100us", "10us"}},
+    {"system=vllm", "mechanisms.step_overhead", {"10ms", "1ms", "0us"}},
+    {"system=fullattn", "context", {"1000000", "100000", "10000", "1000"}},
+    {"system=fullattn", "batch", {"64", "8", "2", "1"}},
+    {"system=retroinfer", "hardware.host.pool_handoff", {"300us", "100us", "10us"}},
+    {"system=retroinfer", "hardware.host.sync", {"200us", "50us", "10us"}},
+    {"system=infinigen", "hardware.link.h2d", {"5GB/s", "20GB/s", "50GB/s"}},
+    {"system=infinigen", "hardware.host.gather", {"5GB/s", "20GB/s", "50GB/s"}},
+    {"system=clo", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+    {"system=retroinfer", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+};
+
+static void better_figures_are_never_slower(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(improvements); i++) {
+        int64_t last = INT64_MAX, first = 0;
+        for (size_t v = 0; improvements[i].values[v] != NULL; v++) {
+            char override[128];
+            snprintf(override, sizeof override, "%s=%s", improvements[i].key,
+                     improvements[i].values[v]);
+            int64_t ns = time_of(OVERRIDES(improvements[i].system, "steps=2", override));
+            if (ns > last) {
+                fail_msg("%s, %s: %lld ns after %lld", improvements[i].system, override,
+                         (long long)ns, (long long)last);
+            }
+            first = v == 0 ? ns : first;
+            last = ns;
+        }
+        assert_true(last < first);
+    }
+}
+
+/* A slower head than the others holds up its layer: with the same mean, more spread is slower. */
+static void worst_head_decides(void **state)
+{
+    (void)state;
+    int64_t even = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=0%",
+                                     "mechanisms.transfer_ctas=1"));
+    int64_t uneven = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=20%",
+                                       "mechanisms.transfer_ctas=1"));
+    assert_true(uneven > even);
+}
+
+/* ---- every mechanism ------------------------------------------------------------------------- */
+
+/* One value of one key. */
+struct choice {
+    const struct mechanism_key *key;
+    size_t value;
+};
+
+static bool choice_exists(struct choice choice)
+{
+    return choice.key->type == MECHANISM_CHOICE   ? choice.key->values[choice.value] != NULL
+           : choice.key->type == MECHANISM_SWITCH ? choice.value < 2
+           : choice.key->type == MECHANISM_POLICY ? policies[choice.value] != NULL
+                                                  : false;
+}
+
+static size_t list_choices(struct choice *choices)
+{
+    size_t count = 0;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        for (struct choice choice = {key, 0}; choice_exists(choice); choice.value++) {
+            choices[count++] = choice;
+        }
+    }
+    return count;
+}
+
+static const char *choice_name(struct choice choice)
+{
+    return choice.key->type == MECHANISM_CHOICE   ? choice.key->values[choice.value]
+           : choice.key->type == MECHANISM_SWITCH ? (choice.value ? "yes" : "no")
+                                                  : policies[choice.value]->name;
+}
+
+static void apply(struct choice choice, struct mechanisms *out)
+{
+    void *at = (char *)out + choice.key->offset;
+    if (choice.key->type != MECHANISM_POLICY) {
+        *(int *)at = (int)choice.value;
+        return;
+    }
+    const struct policy_kind *kind = policies[choice.value];
+    out->policy = kind;
+    for (size_t i = 0; kind->params != NULL && kind->params[i].name != NULL; i++) {
+        out->policy_values[i] = kind->params[i].value;
+    }
+}
+
+/* Take from the profile the curves that this setup does not say it reads: reading one asserts. */
+static void hide_curves(struct setup *setup, uint32_t counts[CURVE_COUNT])
+{
+    enum curve_id needed[CURVE_COUNT];
+    bool is_needed[CURVE_COUNT] = {false};
+    size_t count = pipeline_curves(setup, needed);
+    for (size_t i = 0; i < count; i++) {
+        is_needed[needed[i]] = true;
+    }
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        counts[i] = setup->profile.curves[i].count;
+        setup->profile.curves[i].count = is_needed[i] ? counts[i] : 0;
+    }
+}
+
+static void show_curves(struct setup *setup, const uint32_t counts[CURVE_COUNT])
+{
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        setup->profile.curves[i].count = counts[i];
+    }
+}
+
+/* Run the setup with two choices; true when it ran. What does not is refused with a reason. */
+static bool run_choices(struct setup *setup, struct choice a, struct choice b)
+{
+    const struct mechanisms before = setup->mechanisms;
+    const char *key = NULL;
+    uint32_t counts[CURVE_COUNT];
+    struct course course;
+    struct error why = {.found = ""};
+    apply(a, &setup->mechanisms);
+    apply(b, &setup->mechanisms);
+    const char *reason = mechanisms_contradiction(&setup->mechanisms, &key);
+    bool ran = false;
+    if (reason == NULL) {
+        hide_curves(setup, counts);
+        ran = try_course(setup, &course, &why);
+        show_curves(setup, counts);
+    }
+    if (ran) {
+        check_course(&course);
+        course_release(&course);
+    } else if (reason != NULL ? reason[0] == '\0' || key == NULL : why.found[0] == '\0') {
+        fail_msg("%s: %s, %s: %s is refused without a reason", a.key->name, choice_name(a),
+                 b.key->name, choice_name(b));
+    }
+    setup->mechanisms = before;
+    return ran;
+}
+
+/* Every system with every pair of choices laid over it, on a model of two layers. */
+static void every_pair_of_mechanisms_runs_or_is_refused(void **state)
+{
+    (void)state;
+    struct choice choices[128];
+    size_t count = list_choices(choices), names, ran = 0, refused = 0;
+    char **systems, model[128];
+    struct error why;
+    tiny_model(2, model);
+    assert_true(count < COUNT(choices));
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &names, &why));
+    for (size_t i = 0; i < names; i++) {
+        char system[64];
+        snprintf(system, sizeof system, "system=%s", systems[i]);
+        struct setup setup = SETUP(model, tiny_machine, "context=1000", "steps=1", system);
+        for (size_t a = 0; a < count; a++) {
+            for (size_t b = a; b < count; b++) {
+                bool good = run_choices(&setup, choices[a], choices[b]);
+                ran += good;
+                refused += !good;
+            }
+        }
+        setup_release(&setup);
+        free(systems[i]);
+    }
+    free(systems);
+    assert_true(ran > refused && refused > 0);
+}
+
+/* A machine that lacks one of the curves is refused before anything runs. */
+static void missing_curve_is_named(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=retroinfer");
+    enum curve_id needed[CURVE_COUNT];
+    struct error why;
+    size_t count = pipeline_curves(&setup, needed);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t points = setup.profile.curves[needed[i]].count;
+        setup.profile.curves[needed[i]].count = 0;
+        assert_false(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+        assert_non_null(strstr(why.found, curve_kinds[needed[i]].name));
+        setup.profile.curves[needed[i]].count = points;
+    }
+    assert_true(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+    setup_release(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_and_bytes_add_up),
+        cmocka_unit_test(times_and_bytes_add_up_on_a_recording),
+        cmocka_unit_test(all_hits_never_wait_for_the_link),
+        cmocka_unit_test(equal_steps_take_equal_times),
+        cmocka_unit_test(better_figures_are_never_slower),
+        cmocka_unit_test(worst_head_decides),
+        cmocka_unit_test(every_pair_of_mechanisms_runs_or_is_refused),
+        cmocka_unit_test(missing_curve_is_named),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
