@@ -94,7 +94,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (at->selected == ENGINE_NONE) {
+    if (at->selected == ENGINE_NONE || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
         return true;
     }
     if (m->sync == SYNC_GPU) {

@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
-static const char *const retrieval_values[] = {"none", "hata", "clusters", "partial-weights", NULL};
+static const char *const retrieval_values[] = {"none",     "quest",           "hata", "loki",
+                                               "clusters", "partial-weights", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
 static const char *const transfer_values[] = {"copy-engine", "gather+copy", "sm-zero-copy",
@@ -90,6 +91,11 @@ const struct mechanism_key mechanism_keys[] = {
 bool mechanisms_offload(const struct mechanisms *mechanisms)
 {
     return mechanisms->resident_heads != RESIDENT_ALL;
+}
+
+bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
+{
+    return mechanisms->manager == MANAGER_CPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
 }
 
 /* A rule that a system may break: the key to blame, and the reason. */

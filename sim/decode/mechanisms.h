@@ -16,7 +16,14 @@
 #include <stdint.h>
 
 enum resident_heads { RESIDENT_NONE, RESIDENT_FIRST_LAYER, RESIDENT_DIFFICULTY, RESIDENT_ALL };
-enum retrieval { RETRIEVAL_NONE, RETRIEVAL_HATA, RETRIEVAL_CLUSTERS, RETRIEVAL_PARTIAL_WEIGHTS };
+enum retrieval {
+    RETRIEVAL_NONE,
+    RETRIEVAL_QUEST,
+    RETRIEVAL_HATA,
+    RETRIEVAL_LOKI,
+    RETRIEVAL_CLUSTERS,
+    RETRIEVAL_PARTIAL_WEIGHTS
+};
 enum manager { MANAGER_CPU, MANAGER_GPU };
 enum update { UPDATE_OVERLAPPED, UPDATE_BLOCKING };
 enum transfer {
@@ -114,5 +121,9 @@ const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const 
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
+
+/* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
+ * Otherwise kernels fetch by themselves, and no index leaves the GPU. */
+bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
 
 #endif
