@@ -88,8 +88,22 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
     }
 }
 
-static bool write_layers(const struct ledger *ledger, const struct timing *timing,
-                         uint64_t head_bytes, struct result *result, struct error *why)
+/* Bytes to the GPU of a layer, all steps: what it missed, or all its KV. */
+static uint64_t layer_bytes(const struct setup *setup, const struct plan *plan,
+                            const struct ledger *ledger, uint32_t layer)
+{
+    uint64_t tokens = 0;
+    for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
+        tokens += layer < setup->mechanisms.full_layers
+                      ? plan->context * plan->offloaded[layer] * plan->batch
+                      : ledger->rows[(size_t)s * ledger->layers + layer].missed;
+    }
+    return tokens * model_kv_head_bytes(&setup->model);
+}
+
+static bool write_layers(const struct setup *setup, const struct plan *plan,
+                         const struct ledger *ledger, const struct timing *timing,
+                         struct result *result, struct error *why)
 {
     result->layers = array_zeroed(timing->layers, sizeof *result->layers, why);
     if (result->layers == NULL) {
@@ -98,16 +112,14 @@ static bool write_layers(const struct ledger *ledger, const struct timing *timin
     result->layer_count = timing->layers;
     for (uint32_t l = 0; l < timing->layers; l++) {
         struct hits hits = {0};
-        uint64_t missed = 0;
         for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
-            const struct ledger_row *row = &ledger->rows[(size_t)s * ledger->layers + l];
-            hits_add(&hits, row);
-            missed += row->missed;
+            hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
         }
         result->layers[l] = (struct result_layer){
             .ns = apportion_mean(timing->layer_ns[l], timing->steps),
             .hit_ratio = hit_ratio(&hits),
-            .h2d_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
+            .h2d_bytes =
+                apportion_mean((int64_t)layer_bytes(setup, plan, ledger, l), timing->steps),
         };
     }
     return true;
@@ -202,7 +214,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     result_integer(result, COLUMN_H2D_BYTES, apportion_mean(in, timing->steps));
     result_integer(result, COLUMN_D2H_BYTES, apportion_mean(out, timing->steps));
     return write_quantiles(timing, result, why) &&
-           write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
+           write_layers(setup, plan, ledger, timing, result, why) &&
            write_steps(ledger, timing, result, why);
 }
 

@@ -31,6 +31,14 @@ static inline const char *message_of(const struct error *why)
     return text;
 }
 
+/* cmocka compares no doubles. */
+static inline void assert_near(double got, double wish, double within)
+{
+    if (!(got >= wish - within && got <= wish + within)) {
+        fail_msg("%.17g, not %.17g", got, wish);
+    }
+}
+
 /* The setup of these overrides ("key=value", up to a NULL), laid over the usual ones. */
 static inline bool try_setup(const char *const *overrides, struct setup *out, struct error *why)
 {

@@ -72,13 +72,13 @@ static void override_reaches_inside(void **state)
         SETUP("system=clo", "mechanisms.policy.eta=0.5", "mechanisms.sync=gpu", "dtype.kv=fp8",
               "hardware.link.h2d=50GB/s", "hardware.host.cores=12");
     struct trust trust = {BASIS_MEASURED, false};
-    assert_float_equal(setup.mechanisms.policy_values[0], .5, 0);
-    assert_float_equal(setup.mechanisms.policy_values[1], 3, 0); /* the preset's */
+    assert_near(setup.mechanisms.policy_values[0], .5, 0);
+    assert_near(setup.mechanisms.policy_values[1], 3, 0); /* the preset's */
     assert_int_equal(setup.model.kv, DTYPE_FP8);
     assert_int_equal(setup.model.weights, DTYPE_BF16);
-    assert_float_equal(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
-    assert_float_equal(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 26e9, 0);
-    assert_float_equal(profile_value(&setup.profile, CURVE_HOST_CORES, 0, &trust), 12, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 26e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_HOST_CORES, 0, &trust), 12, 0);
     assert_string_equal(setup.profile.name, "a40*");
     setup_release(&setup);
 }
@@ -90,9 +90,9 @@ static void override_reaches_into_parts_of_a_machine(void **state)
     struct setup setup = SETUP("hardware={gpu: h200, link: pcie5-x16, host: epyc-9654}",
                                "hardware.link.d2h=1GB/s", "hardware.gpu=a40");
     struct trust trust = {BASIS_MEASURED, false};
-    assert_float_equal(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
-    assert_float_equal(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 1e9, 0);
-    assert_float_equal(profile_value(&setup.profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), 696e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 1e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), 696e9, 0);
     setup_release(&setup);
 }
 
@@ -112,7 +112,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(setup.seed, 1);
     assert_int_equal(setup.order, POLICY_BATCH);
     assert_int_equal(setup.model.tensor_parallel, 1);
-    assert_float_equal(setup.hbm_usable, .9, 0);
+    assert_near(setup.hbm_usable, .9, 0);
     assert_int_equal(setup.hbm_reserve, 0);
     assert_int_equal(setup.kv_pool_tokens, 0);
     assert_int_equal(setup.host_memory, 0);
@@ -134,7 +134,7 @@ static void empty_value_is_the_default(void **state)
     assert_int_equal(setup.steps, SETUP_STEPS_ALL);
     assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
     assert_int_equal(setup.seed, 1);
-    assert_float_equal(setup.hbm_usable, .9, 0);
+    assert_near(setup.hbm_usable, .9, 0);
     assert_string_equal(setup.trace_name, "smollm2-135m");
     setup_release(&setup);
 }
@@ -154,7 +154,7 @@ static void every_key_is_read(void **state)
     assert_int_equal(setup.model.tensor_parallel, 2);
     assert_int_equal(setup.model.weights, DTYPE_FP8);
     assert_int_equal(setup.model.kv, DTYPE_INT8);
-    assert_float_equal(setup.hbm_usable, .5, 0);
+    assert_near(setup.hbm_usable, .5, 0);
     assert_int_equal(setup.hbm_reserve, 2ULL << 30);
     assert_int_equal(setup.kv_pool_tokens, 41408);
     assert_int_equal(setup.host_memory, 3ULL << 29);
@@ -176,8 +176,8 @@ static void assumed_ledgers_are_read(void **state)
     for (size_t i = 0; i < COUNT(assumed); i++) {
         struct setup setup = SETUP(assumed[i].trace);
         assert_null(setup.trace);
-        assert_float_equal(setup.assumed_hit, assumed[i].hit, 0);
-        assert_float_equal(setup.assumed_spread, assumed[i].spread, 0);
+        assert_near(setup.assumed_hit, assumed[i].hit, 0);
+        assert_near(setup.assumed_spread, assumed[i].spread, 0);
         assert_string_equal(setup.trace_name, assumed[i].trace + strlen("trace="));
         setup_release(&setup);
     }
@@ -223,9 +223,8 @@ static void keys_of_a_sweep_are_laid_in_their_order(void **state)
         struct setup setup = point_of(&scenario, i);
         struct trust trust = {BASIS_MEASURED, false};
         const struct profile *profile = &setup.profile;
-        assert_float_equal(profile_value(profile, CURVE_LINK_H2D, 0, &trust), h2d[i], 0);
-        assert_float_equal(profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), bandwidth[i],
-                           0);
+        assert_near(profile_value(profile, CURVE_LINK_H2D, 0, &trust), h2d[i], 0);
+        assert_near(profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), bandwidth[i], 0);
         setup_release(&setup);
     }
     scenario_release(&scenario);
