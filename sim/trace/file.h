@@ -1,14 +1,17 @@
-/* An open trace: shared by what opens it and what reads its frames. Internal to this folder. */
+/* An open trace: shared by what opens it and what reads its frames. A generated one has no file
+ * (generate.h). Internal to this folder. */
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
 #include "trace/format.h"
+#include "trace/generator.h"
 
 enum { INDEX_ENTRY = 8 };
 
-/* Never written after trace_open(). */
+/* Never written once it is open. */
 struct trace {
     char *path;
+    struct trace_generator *generator; /* NULL: the rest is a file's */
     int fd;
     uint64_t size;
     struct trace_header header;
@@ -18,7 +21,7 @@ struct trace {
     uint64_t index, index_hash; /* offset, checksum */
 };
 
-/* Read exactly `size` bytes at `offset`. */
+/* Read exactly `size` bytes at `offset` of a file. */
 bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
                    struct error *why);
 

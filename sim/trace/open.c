@@ -211,6 +211,7 @@ void trace_close(struct trace *trace)
     if (trace->fd >= 0) {
         close(trace->fd);
     }
+    generator_destroy(trace->generator);
     free(trace->header.source);
     free(trace->header_text);
     free(trace->path);

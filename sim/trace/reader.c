@@ -1,5 +1,5 @@
-/* Reading frames of an open trace: positioned reads into the caller's frame, nothing kept between
- * them, so that threads do not meet. */
+/* Reading frames of an open trace: positioned reads into the caller's frame (or a frame made there),
+ * nothing kept between them, so that threads do not meet. */
 #include "trace/file.h"
 
 #include "base/array.h"
@@ -82,6 +82,10 @@ static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint
 bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
 {
     XXH64_state_t state;
+    if (trace->generator != NULL) {
+        *hash = generator_hash(trace->generator);
+        return true;
+    }
     XXH64_reset(&state, 0);
     XXH64_update(&state, trace->header_text, trace->header_bytes);
     if (!trace_walk_index(trace, hash_entries, &state, why)) {
@@ -117,6 +121,9 @@ bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uin
     }
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + layer;
     frame_place(header, number, frame);
+    if (trace->generator != NULL) {
+        return generator_read(trace->generator, header, frame, why);
+    }
     if (!frame_span(trace, number, &offset, &end, why)) {
         return false;
     }

@@ -81,10 +81,11 @@ struct trace *trace_open(const char *path, struct error *why);
 void trace_close(struct trace *trace);
 const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);
-uint64_t trace_bytes(const struct trace *trace); /* size of the file */
+uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generated, no file */
 
 /* XXH64 of the header and of all frame checksums in order: two traces with equal hashes hold the
- * same rows. Cheap: reads no payload. */
+ * same rows. Cheap: reads no payload. Of a generated trace (trace/generate.h), of all that decides
+ * its rows. */
 bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why);
 
 /* Decode the frame of (sequence, tile, layer), checking everything FORMAT.md says a reader must

@@ -1,0 +1,18 @@
+/* What trace_read() and its kin ask of a generated trace. Internal to this folder. */
+#ifndef TRACE_GENERATOR_H
+#define TRACE_GENERATOR_H
+
+#include "trace/trace.h"
+
+struct trace_generator;
+
+/* Make the frame whose sequence, tile, layer and steps are set. */
+bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
+                    struct trace_frame *frame, struct error *why);
+
+/* A hash of everything that decides the rows. */
+uint64_t generator_hash(const struct trace_generator *generator);
+
+void generator_destroy(struct trace_generator *generator); /* NULL is fine */
+
+#endif

@@ -1,0 +1,75 @@
+/* Any bytes as a trace profile: refused with a reason, or one that is written and read back the
+ * same, and from which a trace is generated whose frames obey the format. */
+#include "trace/generate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+static char *write_text(const struct trace_profile *profile)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    require(memory != NULL);
+    trace_profile_write(profile, memory);
+    require(fclose(memory) == 0);
+    return text;
+}
+
+static void generate(const struct trace_profile *profile)
+{
+    struct error why = {.found = ""};
+    struct trace_geometry geometry = {
+        .layers = 2,
+        .kv_heads = 2,
+        .query_heads = 4,
+        .head_dim = 20,
+        .context = 700,
+        .keep = 0.2,
+        .sequences = 1,
+        .steps = 3,
+        .seed = 7,
+    };
+    struct trace_frame frame;
+    struct trace *trace = trace_open_generated(profile, "fuzz", &geometry, &why);
+    if (trace == NULL) {
+        require(why.found[0] != '\0');
+        return;
+    }
+    trace_frame_init(&frame);
+    for (uint32_t layer = 0; layer < geometry.layers; layer++) {
+        require(trace_read(trace, 0, 0, layer, &frame, &why));
+        require(trace_frame_check(trace_header(trace), &frame, &why));
+    }
+    trace_frame_release(&frame);
+    trace_close(trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct trace_profile profile, again;
+    struct error why = {.found = ""};
+    if (!trace_profile_parse(size > 0 ? (const char *)data : "", size, "fuzz", &profile, &why)) {
+        require(why.found[0] != '\0');
+        return 0;
+    }
+    char *text = write_text(&profile);
+    require(trace_profile_parse(text, strlen(text), "written", &again, &why));
+    char *written = write_text(&again);
+    require(strcmp(text, written) == 0);
+    generate(&profile);
+    free(text);
+    free(written);
+    trace_profile_release(&again);
+    trace_profile_release(&profile);
+    return 0;
+}
