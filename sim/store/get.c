@@ -7,7 +7,6 @@
 #include "store/schema.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

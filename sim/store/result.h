@@ -1,7 +1,7 @@
 /* The result of one run: a cell for each column of columns.def, and the detail tables.
  *
- * The one thing that a study hands to the store and the command line prints. A cell that was not set is null: it
- * does not apply, or is not built.
+ * The one thing that a study hands to the store and the command line prints. A cell that was not
+ * set is null: it does not apply, or is not built.
  */
 #ifndef STORE_RESULT_H
 #define STORE_RESULT_H
@@ -20,8 +20,14 @@ enum column {
 };
 
 enum column_type {
-    COLUMN_TYPE_TEXT, COLUMN_TYPE_INTEGER, COLUMN_TYPE_REAL, COLUMN_TYPE_US, COLUMN_TYPE_MS,
-    COLUMN_TYPE_PARTS, COLUMN_TYPE_SHARES, COLUMN_TYPE_BAND,
+    COLUMN_TYPE_TEXT,
+    COLUMN_TYPE_INTEGER,
+    COLUMN_TYPE_REAL,
+    COLUMN_TYPE_US,
+    COLUMN_TYPE_MS,
+    COLUMN_TYPE_PARTS,
+    COLUMN_TYPE_SHARES,
+    COLUMN_TYPE_BAND,
 };
 
 struct column_kind {
@@ -51,7 +57,7 @@ struct result_item {
 #define RESULT_NAME 32
 
 struct result_layer {
-    int64_t ns; /* mean over steps */
+    int64_t ns;       /* mean over steps */
     double hit_ratio; /* NaN: null */
     int64_t h2d_bytes;
 };
@@ -68,15 +74,15 @@ struct result {
     uint32_t part_count, stall_count;
     struct result_item basis[RESULT_MOST_ITEMS];
     uint32_t basis_count;
-    double band[2]; /* with COLUMN_ERROR_BAND set */
-    char (*names)[RESULT_NAME]; /* owned; NULL unless read back */
+    double band[2];              /* with COLUMN_ERROR_BAND set */
+    char (*names)[RESULT_NAME];  /* owned; NULL unless read back */
     struct result_layer *layers; /* owned */
     struct result_step *steps;   /* owned */
     uint32_t layer_count, step_count;
     /* Hashes of what went in, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[4096]; /* canonical text of the resolved scenario, for reproduction */
-    char message[512];   /* of a run that failed or did not fit: what a person should know; "" otherwise */
+    char message[512];   /* what a person should know of the run, such as what did not fit; or "" */
 };
 
 void result_init(struct result *result);

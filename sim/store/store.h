@@ -1,11 +1,13 @@
 /* Results in SQLite: one file, one transaction a run.
  *
- * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run, name, us), layers (run,
- * layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio, h2d_bytes). A run's identity is its hash: a run already
- * there is not put twice. A killed process leaves whole runs only; no column holds the wall clock, so an
- * interrupted and resumed sweep gives the rows of an uninterrupted one.
+ * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
+ * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
+ * h2d_bytes). A run's identity is its hash: a run already there is not put twice. A killed process
+ * leaves whole runs only; no column holds the wall clock, so an interrupted and resumed sweep gives
+ * the rows of an uninterrupted one.
  *
- * A file that is no database, is another program's, or has another schema version is refused and left alone.
+ * A file that is no database, is another program's, or has another schema version is refused and
+ * left alone.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H

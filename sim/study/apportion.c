@@ -2,8 +2,6 @@
  * those who lost most. */
 #include "study/apportion.h"
 
-#include <stdbool.h>
-
 int64_t apportion_mean(int64_t sum, uint32_t count)
 {
     return (2 * sum + count) / (2 * (int64_t)count);

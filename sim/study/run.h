@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "decode/setup.h"
-#include "hardware/profile.h"
 #include "store/result.h"
 
 #include <stdio.h>

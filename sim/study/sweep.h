@@ -1,8 +1,9 @@
 /* A sweep: all points of a scenario, several at once, each stored when done.
  *
- * Points are computed by worker threads and handed over in point order, so that output and database are
- * the same for any number of jobs. A run that the store has is read back, not run again. Ctrl-C (or SIGTERM) lets the
- * points in flight finish being dropped, keeps what is stored, and returns with `interrupted` set.
+ * Points are computed by worker threads and handed over in point order, so that output and database
+ * are the same for any number of jobs. A run that the store has is read back, not run again. Ctrl-C
+ * (or SIGTERM) waits for the points in flight and drops their results, keeps what is stored, and
+ * returns with `interrupted` set.
  */
 #ifndef STUDY_SWEEP_H
 #define STUDY_SWEEP_H
@@ -14,10 +15,11 @@
 #include "study/scenario.h"
 
 struct sweep_options {
-    struct store *store;      /* NULL: keep nothing */
-    uint32_t jobs; /* threads: points at once, the rest shared among their replays; 0: one a processor */
+    struct store *store; /* NULL: keep nothing */
+    /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
+    uint32_t jobs;
     bool require_basis;
-    enum basis least_basis;   /* with require_basis: a run that rests on worse is an error */
+    enum basis least_basis; /* with require_basis: a run that rests on worse is an error */
     /* Called in point order, in the calling thread. May be NULL. */
     bool (*on_result)(uint32_t index, const struct result *result, void *context,
                       struct error *why);
@@ -25,7 +27,8 @@ struct sweep_options {
     void *context;
 };
 
-/* Run all points. Stops at the first point (in order) that fails, with its error; what came before it is stored. */
+/* Run all points. Stops at the first point (in order) that fails, with its error; what came before
+ * it is stored. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why);
 

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "trace/bytes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { VARINT_MOST = 5 };

@@ -1,5 +1,5 @@
-/* Reading frames of an open trace: positioned reads into the caller's frame (or a frame made there),
- * nothing kept between them, so that threads do not meet. */
+/* Reading frames of an open trace: positioned reads into the caller's frame (or a frame made
+ * there), nothing kept between them, so that threads do not meet. */
 #include "trace/file.h"
 
 #include "base/array.h"

@@ -22,8 +22,12 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 static const struct command command = {
-    .name = "test", .operands = "KIND [FILE]", .least_operands = 1, .most_operands = 2,
-    .kinds = kinds, .options = options,
+    .name = "test",
+    .operands = "KIND [FILE]",
+    .least_operands = 1,
+    .most_operands = 2,
+    .kinds = kinds,
+    .options = options,
 };
 
 /* Split `line` at blanks ("''" is an empty word) and parse it. `words` holds the texts. */

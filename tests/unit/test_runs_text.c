@@ -1,4 +1,5 @@
-/* Runs as JSON and CSV: every column, in order, spelt so that what reads them gets the values back. */
+/* Runs as JSON and CSV: every column, in order, spelt so that what reads them gets the values
+ * back. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,7 +59,8 @@ static void json_has_every_column_in_order(void **state)
     const char *name;
     json_t *value;
     int column = 0;
-    json_object_foreach(json, name, value) {
+    json_object_foreach(json, name, value)
+    {
         assert_string_equal(name, column_kinds[column].name);
         assert_int_equal(!json_is_null(value), result_has(&result, (enum column)column));
         column++;

@@ -67,8 +67,11 @@ static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, bool *i
                   struct error *why)
 {
     struct scenario scenario = load();
-    struct sweep_options options = {.store = store, .jobs = jobs, .on_result = see,
-                                    .on_progress = see_progress, .context = seen};
+    struct sweep_options options = {.store = store,
+                                    .jobs = jobs,
+                                    .on_result = see,
+                                    .on_progress = see_progress,
+                                    .context = seen};
     bool ok = sweep_run(&scenario, &options, interrupted, why);
     scenario_release(&scenario);
     return ok;
@@ -222,8 +225,11 @@ static void figures_worse_than_required_are_an_error(void **state)
     struct error why;
     bool interrupted;
     struct seen seen = {.raise_at = -1, .fail_at = -1};
-    struct sweep_options options = {.jobs = 2, .require_basis = true, .least_basis = BASIS_MEASURED,
-                                    .on_result = see, .context = &seen};
+    struct sweep_options options = {.jobs = 2,
+                                    .require_basis = true,
+                                    .least_basis = BASIS_MEASURED,
+                                    .on_result = see,
+                                    .context = &seen};
     assert_false(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, 0);
     assert_non_null(strstr(why.found, "' of hardware 'a40' is "));

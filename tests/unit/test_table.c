@@ -93,14 +93,16 @@ static void the_column_that_matters_least_is_left_out(void **state)
         {.title = FORTY}, {.title = FORTY, .drop = 1}, {.title = "c", .drop = 2}, {.title = "why"}};
     struct table *table = create(columns, 4);
     ADD(table, "1", "2", "3", "link 22, manager 10, sync 1");
-    assert_prints(table, FORTY "  why\n"
-                               "1                                         link 22, manager 10, sync 1\n");
+    assert_prints(table,
+                  FORTY "  why\n"
+                        "1                                         link 22, manager 10, sync 1\n");
 }
 
 static void the_last_column_is_cut_at_a_comma(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {{.title = FORTY}, {.title = TEN TEN TEN}, {.title = "why"}};
+    const struct table_column columns[] = {
+        {.title = FORTY}, {.title = TEN TEN TEN}, {.title = "why"}};
     struct table *table = create(columns, 3);
     ADD(table, "1", "2", "manager 35, retrieval 12, merge 7");
     assert_prints(table, FORTY "  " TEN TEN TEN "  why\n"
@@ -111,8 +113,8 @@ static void the_last_column_is_cut_at_a_comma(void **state)
 static void a_short_row_runs_over_and_is_wrapped(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {{.title = "system"}, {.title = "b", .right = true},
-                                           {.title = "c"}, {.title = "d"}};
+    const struct table_column columns[] = {
+        {.title = "system"}, {.title = "b", .right = true}, {.title = "c"}, {.title = "d"}};
     struct table *table = create(columns, 4);
     ADD(table, "vllm", "1", "2", "3");
     ADD(table, "clo", "16", FORTY " " FORTY " " TEN " and more");
