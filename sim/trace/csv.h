@@ -3,6 +3,7 @@
 #ifndef TRACE_CSV_H
 #define TRACE_CSV_H
 
+#include "trace/complaints.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
@@ -11,8 +12,11 @@
  */
 bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
 
-/* Read the CSV file at `path` into a new trace at `out_path`. A malformed line is an error that
- * names it; nothing is left at `out_path` then. Holds one tile of all layers. */
-bool trace_import_csv(const char *path, const char *out_path, struct error *why);
+/* Read the CSV file at `path` into a new trace at `out_path`; nothing new is there on failure.
+ * `complaints`, the caller's and zeroed, then holds the lines that are at fault: the first one, and
+ * of those behind it, whose order cannot be told any more, all that are malformed in themselves.
+ * Holds one tile of all layers. */
+bool trace_import_csv(const char *path, const char *out_path, struct complaints *complaints,
+                      struct error *why);
 
 #endif

@@ -18,6 +18,7 @@
 
 struct import {
     struct csv_reader in;
+    struct complaints *complaints; /* the caller's */
     struct trace_header header;
     struct trace_writer *writer;
     struct trace_frame *piles; /* of each layer: rows of the tile so far, step-major */
@@ -234,6 +235,24 @@ static bool (*const take_line[])(struct import *import, const struct csv_line *l
     [CSV_UNIT] = add_unit,  [CSV_APPROXIMATE] = add_unit,
 };
 
+/* The first fault is told: look at the lines behind it one by one. */
+static bool complain(struct import *import, const struct error *fault, struct error *why)
+{
+    struct csv_line line;
+    struct error next;
+    bool more;
+    complaints_add(import->complaints, fault);
+    while (csv_reader_next(&import->in, &more, why)) {
+        if (!more) {
+            return complaints_fail(import->complaints, import->in.path, why);
+        }
+        if (!csv_line_parse(&import->in, &line, &next)) {
+            complaints_add(import->complaints, &next);
+        }
+    }
+    return false;
+}
+
 static bool import_lines(struct import *import, struct error *why)
 {
     struct csv_key due;
@@ -248,9 +267,12 @@ static bool import_lines(struct import *import, struct error *why)
         if (!more) {
             return advance(import, why);
         }
-        if (!csv_line_parse(&import->in, &line, why) || !check_order(import, &line, why) ||
-            !take_line[line.kind](import, &line, why)) {
-            return false;
+        struct error fault = {.line = 0};
+        if (!csv_line_parse(&import->in, &line, &fault) || !check_order(import, &line, &fault) ||
+            !take_line[line.kind](import, &line, &fault)) {
+            bool is_of_line = fault.line == import->in.line;
+            *why = fault;
+            return is_of_line && complain(import, &fault, why);
         }
     }
     return false;
@@ -270,13 +292,15 @@ static bool import_trace(struct import *import, const char *out_path, struct err
     return trace_writer_close(import->writer, why);
 }
 
-bool trace_import_csv(const char *path, const char *out_path, struct error *why)
+bool trace_import_csv(const char *path, const char *out_path, struct complaints *complaints,
+                      struct error *why)
 {
     struct import *import = array_zeroed(1, sizeof *import, why);
     if (import == NULL || !csv_reader_open(&import->in, path, why)) {
         free(import);
         return false;
     }
+    import->complaints = complaints;
     import->has_tail = true; /* no row is begun */
     trace_frame_init(&import->turned);
     bool ok = import_trace(import, out_path, why);

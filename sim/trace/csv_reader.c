@@ -61,18 +61,45 @@ static void keep_field(void *text, size_t size, void *context)
     reader->count++;
 }
 
-bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why)
+/* A parser that stopped within a line is of no use for the next one. */
+static bool restart(struct csv_reader *reader, struct error *why)
+{
+    int fault = csv_error(&reader->parser);
+    csv_free(&reader->parser);
+    csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI);
+    return error_set(why, reader->path, reader->line, "libcsv: %s", csv_strerror(fault));
+}
+
+static bool split(struct csv_reader *reader, struct error *why)
 {
     size_t size = strlen(reader->text);
     reader->count = reader->unquoted_size = 0;
-    if (csv_parse(&reader->parser, reader->text, size, keep_field, NULL, reader) != size ||
-        csv_fini(&reader->parser, keep_field, NULL, reader) != 0) {
-        return error_set(why, reader->path, reader->line, "libcsv: %s",
-                         csv_strerror(csv_error(&reader->parser)));
+    return (csv_parse(&reader->parser, reader->text, size, keep_field, NULL, reader) == size &&
+            csv_fini(&reader->parser, keep_field, NULL, reader) == 0) ||
+           restart(reader, why);
+}
+
+bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why)
+{
+    if (!split(reader, why)) {
+        return false;
     }
     if (reader->count != count) {
         error_set(why, reader->path, reader->line, "%zu fields", reader->count);
         return error_expect(why, "%zu", count);
     }
+    return true;
+}
+
+bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why)
+{
+    if (!split(reader, why)) {
+        return false;
+    }
+    if (reader->count > CSV_FIELDS_MOST) {
+        error_set(why, reader->path, reader->line, "%zu fields", reader->count);
+        return error_expect(why, "at most %d", CSV_FIELDS_MOST);
+    }
+    *count = reader->count;
     return true;
 }

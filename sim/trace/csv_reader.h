@@ -31,7 +31,9 @@ void csv_reader_close(struct csv_reader *reader);
 /* Read the next line into `text`; `*more` says whether there was one. */
 bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why);
 
-/* Split `text` into `fields`; it must have `count` of them. */
+/* Split `text` into `fields`; it must have `count` of them, or any number up to CSV_FIELDS_MOST.
+ * After a line that cannot be split, the next one can. */
 bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why);
+bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why);
 
 #endif

@@ -14,6 +14,15 @@ static void require(bool holds)
     }
 }
 
+/* One fault is told as it is, several by their number. */
+static bool import_csv(const char *path, const char *out_path, struct error *why)
+{
+    struct complaints complaints = {.count = 0};
+    bool ok = trace_import_csv(path, out_path, &complaints, why);
+    require(!ok || complaints.count == 0);
+    return ok;
+}
+
 static char *export_text(const char *path, size_t *size)
 {
     struct error why;
@@ -41,11 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(csv, sizeof csv, "/dev/shm/fuzz-csv-%ld.csv", (long)getpid());
     snprintf(swt, sizeof swt, "/dev/shm/fuzz-csv-%ld.swt", (long)getpid());
     save(csv, data, size);
-    if (trace_import_csv(csv, swt, &why)) {
+    if (import_csv(csv, swt, &why)) {
         size_t once_size, twice_size;
         char *once = export_text(swt, &once_size);
         save(csv, once, once_size);
-        require(trace_import_csv(csv, swt, &why));
+        require(import_csv(csv, swt, &why));
         char *twice = export_text(swt, &twice_size);
         require(once_size == twice_size && memcmp(once, twice, once_size) == 0);
         free(once);

@@ -26,6 +26,12 @@ static char *export_text(const char *path, size_t *size)
     return text;
 }
 
+static bool import_csv(const char *path, const char *out_path, struct error *why)
+{
+    struct complaints complaints = {.count = 0};
+    return trace_import_csv(path, out_path, &complaints, why);
+}
+
 static void save_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "wb");
@@ -71,7 +77,7 @@ static void lines_become_rows(void **state)
     struct error why;
     struct trace_frame frame;
     save_text(make_path(folder, "x.csv", csv), HAND);
-    make_check(trace_import_csv(csv, make_path(folder, "x.swt", swt), &why), &why);
+    make_check(import_csv(csv, make_path(folder, "x.swt", swt), &why), &why);
     struct trace *trace = trace_open(swt, &why);
     trace_frame_init(&frame);
     make_check(trace != NULL && trace_read(trace, 0, 0, 0, &frame, &why), &why);
@@ -102,7 +108,7 @@ static void rows_become_lines(void **state)
     size_t size;
     struct error why;
     save_text(make_path(folder, "x.csv", csv), HAND);
-    make_check(trace_import_csv(csv, make_path(folder, "x.swt", swt), &why), &why);
+    make_check(import_csv(csv, make_path(folder, "x.swt", swt), &why), &why);
     char *text = export_text(swt, &size);
     assert_string_equal(text, HAND);
     free(text);
@@ -137,7 +143,7 @@ static void other_ways_to_write_the_same_are_read(void **state)
         size_t size;
         struct error why;
         save_text(make_path(folder, "x.csv", csv), variants[i]);
-        make_check(trace_import_csv(csv, make_path(folder, "x.swt", swt), &why), &why);
+        make_check(import_csv(csv, make_path(folder, "x.swt", swt), &why), &why);
         char *text = export_text(swt, &size);
         assert_string_equal(text, HAND);
         free(text);
@@ -206,7 +212,7 @@ static void malformed_lines_are_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error why;
         save_text(csv, cases[i].text);
-        assert_false(trace_import_csv(csv, swt, &why));
+        assert_false(import_csv(csv, swt, &why));
         if (strstr(why.found, cases[i].found) != why.found || why.line != cases[i].line ||
             strcmp(why.file, csv) != 0) {
             fail_msg("case %zu: %s:%d: '%s' is not line %d: '%s'", i, why.file, why.line, why.found,
@@ -214,6 +220,32 @@ static void malformed_lines_are_named(void **state)
         }
         assert_int_equal(access(swt, F_OK), -1);
     }
+    unlink(csv);
+}
+
+static void lines_behind_a_fault_are_looked_at_one_by_one(void **state)
+{
+    (void)state;
+    char csv[64], swt[64];
+    struct error why;
+    struct complaints complaints = {.count = 0};
+    save_text(make_path(folder, "x.csv", csv), HAND_HEADER "0,0,0,0,born,0\n"
+                                                           "0,0,0,0,tail,x\n" /* line 5 */
+                                                           "0,0,0,0,0,0.5\n"
+                                                           "0,0,0,0,9\n"      /* 7 */
+                                                           "\"a\"b,0,0,0,9,0\n" /* 8 */
+                                                           "0,0,0,0,~9,0.25\n"
+                                                           "0,0,-1,0,query,0 0 0\n" /* 10 */);
+    assert_false(trace_import_csv(csv, make_path(folder, "x.swt", swt), &complaints, &why));
+    assert_string_equal(why.found, "4 faults; nothing is imported");
+    assert_int_equal(complaints.count, 4);
+    const int lines[] = {5, 7, 8, 10};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(complaints.shown[i].line, lines[i]);
+        assert_string_equal(complaints.shown[i].file, csv);
+    }
+    assert_string_equal(complaints.shown[0].found, "'x' is no mass");
+    assert_int_equal(access(swt, F_OK), -1);
     unlink(csv);
 }
 
@@ -228,16 +260,16 @@ static void what_is_no_text_is_refused(void **state)
     bytes.size = 71000;
     memset(bytes.at, '#', bytes.size);
     save(csv, &bytes);
-    assert_false(trace_import_csv(csv, swt, &why));
+    assert_false(import_csv(csv, swt, &why));
     assert_string_equal(why.found, "the line is too long");
     bytes.at[5] = '\0';
     save(csv, &bytes);
-    assert_false(trace_import_csv(csv, swt, &why));
+    assert_false(import_csv(csv, swt, &why));
     assert_string_equal(why.found, "a zero byte: not a text file");
     unlink(csv);
-    assert_false(trace_import_csv(csv, swt, &why));
+    assert_false(import_csv(csv, swt, &why));
     assert_string_equal(why.found, "cannot open: No such file or directory");
-    assert_false(trace_import_csv(folder, swt, &why));
+    assert_false(import_csv(folder, swt, &why));
     assert_string_equal(why.found, "cannot read: Is a directory");
 }
 
@@ -268,7 +300,7 @@ static void export_import_export_gives_the_same_bytes(void **state)
         make_trace(&headers[i], make_path(folder, "x.swt", first), 20 + i);
         char *text = export_text(first, &size);
         save_text(make_path(folder, "x.csv", csv), text);
-        make_check(trace_import_csv(csv, make_path(folder, "y.swt", second), &why), &why);
+        make_check(import_csv(csv, make_path(folder, "y.swt", second), &why), &why);
         char *again = export_text(second, &again_size);
         assert_int_equal(size, again_size);
         assert_memory_equal(text, again, size);
@@ -345,6 +377,7 @@ int main(void)
         cmocka_unit_test(rows_become_lines),
         cmocka_unit_test(other_ways_to_write_the_same_are_read),
         cmocka_unit_test(malformed_lines_are_named),
+        cmocka_unit_test(lines_behind_a_fault_are_looked_at_one_by_one),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(export_import_export_gives_the_same_bytes),
         cmocka_unit_test(every_mass_code_survives_as_text),

@@ -1,4 +1,4 @@
-/* `spillway trace import` and `trace export`: decode traces from CSV and as CSV. */
+/* `spillway trace export`: decode traces as CSV. */
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/trace_argument.h"
@@ -6,35 +6,7 @@
 
 enum { OUTPUT };
 
-static const struct command_option import_options[] = {
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .required = true,
-                .summary = "the trace to write (.swt)"},
-    {.name = NULL},
-};
-
-static bool run_import(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    const char *path = arguments_operands(arguments, &count)[0];
-    return trace_import_csv(path, arguments_text(arguments, OUTPUT), why);
-}
-
-const struct command command_trace_import = {
-    .name = "trace import",
-    .operands = "FILE.csv",
-    .least_operands = 1,
-    .most_operands = 1,
-    .summary = "make a decode trace of a CSV file",
-    .example = "spillway trace export smollm2-135m -o trace.csv\n"
-               "spillway trace import trace.csv -o trace.swt",
-    .options = import_options,
-    .run = run_import,
-};
-
-static const struct command_option export_options[] = {
+static const struct command_option options[] = {
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
@@ -58,7 +30,7 @@ static bool export_to(const struct trace *trace, const char *path, struct error 
     return output_commit(&output, why);
 }
 
-static bool run_export(const struct arguments *arguments, struct error *why)
+static bool run(const struct arguments *arguments, struct error *why)
 {
     struct trace *trace = trace_from_arguments(arguments, why);
     bool ok = trace != NULL && export_to(trace, arguments_text(arguments, OUTPUT), why);
@@ -73,6 +45,6 @@ const struct command command_trace_export = {
     .most_operands = 1,
     .summary = "print a decode trace as CSV",
     .example = "spillway trace export smollm2-135m -o trace.csv",
-    .options = export_options,
-    .run = run_export,
+    .options = options,
+    .run = run,
 };
