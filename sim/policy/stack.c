@@ -1,0 +1,187 @@
+/* Depths by counting marks in a log of touches.
+ *
+ * Each touch takes the next place of a log, and a block's mark moves there with it. The depth of a
+ * block is the number of marks from its own on. Places not reached yet are marked from the start,
+ * and subtracted: so a touch only ever removes a mark, and never adds one. Marks are bits of words;
+ * above the words stands a binary tree of which each node keeps only the count of its right half,
+ * so that one walk up adds what lies to the right and removes the mark:
+ *
+ *     marks    1 0 1 1 | 0 1 0 1 | 1 1 1 1 | 1 1 1 1     depth of the first: 3 in its word, 2 in
+ *     places   reached ......... ^ end                   the next, 8 in the right half, less 8
+ *
+ * When the log is full, the blocks are written to its start, in order: all marks are set again.
+ */
+#include "policy/stack.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_PER_BLOCK = 4, WORD = 64 };
+
+struct stack {
+    enum policy_order order;
+    uint32_t blocks;
+    uint32_t length;   /* of the log; a power of two, at least one word */
+    uint32_t end;      /* first place not reached; place 0 is not used */
+    uint32_t *place;   /* [blocks] of a block's mark; 0: never touched */
+    uint32_t *log;     /* [length] blocks */
+    uint64_t *marks;   /* [words] */
+    uint32_t words;    /* length / WORD */
+    uint32_t *right;   /* [words] marks in the right half of each node; the root is 1 */
+    uint64_t *deep;    /* [blocks + 1] accesses of each depth; 0: first touches */
+    uint64_t accesses; /* sum of these */
+};
+
+/* Mark every place. */
+static void marks_set(struct stack *stack)
+{
+    memset(stack->marks, 0xff, stack->words * sizeof *stack->marks);
+    uint32_t half = stack->length / 2;
+    for (uint32_t first = 1; first < stack->words; first *= 2, half /= 2) {
+        for (uint32_t node = first; node < 2 * first; node++) {
+            stack->right[node] = half;
+        }
+    }
+}
+
+struct stack *stack_create(uint32_t blocks, enum policy_order order, struct error *why)
+{
+    if (blocks >= UINT32_MAX / 2 / LOG_PER_BLOCK) {
+        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        return NULL;
+    }
+    struct stack *stack = array_zeroed(1, sizeof *stack, why);
+    if (!stack) {
+        return NULL;
+    }
+    stack->order = order;
+    stack->blocks = blocks;
+    for (stack->length = WORD; stack->length <= LOG_PER_BLOCK * blocks;) {
+        stack->length *= 2;
+    }
+    stack->words = stack->length / WORD;
+    stack->end = 1;
+    if (!(stack->place = array_zeroed(blocks, sizeof *stack->place, why)) ||
+        !(stack->log = array_zeroed(stack->length, sizeof *stack->log, why)) ||
+        !(stack->marks = array_zeroed(stack->words, sizeof *stack->marks, why)) ||
+        !(stack->right = array_zeroed(stack->words, sizeof *stack->right, why)) ||
+        !(stack->deep = array_zeroed((size_t)blocks + 1, sizeof *stack->deep, why))) {
+        stack_destroy(stack);
+        return NULL;
+    }
+    marks_set(stack);
+    return stack;
+}
+
+void stack_destroy(struct stack *stack)
+{
+    if (stack) {
+        free(stack->place);
+        free(stack->log);
+        free(stack->marks);
+        free(stack->right);
+        free(stack->deep);
+        free(stack);
+    }
+}
+
+/* Bits set; compilers call a function for it unless told of a newer processor. */
+static inline uint32_t bits_set(uint64_t word)
+{
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (uint32_t)(word * 0x0101010101010101 >> 56);
+}
+
+/* The marks from `place` on, those not reached included; `removed` is 1 to remove its own. */
+static inline uint32_t marks_from(struct stack *stack, uint32_t place, uint32_t removed)
+{
+    uint64_t *word = &stack->marks[place / WORD];
+    uint32_t *right = stack->right, count = bits_set(*word >> place % WORD);
+    *word -= (uint64_t)removed << place % WORD;
+    for (uint32_t node = stack->words + place / WORD; node > 1; node /= 2) {
+        uint32_t in_right = node % 2, marks = right[node / 2];
+        count += marks & (in_right - 1);
+        right[node / 2] = marks - (in_right & removed);
+    }
+    return count;
+}
+
+/* Write the blocks to the start of the log, in order. */
+static void stack_clean(struct stack *stack)
+{
+    uint32_t kept = 1;
+    for (uint32_t at = 1; at < stack->end; at++) {
+        uint32_t block = stack->log[at];
+        if (stack->place[block] == at) {
+            stack->log[kept] = block;
+            stack->place[block] = kept++;
+        }
+    }
+    stack->end = kept;
+    marks_set(stack);
+}
+
+/* Put the mark of a block, which is removed or was never set, at the end. */
+static inline void stack_push(struct stack *stack, uint32_t block)
+{
+    stack->log[stack->end] = block;
+    stack->place[block] = stack->end++;
+}
+
+/* One block after the other. */
+static void access_sequential(struct stack *stack, const struct demand *demand, bool counts)
+{
+    for (uint32_t i = demand->wanted; i-- > 0;) {
+        if (stack->end == stack->length) {
+            stack_clean(stack);
+        }
+        uint32_t block = demand->units[i], place = stack->place[block], depth = 0;
+        if (place != 0) {
+            depth = marks_from(stack, place, 1) - (stack->length - stack->end);
+        }
+        stack->deep[depth] += counts;
+        stack_push(stack, block);
+    }
+}
+
+/* All depths first, then all touches. */
+static void access_batch(struct stack *stack, const struct demand *demand, bool counts)
+{
+    if (stack->length - stack->end < demand->wanted) {
+        stack_clean(stack);
+    }
+    uint32_t ahead = stack->length - stack->end;
+    for (uint32_t i = demand->wanted; counts && i-- > 0;) {
+        uint32_t place = stack->place[demand->units[i]];
+        stack->deep[place == 0 ? 0 : marks_from(stack, place, 0) - ahead]++;
+    }
+    for (uint32_t i = demand->wanted; i-- > 0;) {
+        uint32_t place = stack->place[demand->units[i]];
+        if (place != 0) {
+            marks_from(stack, place, 1);
+        }
+        stack_push(stack, demand->units[i]);
+    }
+}
+
+void stack_access(struct stack *stack, const struct demand *demand, bool counts)
+{
+    stack->accesses += counts ? demand->wanted : 0;
+    if (stack->order == POLICY_BATCH) {
+        access_batch(stack, demand, counts);
+    } else {
+        access_sequential(stack, demand, counts);
+    }
+}
+
+void stack_misses(const struct stack *stack, uint64_t *misses)
+{
+    misses[0] = stack->accesses;
+    for (uint32_t size = 1; size <= stack->blocks; size++) {
+        misses[size] = misses[size - 1] - stack->deep[size];
+    }
+}
