@@ -39,41 +39,50 @@ bool replay_check(const struct replay_plan *plan, struct error *why)
     return true;
 }
 
-/* A share of the context in units of the trace. */
-static uint32_t share_units(const struct trace_header *header, double share)
+uint32_t replay_units(const struct trace_header *header, double share)
 {
     double units = fmin(share, 1) * header->units;
     return share > 0 && units < 1 ? 1 : (uint32_t)(units + 0.5);
+}
+
+bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    *wanted = replay_units(header, selection);
+    struct demand_shape recorded = demand_shape(header, *wanted, header->sinks, header->recent);
+    if (*wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
+        error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
+                  100 * selection, *wanted);
+        return error_expect(why, "at most %.3g %%, as the trace keeps %u of %u",
+                            100.0 * header->keep / header->units, header->keep, header->units);
+    }
+    return true;
 }
 
 static bool job_init(struct replay_job *job, const struct trace *trace,
                      const struct replay_plan *plan, struct ledger *ledger, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    uint32_t wanted = share_units(header, plan->selection);
-    *job = (struct replay_job){
-        .trace = trace,
-        .header = header,
-        .plan = plan,
-        .ledger = ledger,
-        .shape = demand_shape(header, wanted, plan->sinks, plan->recent),
-        .capacity = share_units(header, plan->capacity),
-        .sequences = plan->batch < header->sequences ? plan->batch : header->sequences,
-        .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
-    };
     uint64_t steps = (uint64_t)plan->warmup + plan->steps;
     if (steps > header->steps) {
         error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
                   plan->warmup, plan->steps, header->steps);
         return error_expect(why, "at most %u steps", header->steps);
     }
-    struct demand_shape recorded = demand_shape(header, wanted, header->sinks, header->recent);
-    if (wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
-        error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
-                  100 * plan->selection, wanted);
-        return error_expect(why, "at most %.3g %%, as the trace keeps %u of %u",
-                            100.0 * header->keep / header->units, header->keep, header->units);
+    uint32_t wanted;
+    if (!replay_wanted(trace, plan->selection, &wanted, why)) {
+        return false;
     }
+    *job = (struct replay_job){
+        .trace = trace,
+        .header = header,
+        .plan = plan,
+        .ledger = ledger,
+        .shape = demand_shape(header, wanted, plan->sinks, plan->recent),
+        .capacity = replay_units(header, plan->capacity),
+        .sequences = plan->batch < header->sequences ? plan->batch : header->sequences,
+        .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
+    };
     return true;
 }
 

@@ -39,6 +39,7 @@ struct replay_plan {
     double manager_unit;    /* tokens of a unit of the cache's manager */
     uint32_t warmup;        /* steps replayed and not reported */
     uint32_t steps;         /* steps reported; at most the trace's less warmup */
+    uint32_t full_layers;   /* first layers that load everything: they hit nothing, whatever the policy */
 };
 
 /* Which source head a target head reads, and with what shift of `rows` reported rows: the rule of
@@ -46,6 +47,20 @@ struct replay_plan {
 void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
                    uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
                    uint32_t *source_head, uint32_t *shift);
+
+/* A share of the context in whole units of the trace, at least one where the share is not 0. */
+uint32_t replay_units(const struct trace_header *header, double share);
+
+/* The units that a selection of this share wants. Fails where the trace keeps fewer of each row. */
+bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted,
+                   struct error *why);
+
+/* The seed of the policy of one source head: each draws lots of its own. */
+static inline uint64_t replay_seed(const struct trace_header *source, uint32_t sequence,
+                                   uint32_t layer, uint32_t head)
+{
+    return ((uint64_t)sequence * source->layers + layer) * source->kv_heads + head;
+}
 
 /* Refuse a plan in which a count is 0 or a share is none. */
 bool replay_check(const struct replay_plan *plan, struct error *why);

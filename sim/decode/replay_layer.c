@@ -146,8 +146,7 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
-        env.seed = ((uint64_t)sequence * header->layers + layer->source) * header->kv_heads +
-                   instance->head;
+        env.seed = replay_seed(header, sequence, layer->source, instance->head);
         env.next_use = layer->future[instance->head].access;
         policy_destroy(instance->policy);
         instance->policy = policy_create(job->plan->policy, job->plan->policy_values, &env, why);
