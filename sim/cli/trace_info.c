@@ -1,29 +1,16 @@
-/* `spillway trace info` and `trace verify`: what is in a trace, and whether it is whole. */
-#include "base/named.h"
-#include "base/units.h"
+/* `spillway trace info`: what a decode trace says of itself. */
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/trace_argument.h"
-#include "trace/verify.h"
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    char path[4096];
-    const char *name = arguments_operands(arguments, &count)[0];
-    return named_file(name, "traces", "swt", "trace", NULL, 0, path, sizeof path, why)
-               ? trace_open(path, why)
-               : NULL;
-}
-
-/* ---- info ---- */
-
 enum { JSON };
-static const struct command_option info_options[] = {
+static const struct command_option options[] = {
     [JSON] = {.name = "--json", .summary = "print a JSON object"},
     {.name = NULL},
 };
@@ -88,7 +75,7 @@ static bool info_json(const struct trace *trace, uint64_t hash, struct error *wh
     return print_json(object, why);
 }
 
-static const struct table_column info_columns[] = {
+static const struct table_column columns[] = {
     {.title = ""}, {.title = "", .right = true}, {.title = "", .wrap = true}};
 
 /* The header's source, one row a key. */
@@ -133,7 +120,7 @@ static bool add_fields(struct table *table, const struct trace *trace, uint64_t 
 static bool info_table(const struct trace *trace, uint64_t hash, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    struct table *table = table_create(info_columns, 3, why);
+    struct table *table = table_create(columns, 3, why);
     const char *kind[] = {"unit_kind", unit_kind(header)};
     bool ok = table != NULL && add_source(table, header->source, why) &&
               table_add(table, kind, 2, why) && add_fields(table, trace, hash, why);
@@ -144,7 +131,7 @@ static bool info_table(const struct trace *trace, uint64_t hash, struct error *w
     return ok;
 }
 
-static bool run_info(const struct arguments *arguments, struct error *why)
+static bool run(const struct arguments *arguments, struct error *why)
 {
     uint64_t hash;
     struct trace *trace = trace_from_arguments(arguments, why);
@@ -162,37 +149,6 @@ const struct command command_trace_info = {
     .most_operands = 1,
     .summary = "print what a decode trace says of itself",
     .example = "spillway trace info smollm2-135m",
-    .options = info_options,
-    .run = run_info,
-};
-
-/* ---- verify ---- */
-
-static bool run_verify(const struct arguments *arguments, struct error *why)
-{
-    struct trace_summary summary;
-    char bytes[32];
-    struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL && trace_verify(trace, 0, &summary, why);
-    if (ok) {
-        printf("%s is whole: %s, %" PRIu64 " frames, %" PRIu64 " rows, %" PRIu64 " units\n",
-               trace_path(trace),
-               units_format((double)summary.bytes, UNIT_BYTES, bytes, sizeof bytes), summary.frames,
-               summary.rows, summary.units);
-    }
-    trace_close(trace);
-    return ok;
-}
-
-static const struct command_option verify_options[] = {{.name = NULL}};
-
-const struct command command_trace_verify = {
-    .name = "trace verify",
-    .operands = "TRACE",
-    .least_operands = 1,
-    .most_operands = 1,
-    .summary = "read all of a decode trace and check every byte of it",
-    .example = "spillway trace verify smollm2-135m",
-    .options = verify_options,
-    .run = run_verify,
+    .options = options,
+    .run = run,
 };
