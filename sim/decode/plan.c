@@ -33,7 +33,7 @@ static bool fits_dram(const struct setup *setup, const struct head_sizes *sizes,
 static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, enum limit *limit,
                               struct trust *trust)
 {
-    uint32_t fits = 0, fails = MOST_BATCH;
+    uint32_t fits = 0, fails = MOST_BATCH + 1;
     struct head_sizes sizes;
     struct error ignored;
     *limit = LIMIT_HBM;

@@ -432,6 +432,19 @@ static void largest_batch_is_the_last_that_fits(void **state)
     assert_true(checked > count * COUNT(batch_budgets) * COUNT(batch_machines) / 2);
 }
 
+/* One token of a small model: nothing stops it but the most that a scenario may say. */
+static void largest_batch_is_at_most_the_most_that_can_be_said(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("model=gemma-3-270m", "hardware=h200", "context=1",
+                               "kv_pool_tokens=100000000", "batch=1048576");
+    struct plan plan = make_plan(&setup);
+    assert_true(plan.fits);
+    assert_int_equal(plan.max_batch, 1048576);
+    plan_release(&plan);
+    setup_release(&setup);
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* The trace has 7 steps. -1: refused. */
@@ -525,6 +538,7 @@ int main(void)
         cmocka_unit_test(context_past_the_trained_one_is_marked),
         cmocka_unit_test(sliding_layers_stay),
         cmocka_unit_test(largest_batch_is_the_last_that_fits),
+        cmocka_unit_test(largest_batch_is_at_most_the_most_that_can_be_said),
         cmocka_unit_test(steps_are_those_that_the_trace_has),
         cmocka_unit_test(assumed_ledger_needs_no_warmup),
         cmocka_unit_test(plans_are_equal_where_their_integers_are),
