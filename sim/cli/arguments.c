@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/name.h"
+#include "cli/help.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -138,14 +139,27 @@ static bool check_options(const struct arguments *arguments, struct error *why)
     return true;
 }
 
+/* The kinds as an array that ends with NULL. */
+static const char *const *list_kinds(const struct command *command,
+                                     const char *names[COMMAND_MOST_KINDS + 1])
+{
+    size_t count = 0;
+    while ((names[count] = command->kind(count)) != NULL) {
+        count++;
+        assert(count <= COMMAND_MOST_KINDS);
+    }
+    return names;
+}
+
 static bool check_operands(const struct arguments *arguments, struct error *why)
 {
     const struct command *command = arguments->command;
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
-    if (count > 0 && command->kinds != NULL && !is_in(operands[0], command->kinds)) {
+    const char *kinds[COMMAND_MOST_KINDS + 1];
+    if (count > 0 && command->kind != NULL && !is_in(operands[0], list_kinds(command, kinds))) {
         error_usage(why, NULL, 0, "'%s' knows no '%s'", command->name, operands[0]);
-        return name_expect(operands[0], command->kinds, why);
+        return name_expect(operands[0], kinds, why);
     }
     if (count >= command->least_operands && count <= command->most_operands) {
         return true;
@@ -156,7 +170,9 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     } else {
         error_usage(why, NULL, 0, "'%s' lacks an operand", command->name);
     }
-    return error_expect(why, "spillway %s %s", command->name, command->operands);
+    char spelling[128];
+    command_operands_spelling(command, spelling, sizeof spelling);
+    return error_expect(why, "spillway %s %s", command->name, spelling);
 }
 
 static bool read_words(int count, char *const *argv, struct arguments *out, struct word *words,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,11 +27,12 @@ struct arguments;
 
 struct command {
     const char *name;     /* "simulate"; "trace info" is a command of the group "trace" */
-    const char *operands; /* "[FILE...]", as usage shows them */
+    const char *operands; /* "[FILE...]", as usage shows them; behind the kinds, where it has any */
     uint32_t least_operands, most_operands;
-    const char *const *kinds; /* what the first operand may be, ends with NULL; NULL: anything */
-    const char *summary;      /* one sentence, without its full stop */
-    const char *example;      /* one that works; several have a line each */
+    /* The names that the first operand may be, and NULL behind the last one. NULL: anything. */
+    const char *(*kind)(size_t index);
+    const char *summary;                  /* one sentence, without its full stop */
+    const char *example;                  /* one that works; several have a line each */
     const struct command_option *options; /* ends with name NULL; the command's enum counts them */
     void (*more)(FILE *out);              /* prints what help has to say besides; NULL: nothing */
     bool (*run)(const struct arguments *arguments, struct error *why);
@@ -38,6 +40,7 @@ struct command {
 
 #define COMMAND_MANY UINT32_MAX
 #define COMMAND_MOST_OPTIONS 16
+#define COMMAND_MOST_KINDS 16
 
 /* The option that each command has besides its own. */
 extern const struct command_option command_help;

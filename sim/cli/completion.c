@@ -34,8 +34,8 @@ static void print_values(const struct command *command, FILE *out)
 static void print_words(const struct command *command, FILE *out)
 {
     fprintf(out, "    '%s '*) words='", command->name);
-    for (const char *const *kind = command->kinds; kind != NULL && *kind != NULL; kind++) {
-        fprintf(out, "%s ", *kind);
+    for (size_t i = 0; command->kind != NULL && command->kind(i) != NULL; i++) {
+        fprintf(out, "%s ", command->kind(i));
     }
     for (const struct command_option *option = command->options; option->name != NULL; option++) {
         fprintf(out, "%s ", option->name);

@@ -33,6 +33,19 @@ void command_option_spelling(const struct command_option *option, char *text, si
              option->argument != NULL ? option->argument : "");
 }
 
+void command_operands_spelling(const struct command *command, char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; command->kind != NULL && command->kind(i) != NULL && used < size; i++) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "|" : "", command->kind(i));
+    }
+    if (used < size) {
+        bool both = used > 0 && command->operands[0] != '\0';
+        snprintf(text + used, size - used, "%s%s", both ? " " : "", command->operands);
+    }
+}
+
 /* A word of a usage line, which goes on below itself where it would be too long. */
 static void print_word(const char *word, size_t *column, FILE *out)
 {
@@ -47,8 +60,10 @@ static void print_word(const char *word, size_t *column, FILE *out)
 static void print_usage(const struct command *command, FILE *out)
 {
     size_t column = (size_t)fprintf(out, "usage: spillway %s", command->name);
-    if (command->operands[0] != '\0') {
-        print_word(command->operands, &column, out);
+    char operands[128];
+    command_operands_spelling(command, operands, sizeof operands);
+    if (operands[0] != '\0') {
+        print_word(operands, &column, out);
     }
     for (const struct command_option *option = command->options; option->name != NULL; option++) {
         char word[96];

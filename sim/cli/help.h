@@ -19,6 +19,9 @@ bool command_in_group(const struct command *command, const char *group);
 /* "-o, --output FILE" into `text`. */
 void command_option_spelling(const struct command_option *option, char *text, size_t size);
 
+/* "latency|hits|reuse DB" into `text`. */
+void command_operands_spelling(const struct command *command, char *text, size_t size);
+
 /* What the program is, in one sentence, and what it answers to beside the commands. */
 extern const char program_summary[];
 

@@ -308,16 +308,19 @@ static bool run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
-static const char *const kinds[] = {"systems",    "models", "hardware", "policies",
-                                    "mechanisms", "traces", NULL};
+static const char *list_name(size_t index)
+{
+    return index < sizeof lists / sizeof lists[0] ? lists[index].name : NULL;
+}
+
 static const struct command_option options[] = {{.name = NULL}};
 
 const struct command command_list = {
     .name = "list",
-    .operands = "systems|models|hardware|policies|mechanisms|traces",
+    .operands = "",
     .least_operands = 1,
     .most_operands = 1,
-    .kinds = kinds,
+    .kind = list_name,
     .summary = "list what a scenario can name",
     .example = "spillway list systems",
     .options = options,

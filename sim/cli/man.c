@@ -39,9 +39,11 @@ static void print_item(const char *spelling, const char *summary, FILE *out)
 
 static void print_command(const struct command *command, FILE *out)
 {
+    char operands[128];
+    command_operands_spelling(command, operands, sizeof operands);
     fputs(".SS spillway ", out);
     print_text(command->name, out);
-    print_line(command->operands[0] != '\0' ? " " : "", command->operands, out);
+    print_line(operands[0] != '\0' ? " " : "", operands, out);
     print_line("", command->summary, out);
     for (const struct command_option *option = command->options; option->name != NULL; option++) {
         char spelling[64];

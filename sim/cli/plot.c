@@ -3,7 +3,6 @@
  * A kind is two files of the folder plots: KIND.sql, which goes on where runs.sql ends, asks the
  * database for rows; KIND.gp has gnuplot draw them. */
 #include "base/find.h"
-#include "base/name.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -33,7 +32,6 @@ static const struct {
      "reuse against attention mass, along the thresholds of qsac"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
-static const char *const kind_names[] = {"latency", "hits", "reuse", NULL};
 
 /* ---- the rows ---- */
 
@@ -52,8 +50,9 @@ static bool append_file(const char *name, FILE *out, struct error *why)
     while ((count = fread(block, 1, sizeof block, file)) > 0) {
         fwrite(block, 1, count, out);
     }
+    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
     fclose(file);
-    return true;
+    return ok;
 }
 
 /* The statement of a kind; the caller frees it. */
@@ -250,6 +249,11 @@ static bool run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
+static const char *kind_name(size_t index)
+{
+    return index < KINDS ? kinds[index].name : NULL;
+}
+
 static void print_kinds(FILE *out)
 {
     fputs("kinds:\n", out);
@@ -269,10 +273,10 @@ static const struct command_option options[] = {
 
 const struct command command_plot = {
     .name = "plot",
-    .operands = "latency|hits|reuse DB",
+    .operands = "DB",
     .least_operands = 2,
     .most_operands = 2,
-    .kinds = kind_names,
+    .kind = kind_name,
     .summary = "draw a picture of the runs in a database",
     .example = "spillway plot latency results.db -o latency.svg",
     .options = options,

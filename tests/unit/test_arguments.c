@@ -10,7 +10,12 @@
 #include <string.h>
 
 static const char *const levels[] = {"low", "high", NULL};
-static const char *const kinds[] = {"sum", "mean", NULL};
+
+static const char *kind(size_t index)
+{
+    static const char *const kinds[] = {"sum", "mean", NULL};
+    return kinds[index];
+}
 
 enum { SET, DB, OUTPUT, LEVEL, JSON };
 static const struct command_option options[] = {
@@ -23,10 +28,10 @@ static const struct command_option options[] = {
 };
 static const struct command command = {
     .name = "test",
-    .operands = "KIND [FILE]",
+    .operands = "[FILE]",
     .least_operands = 1,
     .most_operands = 2,
-    .kinds = kinds,
+    .kind = kind,
     .options = options,
 };
 
@@ -137,6 +142,16 @@ static void a_required_option_is_missed(void **state)
     assert_string_equal(why.expected, "--output FILE");
 }
 
+static void what_is_expected_names_the_kinds(void **state)
+{
+    (void)state;
+    char words[128];
+    struct arguments arguments;
+    struct error why = {0};
+    assert_false(parse("--json", words, &arguments, &why));
+    assert_string_equal(why.expected, "spillway test sum|mean [FILE]");
+}
+
 static void help_wins_over_what_is_missing(void **state)
 {
     (void)state;
@@ -154,6 +169,7 @@ int main(void)
         cmocka_unit_test(words_find_their_option),
         cmocka_unit_test(what_cannot_be_meant_is_said_so),
         cmocka_unit_test(a_required_option_is_missed),
+        cmocka_unit_test(what_is_expected_names_the_kinds),
         cmocka_unit_test(help_wins_over_what_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
