@@ -116,7 +116,9 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
 /* One step; all are alike. Hits are rounded so that their sum over heads is the rounded sum. */
 static void fill_step(const struct replay_plan *plan, const double *ratios, struct ledger *ledger)
 {
-    uint64_t wanted = rounded(fmax(plan->selection * (double)plan->context, 1)), given = 0;
+    double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
+    double asked = fmin(plan->selection * (double)plan->context, away);
+    uint64_t wanted = rounded(fmax(asked, 1)), given = 0;
     double due = 0;
     for (uint32_t layer = 0; layer < plan->layers; layer++) {
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
@@ -152,6 +154,7 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
         for (size_t i = plan->layers; i < (size_t)plan->steps * plan->layers; i++) {
             ledger->rows[i] = ledger->rows[i - plan->layers];
         }
+        ledger_load_whole(ledger, plan->full_layers, plan->context - plan->sinks - plan->recent);
         ledger->cache_filled = true;
     }
     bool good = ratios != NULL;

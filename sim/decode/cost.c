@@ -108,7 +108,7 @@ uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage)
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust)
 {
     double cores = profile_value(&setup->profile, CURVE_HOST_CORES, 0, trust);
-    return threads == 0 ? cores : (double)threads;
+    return threads == 0 ? cores : fmin((double)threads, cores);
 }
 
 double cost_uplink_sharers(const struct setup *setup, struct trust *trust)

@@ -1,8 +1,8 @@
 /* What kernels and copies cost on a machine, alone: durations read off a profile.
  *
- * A kernel costs max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap). Of several
- * bounds only the one that decides is trusted or not: a kernel bound by memory does not rest on an
- * assumed compute rate.
+ * A kernel costs max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap). Of
+ * several bounds only the one that decides is trusted or not: a kernel bound by memory does not
+ * rest on an assumed compute rate.
  */
 #ifndef DECODE_COST_H
 #define DECODE_COST_H
@@ -47,7 +47,7 @@ uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
 
 /* The functions below worsen `trust` by what they read. */
 
-/* Threads that a mechanism's number stands for: 0 is every core. */
+/* Threads that a mechanism's number stands for: at most one a core; 0 is every core. */
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
 
 /* GPUs of this run whose transfers meet on one uplink, all at the same moment. At least 1. */

@@ -7,16 +7,6 @@
 
 #define INDEX_BYTES 8.0
 
-static const struct mechanisms *mechanisms_of(const struct pipe *pipe)
-{
-    return &pipe->setup->mechanisms;
-}
-
-static double head_bytes(const struct pipe *pipe)
-{
-    return (double)model_kv_head_bytes(&pipe->setup->model);
-}
-
 static double figure(const struct pipe *pipe, enum curve_id id, double size, struct trust *trust)
 {
     return profile_value(&pipe->setup->profile, id, size, trust);
@@ -25,12 +15,12 @@ static double figure(const struct pipe *pipe, enum curve_id id, double size, str
 /* The first layer's query is known only when it runs. */
 static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 {
-    return mechanisms_of(pipe)->prefetch == PREFETCH_NEXT_LAYER && layer > 0;
+    return pipe->mechanisms->prefetch == PREFETCH_NEXT_LAYER && layer > 0;
 }
 
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
 {
-    return layer < pipe->plan->layers && layer >= mechanisms_of(pipe)->full_layers &&
+    return layer < pipe->plan->layers && layer >= pipe->mechanisms->full_layers &&
            pipe_row(pipe, layer) != NULL;
 }
 
@@ -48,12 +38,12 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
 
 struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     const struct model *model = &pipe->setup->model;
     double entries = (double)pipe->plan->entries * (double)pairs;
     double rows =
         m->retrieval_per_query_head ? (double)model_query_heads(model) / model_kv_heads(model) : 1;
-    struct kernel score = cost_read(pipe->setup, entries * (double)m->retrieval_bytes);
+    struct kernel score = cost_read(pipe->setup, entries * setup_entry_bytes(pipe->setup));
     return kernel_then(score, cost_topk(pipe->setup, entries * rows));
 }
 
@@ -62,22 +52,27 @@ static struct kernel query_cost(const struct pipe *pipe)
 {
     const struct model *model = &pipe->setup->model;
     uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
-    double bytes =
-        mechanisms_of(pipe)->retrieval_query * (double)dtype_bytes(model->weights, weights);
+    double bytes = pipe->mechanisms->retrieval_query * (double)dtype_bytes(model->weights, weights);
     return cost_read(pipe->setup, bytes);
+}
+
+/* (sequence, head) pairs that score their entries: labels are compared before, so that with them
+ * only those that fetch do. */
+static uint32_t asking_pairs(const struct pipe *pipe, const struct ledger_row *row)
+{
+    return pipe->mechanisms->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
 }
 
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
-    pipe->at[layer].selected = pipe->at[layer].fetched = ENGINE_NONE;
+    pipe->at[layer].selected = pipe->last_main; /* asked for when this layer has begun */
     if (m->retrieval == RETRIEVAL_NONE) {
         return true;
     }
-    /* Labels are compared before anything is scored: only heads that fetch score their entries. */
-    uint64_t pairs = m->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
-    struct kernel kernel = kernel_then(query_cost(pipe), fetch_retrieval_cost(pipe, pairs));
+    struct kernel kernel =
+        kernel_then(query_cost(pipe), fetch_retrieval_cost(pipe, asking_pairs(pipe, row)));
     return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels, ENGINE_NONE,
                            &pipe->at[layer].selected, why);
 }
@@ -86,7 +81,7 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
  * flag. */
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     struct pipe_layer *at = &pipe->at[layer];
     struct work work = {
         .part = PART_SYNC,
@@ -94,7 +89,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (at->selected == ENGINE_NONE || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
+    if (m->retrieval == RETRIEVAL_NONE || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
         return true;
     }
     if (m->sync == SYNC_GPU) {
@@ -104,7 +99,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         work.route = ROUTE_COPY_OUT;
         work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
         work.bytes = INDEX_BYTES * (double)pipe->plan->selected_tokens /
-                     (double)m->retrieval_tokens * pipe_row(pipe, layer)->offloaded_heads;
+                     (double)m->retrieval_tokens * asking_pairs(pipe, pipe_row(pipe, layer));
         work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
         pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     }
@@ -115,7 +110,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 /* The launch thread blocks until the indices are there. */
 bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     struct pipe_layer *at = &pipe->at[layer];
     struct trust trust = work_trust;
     if (m->sync != SYNC_CPU || m->syncs == 0) {
@@ -131,7 +126,7 @@ bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
     if (pipe->plan->estimated_entries == 0) {
         return true;
     }
-    double bytes = (double)pipe->plan->estimated_entries * head_bytes(pipe) *
+    double bytes = (double)pipe->plan->estimated_entries * pipe->head_bytes *
                    pipe_row(pipe, layer)->offloaded_heads;
     return work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
                            why);
@@ -147,8 +142,7 @@ bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    double threads =
-        cost_threads(pipe->setup, mechanisms_of(pipe)->pool_threads, &work.fixed_trust);
+    double threads = cost_threads(pipe->setup, pipe->mechanisms->pool_threads, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
     work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
                     (double)units * figure(pipe, unit_cost, 0, &work.fixed_trust) / jobs;
@@ -156,15 +150,27 @@ bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t
     return work_put(pipe, &work, out, why);
 }
 
-/* Nothing is looked up where the GPU manages the cache: labels were compared with the retrieval. */
+#define SECTOR_BYTES 32.0 /* the least that a scattered access of HBM reads or writes */
+
+/* The GPU's manager: a kernel that looks up all wanted units and re-stamps or inserts them, a
+ * sector each. Labels need none: they were compared with the retrieval. */
+static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
+                           struct error *why)
+{
+    double accesses = (double)(row->lookups + row->updates + row->inserts);
+    return pipe->mechanisms->policy->needs_queries || pipe->plan->cache_tokens == 0 ||
+           work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, accesses * SECTOR_BYTES), 1,
+                           *out, out, why);
+}
+
 bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
     at->looked_up = at->selected;
-    if (m->manager != MANAGER_CPU) {
-        return true;
+    if (m->manager == MANAGER_GPU) {
+        return look_up_on_gpu(pipe, row, &at->looked_up, why);
     }
     if (!fetch_put_managed(pipe, row, row->lookups, CURVE_HOST_LOOKUP, at->selected, &at->looked_up,
                            why)) {
@@ -177,13 +183,13 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
 /* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     struct pipe_layer *at = &pipe->at[layer];
     struct work work = {
         .part = PART_GATHER,
         .resource = PIPE_POOL,
         .route = ROUTE_GATHER,
-        .bytes = (double)pipe_row(pipe, layer)->missed * head_bytes(pipe),
+        .bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes,
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
@@ -200,7 +206,7 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Who moves the bytes of a transfer, at what fixed cost. */
 static void choose_way(const struct pipe *pipe, struct work *work)
 {
-    switch (mechanisms_of(pipe)->transfer) {
+    switch (pipe->mechanisms->transfer) {
     case TRANSFER_SM_ZERO_COPY:
         work->resource = PIPE_SIDE;
         work->route = ROUTE_ZERO_COPY;
@@ -221,7 +227,7 @@ static void choose_way(const struct pipe *pipe, struct work *work)
 /* CPU time of starting a transfer: a copy call, a launch, or nothing where threads poll. */
 static bool start_transfer(struct pipe *pipe, engine_task_id *started, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     struct trust trust = work_trust;
     *started = pipe->graph;
     if (m->launch == LAUNCH_GRAPH || m->transfer == TRANSFER_CPU_STORE) {
@@ -266,8 +272,8 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     pipe->at[layer].fetched = pipe->at[layer].looked_up;
-    return row->missed == 0 || put_transfer(pipe, layer, (double)row->missed * head_bytes(pipe),
-                                            (double)row->missed_worst * head_bytes(pipe), why);
+    return row->missed == 0 || put_transfer(pipe, layer, (double)row->missed * pipe->head_bytes,
+                                            (double)row->missed_worst * pipe->head_bytes, why);
 }
 
 /* No query is needed to load everything, so it is asked for a layer ahead; the first layer's in
@@ -275,26 +281,32 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
 bool fetch_full_layer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     uint32_t next = (layer + 1) % pipe->plan->layers;
-    if (next >= mechanisms_of(pipe)->full_layers || pipe_row(pipe, next) == NULL) {
+    if (next >= pipe->mechanisms->full_layers || pipe_row(pipe, next) == NULL) {
         return true;
     }
-    double worst = (double)pipe->plan->context * head_bytes(pipe);
-    double pairs = (double)pipe->plan->offloaded[next] * pipe->plan->batch;
     pipe->at[next].looked_up = ENGINE_NONE;
-    return put_transfer(pipe, next, worst * pairs, worst, why);
+    return fetch_transfer(pipe, next, why);
 }
 
-/* The CPU's update of the cache; blocking, it holds up every launch behind it. */
+/* The CPU's update of the cache; blocking, it holds up every launch behind it, or the kernels
+ * behind it where they wait for themselves. */
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
     engine_task_id updated;
+    at->updated = ENGINE_NONE;
     if (m->manager != MANAGER_CPU) {
         return true;
     }
-    return fetch_put_managed(pipe, row, row->updates + row->inserts, CURVE_HOST_UPDATE,
-                             pipe->at[layer].looked_up, &updated, why) &&
-           (m->update != UPDATE_BLOCKING || m->sync != SYNC_CPU ||
-            work_put_thread(pipe, PART_MANAGER, 0, updated, work_trust, NULL, why));
+    if (!fetch_put_managed(pipe, row, row->updates + row->inserts, CURVE_HOST_UPDATE, at->looked_up,
+                           &updated, why)) {
+        return false;
+    }
+    if (m->update == UPDATE_BLOCKING && m->sync == SYNC_GPU) {
+        at->updated = updated;
+    }
+    return m->update != UPDATE_BLOCKING || m->sync != SYNC_CPU ||
+           work_put_thread(pipe, PART_MANAGER, 0, updated, work_trust, NULL, why);
 }

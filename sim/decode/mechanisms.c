@@ -4,6 +4,7 @@
 #include "decode/mechanisms.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
 static const char *const retrieval_values[] = {"none",     "quest",           "hata", "loki",
@@ -49,8 +50,13 @@ const struct mechanism_key mechanism_keys[] = {
          "slack in the reuse difficulty that makes a head resident"),
     REAL("selection", selection, UNIT_SHARE, "100%", "share of the context that a head attends to"),
     CHOICE("retrieval", retrieval, retrieval_values, "none", "how the selection is found"),
+    REAL(
+        "retrieval_keys", retrieval_keys, UNIT_TIMES, "0x",
+        "keys that an entry is as large as: 1x for a centroid, 0.25x for a quarter of the channels"),
     WHOLE("retrieval_bytes", retrieval_bytes, UNIT_BYTES, "0B",
-          "HBM bytes of an entry of a KV head that retrieval reads"),
+          "bytes of an entry of a KV head besides: codes"),
+    SWITCH("retrieval_in_place", retrieval_in_place, "no",
+           "retrieval reads the KV itself: no index is held"),
     WHOLE("retrieval_tokens", retrieval_tokens, UNIT_TOKENS, "1tok", "tokens of an entry"),
     SWITCH("retrieval_per_query_head", retrieval_per_query_head, "no",
            "top-k sorts the scores of every query head"),
@@ -108,6 +114,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
 {
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
+    bool caches = strcmp(m->policy->name, "none") != 0;
     const struct rule rules[] = {
         {m->selection <= 0 || m->selection > 1, "selection",
          "it is a share of the context, above 0 and at most 100%"},
@@ -119,9 +126,20 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},
-        {offload && m->selection < 1 && m->retrieval == RETRIEVAL_NONE, "selection",
+        {m->selection + m->estimation > 1, "estimation",
+         "what is selected and what is estimated are at most all entries"},
+        {m->selection < 1 && m->retrieval == RETRIEVAL_NONE, "selection",
          "a share can only be selected with a 'retrieval'"},
-        {graph && m->sync == SYNC_CPU && m->syncs > 0, "launch",
+        {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},
+        {offload && !caches && m->budget.value > 0, "budget", "a budget needs a policy"},
+        {offload && !caches && m->manager == MANAGER_CPU, "manager",
+         "there is no policy to manage"},
+        {offload && !caches && m->merge, "merge", "there is no policy to admit for"},
+        {m->resident_heads == RESIDENT_DIFFICULTY && !m->policy->needs_queries, "resident_heads",
+         "reuse difficulty is a matter of query labels: policy qsac"},
+        {offload && m->selection < 1 && m->transfer == TRANSFER_COPY_ENGINE, "transfer",
+         "a copy engine moves contiguous KV, and a selection is scattered"},
+        {graph && offload && m->sync == SYNC_CPU, "launch",
          "a CUDA graph cannot contain a synchronisation with the CPU"},
         {graph && offload && m->transfer == TRANSFER_GATHER_COPY, "launch",
          "a CUDA graph cannot contain a gather by the launch thread"},

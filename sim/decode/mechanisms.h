@@ -55,8 +55,11 @@ struct mechanisms {
     double resident_epsilon; /* slack in reuse difficulty */
     double selection;        /* share of the context that a head attends to */
     int retrieval;
-    uint64_t retrieval_bytes; /* HBM bytes of an entry of a KV head: codes of a token, centroid of a
-                                 cluster */
+    /* What scoring reads of HBM for an entry of a KV head: so many keys (0.25: a quarter of a key's
+     * channels), and so many bytes. */
+    double retrieval_keys;
+    uint64_t retrieval_bytes;
+    int retrieval_in_place;       /* it reads the KV itself: no index is held beside it */
     uint64_t retrieval_tokens;    /* tokens of an entry */
     int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
     double retrieval_query; /* share of the query projection computed once more, to speculate */

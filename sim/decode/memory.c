@@ -99,18 +99,23 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     return true;
 }
 
-/* One layer's buffers: none where KV goes straight into the cache; an execution buffer where hits
- * and misses are merged; two where a layer is loaded while another is used. */
+/* Buffers for one layer's KV. A selection needs none where it goes straight into the cache, one
+ * where it is fetched in its own layer, two where a layer is fetched while another is used; whole
+ * layers always come a layer ahead. */
 static double buffer_bytes(const struct setup *setup, const struct head_sizes *sizes,
                            uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double head = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
-    double tokens = (double)(m->full_layers > 0 ? setup->context : sizes->selected_tokens);
-    if (!mechanisms_offload(m) || (sizes->cache_tokens > 0 && !m->merge)) {
+    double whole_tokens = m->full_layers > 0 ? 2 * (double)setup->context : 0;
+    double some_tokens = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens;
+    if (!mechanisms_offload(m)) {
         return 0;
     }
-    return (m->prefetch == PREFETCH_NONE ? 1 : 2) * tokens * head * batch;
+    if (sizes->cache_tokens > 0 && !m->merge) {
+        some_tokens = 0;
+    }
+    return fmax(whole_tokens, some_tokens) * head * batch;
 }
 
 /* Scratch of a step: logits in fp32 and eight hidden states a sequence. */
@@ -127,15 +132,17 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
     uint64_t token = model_kv_head_bytes(&setup->model);
     double one = (double)token * batch;
     double window = fmin((double)(m->sinks + m->recent), (double)setup->context);
-    double heads = 0, all = 0; /* heads that could leave; bytes of all KV */
+    double heads = 0, all = 0; /* heads that select; bytes of all KV */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         double kv_heads = model_kv_heads(&setup->model);
-        heads += memory_can_offload(setup, l) ? kv_heads : 0;
+        heads += setup_attends_all(setup, l) ? 0 : kv_heads;
         all += kv_heads * (double)memory_head_bytes(setup, l) * batch;
     }
     double away = (double)offloaded * (double)setup->context * one;
-    double entry = m->estimation > 0 ? fmax((double)m->retrieval_bytes, (double)token)
-                                     : (double)m->retrieval_bytes;
+    double entry = m->retrieval_in_place ? 0 : setup_entry_bytes(setup);
+    if (m->estimation > 0) { /* the summary of an entry is a key and a value */
+        entry = fmax(entry, (double)token);
+    }
     double staging = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m)
                          ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one
                          : 0;
@@ -147,7 +154,7 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
         .metadata = whole(heads * (double)sizes->entries * entry * batch),
         .buffers = whole(buffer_bytes(setup, sizes, batch)),
         .workspace = whole(workspace_bytes(setup, batch)),
-        .dram = whole(away + staging),
+        .dram = whole((away + staging) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
@@ -157,15 +164,16 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
 
 uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trust *trust)
 {
+    double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
     if (setup->kv_pool_tokens > 0) {
         double token = 0;
         for (uint32_t l = 0; l < setup->model.layer_count; l++) {
             token += (double)model_kv_token_bytes(&setup->model, l);
         }
-        return whole((double)model_weight_bytes(&setup->model) + workspace_bytes(setup, batch) +
-                     (double)setup->kv_pool_tokens * token);
+        double pool = (double)setup->kv_pool_tokens * token;
+        return whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
+                                        workspace_bytes(setup, batch) + pool));
     }
-    double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
     return whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
 }
 

@@ -36,7 +36,8 @@ struct pipe_mark {
     uint32_t step, layer;
     const char *stage; /* static */
     enum part part;
-    int64_t fixed_ns, alone_ns; /* its service before it moves bytes, and all of it without sharing */
+    int64_t fixed_ns,
+        alone_ns; /* its service before it moves bytes, and all of it without sharing */
     struct trust fixed_trust, rate_trust; /* what these two parts rest on */
 };
 
@@ -46,10 +47,12 @@ struct pipe_layer {
     engine_task_id looked_up; /* which of them hit */
     engine_task_id fetched;   /* the missed KV, in HBM */
     engine_task_id attended;  /* its buffer is free */
+    engine_task_id updated;   /* the cache's update, where the layer waits for it */
 };
 
 struct pipe {
     const struct setup *setup;
+    const struct mechanisms *mechanisms; /* the setup's */
     const struct plan *plan;
     const struct ledger *ledger; /* NULL: nothing is offloaded */
     struct engine *engine;
@@ -59,6 +62,8 @@ struct pipe {
     /* Costs that no step changes, one a layer and one for the edge. Owned. */
     struct kernel *kernels[MODEL_STAGE_COUNT];
     struct trust channel_trust; /* of the channels' capacities */
+
+    double head_bytes; /* K and V of one token of one KV head */
 
     /* Construction. */
     uint32_t step, layer;

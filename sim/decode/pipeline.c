@@ -6,7 +6,6 @@
 #include "decode/machine.h"
 #include "engine/timeline.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +20,7 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t layer)
 {
     const struct mechanisms *m = &pipe->setup->mechanisms;
     uint64_t all = model_layer_tokens(&pipe->setup->model, layer, pipe->plan->context);
-    if (m->selection >= 1 || layer < m->full_layers) {
+    if (setup_attends_all(pipe->setup, layer)) {
         return all;
     }
     uint64_t some = pipe->plan->selected_tokens + m->sinks + m->recent;
@@ -59,7 +58,8 @@ static bool allocate(struct pipe *pipe, struct error *why)
         return false;
     }
     for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+        pipe->at[l] =
+            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
     return true;
 }
@@ -106,6 +106,8 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
 {
     memset(pipe, 0, sizeof *pipe);
     pipe->setup = setup;
+    pipe->mechanisms = &setup->mechanisms;
+    pipe->head_bytes = (double)model_kv_head_bytes(&setup->model);
     pipe->plan = plan;
     pipe->ledger = ledger;
     pipe->steps = plan->steps + 1;

@@ -14,6 +14,7 @@
 
 /* Steps of a run that no trace limits: every step is alike. */
 #define STEPS_WITHOUT_TRACE 16
+#define MOST_ALIKE 1024
 
 static bool fits_hbm(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
                      uint32_t batch, struct trust *trust)
@@ -55,6 +56,11 @@ static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, enu
 static bool resolve_steps(const struct setup *setup, struct plan *plan, struct error *why)
 {
     if (setup->trace == NULL) {
+        if (setup->steps > MOST_ALIKE) {
+            error_usage(why, NULL, 0, "without a trace every step is alike: %u say no more than 1",
+                        setup->steps);
+            return error_expect(why, "at most %d steps", MOST_ALIKE);
+        }
         plan->warmup = 0;
         plan->steps = setup->steps != SETUP_STEPS_ALL ? setup->steps : STEPS_WITHOUT_TRACE;
         return true;
@@ -94,7 +100,7 @@ static bool check_context(const struct setup *setup, struct trust *trust, struct
     return true;
 }
 
-static uint64_t count_offloaded(const struct plan *plan)
+uint64_t plan_offloaded_heads(const struct plan *plan)
 {
     uint64_t heads = 0;
     for (uint32_t l = 0; l < plan->layers; l++) {
@@ -116,7 +122,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
         !resident_choose(setup, head_cosine, &sizes, plan, trust, why)) {
         return false;
     }
-    uint64_t offloaded = count_offloaded(plan);
+    uint64_t offloaded = plan_offloaded_heads(plan);
     plan->entries = sizes.entries;
     plan->selected_tokens = sizes.selected_tokens;
     plan->estimated_entries = sizes.estimated_entries;
@@ -188,24 +194,22 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .manager_unit = (double)m->granularity,
         .warmup = plan->warmup,
         .steps = plan->steps,
+        .full_layers = (uint32_t)m->full_layers,
     };
 }
 
-uint64_t plan_hash(const struct plan *plan)
+uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
 {
+    const struct replay_plan replay = plan_replay(setup, plan);
+    const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
     const uint64_t numbers[] = {
-        plan->layers,
-        plan->kv_heads,
-        plan->batch,
-        plan->context,
-        plan->entries,
-        plan->selected_tokens,
-        plan->estimated_entries,
-        plan->cache_tokens,
-        plan->warmup,
-        plan->steps,
+        replay.layers, replay.kv_heads, replay.batch,  replay.context, (uint64_t)replay.order,
+        replay.sinks,  replay.recent,   replay.warmup, replay.steps,   replay.full_layers,
     };
-    uint64_t hash = XXH64(numbers, sizeof numbers, 0);
+    uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), 0);
+    hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);
+    hash = XXH64(shares, sizeof shares, hash);
+    hash = XXH64(numbers, sizeof numbers, hash);
     for (uint32_t i = 0; i < plan->layers * plan->kv_heads; i++) {
         const uint64_t head[] = {plan->heads[i].offloaded,
                                  (uint64_t)llround(plan->heads[i].importance * 1e6)};

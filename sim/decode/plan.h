@@ -1,7 +1,7 @@
 /* The plan: what a system does with its memory on a machine, in integers.
  *
  * Resolve looks at model, hardware, system and the trace's heads; replay and pipeline look at the
- * plan. Two setups with equal plans replay alike.
+ * plan.
  */
 #ifndef DECODE_PLAN_H
 #define DECODE_PLAN_H
@@ -54,7 +54,11 @@ void plan_release(struct plan *plan);
 /* The part of the plan that decides what hits. */
 struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan);
 
-/* XXH64 over the integers. */
-uint64_t plan_hash(const struct plan *plan);
+/* Heads that leave HBM, over all layers. */
+uint64_t plan_offloaded_heads(const struct plan *plan);
+
+/* XXH64 of everything that plan_replay() says: setups of one trace with equal hashes replay alike.
+ */
+uint64_t plan_hash(const struct setup *setup, const struct plan *plan);
 
 #endif

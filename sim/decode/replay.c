@@ -122,6 +122,7 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
     }
     if (good) {
         sum_totals(&job);
+        ledger_load_whole(ledger, plan->full_layers, plan->context - plan->sinks - plan->recent);
     }
     free(job.scratch);
     free(job.totals);

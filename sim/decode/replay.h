@@ -39,7 +39,8 @@ struct replay_plan {
     double manager_unit;    /* tokens of a unit of the cache's manager */
     uint32_t warmup;        /* steps replayed and not reported */
     uint32_t steps;         /* steps reported; at most the trace's less warmup */
-    uint32_t full_layers;   /* first layers that load everything: they hit nothing, whatever the policy */
+    uint32_t
+        full_layers; /* first layers that load everything: they hit nothing, whatever the policy */
 };
 
 /* Which source head a target head reads, and with what shift of `rows` reported rows: the rule of

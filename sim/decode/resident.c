@@ -137,10 +137,7 @@ static void keep_head(struct plan *plan, uint32_t index)
 static uint64_t room_for_heads(const struct setup *setup, const struct head_sizes *sizes,
                                const struct plan *plan)
 {
-    uint64_t offloaded = 0;
-    for (uint32_t l = 0; l < plan->layers; l++) {
-        offloaded += plan->offloaded[l];
-    }
+    uint64_t offloaded = plan_offloaded_heads(plan);
     uint64_t used = memory_of(setup, sizes, offloaded, plan->batch).hbm;
     if (offloaded == 0 || used >= plan->hbm_limit) {
         return 0;

@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool setup_attends_all(const struct setup *setup, uint32_t layer)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return m->selection >= 1 || layer < m->full_layers ||
+           setup->model.layers[layer].attention == ATTENTION_SLIDING;
+}
+
+double setup_entry_bytes(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double key = (double)model_kv_head_bytes(&setup->model) / 2;
+    return m->retrieval_keys * key + (double)m->retrieval_bytes;
+}
+
 void setup_init(struct setup *setup)
 {
     memset(setup, 0, sizeof *setup);

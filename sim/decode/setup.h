@@ -39,6 +39,13 @@ struct setup {
     char *scenario; /* canonical text of everything above, owned */
 };
 
+/* Does this layer attend to all tokens that it holds? It does when nothing selects, when it is one
+ * of those that load everything, and when it holds a window only. */
+bool setup_attends_all(const struct setup *setup, uint32_t layer);
+
+/* Bytes of an entry of one KV head that retrieval reads. */
+double setup_entry_bytes(const struct setup *setup);
+
 void setup_init(struct setup *setup);
 void setup_release(struct setup *setup);
 

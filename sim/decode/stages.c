@@ -9,22 +9,11 @@
 
 #define EDGE_KERNELS 3 /* final norm, head, sampler */
 
-static const struct mechanisms *mechanisms_of(const struct pipe *pipe)
-{
-    return &pipe->setup->mechanisms;
-}
-
-static double head_bytes(const struct pipe *pipe)
-{
-    return (double)model_kv_head_bytes(&pipe->setup->model);
-}
-
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)
 {
-    uint64_t kernels = stage == MODEL_EDGE
-                           ? EDGE_KERNELS
-                           : cost_stage_kernels(mechanisms_of(pipe)->operators, stage);
+    uint64_t kernels =
+        stage == MODEL_EDGE ? EDGE_KERNELS : cost_stage_kernels(pipe->mechanisms->operators, stage);
     return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][layer], kernels, after, out,
                            why);
 }
@@ -37,7 +26,7 @@ static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool put_merge(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64_t ctas,
                       engine_task_id after, struct error *why)
 {
-    double bytes = (double)tokens * head_bytes(pipe);
+    double bytes = (double)tokens * pipe->head_bytes;
     double all_ctas = (double)ctas * pipe_row(pipe, layer)->offloaded_heads;
     return tokens == 0 ||
            work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, all_ctas), 1, after,
@@ -47,7 +36,7 @@ static bool put_merge(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64
 /* Hits into the execution buffer, beside the SM loads of the misses. */
 static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || put_merge(pipe, layer, pipe_row(pipe, layer)->hit, m->hit_ctas,
                                   pipe->at[layer].looked_up, why);
 }
@@ -55,18 +44,19 @@ static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Misses once more, into the cache. */
 static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
-    return !m->merge ||
-           put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas, ENGINE_NONE, why);
+    const struct mechanisms *m = pipe->mechanisms;
+    return !m->merge || put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas,
+                                  pipe->at[layer].updated, why);
 }
 
 /* Resident heads select with the true query, inside the layer. */
 static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = mechanisms_of(pipe);
+    const struct mechanisms *m = pipe->mechanisms;
     uint64_t resident =
         (uint64_t)(pipe->plan->kv_heads - pipe->plan->offloaded[layer]) * pipe->plan->batch;
     return m->retrieval == RETRIEVAL_NONE || resident == 0 ||
+           setup_attends_all(pipe->setup, layer) ||
            work_put_kernel(pipe, PART_RETRIEVAL, fetch_retrieval_cost(pipe, resident),
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
@@ -79,7 +69,7 @@ static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 
 static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_model_stage(pipe, MODEL_POST, layer, ENGINE_NONE, NULL, why);
+    return put_model_stage(pipe, MODEL_POST, layer, pipe->at[layer].updated, NULL, why);
 }
 
 /* Two all-reduces of the hidden states, after attention and after the FFN, as one task. */
@@ -109,7 +99,7 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
     if (pipe->plan->offloaded[layer] == 0) {
         return true;
     }
-    work.bytes = head_bytes(pipe) * pipe->plan->offloaded[layer] * pipe->plan->batch;
+    work.bytes = pipe->head_bytes * pipe->plan->offloaded[layer] * pipe->plan->batch;
     work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
     work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last_main);
@@ -126,7 +116,7 @@ static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (!mechanisms_of(pipe)->layer_barrier) {
+    if (!pipe->mechanisms->layer_barrier) {
         return true;
     }
     work.fixed_ns = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &work.fixed_trust);
@@ -163,7 +153,7 @@ bool stage_begin_step(struct pipe *pipe, struct error *why)
     struct trust trust = work_trust;
     pipe->stage = "graph";
     pipe->graph = ENGINE_NONE;
-    if (mechanisms_of(pipe)->launch != LAUNCH_GRAPH) {
+    if (pipe->mechanisms->launch != LAUNCH_GRAPH) {
         return true;
     }
     double ns = profile_value(&pipe->setup->profile, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
@@ -177,7 +167,7 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     struct trust trust = work_trust;
     engine_task_id head;
     double sync = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &trust);
-    double ns = sync + (double)mechanisms_of(pipe)->step_overhead;
+    double ns = sync + (double)pipe->mechanisms->step_overhead;
     pipe->stage = "head";
     if (!put_model_stage(pipe, MODEL_EDGE, pipe->plan->layers, ENGINE_NONE, &head, why)) {
         return false;

@@ -7,15 +7,6 @@
 
 #include <stdlib.h>
 
-/* A layer that attends to all its tokens: nothing selects, or nothing speculates, or it is a
- * window. */
-static bool attends_all(const struct setup *setup, uint32_t layer)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    return m->selection >= 1 || layer < m->full_layers ||
-           setup->model.layers[layer].attention == ATTENTION_SLIDING;
-}
-
 static double ledger_mass(const struct ledger *ledger, uint32_t layer)
 {
     double mass = 0;
@@ -39,7 +30,7 @@ static bool replay_resident(const struct setup *setup, const struct plan *plan, 
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t layer = (uint32_t)(i / plan->kv_heads);
-        heads[i].offloaded = !plan->heads[i].offloaded && !attends_all(setup, layer);
+        heads[i].offloaded = !plan->heads[i].offloaded && !setup_attends_all(setup, layer);
     }
     replay.heads = heads;
     replay.policy_values = NULL;
@@ -54,7 +45,7 @@ static uint64_t count_selecting(const struct setup *setup, const struct plan *pl
 {
     uint64_t heads = 0;
     for (uint32_t l = 0; l < plan->layers; l++) {
-        heads += attends_all(setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
+        heads += setup_attends_all(setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
     }
     return heads;
 }
@@ -75,7 +66,7 @@ bool mass_recall(const struct setup *setup, const struct plan *plan, const struc
         return false;
     }
     for (uint32_t l = 0; l < plan->layers; l++) {
-        if (attends_all(setup, l)) {
+        if (setup_attends_all(setup, l)) {
             mass += pairs;
             continue;
         }

@@ -42,27 +42,27 @@ static bool course_plan(struct course *course, uint32_t threads, struct error *w
     return plan_resolve(setup, course->head_cosine, &course->plan, &course->trust, why);
 }
 
-static bool offloads_anything(const struct plan *plan)
+/* Without a selection and a cache every head wants everything and hits nothing: no trace is needed.
+ */
+static bool wants_everything(const struct setup *setup)
 {
-    for (uint32_t l = 0; l < plan->layers; l++) {
-        if (plan->offloaded[l] > 0) {
-            return true;
-        }
-    }
-    return false;
+    return setup->mechanisms.selection >= 1 && setup->mechanisms.budget.value == 0;
 }
 
 static bool course_replay(struct course *course, uint32_t threads, struct error *why)
 {
     const struct setup *setup = course->setup;
-    if (!offloads_anything(&course->plan)) {
+    struct ledger *ledger = &course->ledger;
+    if (plan_offloaded_heads(&course->plan) == 0) {
         return true;
     }
     struct replay_plan plan = plan_replay(setup, &course->plan);
-    course->used = &course->ledger;
-    return setup->trace != NULL ? replay_run(setup->trace, &plan, threads, &course->ledger, why)
-                                : replay_assumed(setup->assumed_hit, setup->assumed_spread,
-                                                 setup->seed, &plan, &course->ledger, why);
+    bool good = wants_everything(setup) ? replay_assumed(0, 0, setup->seed, &plan, ledger, why)
+                : setup->trace != NULL  ? replay_run(setup->trace, &plan, threads, ledger, why)
+                                        : replay_assumed(setup->assumed_hit, setup->assumed_spread,
+                                                         setup->seed, &plan, ledger, why);
+    course->used = good ? ledger : NULL;
+    return good;
 }
 
 static void course_init(struct course *course, const struct setup *setup)
@@ -89,7 +89,8 @@ static bool write_identity(const struct course *course, struct result *result, s
     memcpy(result->scenario_hash, hashes.scenario, sizeof hashes.scenario);
     memcpy(result->profile_hash, hashes.profile, sizeof hashes.profile);
     memcpy(result->trace_hash, hashes.trace, sizeof hashes.trace);
-    snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(&course->plan));
+    snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64,
+             plan_hash(course->setup, &course->plan));
     int length = snprintf(result->scenario, sizeof result->scenario, "%s", course->setup->scenario);
     if (length < 0 || (size_t)length >= sizeof result->scenario) {
         return error_set(why, NULL, 0, "the scenario is longer than %zu bytes when resolved",

@@ -71,7 +71,7 @@ static void other_value(const struct mechanism_key *key, size_t choice, char tex
 {
     static const char *const by_unit[] = {
         [UNIT_COUNT] = "7",    [UNIT_SHARE] = "17%", [UNIT_TOKENS] = "7tok",
-        [UNIT_BYTES] = "777B", [UNIT_NS] = "777us",
+        [UNIT_BYTES] = "777B", [UNIT_NS] = "777us",  [UNIT_TIMES] = "7x",
     };
     const char *value = key->type == MECHANISM_CHOICE   ? key->values[choice]
                         : key->type == MECHANISM_SWITCH ? (choice ? "yes" : "no")
@@ -95,7 +95,7 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 }
 
 /* RetroInfer without what allows no prefetch, and no graph. */
-#define MECHANISM_BASE "system=retroinfer", "mechanisms={merge: no, syncs: 0}"
+#define MECHANISM_BASE "system=retroinfer", "mechanisms={merge: no, sync: gpu}"
 
 /* Every value of every mechanism that the rest of the system allows: the same value, the same
  * identity; another one, another. */

@@ -251,13 +251,6 @@ static void details_are_by_layer_and_step(void **state)
     plan_release(&plan);
     setup_release(&setup);
 
-    /* A first layer that loads everything: 4 heads of 5 sequences, 1000 tokens of 200 B. */
-    setup = make_result(OVERRIDES("mechanisms.full_layers=1"), &plan, &result);
-    assert_int_equal(result.layers[0].h2d_bytes, 4 * 5 * 1000 * 200);
-    assert_int_equal(result.layers[1].h2d_bytes, 30 * TINY_HEAD_BYTES / 3);
-    result_release(&result);
-    plan_release(&plan);
-    setup_release(&setup);
 }
 
 /* The nearest rank: the smallest step time that so many percent do not exceed. */

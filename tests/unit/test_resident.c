@@ -63,7 +63,7 @@ static const struct {
 
 static const char *const difficulty =
     "mechanisms={policy: qsac, budget: 1x, sinks: 0tok, recent: 0tok, selection: 10%,"
-    " retrieval: hata, resident_heads: difficulty, operators: 8}";
+    " retrieval: hata, transfer: cpu-store, resident_heads: difficulty, operators: 8}";
 
 static void hardest_heads_stay_in_hbm(void **state)
 {

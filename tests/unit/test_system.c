@@ -68,15 +68,28 @@ static void empty_preset_is_all_defaults(void **state)
     assert_true(mechanisms_offload(&m));
 }
 
+/* What a value of some mechanism needs beside it: nothing, a cache, or one of query labels. */
+static const char *const companions[] = {"", "policy: lru\nbudget: 1x\n",
+                                         "policy: qsac\nbudget: 1x\n"};
+
 static void every_value_of_a_choice_is_its_number(void **state)
 {
     (void)state;
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
         for (int i = 0; key->type == MECHANISM_CHOICE && key->values[i] != NULL; i++) {
-            char text[128];
-            snprintf(text, sizeof text, "%s: %s\n", key->name, key->values[i]);
-            const struct mechanisms m = load_well(text, NULL);
-            assert_int_equal(*(const int *)((const char *)&m + key->offset), i);
+            bool loaded = false;
+            for (size_t c = 0; c < COUNT(companions) && !loaded; c++) {
+                struct mechanisms m;
+                struct system_info info;
+                struct error why;
+                char text[128];
+                snprintf(text, sizeof text, "%s%s: %s\n", companions[c], key->name, key->values[i]);
+                loaded = load_system(text, NULL, &m, &info, NULL, &why);
+                if (loaded) {
+                    assert_int_equal(*(const int *)((const char *)&m + key->offset), i);
+                }
+            }
+            assert_true(loaded);
         }
     }
 }
@@ -85,10 +98,12 @@ static void keys_are_read_in_their_units(void **state)
 {
     (void)state;
     const struct mechanisms m = load_well("policy: {name: qsac, power: 2}\nbudget: 1.5GiB\n"
+                                          "retrieval_keys: 0.25x\nretrieval_in_place: yes\n"
                                           "granularity: 16tok\nsinks: 0tok\nrecent: 9tok\n"
                                           "resident_epsilon: 0.05\nselection: 12.5%\n"
                                           "retrieval: hata\nretrieval_bytes: 1KiB\n"
                                           "retrieval_query: 0.5\nretrieval_per_query_head: yes\n"
+                                          "transfer: cpu-store\n"
                                           "estimation: 3%\nlayer_barrier: true\nmerge: off\n"
                                           "transfer_threads: 4\nstep_overhead: 1.5ms\n",
                                           NULL);
@@ -132,7 +147,7 @@ static void budget_takes_every_unit(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(budget_texts); i++) {
         char text[64];
-        snprintf(text, sizeof text, "budget: %s\n", budget_texts[i].text);
+        snprintf(text, sizeof text, "policy: lru\nbudget: %s\n", budget_texts[i].text);
         const struct mechanisms m = load_well(text, NULL);
         assert_int_equal(m.budget.unit, budget_texts[i].unit);
         assert_near(m.budget.value, budget_texts[i].value, 0);
@@ -312,15 +327,26 @@ static const struct {
     {"{admit_ctas: 0}", "admit_ctas", "a copy needs at least one CTA"},
     {"{operators: 0}", "operators", "a layer has at least one kernel"},
     {"{selection: 10%}", "selection", "a share can only be selected with a 'retrieval'"},
-    {"{launch: graph, sync: cpu, syncs: 1}", "launch",
+    {"{launch: graph, sync: cpu}", "launch",
      "a CUDA graph cannot contain a synchronisation with the CPU"},
+    {"{selection: 60%, estimation: 50%, retrieval: clusters}", "estimation",
+     "what is selected and what is estimated are at most all entries"},
+    {"{resident_heads: all, policy: lru, budget: 1x}", "policy",
+     "nothing is offloaded, so nothing is cached"},
+    {"{budget: 1x}", "budget", "a budget needs a policy"},
+    {"{manager: cpu}", "manager", "there is no policy to manage"},
+    {"{merge: yes}", "merge", "there is no policy to admit for"},
+    {"{resident_heads: difficulty}", "resident_heads",
+     "reuse difficulty is a matter of query labels: policy qsac"},
+    {"{selection: 10%, retrieval: hata, transfer: copy-engine}", "transfer",
+     "a copy engine moves contiguous KV, and a selection is scattered"},
     {"{launch: graph, transfer: gather+copy}", "launch",
      "a CUDA graph cannot contain a gather by the launch thread"},
     {"{launch: graph, layer_barrier: yes}", "launch",
      "a CUDA graph cannot contain a barrier of the launch thread"},
     {"{manager: cpu, policy: qsac}", "manager",
      "query labels live on the GPU: the CPU cannot manage them"},
-    {"{prefetch: next-layer, merge: yes}", "merge",
+    {"{prefetch: next-layer, merge: yes, policy: lru, budget: 1x}", "merge",
      "an execution buffer is filled in its own layer: it cannot be prefetched"},
 };
 
@@ -345,14 +371,15 @@ static void contradictions_are_refused_with_their_reason(void **state)
 
 static const char *const allowed[] = {
     "{selection: 100%}",
-    "{selection: 0.1%, retrieval: hata}",
-    "{launch: graph, sync: cpu, syncs: 0}",
+    "{selection: 0.1%, retrieval: hata, transfer: cpu-store}",
+    "{selection: 0.1%, retrieval: hata, resident_heads: all}",
+    "{launch: graph, sync: cpu, resident_heads: all}",
     "{launch: graph, sync: gpu, syncs: 1}",
     "{launch: graph, transfer: gather+copy, resident_heads: all}",
     "{manager: gpu, policy: qsac}",
-    "{manager: cpu, policy: qsac, resident_heads: all}",
+    "{policy: lru, budget: 0x}",
     "{prefetch: next-layer, merge: yes, resident_heads: all}",
-    "{estimation: 100%, retrieval_query: 100%}",
+    "{selection: 30%, estimation: 70%, retrieval: clusters, transfer: sm-zero-copy}",
 };
 
 static void what_only_looks_like_one_is_allowed(void **state)
@@ -405,7 +432,7 @@ static void shipped_systems_are_sensible(void **state)
         if (!mechanisms_offload(&m)) {
             assert_near(m.budget.value, 0, 0);
         } else if (m.selection < 1) {
-            assert_true(m.retrieval_bytes > 0 && m.retrieval_kernels > 0);
+            assert_true((m.retrieval_bytes > 0 || m.retrieval_keys > 0) && m.retrieval_kernels > 0);
         }
         assert_int_equal(m.budget.value > 0, strcmp(m.policy->name, "none") != 0);
         node_destroy(at);

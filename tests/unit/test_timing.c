@@ -55,7 +55,7 @@ static int64_t sum_of(const int64_t *numbers, size_t count)
     return sum;
 }
 
-/* Bytes that the ledger says cross the link in a step; first layers may load all their KV. */
+/* Bytes that the ledger says cross the link in a step. */
 static int64_t bytes_due(const struct course *course, uint32_t step)
 {
     const struct setup *setup = course->setup;
@@ -63,9 +63,7 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
     uint64_t tokens = 0;
     for (uint32_t l = 0; course->used != NULL && l < plan->layers; l++) {
         const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
-        tokens += l < setup->mechanisms.full_layers
-                      ? (uint64_t)plan->offloaded[l] * plan->batch * plan->context
-                      : row->missed;
+        tokens += row->missed;
     }
     return (int64_t)(tokens * model_kv_head_bytes(&setup->model));
 }
