@@ -23,6 +23,30 @@ bool outcome_identity(const struct setup *setup, struct result *result, struct e
            result_text(result, COLUMN_LOSSLESS, setup->system.lossless, why);
 }
 
+/* What a person should know of a run that is ok, one after the other. */
+static void add_note(struct result *result, const char *note)
+{
+    size_t used = strlen(result->message);
+    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
+             note);
+}
+
+static void note_model(const struct setup *setup, struct result *result)
+{
+    const struct model *model = &setup->model;
+    char note[160];
+    if (model->trained_context > 0 && setup->context > model->trained_context) {
+        snprintf(note, sizeof note, "%s was trained on contexts of %u tokens", model->name,
+                 model->trained_context);
+        add_note(result, note);
+    }
+    if (model->index_topk > 0 && setup->context > model->index_topk) {
+        snprintf(note, sizeof note, "the sparse attention of %s is timed as if it were dense",
+                 model->name);
+        add_note(result, note);
+    }
+}
+
 static void say_what_is_short(const struct plan *plan, struct result *result)
 {
     bool hbm = plan->memory.hbm > plan->hbm_limit;
@@ -38,7 +62,6 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
-    (void)setup;
     result_integer(result, COLUMN_BATCH, plan->batch);
     result_integer(result, COLUMN_STEPS, plan->steps);
     result_integer(result, COLUMN_WARMUP, plan->warmup);
@@ -47,7 +70,9 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_HBM_BYTES, (int64_t)plan->memory.hbm);
     result_integer(result, COLUMN_DRAM_BYTES, (int64_t)plan->memory.dram);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
-    if (!plan->fits) {
+    if (plan->fits) {
+        note_model(setup, result);
+    } else {
         say_what_is_short(plan, result);
     }
     return result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
@@ -83,27 +108,12 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
         result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
     }
     if (!ledger->cache_filled) {
-        snprintf(result->message, sizeof result->message,
-                 "the cache was not yet full when the warm-up ended");
+        add_note(result, "the cache was not yet full when the warm-up ended");
     }
 }
 
-/* Bytes to the GPU of a layer, all steps: what it missed, or all its KV. */
-static uint64_t layer_bytes(const struct setup *setup, const struct plan *plan,
-                            const struct ledger *ledger, uint32_t layer)
-{
-    uint64_t tokens = 0;
-    for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
-        tokens += layer < setup->mechanisms.full_layers
-                      ? plan->context * plan->offloaded[layer] * plan->batch
-                      : ledger->rows[(size_t)s * ledger->layers + layer].missed;
-    }
-    return tokens * model_kv_head_bytes(&setup->model);
-}
-
-static bool write_layers(const struct setup *setup, const struct plan *plan,
-                         const struct ledger *ledger, const struct timing *timing,
-                         struct result *result, struct error *why)
+static bool write_layers(const struct ledger *ledger, const struct timing *timing,
+                         uint64_t head_bytes, struct result *result, struct error *why)
 {
     result->layers = array_zeroed(timing->layers, sizeof *result->layers, why);
     if (result->layers == NULL) {
@@ -112,14 +122,16 @@ static bool write_layers(const struct setup *setup, const struct plan *plan,
     result->layer_count = timing->layers;
     for (uint32_t l = 0; l < timing->layers; l++) {
         struct hits hits = {0};
+        uint64_t missed = 0;
         for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
-            hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
+            const struct ledger_row *row = &ledger->rows[(size_t)s * ledger->layers + l];
+            hits_add(&hits, row);
+            missed += row->missed;
         }
         result->layers[l] = (struct result_layer){
             .ns = apportion_mean(timing->layer_ns[l], timing->steps),
             .hit_ratio = hit_ratio(&hits),
-            .h2d_bytes =
-                apportion_mean((int64_t)layer_bytes(setup, plan, ledger, l), timing->steps),
+            .h2d_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
         };
     }
     return true;
@@ -214,7 +226,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     result_integer(result, COLUMN_H2D_BYTES, apportion_mean(in, timing->steps));
     result_integer(result, COLUMN_D2H_BYTES, apportion_mean(out, timing->steps));
     return write_quantiles(timing, result, why) &&
-           write_layers(setup, plan, ledger, timing, result, why) &&
+           write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
            write_steps(ledger, timing, result, why);
 }
 
