@@ -47,6 +47,14 @@ static void note_model(const struct setup *setup, struct result *result)
     }
 }
 
+static void note_heads(const struct setup *setup, struct result *result)
+{
+    bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
+    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
+        add_note(result, "without queries only the first layer's heads are known to be difficult");
+    }
+}
+
 static void say_what_is_short(const struct plan *plan, struct result *result)
 {
     bool hbm = plan->memory.hbm > plan->hbm_limit;
@@ -72,6 +80,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
         note_model(setup, result);
+        note_heads(setup, result);
     } else {
         say_what_is_short(plan, result);
     }

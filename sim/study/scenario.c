@@ -19,7 +19,7 @@ const struct scenario_key scenario_keys[] = {
     {"batch", "1", "sequences, or max: as many as fit"},
     {"steps", "32", "steps to report; all that the trace has"},
     {"warmup", "auto", "steps replayed before them; half of the trace"},
-    {"seed", "1", "seed of every random stream"},
+    {"seed", "1", "seed of what is drawn: the spread of an assumed trace"},
     {"order", "batch", "batch, or sequential: one unit after the other"},
     {"tensor_parallel", "1", "GPUs that share the model"},
     {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; as the model says"},
