@@ -1,46 +1,143 @@
-"""Decode traces (.swt) in Python: a writer and a reader.
+"""Decode traces (.swt) in Python: a writer and a reader, apart from the C ones and checked against
+them.
 
-The format is that of FORMAT.md beside this file, and the words are used as there. Frames are
+The format is that of FORMAT.md beside this file, and the words are used as there. Nothing but the
+standard library is needed: without the package zstandard (or Python 3.14) frames are written as
+they are and compressed ones cannot be read, without xxhash checksums take longer. Frames are
 written and read one at a time, so that memory does not grow with steps. A file appears under its
-name only when it is whole. Rows of approximate demands (flag bit 1) are not supported.
+name only when it is whole.
 
     header = Header(layers=30, kv_heads=3, ...)
     with Writer('x.swt', header) as trace:
         for tile ...:
             for layer ...:
-                trace.put(rows, scale, query)
+                trace.put(rows)
 
-    trace = Reader('x.swt')
-    frame = trace.frame(sequence=0, tile=0, layer=5)
-    for row in frame.rows: ...
+    with Reader('x.swt') as trace:
+        for frame in trace.frames():
+            for row in frame.rows: ...
 """
 
+import itertools
 import json
 import math
 import os
 import struct
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 
-import numpy as np
-import xxhash
-import zstandard
+try:
+    from xxhash import xxh64_intdigest as xxh64
+except ImportError:
+    xxh64 = None  # below
+try:
+    from compression import zstd  # Python 3.14
+    zstd_compress, zstd_decompress = zstd.compress, zstd.decompress
+    ZstdError = zstd.ZstdError
+except ImportError:
+    try:
+        import zstandard
+        ZstdError = zstandard.ZstdError
+
+        def zstd_compress(data, level):
+            return zstandard.ZstdCompressor(level=level).compress(data)
+
+        def zstd_decompress(data):
+            return zstandard.ZstdDecompressor().decompress(data, max_output_size=PAYLOAD_MOST,
+                                                           allow_extra_data=False)
+    except ImportError:
+        zstd_compress = zstd_decompress = None
+        ZstdError = ValueError
 
 MAGIC = b'\x89SWT\r\n\x1a\n'
 FRAME_MAGIC = b'SWTF'
 END_MAGIC = b'SWTEND\r\n'
 VERSION = 1
 POSITIONS, CLUSTERS = 0, 1
-HAS_QUERIES = 1
+HAS_QUERIES, HAS_APPROXIMATE = 1, 2
 STORED, ZSTD = 0, 1
 ZSTD_LEVEL = 17  # higher ones are slower and no smaller
+PAYLOAD_MOST = 1 << 27
+SOURCE_MOST = 65536
+VARINT_MOST = 5
+U32_MOST = 2 ** 32 - 1
+MASS_MOST = 1.001
 HEADER_FIXED = struct.Struct('<8s18I')
 FRAME_FIXED = struct.Struct('<4s6I')
-U64 = struct.Struct('<Q')
-SMALLEST_MASS = 2.0 ** -25.5  # code 255
+U32, U64 = struct.Struct('<I'), struct.Struct('<Q')
+
+# Mass of each code, and the code of a mass.
+MASSES = struct.unpack('<256f', struct.pack('<256f', *(2 ** (-c / 10) for c in range(256))))
+
+
+def mass_code(mass):
+    return min(255, max(0, round(-10 * math.log2(mass)))) if mass > 0 else 255
 
 
 class FormatError(Exception):
     """The file is not the trace that FORMAT.md describes."""
+
+
+def require(holds, text):
+    if not holds:
+        raise FormatError(text)
+
+
+# ---- checksum ------------------------------------------------------------------------------------
+
+PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63,
+          0x27D4EB2F165667C5)
+MASK = 2 ** 64 - 1
+
+
+def rotate(value, bits):
+    return (value << bits | value >> 64 - bits) & MASK
+
+
+def mix(lane, word):
+    return rotate((lane + word * PRIMES[1]) & MASK, 31) * PRIMES[0] & MASK
+
+
+def xxh64_here(data):
+    """XXH64 with seed 0: four lanes over stripes of 32 bytes, then what is left."""
+    p1, p2, p3, p4, p5 = PRIMES
+    whole = len(data) & ~31
+    digest = p5
+    if whole:
+        a, b, c, d = (p1 + p2) & MASK, p2, 0, -p1 & MASK
+        for w, x, y, z in struct.iter_unpack('<4Q', data[:whole]):
+            a, b, c, d = mix(a, w), mix(b, x), mix(c, y), mix(d, z)
+        digest = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18)
+        for lane in a, b, c, d:
+            digest = ((digest ^ mix(0, lane)) * p1 + p4) & MASK
+    digest = (digest + len(data)) & MASK
+    rest = data[whole:]
+    words = len(rest) & ~7
+    for word, in struct.iter_unpack('<Q', rest[:words]):
+        digest = (rotate(digest ^ mix(0, word), 27) * p1 + p4) & MASK
+    rest = rest[words:]
+    if len(rest) >= 4:
+        digest = (rotate(digest ^ U32.unpack(rest[:4])[0] * p1 & MASK, 23) * p2 + p3) & MASK
+        rest = rest[4:]
+    for byte in rest:
+        digest = rotate(digest ^ byte * p5 & MASK, 11) * p1 & MASK
+    digest = (digest ^ digest >> 33) * p2 & MASK
+    digest = (digest ^ digest >> 29) * p3 & MASK
+    return digest ^ digest >> 32
+
+
+xxh64 = xxh64 or xxh64_here
+
+
+def with_checksum(data):
+    return data + U64.pack(xxh64(data))
+
+
+# ---- header --------------------------------------------------------------------------------------
+
+# Least and most of the numbers, in their order.
+RANGES = ((1, 1024), (1, 1024), (1, 65536), (1, 1024), (1, U32_MOST), (POSITIONS, CLUSTERS),
+          (1, U32_MOST), (1, U32_MOST), (0, U32_MOST), (0, U32_MOST), (0, U32_MOST), (1, U32_MOST),
+          (1, U32_MOST), (1, 256), (0, HAS_QUERIES | HAS_APPROXIMATE))
 
 
 @dataclass
@@ -66,14 +163,50 @@ class Header:
 
     @property
     def tiles(self):
-        return math.ceil(self.steps / self.steps_per_tile)
+        return -(-self.steps // self.steps_per_tile)
 
     def tile_steps(self, tile):
         return min(self.steps_per_tile, self.steps - tile * self.steps_per_tile)
 
     @property
-    def frames(self):
+    def frame_count(self):
         return self.sequences * self.tiles * self.layers
+
+    def place(self, number):
+        """Sequence, tile and layer of a frame, by its number in the file."""
+        rest, layer = divmod(number, self.layers)
+        return *divmod(rest, self.tiles), layer
+
+    @property
+    def window(self):
+        """Units before the first number hold sinks, those from the second on recent tokens."""
+        if self.unit_kind == CLUSTERS:
+            return 0, self.units
+        first = min(-(-self.sinks // self.unit_tokens), self.units)
+        end = (self.context - self.recent) // self.unit_tokens if self.recent else self.units
+        return first, max(first, end)
+
+    def payload_bounds(self, steps):
+        """Fewest and most bytes that a payload can have."""
+        rows, first, end = self.kv_heads * steps, *self.window
+        kinds = 2 if self.flags & HAS_APPROXIMATE else 1
+        queries = self.query_heads * steps if self.flags & HAS_QUERIES else 0
+        least = rows * (8 + 4 * kinds) + 4 * kinds + queries * (4 + self.head_dim)
+        units = rows * kinds * (self.units - (end - first) + min(self.keep, end - first))
+        return least, least + units * (VARINT_MOST + 1)
+
+    def check(self):
+        for field, (least, most) in zip(fields(self), RANGES):
+            value = getattr(self, field.name)
+            require(least <= value <= most, f'header: {field.name} is {value}')
+        require(self.query_heads % self.kv_heads == 0, 'header: query_heads is no multiple')
+        require(self.unit_kind == CLUSTERS or self.units == -(-self.context // self.unit_tokens),
+                'header: units is not context / unit_tokens')
+        require(max(self.units, self.sinks, self.recent) <= self.context,
+                'header: units, sinks or recent exceeds context')
+        require(self.payload_bounds(self.tile_steps(0))[0] <= PAYLOAD_MOST,
+                'header: a frame is too large')
+        require(isinstance(self.source, dict), 'header: source is no JSON object')
 
     def encode(self):
         source = json.dumps(self.source, ensure_ascii=False).encode()
@@ -83,14 +216,27 @@ class Header:
         return with_checksum(fixed + source)
 
 
+def parse_source(text):
+    def refuse(constant):
+        raise ValueError(f'{constant} is no JSON')
+    try:
+        return json.loads(text.decode(), parse_constant=refuse)
+    except (ValueError, RecursionError) as why:
+        raise FormatError(f'header: source is no JSON: {why}')
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
 @dataclass
 class Row:
-    """What one KV head kept at one step: ascending units, the mass code of each, and the rest."""
+    """What one KV head kept at one step: ascending units, the mass code of each, and the rest (0 in
+    an approximate row, which has none)."""
 
-    units: np.ndarray
-    codes: np.ndarray
-    born: float
-    tail: float
+    units: list
+    codes: bytes
+    born: float = 0.0
+    tail: float = 0.0
 
 
 @dataclass
@@ -106,61 +252,75 @@ class PackedRow:
 
 @dataclass
 class Frame:
-    """`rows` head by head, step by step; `scale` [query heads, steps], `query` [.., head dim]."""
+    """`rows` KV head by KV head, step by step, and so `approximate` if there are any. `scale` has a
+    number, `query` the head_dim numbers of each (query head, step), query head by query head."""
 
+    sequence: int
+    tile: int
+    layer: int
     rows: list
-    scale: np.ndarray
-    query: np.ndarray
+    approximate: list = None
+    scale: list = None
+    query: list = None
 
 
-def with_checksum(data):
-    return data + U64.pack(xxhash.xxh64_intdigest(data))
-
-
-def mass_codes(mass):
-    """The code of each mass, rounded to nearest."""
-    octaves = -np.log2(np.maximum(mass, SMALLEST_MASS))
-    return np.clip(np.rint(10 * octaves), 0, 255).astype(np.uint8)
-
-
-def masses(codes):
-    return np.exp2(codes.astype(np.float64) / -10)
-
-
-def pack_row(units, mass, born, tail):
-    """A row from ascending `units` and the mass of each."""
-    gaps = np.diff(units.astype(np.int64), prepend=-1) - 1
-    return PackedRow(len(units), born, tail, encode_varints(gaps), mass_codes(mass).tobytes())
+def pack_row(units, codes, born=0.0, tail=0.0):
+    """A row from ascending `units` and the mass code of each."""
+    before = itertools.chain((-1,), units)
+    gaps = [unit - last - 1 for unit, last in zip(units, before)]
+    return PackedRow(len(gaps), born, tail, encode_varints(gaps), bytes(codes))
 
 
 def encode_varints(values):
-    """LEB128 of each value below 2^32, one after the other."""
-    sizes = np.ones(len(values), np.int64)
-    for bits in (7, 14, 21, 28):
-        sizes += values >= 1 << bits
-    starts = np.cumsum(sizes) - sizes
-    out = np.zeros(sizes.sum(), np.uint8)
-    for i in range(int(sizes.max(initial=0))):
-        has = sizes > i
-        more = np.where(sizes[has] > i + 1, 0x80, 0)
-        out[starts[has] + i] = values[has] >> 7 * i & 0x7F | more
-    return out.tobytes()
+    """LEB128 of each value, one after the other."""
+    if max(values, default=0) < 0x80:
+        return bytes(values)
+    out = bytearray()
+    for value in values:
+        while value >= 0x80:
+            out.append(value & 0x7F | 0x80)
+            value >>= 7
+        out.append(value)
+    return bytes(out)
 
 
-def decode_varints(data, count):
+def decode_varints(data, count, name):
     """The `count` values whose encodings fill `data` exactly."""
-    data = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(data < 0x80) + 1
-    if len(ends) != count or (count and ends[-1] != len(data)) or (not count and len(data)):
-        raise FormatError('the gaps do not fill their column')
-    sizes = np.diff(ends, prepend=0)
-    if sizes.max(initial=0) > 5:
-        raise FormatError('a gap has more than five bytes')
-    values = np.zeros(count, np.int64)
-    for i in range(int(sizes.max(initial=0))):
-        has = sizes > i
-        values[has] |= (data[(ends - sizes)[has] + i].astype(np.int64) & 0x7F) << 7 * i
+    if len(data) == count and (not count or max(data) < 0x80):
+        return list(data)
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            require(value <= U32_MOST, f'{name} has a gap past 32 bits')
+            values.append(value)
+            value = shift = 0
+        else:
+            require(shift < 7 * VARINT_MOST, f'{name} has a gap of more than five bytes')
+    require(shift == 0 and len(values) == count, f'{name} has gaps that do not fill their column')
     return values
+
+
+def units_columns(rows):
+    gaps = b''.join(row.gaps for row in rows)
+    return U32.pack(len(gaps)) + gaps + b''.join(row.codes for row in rows)
+
+
+def encode_payload(rows, approximate, scale, query):
+    n = len(rows)
+    payload = struct.pack(f'<{n}I', *(row.count for row in rows))
+    payload += struct.pack(f'<{n}f', *(row.born for row in rows))
+    payload += struct.pack(f'<{n}f', *(row.tail for row in rows)) + units_columns(rows)
+    if scale is not None:
+        payload += struct.pack(f'<{len(scale)}f', *scale) + query
+    if approximate is not None:
+        payload += struct.pack(f'<{n}I', *(row.count for row in approximate))
+        payload += units_columns(approximate)
+    return payload
+
+
+# ---- writing -------------------------------------------------------------------------------------
 
 
 class Writer:
@@ -169,38 +329,40 @@ class Writer:
     def __init__(self, path, header):
         if os.path.isdir(path):
             raise IsADirectoryError(21, 'Is a directory', path)
+        header.check()
         self.path, self.header = path, header
         self.offsets = []
         self.partial = f'{path}.part'
         self.file = open(self.partial, 'wb')
-        self.compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
         self.file.write(header.encode())
 
-    def put(self, rows, scale=None, query=None):
-        """The next frame in file order: PackedRow head by head, step by step; with queries `scale`
-        [query heads, steps] and `query` [query heads, steps, head dim]."""
+    def put(self, rows, scale=None, query=None, approximate=None):
+        """The next frame in file order: PackedRow KV head by KV head, step by step, and so the
+        approximate ones, as the header's flags say; with queries the `scale` of each query head,
+        step by step, and all their numbers in `query`, a signed byte each."""
         h, index = self.header, len(self.offsets)
-        layer, tile = index % h.layers, index // h.layers % h.tiles
+        sequence, tile, layer = h.place(index)
         steps = h.tile_steps(tile)
+        queries = h.query_heads * steps
         assert len(rows) == h.kv_heads * steps
-        payload = rows_payload(rows)
-        if h.flags & HAS_QUERIES:
-            assert scale.shape == (h.query_heads, steps)
-            assert query.shape == (h.query_heads, steps, h.head_dim)
-            payload += scale.astype('<f4').tobytes() + query.astype(np.int8).tobytes()
-        stored, codec = self.compressor.compress(payload), ZSTD
-        if len(stored) >= len(payload):
-            stored, codec = payload, STORED
-        fixed = FRAME_FIXED.pack(FRAME_MAGIC, index // (h.layers * h.tiles), tile, layer, codec,
-                                 len(payload), len(stored))
-        checksum = U64.pack(xxhash.xxh64_intdigest(fixed + stored))
+        assert (approximate is not None) == bool(h.flags & HAS_APPROXIMATE)
+        assert approximate is None or len(approximate) == len(rows)
+        assert (scale is not None) == bool(h.flags & HAS_QUERIES)
+        assert scale is None or (len(scale), len(query)) == (queries, queries * h.head_dim)
+        payload = encode_payload(rows, approximate, scale, query)
+        codec, stored = STORED, payload
+        if zstd_compress:
+            packed = zstd_compress(payload, ZSTD_LEVEL)
+            codec, stored = (ZSTD, packed) if len(packed) < len(payload) else (codec, stored)
+        fixed = FRAME_FIXED.pack(FRAME_MAGIC, sequence, tile, layer, codec, len(payload),
+                                 len(stored))
         self.offsets.append(self.file.tell())
-        self.file.write(fixed + checksum + stored)
+        self.file.write(fixed + U64.pack(xxh64(fixed + stored)) + stored)
 
     def close(self):
         """Completes the file and gives it its name."""
-        assert len(self.offsets) == self.header.frames
-        index = np.array(self.offsets, '<u8').tobytes()
+        assert len(self.offsets) == self.header.frame_count
+        index = struct.pack(f'<{len(self.offsets)}Q', *self.offsets)
         place = U64.pack(self.file.tell())
         self.file.write(with_checksum(index) + place + END_MAGIC)
         self.file.flush()
@@ -230,91 +392,98 @@ class Writer:
             self.discard()
 
 
-def rows_payload(rows):
-    gaps = b''.join(row.gaps for row in rows)
-    return b''.join((
-        np.array([row.count for row in rows], '<u4').tobytes(),
-        np.array([row.born for row in rows], '<f4').tobytes(),
-        np.array([row.tail for row in rows], '<f4').tobytes(),
-        struct.pack('<I', len(gaps)), gaps,
-        b''.join(row.codes for row in rows)))
+# ---- reading -------------------------------------------------------------------------------------
 
 
 class Reader:
-    """Reads frames in any order, checking sizes, checksums and units."""
+    """Reads frames in any order and refuses whatever FORMAT.md says that a reader must refuse."""
 
     def __init__(self, path):
         self.file = open(path, 'rb')
-        self.header = self.read_header()
-        self.offsets = self.read_index()
+        try:
+            self.header = self.read_header()
+            self.offsets = self.read_index()
+        except BaseException:
+            self.file.close()
+            raise
+
+    def close(self):
+        self.file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def take(self, size, what):
         data = self.file.read(size)
-        if len(data) != size:
-            raise FormatError(f'{what} is cut short')
+        require(len(data) == size, f'{what} is cut short')
         return data
 
     def read_header(self):
         fixed = self.take(HEADER_FIXED.size, 'header')
         magic, version, size, *numbers, source_bytes = HEADER_FIXED.unpack(fixed)
-        if magic != MAGIC or version != VERSION or size != HEADER_FIXED.size + source_bytes + 8:
-            raise FormatError('not a decode trace of version 1')
+        require(magic == MAGIC and version == VERSION, 'not a decode trace of version 1')
+        require(source_bytes <= SOURCE_MOST and size == HEADER_FIXED.size + source_bytes + 8,
+                'header: wrong size')
         data = fixed + self.take(source_bytes + U64.size, 'header')
-        if with_checksum(data[:-8]) != data:
-            raise FormatError('the header does not match its checksum')
-        header = Header(*numbers, json.loads(data[HEADER_FIXED.size:-8]))
-        if header.flags & ~HAS_QUERIES:
-            raise FormatError(f'flags {header.flags:#x} are not supported')
+        require(with_checksum(data[:-8]) == data, 'the header does not match its checksum')
+        header = Header(*numbers, parse_source(data[HEADER_FIXED.size:-8]))
+        header.check()
         return header
 
     def read_index(self):
-        size = 8 * self.header.frames
-        self.file.seek(-size - 24, os.SEEK_END)
-        place = self.file.tell()
+        """Offsets of the frames, and of the index behind them."""
+        start, end = self.file.tell(), self.file.seek(0, os.SEEK_END)
+        size = 8 * self.header.frame_count
+        place = end - size - 24
+        require(place >= start, 'the file is too short for its frames')
+        self.file.seek(place)
         data = self.take(size + 24, 'index')
-        if (with_checksum(data[:size]) != data[:size + 8] or data[-8:] != END_MAGIC
-                or U64.unpack(data[-16:-8])[0] != place):
-            raise FormatError('the index does not match its checksum or place')
-        return np.frombuffer(data[:size], '<u8')
+        require(data[-8:] == END_MAGIC, 'footer: wrong magic')
+        require(U64.unpack(data[-16:-8])[0] == place, 'footer: wrong place of the index')
+        require(with_checksum(data[:size]) == data[:size + 8], 'index: wrong checksum')
+        offsets = [*struct.unpack(f'<{size // 8}Q', data[:size]), place]
+        require(offsets[0] == start, 'index: wrong first offset')
+        least = FRAME_FIXED.size + U64.size
+        require(all(b - a >= least for a, b in zip(offsets, offsets[1:])), 'index: wrong offsets')
+        return offsets
+
+    def frames(self):
+        """All frames, in the order of the file."""
+        for number in range(self.header.frame_count):
+            yield self.frame(*self.header.place(number))
 
     def frame(self, sequence, tile, layer):
         h = self.header
-        name = f'frame (sequence {sequence}, tile {tile}, layer {layer})'
-        self.file.seek(int(self.offsets[(sequence * h.tiles + tile) * h.layers + layer]))
-        fixed = self.take(FRAME_FIXED.size, name)
+        name = f'tile {tile}, layer {layer}, sequence {sequence}'
+        number = (sequence * h.tiles + tile) * h.layers + layer
+        self.file.seek(self.offsets[number])
+        data = self.take(self.offsets[number + 1] - self.offsets[number], name)
+        size = FRAME_FIXED.size
+        fixed, checksum, stored = data[:size], data[size:size + 8], data[size + 8:]
         magic, *place, codec, raw_bytes, stored_bytes = FRAME_FIXED.unpack(fixed)
-        checksum, = U64.unpack(self.take(U64.size, name))
-        stored = self.take(stored_bytes, name)
-        if magic != FRAME_MAGIC or place != [sequence, tile, layer]:
-            raise FormatError(f'{name} is not where the index says')
-        if checksum != xxhash.xxh64_intdigest(fixed + stored):
-            raise FormatError(f'{name} does not match its checksum')
-        payload = (zstandard.ZstdDecompressor().decompress(stored, max_output_size=raw_bytes)
-                   if codec == ZSTD else stored)
-        if len(payload) != raw_bytes:
-            raise FormatError(f'{name} has {len(payload)} bytes instead of {raw_bytes}')
-        return self.parse(payload, h.tile_steps(tile), name)
+        require(magic == FRAME_MAGIC and place == [sequence, tile, layer],
+                f'{name} is not where the index says')
+        require(stored_bytes == len(stored), f'{name} does not touch the next')
+        require(checksum == U64.pack(xxh64(fixed + stored)), f'{name} has a wrong checksum')
+        least, most = h.payload_bounds(h.tile_steps(tile))
+        require(least <= raw_bytes <= min(most, PAYLOAD_MOST), f'{name} has a wrong size')
+        payload = decompress(codec, stored, name)
+        require(len(payload) == raw_bytes, f'{name} has {len(payload)} bytes, not {raw_bytes}')
+        return parse_payload(h, Columns(payload, name), sequence, tile, layer)
 
-    def parse(self, payload, steps, name):
-        h, columns = self.header, Columns(payload, name)
-        n = h.kv_heads * steps
-        counts = columns.take('<u4', n).astype(np.int64)
-        born, tail = columns.take('<f4', n), columns.take('<f4', n)
-        gap_bytes = int(columns.take('<u4', 1)[0])
-        gaps = decode_varints(columns.take('u1', gap_bytes).tobytes(), int(counts.sum()))
-        codes = columns.take('u1', len(gaps))
-        scale = query = None
-        if h.flags & HAS_QUERIES:
-            scale = columns.take('<f4', h.query_heads * steps).reshape(h.query_heads, steps)
-            query = columns.take('i1', scale.size * h.head_dim).reshape(*scale.shape, h.head_dim)
-        columns.finish()
-        rows = []
-        for end, count, b, t in zip(np.cumsum(counts), counts, born, tail):
-            units = np.cumsum(gaps[end - count:end] + 1) - 1
-            if count and units[-1] >= h.units:
-                raise FormatError(f'{name} has unit {units[-1]} of {h.units}')
-            rows.append(Row(units, codes[end - count:end], float(b), float(t)))
-        return Frame(rows, scale, query)
+
+def decompress(codec, stored, name):
+    require(codec in (STORED, ZSTD), f'{name} has codec {codec}')
+    if codec == STORED:
+        return stored
+    require(zstd_decompress, f"{name} is compressed: the Python package 'zstandard' is missing")
+    try:
+        return zstd_decompress(stored)
+    except ZstdError as why:
+        raise FormatError(f'{name}: zstd: {why}')
 
 
 class Columns:
@@ -323,14 +492,99 @@ class Columns:
     def __init__(self, payload, name):
         self.payload, self.name, self.offset = payload, name, 0
 
-    def take(self, dtype, count):
-        size = np.dtype(dtype).itemsize * count
-        if size > len(self.payload) - self.offset:
-            raise FormatError(f'{self.name} is cut short')
-        values = np.frombuffer(self.payload, dtype, count, self.offset)
+    def bytes(self, size):
+        require(size <= len(self.payload) - self.offset, f'{self.name} is cut short')
         self.offset += size
+        return self.payload[self.offset - size:self.offset]
+
+    def numbers(self, kind, count):
+        return struct.unpack(f'<{count}{kind}', self.bytes(struct.calcsize(f'<{kind}') * count))
+
+    def masses(self, count):
+        values = self.numbers('f', count)
+        require(all(0 <= value <= MASS_MOST for value in values), f'{self.name} has no mass')
         return values
 
+    def units(self, counts):
+        """Units and mass codes of rows with so many."""
+        total = sum(counts)
+        gap_bytes, = self.numbers('I', 1)
+        gaps = decode_varints(self.bytes(gap_bytes), total, self.name)
+        codes = self.bytes(total)
+        for end, count in zip(itertools.accumulate(counts), counts):
+            steps = (gap + 1 for gap in gaps[end - count:end])
+            units = [unit - 1 for unit in itertools.accumulate(steps)]
+            yield units, codes[end - count:end]
+
     def finish(self):
-        if self.offset != len(self.payload):
-            raise FormatError(f'{self.name} has bytes after its last column')
+        require(self.offset == len(self.payload), f'{self.name} has bytes after its last column')
+
+
+def parse_payload(h, columns, sequence, tile, layer):
+    frame = Frame(sequence, tile, layer, None)
+    n = h.kv_heads * h.tile_steps(tile)
+    counts = columns.numbers('I', n)
+    born, tail = columns.masses(n), columns.masses(n)
+    frame.rows = [Row(*row, *rest) for row, *rest in zip(columns.units(counts), born, tail)]
+    if h.flags & HAS_QUERIES:
+        queries = h.query_heads * h.tile_steps(tile)
+        frame.scale = columns.numbers('f', queries)
+        require(all(0 <= scale < math.inf for scale in frame.scale), f'{columns.name}: scale')
+        frame.query = [columns.numbers('b', h.head_dim) for _ in range(queries)]
+    if h.flags & HAS_APPROXIMATE:
+        counts = columns.numbers('I', n)
+        frame.approximate = [Row(*row) for row in columns.units(counts)]
+    columns.finish()
+    check_rows(h, frame.rows, columns.name)
+    check_rows(h, frame.approximate or [], columns.name)
+    return frame
+
+
+def check_rows(h, rows, name):
+    """Units in range, the whole window, and no more than `keep` others. Gaps make them ascend."""
+    first, end = h.window
+    recent = h.units - end
+    for row in rows:
+        count = len(row.units)
+        require(not count or row.units[-1] < h.units, f'{name} has a unit out of range')
+        require(count >= first + recent, f'{name} lacks a unit of the window')
+        require(not first or row.units[first - 1] == first - 1, f'{name} lacks a sink')
+        require(not recent or row.units[-recent] == end, f'{name} lacks a recent unit')
+        require(count - first - recent <= h.keep, f'{name} has a row with more than keep')
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def export_csv(trace, out):
+    """All of a trace that is read, as CSV. Holds one tile of all layers."""
+    h = trace.header
+    numbers = ' '.join(f'{f.name}={getattr(h, f.name)}' for f in fields(h)[:-1])
+    out.write(f'# swt {VERSION} {numbers}\n')
+    out.write(f'# source {json.dumps(h.source, ensure_ascii=False)}\n')
+    out.write('sequence,step,layer,head,unit,mass\n')
+    frames = trace.frames()
+    while tile := list(itertools.islice(frames, h.layers)):
+        steps = h.tile_steps(tile[0].tile)
+        for step in range(steps):
+            for frame in tile:
+                export_layer(h, frame, step, steps, out)
+
+
+def export_layer(h, frame, step, steps, out):
+    """The lines of one layer of one step."""
+    key = f'{frame.sequence},{frame.tile * h.steps_per_tile + step},{frame.layer}'
+    for head in range(h.kv_heads):
+        row = frame.rows[head * steps + step]
+        out.write(f'{key},{head},born,{row.born:.9g}\n{key},{head},tail,{row.tail:.9g}\n')
+        export_units(f'{key},{head},', row, out)
+        if frame.approximate:
+            export_units(f'{key},{head},~', frame.approximate[head * steps + step], out)
+    for head in range(h.query_heads if frame.query else 0):
+        values = ' '.join(map(str, frame.query[head * steps + step]))
+        out.write(f'{key},{head},query,{frame.scale[head * steps + step]:.9g} {values}\n')
+
+
+def export_units(start, row, out):
+    out.writelines(f'{start}{unit},{MASSES[code]:.4g}\n'
+                   for unit, code in zip(row.units, row.codes))

@@ -100,7 +100,8 @@ class Recorder:
         if (step + 1) % self.header.steps_per_tile == 0 or step + 1 == self.header.steps:
             for rows, scale, query in zip(self.rows, self.scale, self.query):
                 self.writer.put([row for head in zip(*rows) for row in head],
-                                np.stack(scale, axis=1), np.stack(query, axis=1))
+                                np.stack(scale, axis=1).ravel().tolist(),
+                                np.stack(query, axis=1).tobytes())
             self.start_tile()
 
 
@@ -109,7 +110,7 @@ def pack(mass, header):
     prefix, born = mass[:header.context], mass[header.context:].sum()
     units = kept_units(prefix, header)
     tail = max(0.0, prefix.sum() - prefix[units].sum())
-    return swt.pack_row(units, prefix[units], born, tail)
+    return swt.pack_row(units.tolist(), mass_codes(prefix[units]), born, tail)
 
 
 def kept_units(prefix, header):
@@ -123,6 +124,12 @@ def kept_units(prefix, header):
     is_kept[ties[:header.keep - is_kept.sum()]] = True
     kept = first + np.flatnonzero(is_kept & (middle > 0))
     return np.concatenate((np.arange(first), kept, np.arange(end, header.context)))
+
+
+def mass_codes(mass):
+    """swt.mass_code() of each."""
+    octaves = -np.log2(np.maximum(mass, swt.MASSES[255]))
+    return np.clip(np.rint(10 * octaves), 0, 255).astype(np.uint8)
 
 
 def quantize(query):

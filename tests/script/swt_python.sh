@@ -1,0 +1,13 @@
+#!/bin/bash
+# The Python implementation of decode traces (traces/swt.py) checks the C one, and is checked by it.
+set -u
+cd "$(dirname "$0")/../.."
+python=${PYTHON:-$([ -x build/capture/venv/bin/python ] && echo build/capture/venv/bin/python ||
+    echo python3)}
+if ! command -v "$python" >/dev/null; then
+    echo "1..0 # SKIP $python is missing"
+    exit 0
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$python" -B tests/script/swt_python.py "$(realpath "${PROGRAM:-build/spillway}")" "$scratch"
