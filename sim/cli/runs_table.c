@@ -2,16 +2,17 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "cli/runs_notes.h"
 #include "cli/sweep_keys.h"
 #include "cli/table.h"
-#include "hardware/profile.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, LONG_TEXT = 256, MOST_KEYS = 8, MOST_SOURCES = 4 };
+enum { TEXT = 64, LONG_TEXT = 256, MOST_KEYS = 20 };
 
 /* The columns behind system and swept keys. */
 enum figure { BATCH, CACHE, HIT, MASS, STEP, RATE, BEST, STALLED, STALLS, FIGURES };
@@ -27,23 +28,6 @@ static const struct table_column figure_columns[FIGURES] = {
     [STALLS] = {.title = "waiting for (% of step)"},
 };
 
-/* What stands above the table when all runs share it; the first one goes without what joins it. */
-static const struct {
-    enum column column;
-    const char *join, *before, *behind;
-} shared_kinds[] = {
-    {COLUMN_MODEL, "", "", ""},
-    {COLUMN_HARDWARE, " ", "on ", ""},
-    {COLUMN_CONTEXT, ", ", "", " tokens a sequence"},
-    {COLUMN_STEPS, "; ", "", " steps"},
-    {COLUMN_WARMUP, " ", "after ", " of warm-up"},
-};
-enum { SHARED = sizeof shared_kinds / sizeof shared_kinds[0] };
-struct shared {
-    bool varies;
-    char text[LONG_TEXT]; /* "" while no run had one */
-};
-
 /* Rates compare within a group: the points that differ in system only, when systems are swept. */
 struct rate {
     double value; /* tokens a second; 0: the run has none */
@@ -57,18 +41,16 @@ struct runs_table {
     uint32_t key_count;
     struct rate *rates; /* of each row */
     size_t count, capacity;
-    struct shared shared[SHARED];
-    char sources[MOST_SOURCES][LONG_TEXT]; /* what hit ratios rest on */
-    uint32_t source_count;
-    double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
-    uint32_t timed, extrapolated;
+    struct runs_notes *notes;
 };
 
 /* ---- the table ---- */
 
-static bool has_own_column(const char *key)
+/* A key with several values tells rows apart. A scenario has no more than a million points, and so
+ * fewer than MOST_KEYS of these. */
+static bool needs_column(const struct node *list)
 {
-    return strcmp(key, "system") == 0 || strcmp(key, "batch") == 0;
+    return list->count > 1 && strcmp(list->key, "system") != 0 && strcmp(list->key, "batch") != 0;
 }
 
 struct runs_table *runs_table_create(const struct scenario *scenario, struct error *why)
@@ -81,15 +63,17 @@ struct runs_table *runs_table_create(const struct scenario *scenario, struct err
     runs->scenario = scenario;
     const struct node *sweep = scenario->sweep;
     for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
-        if (!has_own_column(sweep->children[i]->key) && runs->key_count < MOST_KEYS) {
+        if (needs_column(sweep->children[i])) {
+            assert(runs->key_count < MOST_KEYS);
             runs->keys[runs->key_count++] = i;
             columns[runs->key_count] =
                 (struct table_column){.title = sweep_key_title(sweep, i), .right = true};
         }
     }
     memcpy(&columns[1 + runs->key_count], figure_columns, sizeof figure_columns);
+    runs->notes = runs_notes_create(why);
     runs->table = table_create(columns, 1 + runs->key_count + FIGURES, why);
-    if (runs->table == NULL) {
+    if (runs->notes == NULL || runs->table == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }
@@ -100,6 +84,7 @@ void runs_table_destroy(struct runs_table *runs)
 {
     if (runs != NULL) {
         table_destroy(runs->table);
+        runs_notes_destroy(runs->notes);
         free(runs->rates);
         free(runs);
     }
@@ -203,51 +188,6 @@ static bool add_untimed(struct runs_table *runs, const char **texts, uint32_t at
     return table_add(runs->table, texts, at + BATCH + 2, why);
 }
 
-static void note_shared(struct runs_table *runs, const struct result *result)
-{
-    for (int i = 0; i < SHARED; i++) {
-        const struct cell *cell = &result->cells[shared_kinds[i].column];
-        struct shared *shared = &runs->shared[i];
-        char text[LONG_TEXT];
-        if (!cell->set) {
-            continue;
-        }
-        if (column_kinds[shared_kinds[i].column].type == COLUMN_TYPE_TEXT) {
-            snprintf(text, sizeof text, "%s", cell->text);
-        } else {
-            snprintf(text, sizeof text, "%" PRId64, cell->integer);
-        }
-        shared->varies =
-            shared->varies || (shared->text[0] != '\0' && strcmp(shared->text, text) != 0);
-        memcpy(shared->text, text, sizeof text);
-    }
-}
-
-static void note_source(struct runs_table *runs, const struct cell *source)
-{
-    if (!source->set || runs->source_count == MOST_SOURCES) {
-        return;
-    }
-    for (uint32_t i = 0; i < runs->source_count; i++) {
-        if (strncmp(runs->sources[i], source->text, LONG_TEXT - 1) == 0) {
-            return;
-        }
-    }
-    snprintf(runs->sources[runs->source_count++], LONG_TEXT, "%s", source->text);
-}
-
-static void note_trust(struct runs_table *runs, const struct result *result)
-{
-    const struct cell *extrapolated = &result->cells[COLUMN_EXTRAPOLATED];
-    for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
-        double share = result->basis[i].share;
-        runs->least[i] = runs->timed == 0 ? share : fmin(runs->least[i], share);
-        runs->most[i] = fmax(runs->most[i], share);
-    }
-    runs->timed++;
-    runs->extrapolated += extrapolated->set && extrapolated->integer != 0;
-}
-
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
                     struct error *why)
 {
@@ -271,65 +211,12 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
         .value = timed && cells[COLUMN_DECODE_RATE].set ? cells[COLUMN_DECODE_RATE].real : 0,
         .group = sweep_point_group(runs->scenario->sweep, index),
     };
-    note_shared(runs, result);
-    note_source(runs, &cells[COLUMN_TRACE_SOURCE]);
-    if (timed) {
-        note_trust(runs, result);
-    }
-    return timed ? add_timed(runs, texts, at, result, why)
-                 : add_untimed(runs, texts, at, result, why);
+    return runs_notes_add(runs->notes, result, why) &&
+           (timed ? add_timed(runs, texts, at, result, why)
+                  : add_untimed(runs, texts, at, result, why));
 }
 
 /* ---- printing ---- */
-
-static void print_sources(const struct runs_table *runs, FILE *out)
-{
-    if (runs->source_count == 0) {
-        fputs("hit ratio: none, for nothing is offloaded\n", out);
-    }
-    for (uint32_t i = 0; i < runs->source_count; i++) {
-        fprintf(out, "%s%s\n", i == 0 ? "hit ratio: " : "           ", runs->sources[i]);
-    }
-    if (runs->source_count == MOST_SOURCES) {
-        fputs("           ...\n", out);
-    }
-}
-
-static void print_shared(const struct runs_table *runs, FILE *out)
-{
-    bool first = true;
-    for (int i = 0; i < SHARED; i++) {
-        const struct shared *shared = &runs->shared[i];
-        if (!shared->varies && shared->text[0] != '\0') {
-            fprintf(out, "%s%s%s%s", first ? "" : shared_kinds[i].join, shared_kinds[i].before,
-                    shared->text, shared_kinds[i].behind);
-            first = false;
-        }
-    }
-    fputs("\n\n", out);
-}
-
-/* "time rests on: published 0-57 %, datasheet 1-100 %, assumed 0-43 %; extrapolated: 5 of 8" */
-static void print_trust(const struct runs_table *runs, FILE *out)
-{
-    const char *between = "";
-    if (runs->timed == 0) {
-        return;
-    }
-    fputs("\ntime rests on figures: ", out);
-    for (int i = 0; i < BASIS_COUNT; i++) {
-        long least = lround(100 * runs->least[i]), most = lround(100 * runs->most[i]);
-        if (most > 0) {
-            fprintf(out, "%s%s ", between, basis_name((enum basis)i));
-            if (least < most) {
-                fprintf(out, "%ld-", least);
-            }
-            fprintf(out, "%ld %%", most);
-            between = ", ";
-        }
-    }
-    fprintf(out, "; extrapolated: %u of %u\n", runs->extrapolated, runs->timed);
-}
 
 static bool set_best(struct runs_table *runs, struct error *why)
 {
@@ -358,9 +245,8 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (!set_best(runs, why)) {
         return false;
     }
-    print_sources(runs, out);
-    print_shared(runs, out);
+    runs_notes_print_above(runs->notes, out);
     table_print(runs->table, out);
-    print_trust(runs, out);
+    runs_notes_print_below(runs->notes, out);
     return true;
 }

@@ -1,7 +1,8 @@
 /* Runs as a table for people: what the figures rest on, who is fastest, and where the time goes.
  *
- * A key that the scenario sweeps has a column; what all runs share stands above. Runs that do not
- * fit in memory say what is short.
+ * A key that the scenario sweeps over several values has a column; what all runs share stands
+ * above, and what a person should know of some of them below. Runs that do not fit in memory say
+ * what is short.
  */
 #ifndef CLI_RUNS_TABLE_H
 #define CLI_RUNS_TABLE_H

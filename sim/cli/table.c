@@ -207,11 +207,9 @@ static void print_cell(const char *text, const struct table_column *column, size
     *pending = (column->right ? 0 : blank) + GAP;
 }
 
-/* A text over the rest of the line, broken at blanks and continued below itself. */
-static void print_rest(const char *text, size_t indent, size_t pending, FILE *out)
+void table_wrap(const char *text, size_t indent, FILE *out)
 {
     size_t width = indent + 20 < TABLE_WIDTH ? TABLE_WIDTH - indent : 20;
-    fprintf(out, "%*s", (int)pending, "");
     while (width_of(text) > width) {
         size_t bytes = bytes_within(text, width);
         size_t blank = bytes;
@@ -231,7 +229,8 @@ static void print_row(const struct table *table, const struct layout *layout, co
     size_t pending = 0;
     for (uint32_t i = 0; i < row->cells; i++) {
         if (i + 1 == row->cells && runs_over(table, row)) {
-            print_rest(row->texts[i], width_before(layout, i), pending, out);
+            fprintf(out, "%*s", (int)pending, "");
+            table_wrap(row->texts[i], width_before(layout, i), out);
         } else if (layout->shown[i]) {
             print_cell(row->texts[i], &table->column[i], layout->width[i], &pending, out);
         }

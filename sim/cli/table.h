@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #define TABLE_WIDTH 100
-#define TABLE_MOST_COLUMNS 24
+#define TABLE_MOST_COLUMNS 32
 
 struct table_column {
     const char *title; /* copied */
@@ -38,5 +38,9 @@ bool table_set(struct table *table, uint32_t row, uint32_t column, const char *t
 
 /* Print head and rows; without any title no head. */
 void table_print(const struct table *table, FILE *out);
+
+/* Print a text from column `indent` to the end of the line, broken at blanks and continued below
+ * itself. Neither indents the first line nor ends the last. */
+void table_wrap(const char *text, size_t indent, FILE *out);
 
 #endif

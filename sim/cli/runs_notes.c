@@ -1,0 +1,214 @@
+#include "cli/runs_notes.h"
+
+#include "base/array.h"
+#include "cli/remarks.h"
+#include "cli/table.h"
+#include "hardware/profile.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARED_TEXT = 128, LINE = 2048 };
+
+/* What stands above the table when all runs share it; the first one goes without what joins it. */
+static const struct {
+    enum column column;
+    const char *join, *before, *behind;
+} shared_kinds[] = {
+    {COLUMN_MODEL, "", "", ""},
+    {COLUMN_HARDWARE, " ", "on ", ""},
+    {COLUMN_CONTEXT, ", ", "", " tokens a sequence"},
+    {COLUMN_STEPS, "; ", "", " steps"},
+    {COLUMN_WARMUP, " ", "after ", " of warm-up"},
+};
+enum { SHARED = sizeof shared_kinds / sizeof shared_kinds[0] };
+
+struct shared {
+    bool varies;
+    char text[SHARED_TEXT]; /* "" while no run had one */
+};
+
+struct runs_notes {
+    struct shared shared[SHARED];
+    struct remarks sources; /* what hit ratios rest on */
+    struct remarks messages;
+    double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
+    uint32_t timed, extrapolated;
+};
+
+struct runs_notes *runs_notes_create(struct error *why)
+{
+    return array_zeroed(1, sizeof(struct runs_notes), why);
+}
+
+void runs_notes_destroy(struct runs_notes *notes)
+{
+    if (notes != NULL) {
+        remarks_release(&notes->sources);
+        remarks_release(&notes->messages);
+        free(notes);
+    }
+}
+
+/* ---- taking note ---- */
+
+static void note_shared(struct runs_notes *notes, const struct result *result)
+{
+    for (int i = 0; i < SHARED; i++) {
+        const struct cell *cell = &result->cells[shared_kinds[i].column];
+        struct shared *shared = &notes->shared[i];
+        char text[SHARED_TEXT];
+        if (!cell->set) {
+            continue;
+        }
+        if (column_kinds[shared_kinds[i].column].type == COLUMN_TYPE_TEXT) {
+            snprintf(text, sizeof text, "%s", cell->text);
+        } else {
+            snprintf(text, sizeof text, "%" PRId64, cell->integer);
+        }
+        shared->varies =
+            shared->varies || (shared->text[0] != '\0' && strcmp(shared->text, text) != 0);
+        memcpy(shared->text, text, sizeof text);
+    }
+}
+
+static void note_trust(struct runs_notes *notes, const struct result *result)
+{
+    const struct cell *extrapolated = &result->cells[COLUMN_EXTRAPOLATED];
+    for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
+        double share = result->basis[i].share;
+        notes->least[i] = notes->timed == 0 ? share : fmin(notes->least[i], share);
+        notes->most[i] = fmax(notes->most[i], share);
+    }
+    notes->timed++;
+    notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
+}
+
+/* A run without a time says in the table what became of it, and rests on nothing. */
+bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
+{
+    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
+    const struct cell *name = &result->cells[COLUMN_SYSTEM];
+    const char *system = name->set ? name->text : "-";
+    note_shared(notes, result);
+    if (!result->cells[COLUMN_STEP].set) {
+        return true;
+    }
+    note_trust(notes, result);
+    return (!source->set || remarks_add(&notes->sources, source->text, system, why)) &&
+           (result->message[0] == '\0' ||
+            remarks_add(&notes->messages, result->message, system, why));
+}
+
+/* ---- above ---- */
+
+static const char *runs_or_run(uint32_t count)
+{
+    return count == 1 ? "run" : "runs";
+}
+
+static void print_line(const char *label, const char *text, FILE *out)
+{
+    fputs(label, out);
+    table_wrap(text, strlen(label), out);
+    fputc('\n', out);
+}
+
+static void print_sources(const struct runs_notes *notes, FILE *out)
+{
+    static const char label[] = "hit ratio: ", below[] = "           ";
+    const struct remarks *sources = &notes->sources;
+    if (sources->count == 0 && notes->timed > 0) {
+        print_line(label, "none, for nothing is offloaded", out);
+    }
+    for (uint32_t i = 0; i < sources->count; i++) {
+        print_line(i == 0 ? label : below, sources->items[i].text, out);
+    }
+    if (sources->other_runs > 0) {
+        fprintf(out, "%sothers, of %u %s\n", below, sources->other_runs,
+                runs_or_run(sources->other_runs));
+    }
+}
+
+static void print_shared(const struct runs_notes *notes, FILE *out)
+{
+    char line[LINE] = "";
+    size_t used = 0;
+    for (int i = 0; i < SHARED; i++) {
+        const struct shared *shared = &notes->shared[i];
+        if (!shared->varies && shared->text[0] != '\0') {
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s",
+                                     used > 0 ? shared_kinds[i].join : "", shared_kinds[i].before,
+                                     shared->text, shared_kinds[i].behind);
+        }
+    }
+    if (used > 0) {
+        print_line("", line, out);
+    }
+}
+
+void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
+{
+    print_sources(notes, out);
+    print_shared(notes, out);
+    fputc('\n', out);
+}
+
+/* ---- below ---- */
+
+/* "note: MESSAGE (clo, litecache: 3 of 8 runs)" */
+static void print_messages(const struct runs_notes *notes, FILE *out)
+{
+    static const char label[] = "note: ";
+    const struct remarks *messages = &notes->messages;
+    for (uint32_t i = 0; i < messages->count; i++) {
+        const struct remark *remark = &messages->items[i];
+        char line[LINE];
+        if (remark->runs == notes->timed) {
+            snprintf(line, sizeof line, "%s", remark->text);
+        } else {
+            snprintf(line, sizeof line, "%s (%s: %u of %u runs)", remark->text, remark->systems,
+                     remark->runs, notes->timed);
+        }
+        print_line(label, line, out);
+    }
+    if (messages->other_runs > 0) {
+        fprintf(out, "%sothers, of %u %s\n", label, messages->other_runs,
+                runs_or_run(messages->other_runs));
+    }
+}
+
+/* "step time by basis: published 0-57 %, datasheet 1-100 %, assumed 0-43 %" */
+static void print_basis(const struct runs_notes *notes, FILE *out)
+{
+    const char *between = "";
+    fputs("step time by basis: ", out);
+    for (int i = 0; i < BASIS_COUNT; i++) {
+        long least = lround(100 * notes->least[i]), most = lround(100 * notes->most[i]);
+        if (most > 0) {
+            fprintf(out, "%s%s ", between, basis_name((enum basis)i));
+            if (least < most) {
+                fprintf(out, "%ld-", least);
+            }
+            fprintf(out, "%ld %%", most);
+            between = ", ";
+        }
+    }
+    fputc('\n', out);
+}
+
+void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
+{
+    if (notes->timed == 0) {
+        return;
+    }
+    fputc('\n', out);
+    print_messages(notes, out);
+    print_basis(notes, out);
+    if (notes->extrapolated > 0) {
+        fprintf(out, "extrapolated past the recording or a curve: %u of %u %s\n",
+                notes->extrapolated, notes->timed, runs_or_run(notes->timed));
+    }
+}

@@ -1,0 +1,204 @@
+/* The table of runs: what stands around it, and which columns it has. Results are made by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/runs_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+    const char *system;
+    const char *source;  /* what its hit ratio rests on; NULL: it has none */
+    const char *message; /* NULL: nothing to say */
+    bool short_of_memory;
+    bool extrapolated;
+    double assumed; /* share of its time, the rest is published */
+};
+
+static void fill(const struct run *run, struct result *result)
+{
+    struct error why;
+    result_init(result);
+    assert_true(result_text(result, COLUMN_SYSTEM, run->system, &why));
+    assert_true(result_text(result, COLUMN_MODEL, "tiny", &why));
+    result_integer(result, COLUMN_BATCH, 1);
+    snprintf(result->message, sizeof result->message, "%s", run->message ? run->message : "");
+    if (run->short_of_memory) {
+        assert_true(result_text(result, COLUMN_STATUS, "out-of-memory", &why));
+        return;
+    }
+    result_integer(result, COLUMN_STEP, 2000000);
+    result_real(result, COLUMN_DECODE_RATE, 500);
+    result_integer(result, COLUMN_EXTRAPOLATED, run->extrapolated);
+    result->basis_count = 4;
+    result->basis[1].share = 1 - run->assumed;
+    result->basis[3].share = run->assumed;
+    if (run->source != NULL) {
+        assert_true(result_text(result, COLUMN_TRACE_SOURCE, run->source, &why));
+    }
+}
+
+/* The table of these runs, which are the points of `sweep` (YAML); the caller frees it. */
+static char *print(const char *sweep, const struct run *runs, uint32_t count)
+{
+    struct error why;
+    struct scenario scenario = {.points = count};
+    char *text = NULL;
+    size_t size = 0;
+    scenario.sweep = node_parse(sweep, strlen(sweep), "sweep", &why);
+    assert_non_null(scenario.sweep);
+    struct runs_table *table = runs_table_create(&scenario, &why);
+    assert_non_null(table);
+    for (uint32_t i = 0; i < count; i++) {
+        struct result result;
+        fill(&runs[i], &result);
+        assert_true(runs_table_add(table, i, &result, &why));
+        result_release(&result);
+    }
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_true(runs_table_print(table, out, &why));
+    fclose(out);
+    runs_table_destroy(table);
+    node_destroy(scenario.sweep);
+    return text;
+}
+
+#define PRINT(sweep, ...)                                                                          \
+    print(sweep, (const struct run[]){__VA_ARGS__},                                                \
+          sizeof((const struct run[]){__VA_ARGS__}) / sizeof(struct run))
+
+/* Frees `text`. */
+static void assert_holds(char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        fail_msg("'%s' is not in:\n%s", part, text);
+    }
+    free(text);
+}
+
+static void assert_lacks(char *text, const char *part)
+{
+    if (strstr(text, part) != NULL) {
+        fail_msg("'%s' is in:\n%s", part, text);
+    }
+    free(text);
+}
+
+static void everything_stands_where_it_belongs(void **state)
+{
+    (void)state;
+    char *text = PRINT("system: [full, cached]", {.system = "full", .assumed = 0.25},
+                       {.system = "cached",
+                        .source = "rec 100 tokens",
+                        .message = "cold",
+                        .extrapolated = true,
+                        .assumed = 0.5});
+    assert_string_equal(text, "hit ratio: rec 100 tokens\n"
+                              "tiny\n"
+                              "\n"
+                              "system  batch  cache  hit %  mass %  step ms  tok/s   best  stall  "
+                              "waiting for (% of step)\n"
+                              "full        1      -      -       -     2.00  500.0  100 %    0 %\n"
+                              "cached      1      -      -       -     2.00  500.0  100 %    0 %\n"
+                              "\n"
+                              "note: cold (cached: 1 of 2 runs)\n"
+                              "step time by basis: published 50-75 %, assumed 25-50 %\n"
+                              "extrapolated past the recording or a curve: 1 of 2 runs\n");
+    free(text);
+}
+
+static void only_a_run_with_a_time_can_say_that_nothing_is_offloaded(void **state)
+{
+    (void)state;
+    assert_holds(PRINT("system: [a, b]", {.system = "a"}, {.system = "b", .short_of_memory = true}),
+                 "hit ratio: none, for nothing is offloaded\n");
+    assert_lacks(PRINT("system: [a, b]", {.system = "a", .short_of_memory = true},
+                       {.system = "b", .short_of_memory = true}),
+                 "hit ratio:");
+}
+
+/* The table of runs whose hit ratios rest on sources of these letters, one each. */
+static char *print_sources(const char *letters)
+{
+    char sources[8][2] = {""};
+    struct run runs[8];
+    uint32_t count = (uint32_t)strlen(letters);
+    for (uint32_t i = 0; i < count; i++) {
+        sources[i][0] = letters[i];
+        runs[i] = (struct run){.system = "a", .source = sources[i]};
+    }
+    return print("seed: [1, 2, 3, 4, 5, 6, 7]", runs, count);
+}
+
+static void sources_past_the_fourth_are_counted(void **state)
+{
+    (void)state;
+    assert_lacks(print_sources("rstuu"), "others");
+    assert_holds(print_sources("rstuv"), "hit ratio: r\n           s\n           t\n"
+                                         "           u\n           others, of 1 run\n");
+    assert_holds(print_sources("rstuvwr"), "           others, of 2 runs\n");
+}
+
+static void a_message_is_said_once(void **state)
+{
+    (void)state;
+    static const char sweep[] = "seed: [1, 2, 3, 4]";
+    assert_holds(
+        PRINT(sweep, {.system = "a", .message = "cold"}, {.system = "b", .message = "cold"}),
+        "\n\nnote: cold\nstep time");
+    assert_holds(PRINT(sweep, {.system = "ab", .message = "cold"},
+                       {.system = "b", .message = "cold"}, {.system = "b", .message = "cold"},
+                       {.system = "c", .message = "small"}),
+                 "\n\nnote: cold (ab, b: 3 of 4 runs)\nnote: small (c: 1 of 4 runs)\nstep time");
+}
+
+static void what_became_of_a_run_without_a_time_is_no_note(void **state)
+{
+    (void)state;
+    char *text = PRINT("system: [a, b]", {.system = "a"},
+                       {.system = "b", .message = "HBM is short", .short_of_memory = true});
+    assert_non_null(strstr(text, "out-of-memory: HBM is short\n"));
+    assert_lacks(text, "note:");
+}
+
+static void a_long_note_is_wrapped(void **state)
+{
+    (void)state;
+    static const char words[] = "ten chars ten chars ten chars ten chars ten chars ten chars "
+                                "ten chars ten chars ten chars ten";
+    assert_holds(PRINT("seed: [1, 2]", {.system = "a", .message = words}, {.system = "b"}),
+                 "note: ten chars ten chars ten chars ten chars ten chars ten chars ten chars "
+                 "ten chars ten chars ten\n"
+                 "      (a: 1 of 2 runs)\n");
+}
+
+static void every_key_with_several_values_has_a_column(void **state)
+{
+    (void)state;
+    assert_holds(PRINT("{a: [1, 2], b: [1, 2], c: [1, 2], d: [1, 2], e: [1, 2], f: [1, 2],"
+                       " g: [1, 2], h: [1, 2], i: [1, 2], one: [7]}",
+                       {.system = "x"}, {.system = "x"}),
+                 "system  a  b  c  d  e  f  g  h  i  batch  hit %  step ms  tok/s  stall  "
+                 "waiting for (% of step)\n"
+                 "x       1  1  1  1  1  1  1  1  1      1      -     2.00  500.0    0 %\n"
+                 "x       1  1  1  1  1  1  1  1  2      1      -     2.00  500.0    0 %\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_stands_where_it_belongs),
+        cmocka_unit_test(only_a_run_with_a_time_can_say_that_nothing_is_offloaded),
+        cmocka_unit_test(sources_past_the_fourth_are_counted),
+        cmocka_unit_test(a_message_is_said_once),
+        cmocka_unit_test(what_became_of_a_run_without_a_time_is_no_note),
+        cmocka_unit_test(a_long_note_is_wrapped),
+        cmocka_unit_test(every_key_with_several_values_has_a_column),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
