@@ -16,7 +16,7 @@ struct clock {
     struct policy base;
     uint32_t capacity, hand;
     uint32_t *ring;   /* [capacity] */
-    uint8_t *state;   /* [blocks] */
+    uint16_t *state;  /* [blocks] no bytes: a store to one could change any pointer */
     uint32_t *missed; /* [blocks] scratch */
 };
 
@@ -51,8 +51,8 @@ static struct policy *clock_create(const double *values, const struct policy_env
 
 static inline bool clock_touch(struct policy *policy, uint32_t block)
 {
-    uint8_t *state = &((struct clock *)policy)->state[block];
-    *state = (uint8_t)(*state | (*state & HELD) << 1); /* marks what is held, without a branch */
+    uint16_t *state = &((struct clock *)policy)->state[block];
+    *state = (uint16_t)(*state | (*state & HELD) << 1); /* marks what is held, without a branch */
     return *state != ABSENT;
 }
 

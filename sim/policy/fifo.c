@@ -12,7 +12,7 @@ struct fifo {
     uint32_t capacity;
     uint32_t *ring; /* [capacity] held blocks; `next` is the oldest once the ring is full */
     uint32_t next;
-    uint8_t *cached;  /* [blocks] */
+    bool *cached;     /* [blocks] */
     uint32_t *missed; /* [blocks] scratch: the misses of a batch, best first */
 };
 
@@ -50,11 +50,11 @@ static struct policy *fifo_create(const double *values, const struct policy_env 
 static void fifo_admit(struct fifo *fifo, uint32_t block)
 {
     if (fifo->base.held == fifo->capacity) {
-        fifo->cached[fifo->ring[fifo->next]] = 0;
+        fifo->cached[fifo->ring[fifo->next]] = false;
     } else {
         fifo->base.held++;
     }
-    fifo->cached[block] = 1;
+    fifo->cached[block] = true;
     fifo->ring[fifo->next] = block;
     fifo->next = fifo->next + 1 == fifo->capacity ? 0 : fifo->next + 1;
 }

@@ -37,13 +37,16 @@ void queues_release(struct queues *queues)
 void queue_clean(struct queues *queues, uint32_t name)
 {
     struct queue *queue = &queues->queue[name];
+    uint32_t *restrict place = queues->place, *restrict log = queue->log;
     uint32_t tag = name << 30, kept = 1;
-    for (uint32_t at = queue->oldest; at < queue->end; at++) {
-        uint32_t block = queue->log[at];
-        if (queues->place[block] == (tag | at)) {
-            queue->log[kept] = block;
-            queues->place[block] = tag | kept++;
-        }
+    for (uint32_t at = queue->oldest; at < queue->end;
+         at++) { /* which are stale is hard to guess */
+        uint32_t block = log[at];
+        log[kept] = block;
+        kept += place[block] == (tag | at);
+    }
+    for (uint32_t at = 1; at < kept; at++) {
+        place[log[at]] = tag | at;
     }
     queue->oldest = 1;
     queue->end = kept;

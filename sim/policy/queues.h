@@ -68,26 +68,32 @@ static inline void queue_push(struct queues *queues, uint32_t name, uint32_t blo
     if (queue->end == queues->length) {
         queue_clean(queues, name);
     }
-    queue->log[queue->end] = block;
-    queues->place[block] = name << 30 | queue->end++;
+    uint32_t end = queue->end++;
     queue->count++;
+    queue->log[end] = block;
+    queues->place[block] = name << 30 | end;
 }
 
 /* The oldest block of a queue that is not empty. */
 static inline uint32_t queue_oldest(struct queues *queues, uint32_t name)
 {
     struct queue *queue = &queues->queue[name];
-    while (queues->place[queue->log[queue->oldest]] != (name << 30 | queue->oldest)) {
-        queue->oldest++;
+    const uint32_t *place = queues->place, *log = queue->log;
+    uint32_t at = queue->oldest;
+    while (place[log[at]] != (name << 30 | at)) {
+        at++;
     }
-    return queue->log[queue->oldest];
+    queue->oldest = at;
+    return log[at];
 }
 
 /* Take out the oldest. */
 static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
 {
     uint32_t block = queue_oldest(queues, name);
-    queue_remove(queues, block);
+    queues->place[block] = 0;
+    queues->queue[name].oldest++;
+    queues->queue[name].count--;
     return block;
 }
 

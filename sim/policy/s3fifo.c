@@ -23,7 +23,8 @@ struct s3fifo {
     uint32_t capacity, small, ghosts;
     bool evicted; /* anything yet */
     struct queues queues;
-    uint8_t *count;   /* [blocks] hits of a held block in its queue */
+    uint16_t *count;  /* [blocks] hits of a held block in its queue; no bytes: a store to one could
+                         change any pointer */
     uint32_t *missed; /* [blocks] scratch */
 };
 
@@ -63,7 +64,7 @@ static inline bool s3fifo_touch(struct policy *policy, uint32_t block)
     struct s3fifo *s3fifo = (struct s3fifo *)policy;
     bool held = queues_hold(&s3fifo->queues, block);
     s3fifo->count[block] =
-        (uint8_t)(s3fifo->count[block] + (held && s3fifo->count[block] < COUNT_MOST));
+        (uint16_t)(s3fifo->count[block] + (held & (s3fifo->count[block] < COUNT_MOST)));
     return held;
 }
 

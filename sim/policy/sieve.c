@@ -5,10 +5,10 @@
  * to new, clears marks, and the first block without one leaves; it stays there until the next
  * eviction, and from the new end returns to the oldest. CLOCK would put new blocks at the hand.
  *
- * The queue is a log with holes: an evicted block leaves VACANT behind. When the log is full, the
+ * The queue is a log with holes: an evicted block leaves a hole behind. When the log is full, the
  * holes are closed, at most once in `capacity` admissions.
  *
- * Invariant: `hand` is on a held block, or where the next one goes if none is held.
+ * Invariant: a held block lies between `hand` and the end, or `hand` is 0.
  */
 #include "base/array.h"
 #include "policy/batch.h"
@@ -16,16 +16,14 @@
 
 #include <stdlib.h>
 
-#define VACANT UINT32_MAX
-
 enum { ABSENT = 0, HELD = 1, MARKED = 3 };
 
 struct sieve {
     struct policy base;
-    uint32_t capacity;
-    uint32_t *log; /* [length] */
+    uint32_t capacity, hole; /* a block that is never wanted */
+    uint32_t *log;           /* [length] */
     uint32_t length, end, hand;
-    uint8_t *state;   /* [blocks] */
+    uint16_t *state;  /* [blocks + 1] no bytes: a store to one could change any pointer */
     uint32_t *missed; /* [blocks] scratch */
 };
 
@@ -53,9 +51,10 @@ static struct policy *sieve_create(const double *values, const struct policy_env
         return NULL;
     }
     sieve->capacity = env->capacity;
+    sieve->hole = env->blocks;
     sieve->length = 2 * env->capacity;
     if (!(sieve->log = array_zeroed(sieve->length, sizeof *sieve->log, why)) ||
-        !(sieve->state = array_zeroed(env->blocks, sizeof *sieve->state, why)) ||
+        !(sieve->state = array_zeroed((size_t)env->blocks + 1, sizeof *sieve->state, why)) ||
         !(sieve->missed = array_zeroed(env->blocks, sizeof *sieve->missed, why))) {
         sieve_destroy(&sieve->base);
         return NULL;
@@ -65,36 +64,26 @@ static struct policy *sieve_create(const double *values, const struct policy_env
 
 static inline bool sieve_touch(struct policy *policy, uint32_t block)
 {
-    uint8_t *state = &((struct sieve *)policy)->state[block];
-    *state = (uint8_t)(*state | (*state & HELD) << 1);
+    uint16_t *state = &((struct sieve *)policy)->state[block];
+    *state = (uint16_t)(*state | (*state & HELD) << 1);
     return *state != ABSENT;
-}
-
-/* The place from `at` on that holds a block, going round. */
-static inline uint32_t sieve_seek(const struct sieve *sieve, uint32_t at)
-{
-    while (at < sieve->end && sieve->log[at] == VACANT) {
-        at++;
-    }
-    if (at < sieve->end) {
-        return at;
-    }
-    for (at = 0; at < sieve->end && sieve->log[at] == VACANT;) {
-        at++;
-    }
-    return at;
 }
 
 static inline void sieve_evict(struct sieve *sieve)
 {
-    uint32_t hand = sieve->hand;
-    while (sieve->state[sieve->log[hand]] == MARKED) {
-        sieve->state[sieve->log[hand]] = HELD;
-        hand = sieve_seek(sieve, hand + 1);
+    uint16_t *restrict state = sieve->state;
+    uint32_t *restrict log = sieve->log;
+    uint32_t hand = sieve->hand, end = sieve->end;
+    while (state[log[hand]] != HELD) { /* a hole is neither held nor marked */
+        state[log[hand]] &= HELD;
+        hand = hand + 1 == end ? 0 : hand + 1;
     }
-    sieve->state[sieve->log[hand]] = ABSENT;
-    sieve->log[hand] = VACANT;
-    sieve->hand = sieve_seek(sieve, hand + 1);
+    state[log[hand]] = ABSENT;
+    log[hand] = sieve->hole;
+    while (hand < end && log[hand] == sieve->hole) {
+        hand++;
+    }
+    sieve->hand = hand == end ? 0 : hand;
     sieve->base.held--;
 }
 
@@ -105,7 +94,7 @@ static void sieve_clean(struct sieve *sieve)
     for (uint32_t at = 0; at < sieve->end; at++) {
         hand = at == sieve->hand ? kept : hand;
         sieve->log[kept] = sieve->log[at];
-        kept += sieve->log[at] != VACANT;
+        kept += sieve->log[at] != sieve->hole;
     }
     sieve->hand = hand;
     sieve->end = kept;
