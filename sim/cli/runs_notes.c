@@ -86,6 +86,29 @@ static void note_trust(struct runs_notes *notes, const struct result *result)
     notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
 }
 
+/* Each of a run's notes, which "; " joins; what had no room counts as one run's. */
+static bool note_message(struct runs_notes *notes, const char *message, const char *system,
+                         struct error *why)
+{
+    char text[sizeof((struct result *)0)->message];
+    uint32_t others = notes->messages.other_runs;
+    snprintf(text, sizeof text, "%s", message);
+    for (char *note = text, *end; note != NULL; note = end) {
+        end = strstr(note, "; ");
+        if (end != NULL) {
+            *end = '\0';
+            end += 2;
+        }
+        if (note[0] != '\0' && !remarks_add(&notes->messages, note, system, why)) {
+            return false;
+        }
+    }
+    if (notes->messages.other_runs > others) {
+        notes->messages.other_runs = others + 1;
+    }
+    return true;
+}
+
 /* A run without a time says in the table what became of it, and rests on nothing. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
 {
@@ -98,8 +121,7 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
     }
     note_trust(notes, result);
     return (!source->set || remarks_add(&notes->sources, source->text, system, why)) &&
-           (result->message[0] == '\0' ||
-            remarks_add(&notes->messages, result->message, system, why));
+           note_message(notes, result->message, system, why);
 }
 
 /* ---- above ---- */

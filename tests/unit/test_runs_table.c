@@ -157,6 +157,17 @@ static void a_message_is_said_once(void **state)
                  "\n\nnote: cold (ab, b: 3 of 4 runs)\nnote: small (c: 1 of 4 runs)\nstep time");
 }
 
+static void each_note_of_a_run_is_one(void **state)
+{
+    (void)state;
+    static const char sweep[] = "seed: [1, 2]";
+    assert_holds(PRINT(sweep, {.system = "a", .message = "cold; small"},
+                       {.system = "a", .message = "small"}),
+                 "\n\nnote: cold (a: 1 of 2 runs)\nnote: small\nstep time");
+    assert_holds(PRINT(sweep, {.system = "a", .message = "1; 2; 3; 4; 5; 6"}, {.system = "a"}),
+                 "note: 4 (a: 1 of 2 runs)\nnote: others, of 1 run\n");
+}
+
 static void what_became_of_a_run_without_a_time_is_no_note(void **state)
 {
     (void)state;
@@ -196,6 +207,7 @@ int main(void)
         cmocka_unit_test(only_a_run_with_a_time_can_say_that_nothing_is_offloaded),
         cmocka_unit_test(sources_past_the_fourth_are_counted),
         cmocka_unit_test(a_message_is_said_once),
+        cmocka_unit_test(each_note_of_a_run_is_one),
         cmocka_unit_test(what_became_of_a_run_without_a_time_is_no_note),
         cmocka_unit_test(a_long_note_is_wrapped),
         cmocka_unit_test(every_key_with_several_values_has_a_column),
