@@ -6,11 +6,19 @@
 
 /* In the order of help; a group's commands stand together. */
 static const struct command *const commands[] = {
-    &command_simulate,     &command_timeline,
-    &command_plot,         &command_trace_info,
-    &command_trace_stats,  &command_trace_verify,
-    &command_trace_import, &command_trace_export,
-    &command_list,         NULL,
+    &command_simulate,
+    &command_timeline,
+    &command_curve,
+    &command_plot,
+    &command_trace_info,
+    &command_trace_stats,
+    &command_trace_verify,
+    &command_trace_import,
+    &command_trace_export,
+    &command_trace_fit,
+    &command_trace_generate,
+    &command_list,
+    NULL,
 };
 
 int main(int argc, char **argv)

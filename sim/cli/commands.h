@@ -11,6 +11,9 @@ extern const struct command command_trace_stats;
 extern const struct command command_trace_verify;
 extern const struct command command_trace_import;
 extern const struct command command_trace_export;
+extern const struct command command_trace_fit;
+extern const struct command command_trace_generate;
+extern const struct command command_curve;
 extern const struct command command_plot;
 extern const struct command command_list;
 

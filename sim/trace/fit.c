@@ -229,6 +229,8 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
     *profile = (struct trace_profile){
         .layers = header->layers,
         .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
         .context = header->context,
         .sinks = header->sinks,
         .recent = header->recent,

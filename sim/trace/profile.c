@@ -42,9 +42,10 @@ static const struct field {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-static const char *const profile_keys[] = {"trace_profile", "source",       "basis",   "model",
-                                           "layers",        "kv_heads",     "context", "sinks",
-                                           "recent",        "first_octave", "heads",   NULL};
+static const char *const profile_keys[] = {
+    "trace_profile", "source",  "basis", "model",  "layers",       "kv_heads", "query_heads",
+    "head_dim",      "context", "sinks", "recent", "first_octave", "heads",    NULL,
+};
 
 static double *field_values(struct trace_profile_head *head, const struct field *field)
 {
@@ -169,6 +170,8 @@ static bool read_facts(const struct node *root, struct trace_profile *out, struc
            read_text(root, "model", out->model, sizeof out->model, why) &&
            read_count(root, "layers", 1, 1024, &out->layers, why) &&
            read_count(root, "kv_heads", 1, 1024, &out->kv_heads, why) &&
+           read_count(root, "query_heads", 1, 65536, &out->query_heads, why) &&
+           read_count(root, "head_dim", 1, 1024, &out->head_dim, why) &&
            read_count(root, "context", 1, UINT32_MAX, &out->context, why) &&
            read_count(root, "sinks", 0, 65536, &out->sinks, why) &&
            read_count(root, "recent", 0, 65536, &out->recent, why) &&
@@ -261,9 +264,10 @@ void trace_profile_write(const struct trace_profile *profile, FILE *out)
     write_text("source", profile->source, out);
     write_text("basis", profile->basis, out);
     write_text("model", profile->model, out);
-    fprintf(out, "layers: %u\nkv_heads: %u\ncontext: %u\nsinks: %u\nrecent: %u\nfirst_octave: %u\n",
-            profile->layers, profile->kv_heads, profile->context, profile->sinks, profile->recent,
-            profile->first_octave);
+    fprintf(out, "layers: %u\nkv_heads: %u\nquery_heads: %u\nhead_dim: %u\n", profile->layers,
+            profile->kv_heads, profile->query_heads, profile->head_dim);
+    fprintf(out, "context: %u\nsinks: %u\nrecent: %u\nfirst_octave: %u\n", profile->context,
+            profile->sinks, profile->recent, profile->first_octave);
     fputs("heads:\n", out);
     for (size_t i = 0; i < (size_t)profile->layers * profile->kv_heads; i++) {
         write_head(&profile->heads[i], out);

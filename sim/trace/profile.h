@@ -70,9 +70,9 @@ struct trace_profile {
     char source[512]; /* what it was fitted to, one line */
     char basis[16];   /* measured: fitted to a recording; published: to figures of papers */
     char model[128];  /* of the recording; "" when there is none */
-    uint32_t layers, kv_heads;
-    uint32_t context;                 /* tokens of the recording */
-    uint32_t sinks, recent;           /* tokens of the window of generated traces */
+    uint32_t layers, kv_heads, query_heads, head_dim; /* of the recording */
+    uint32_t context;                                 /* tokens of the recording */
+    uint32_t sinks, recent;                           /* tokens of the window of generated traces */
     uint32_t first_octave;            /* level[0] is of distances from 2^first_octave on */
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };

@@ -27,6 +27,8 @@ static inline struct trace_profile make_profile(struct trace_profile_head *heads
         .model = "none",
         .layers = layers,
         .kv_heads = kv_heads,
+        .query_heads = 2 * kv_heads,
+        .head_dim = 64,
         .context = 2048,
         .sinks = 4,
         .recent = 64,

@@ -15,7 +15,7 @@
     "anchor_level: 3, anchor_spread: 1, anchor_drift: 0.5, sinks: 0.2, recent: 0.1, born: 0.3"
 #define FACTS                                                                                      \
     "trace_profile: 1\nsource: \"a \\\"test\\\" \\\\\"\nbasis: \"measured\"\nmodel: \"m\"\n"       \
-    "layers: 1\nkv_heads: 1\ncontext: 2048\nsinks: 4\nrecent: 64\nfirst_octave: 6\n"
+    "layers: 1\nkv_heads: 1\nquery_heads: 2\nhead_dim: 64\ncontext: 2048\nsinks: 4\nrecent: 64\nfirst_octave: 6\n"
 
 static char *write_text(const struct trace_profile *profile)
 {
@@ -55,20 +55,20 @@ static void the_impossible_is_refused(void **state)
     } cases[] = {
         {"trace_profile: 1", "trace_profile: 2", "'trace_profile'", 1},
         {"trace_profile: 1\n", "", "not a trace profile", 1},
-        {"first_octave: 6", "octave: 6", "unknown key 'octave'", 10},
-        {"layers: 1", "layers: 2", "the heads", 12},
+        {"first_octave: 6", "octave: 6", "unknown key 'octave'", 12},
+        {"layers: 1", "layers: 2", "the heads", 14},
         {"kv_heads: 1", "kv_heads: 0", "'kv_heads'", 1},
-        {"level: [0, -1.5]", "level: []", "without a 'level'", 12},
-        {"level: [0, -1.5]", "level: [0, nan]", "'nan' is no 'level'", 12},
-        {"spread: [1, 2]", "spread: [1]", "'spread'", 12},
-        {"spread: [1, 2]", "spread: [1, -2]", "'-2' is no 'spread'", 12},
-        {"slope: -2", "slope: 2", "'2' is no 'slope'", 12},
-        {"slope: -2", "slope: [-2]", "a list or map", 12},
-        {"slope: -2, ", "", "without 'slope'", 12},
-        {"own: 0.25", "own: 1.25", "'1.25' is no 'own'", 12},
-        {"query: [1, ", "query: [0.5, ", "add up to 0.5", 12},
-        {"born: 0.3", "born: 0.7", "nothing is left", 12},
-        {"born: 0.3", "born: 0.3x", "'0.3x' is no 'born'", 12},
+        {"level: [0, -1.5]", "level: []", "without a 'level'", 14},
+        {"level: [0, -1.5]", "level: [0, nan]", "'nan' is no 'level'", 14},
+        {"spread: [1, 2]", "spread: [1]", "'spread'", 14},
+        {"spread: [1, 2]", "spread: [1, -2]", "'-2' is no 'spread'", 14},
+        {"slope: -2", "slope: 2", "'2' is no 'slope'", 14},
+        {"slope: -2", "slope: [-2]", "a list or map", 14},
+        {"slope: -2, ", "", "without 'slope'", 14},
+        {"own: 0.25", "own: 1.25", "'1.25' is no 'own'", 14},
+        {"query: [1, ", "query: [0.5, ", "add up to 0.5", 14},
+        {"born: 0.3", "born: 0.7", "nothing is left", 14},
+        {"born: 0.3", "born: 0.3x", "'0.3x' is no 'born'", 14},
     };
     static const char text[] = FACTS "heads:\n  - {" HEAD "}\n";
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
