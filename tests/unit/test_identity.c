@@ -172,13 +172,15 @@ static void every_figure_of_the_machine_changes_the_identity(void **state)
 static void files_are_known_by_their_content(void **state)
 {
     (void)state;
-    char model[128], system[128], trace[128], table[64], run[17];
+    char model[128], system[128], trace[128], hardware[128], table[64], run[17];
     tiny_model(2, model);
+    snprintf(hardware, sizeof hardware, "hardware=%s/machine.yaml", folder);
+    write_text(hardware + strlen("hardware="), "gpu: a40\nlink: pcie4-x16\nhost: epyc-9654\n");
     bare_system(system);
     tiny_trace("other", trace);
     make_path(folder, "tiny.heads.tsv", table);
     write_text(table, "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.8\n");
-    const char *const overrides[] = {model, tiny_machine, system, trace, "context=1000", NULL};
+    const char *const overrides[] = {model, hardware, system, trace, "context=1000", NULL};
     strcpy(run, identity_of(overrides));
 
     write_text(table, "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.9\n");
@@ -186,6 +188,11 @@ static void files_are_known_by_their_content(void **state)
     unlink(table);
     assert_string_not_equal(run, identity_of(overrides));
     write_text(table, "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.8\n");
+    assert_string_equal(run, identity_of(overrides));
+
+    write_text(hardware + strlen("hardware="), "gpu: a40\nlink: pcie5-x16\nhost: epyc-9654\n");
+    assert_string_not_equal(run, identity_of(overrides));
+    write_text(hardware + strlen("hardware="), "gpu: a40\nlink: pcie4-x16\nhost: epyc-9654\n");
     assert_string_equal(run, identity_of(overrides));
 
     write_text(system + strlen("system="), "operators: 41\n");

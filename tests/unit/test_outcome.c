@@ -250,7 +250,6 @@ static void details_are_by_layer_and_step(void **state)
     result_release(&result);
     plan_release(&plan);
     setup_release(&setup);
-
 }
 
 /* The nearest rank: the smallest step time that so many percent do not exceed. */
@@ -360,7 +359,7 @@ static void what_does_not_fit_is_a_result(void **state)
         if (strncmp(result.message, sizes[i].message, strlen(sizes[i].message)) != 0) {
             fail_msg("'%s'", result.message);
         }
-        assert_int_equal(result.message[0] == '\0', ok);
+        assert_true(ok || result.message[0] != '\0');
         assert_true(integer_of(&result, COLUMN_HBM_BYTES) > 0);
         assert_int_equal(result.cells[COLUMN_STEP].set, ok);
         assert_int_equal(result.cells[COLUMN_BASIS].set, ok);

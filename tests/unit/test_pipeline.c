@@ -408,6 +408,44 @@ static void launch_thread_gathers_and_waits(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &wish);
 }
 
+/* The same for layer 1 alone, over a link of 0.1 B/ns; layer 0 is resident and selects by itself,
+ * in 400 + 10000. The barrier waits for what was prefetched, though nothing needs it yet.
+ *
+ *  launch  as above to the copy call 102932, local 103932 (104932), attend 105932, post 106932
+ *          (109932), barrier 904932-924932, L1 pre 925932 (927932), attend 928932, post 929932
+ *          (932932), barrier 1095564-1115564, edge 1116564
+ *  h2d     L1's 102932-904932; the main stream has 99.9 B/ns from 104932
+ *  main    pre, retrieve -63612, local 103932-114332, attend -115332, post -255893,
+ *          L1 pre 925932-954144, attend -955144, post -1095564, edge 1116564-1136744 */
+static void barrier_waits_for_the_prefetch(void **state)
+{
+    const struct wish wish = {
+        .step = 1136744,
+        .parts = {[PART_COMPUTE] = 28212 + 28212 + 1000 + 140420 + 20180,
+                  [PART_RETRIEVAL] = 14400,
+                  [PART_LAUNCH] = 1000 + 1000 + 1000 + 1000, /* pre, copy, pre, edge */
+                  [PART_SYNC] = 2320 + 20000 + 20000 + 20000,
+                  [PART_GATHER] = 16000,
+                  [PART_LINK] = 802000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000 + 2000 + 1000 + 1000, /* pre, copy and local, pre, edge */
+                   [PART_SYNC] = 62320,
+                   [PART_GATHER] = 16000,
+                   [PART_LINK] = 904932 - 255893,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {255893 - 21000, 1095564 - 255893},
+        .in = 80000,
+        .out = 3200 + 800,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={resident_heads: first-layer, sinks: 0tok, recent: 0tok, selection: 10%,"
+          " retrieval: partial-weights, retrieval_bytes: 10B, retrieval_per_query_head: yes,"
+          " retrieval_query: 20%, retrieval_kernels: 2, transfer: gather+copy,"
+          " prefetch: next-layer, sync: cpu, syncs: 1, layer_barrier: yes, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%", "hardware.link.h2d=100MB/s"), &wish);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +462,7 @@ int main(void)
         cmocka_unit_test(late_prefetch_stalls_on_the_link),
         cmocka_unit_test(all_hits_move_nothing),
         cmocka_unit_test(launch_thread_gathers_and_waits),
+        cmocka_unit_test(barrier_waits_for_the_prefetch),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -204,6 +204,46 @@ static void equal_steps_take_equal_times(void **state)
     for_every_system(OVERRIDES("steps=4"), check_steady);
 }
 
+/* The task of a stage of a step and layer. */
+static const struct engine_record *task_of(const struct pipe *pipe, const char *stage,
+                                           uint32_t step, uint32_t layer, int resource)
+{
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        const struct pipe_mark *mark = &pipe->marks[record->tag];
+        if (mark->step == step && mark->layer == layer && strcmp(mark->stage, stage) == 0 &&
+            record->resource == pipe->resource[resource]) {
+            return record;
+        }
+    }
+    fail_msg("no '%s' in layer %u", stage, layer);
+    return NULL;
+}
+
+/* Whole layers are asked for by a launch thread that is far ahead. Layer l + 1 is fetched in layer
+ * l, into the buffer that layer l - 1 attended to. */
+static void buffers_are_not_filled_while_in_use(void **state)
+{
+    enum { BUFFERED = 4 };
+    (void)state;
+    char model[128], bare[128];
+    struct setup setup =
+        SETUP(tiny_model(BUFFERED, model), tiny_machine, bare_system(bare), "context=1000",
+              "steps=2", "trace=assumed:hit=0%", "mechanisms={full_layers: 4, operators: 8}",
+              "hardware.link.h2d=50GB/s");
+    struct course course;
+    make_course(&setup, &course);
+    for (uint32_t l = 1; l + 1 < BUFFERED; l++) {
+        const struct engine_record *fetch = task_of(&course.pipe, "transfer", 1, l, PIPE_H2D);
+        const struct engine_record *used = task_of(&course.pipe, "attend", 1, l - 1, PIPE_MAIN);
+        const struct engine_record *use = task_of(&course.pipe, "attend", 1, l + 1, PIPE_MAIN);
+        assert_int_equal(fetch->start_ns, used->end_ns); /* nothing else holds it up */
+        assert_true(use->start_ns >= fetch->end_ns);
+    }
+    course_release(&course);
+    setup_release(&setup);
+}
+
 /* ---- monotony -------------------------------------------------------------------------------- */
 
 static int64_t time_of(const char *const *overrides)
@@ -423,6 +463,7 @@ int main(void)
         cmocka_unit_test(times_and_bytes_add_up_on_a_recording),
         cmocka_unit_test(all_hits_never_wait_for_the_link),
         cmocka_unit_test(equal_steps_take_equal_times),
+        cmocka_unit_test(buffers_are_not_filled_while_in_use),
         cmocka_unit_test(better_figures_are_never_slower),
         cmocka_unit_test(worst_head_decides),
         cmocka_unit_test(every_pair_of_mechanisms_runs_or_is_refused),
