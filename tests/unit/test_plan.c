@@ -137,8 +137,8 @@ static const struct {
       .dram = 3520000}},
     /* A first layer that loads everything: two buffers of all 1000 tokens, and no
      * index: 4 * 1000 * 32 * 2. */
-    {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store, prefetch: next-layer,"
-     " full_layers: 1}",
+    {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store,"
+     " prefetch: next-layer, full_layers: 1}",
      {.window = 217600,
       .metadata = 256000,
       .buffers = 3200000,
@@ -146,8 +146,8 @@ static const struct {
       .dram = 3200000}},
     /* The first layer resident, 4 * 1000 * 400; windows and caches of 200 tokens for the other 4
      * heads. What is not merged goes straight into the cache: no buffer. */
-    {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store, resident_heads: first-layer,"
-     " policy: lru, budget: 2x}",
+    {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store,"
+     " resident_heads: first-layer, policy: lru, budget: 2x}",
      {.resident = 1600000,
       .window = 108800,
       .cache = 320000,
@@ -157,8 +157,8 @@ static const struct {
     /* 64 clusters of 16 tokens, of which 6 are selected, 96 tokens. An estimation zone reads K and
      * V of a cluster's summary, 200 B, where these are more than the centroid: 8 * 64 * 200 * 2.
      * One execution buffer: 4 * 96 * 400. */
-    {"{retrieval: clusters, retrieval_tokens: 16tok, retrieval_bytes: 100B, selection: 10%, transfer: cpu-store,"
-     " policy: lru, budget: 2x, merge: yes, estimation: 20%}",
+    {"{retrieval: clusters, retrieval_tokens: 16tok, retrieval_bytes: 100B, selection: 10%,"
+     " transfer: cpu-store, policy: lru, budget: 2x, merge: yes, estimation: 20%}",
      {.window = 217600,
       .cache = 614400,
       .metadata = 204800,
@@ -422,7 +422,7 @@ static void largest_batch_is_the_last_that_fits(void **state)
                 plan_release(&plan);
                 check_largest(&setup, largest, limit);
                 for (uint32_t batch = 1; strstr(budget, "GiB") == NULL && batch <= largest;
-                     batch += 1 + largest / 8) {
+                     batch += 1 + largest / 4) {
                     assert_true(fits_at(&setup, batch, &plan));
                     plan_release(&plan);
                 }
