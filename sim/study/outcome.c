@@ -62,7 +62,7 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
     uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
     char a[32], b[32];
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are; at most %u sequences fit",
+             "%s: needs %s of the %s there are; largest batch %u",
              hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
              units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch);
 }
@@ -239,7 +239,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
            write_steps(ledger, timing, result, why);
 }
 
-/* "SmolLM2-135M-Instruct, 3840→131072 tokens" */
+/* "SmolLM2-135M-Instruct 3840→131072 tokens"; a generated trace is a twin of what was fitted. */
 static void describe_trace(const struct setup *setup, char *text, size_t size)
 {
     if (setup->trace == NULL) {
@@ -250,11 +250,15 @@ static void describe_trace(const struct setup *setup, char *text, size_t size)
     const struct trace_header *header = trace_header(setup->trace);
     json_t *source = json_loads(header->source, 0, NULL);
     const char *model = json_string_value(json_object_get(source, "model"));
-    if (header->context == setup->context) {
-        snprintf(text, size, "%.100s %u tokens", model ? model : "?", header->context);
+    const json_t *fitted = json_object_get(source, "fitted_context");
+    const char *twin = fitted != NULL ? "twin of " : "";
+    uint64_t context = fitted != NULL ? (uint64_t)json_integer_value(fitted) : header->context;
+    if (context == setup->context) {
+        snprintf(text, size, "%s%.100s %llu tokens", twin, model ? model : "?",
+                 (unsigned long long)context);
     } else {
-        snprintf(text, size, "%.100s %u→%llu tokens", model ? model : "?", header->context,
-                 (unsigned long long)setup->context);
+        snprintf(text, size, "%s%.100s %llu→%llu tokens", twin, model ? model : "?",
+                 (unsigned long long)context, (unsigned long long)setup->context);
     }
     json_decref(source);
 }

@@ -1,21 +1,17 @@
 /* Reading the keys of a scenario, in the order in which one needs the other. */
 #include "study/resolve.h"
 
-#include "base/named.h"
 #include "decode/pipeline.h"
+#include "study/resolve_trace.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #define MOST_CONTEXT ((uint64_t)1 << 32)
 #define MOST_BATCH ((uint64_t)1 << 20)
 #define MOST_BYTES ((uint64_t)1 << 53)
 #define MOST_STEPS ((uint64_t)1 << 16) /* all are timed in one schedule */
-#define DEFAULT_TRACE "smollm2-135m"
 
 static const struct node *required(const struct node *root, const char *key, const char *example,
                                    struct error *why)
@@ -83,76 +79,6 @@ static bool read_system(const struct node *root, struct node **merged, struct se
     return read_required_text(root, "system", "retroinfer", &node, &name, why) &&
            system_load(name, node, node_get(root, "mechanisms"), &out->mechanisms, &out->system,
                        merged, why);
-}
-
-/* assumed:hit=93%,spread=5% */
-static bool read_assumed(const struct node *node, const char *text, struct setup *out,
-                         struct error *why)
-{
-    char hit[32] = "", spread[32] = "0%";
-    int used = 0;
-    sscanf(text, "assumed:hit=%31[^,]%n,spread=%31s%n", hit, &used, spread, &used);
-    if (used == 0 || text[used] != '\0') {
-        node_error(node, why, "'%.100s' is no assumed ledger", text);
-        return error_expect(why, "assumed:hit=93%%,spread=5%%");
-    }
-    if (!units_parse(hit, UNIT_SHARE, node->file, node->line, "hit", &out->assumed_hit, why) ||
-        !units_parse(spread, UNIT_SHARE, node->file, node->line, "spread", &out->assumed_spread,
-                     why)) {
-        return false;
-    }
-    if (out->assumed_hit > 1) {
-        return node_error(node, why, "a hit ratio of '%s' is above 100%%", hit);
-    }
-    return true;
-}
-
-/* A recording of this very model: its name begins the recorded one, and the geometry is the same.
- */
-static bool is_recording_of(const struct trace_header *header, const struct model *model)
-{
-    json_t *source = json_loads(header->source, 0, NULL);
-    const char *name = json_string_value(json_object_get(source, "model"));
-    bool same = name != NULL && strncasecmp(name, model->name, strlen(model->name)) == 0 &&
-                header->layers == model->layer_count && header->kv_heads == model->kv_heads &&
-                header->query_heads == model->query_heads && header->head_dim == model->head_dim;
-    json_decref(source);
-    return same;
-}
-
-/* The model's own shipped recording where there is one. */
-static const char *default_trace(const struct model *model)
-{
-    char path[4096];
-    struct error ignored;
-    bool own =
-        named_file(model->name, "traces", "swt", "trace", NULL, 0, path, sizeof path, &ignored) &&
-        access(path, F_OK) == 0;
-    return own ? model->name : DEFAULT_TRACE;
-}
-
-static bool read_trace(const struct node *root, struct setup *out, struct error *why)
-{
-    const struct node *node = node_get(root, "trace");
-    const char *name = default_trace(&out->model);
-    char path[4096];
-    if (!node_text(root, "trace", &name, why)) {
-        return false;
-    }
-    snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
-    if (strncmp(name, "assumed:", 8) == 0) {
-        return read_assumed(node, name, out, why);
-    }
-    if (!named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
-                    node != NULL ? node->line : 0, path, sizeof path, why)) {
-        return false;
-    }
-    out->trace = trace_open(path, why);
-    if (out->trace == NULL) {
-        return false;
-    }
-    out->trace_is_model = is_recording_of(trace_header(out->trace), &out->model);
-    return true;
 }
 
 /* A whole number of at least `least`. */
@@ -321,7 +247,7 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
                 read_order(root, out, why) && read_size(root, out, why) &&
                 read_memory(root, out, why) && read_hardware(root, out, why) &&
-                read_trace(root, out, why) && write_scenario(root, merged, out, why);
+                resolve_trace(root, out, why) && write_scenario(root, merged, out, why);
     node_destroy(merged);
     if (!good) {
         setup_release(out);

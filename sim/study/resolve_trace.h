@@ -1,0 +1,13 @@
+/* The key `trace` of a scenario. */
+#ifndef STUDY_RESOLVE_TRACE_H
+#define STUDY_RESOLVE_TRACE_H
+
+#include "base/node.h"
+#include "decode/setup.h"
+
+/* Open what `trace` names into `out`, whose model, mechanisms, context, steps, warm-up and seed are
+ * read: a recording by name or path; a trace profile, by path (.yaml) or, where no recording has
+ * that name, by name; or assumed:hit=H,spread=S. */
+bool resolve_trace(const struct node *root, struct setup *out, struct error *why);
+
+#endif
