@@ -1,4 +1,4 @@
-/* Rings of buckets and of the blocks in them; the idea is in frequency.h. */
+/* Rings and heap; the idea is in frequency.h. */
 #include "policy/frequency.h"
 
 #include "base/array.h"
@@ -9,107 +9,124 @@ bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capac
                     struct error *why)
 {
     *frequency = (struct frequency){.blocks = blocks};
-    if (blocks >= UINT32_MAX / 2 - 1) {
+    if (blocks >= UINT32_MAX / 2) {
         return error_set(why, NULL, 0, "a cache over %u blocks", blocks);
     }
-    uint32_t buckets = capacity + 2; /* one more than blocks while a block moves, and the head */
-    frequency->entries = array_zeroed((size_t)blocks + buckets, sizeof *frequency->entries, why);
-    frequency->buckets =
-        frequency->entries ? array_zeroed(buckets, sizeof *frequency->buckets, why) : NULL;
-    if (!frequency->buckets) {
+    size_t links = (size_t)blocks + FREQUENCY_RINGS + 1, heap = (size_t)capacity + 1;
+    if (!(frequency->rank = array_zeroed(blocks, sizeof *frequency->rank, why)) ||
+        !(frequency->links = array_zeroed(links, sizeof *frequency->links, why)) ||
+        !(frequency->heap = array_zeroed(heap, sizeof *frequency->heap, why)) ||
+        !(frequency->place = array_zeroed(blocks, sizeof *frequency->place, why))) {
         frequency_release(frequency);
         return false;
     }
-    for (uint32_t b = 0; b < buckets; b++) {
-        struct frequency_entry *head = &frequency->entries[blocks + b];
-        head->older = head->newer = blocks + b;
-        frequency->buckets[b].more = b + 1 < buckets ? b + 1 : 0;
+    for (uint32_t head = blocks; head < links; head++) {
+        frequency->links[head] = (struct frequency_link){.older = head, .newer = head};
     }
-    frequency->buckets[0].more = 0;
-    frequency->vacant = 1;
     return true;
 }
 
 void frequency_release(struct frequency *frequency)
 {
-    free(frequency->entries);
-    free(frequency->buckets);
+    free(frequency->rank);
+    free(frequency->links);
+    free(frequency->heap);
+    free(frequency->place);
     *frequency = (struct frequency){0};
 }
 
-/* An empty bucket of `count` behind bucket `fewer`. */
-static uint32_t bucket_open(struct frequency *frequency, uint32_t fewer, uint64_t count)
+/* ---- the heap, in order of the ranks in it ---- */
+
+static bool is_less(struct frequency_rank a, struct frequency_rank b)
 {
-    struct frequency_bucket *buckets = frequency->buckets;
-    uint32_t bucket = frequency->vacant, more = buckets[fewer].more;
-    frequency->vacant = buckets[bucket].more;
-    buckets[bucket] = (struct frequency_bucket){.count = count, .fewer = fewer, .more = more};
-    buckets[fewer].more = buckets[more].fewer = bucket;
-    return bucket;
+    return a.count != b.count ? a.count < b.count : a.when < b.when;
 }
 
-static void bucket_close(struct frequency *frequency, uint32_t bucket)
+static void heap_put(struct frequency *frequency, uint32_t at, struct frequency_place place)
 {
-    struct frequency_bucket *buckets = frequency->buckets;
-    uint32_t fewer = buckets[bucket].fewer, more = buckets[bucket].more;
-    buckets[fewer].more = more;
-    buckets[more].fewer = fewer;
-    buckets[bucket].more = frequency->vacant;
-    frequency->vacant = bucket;
+    frequency->heap[at] = place;
+    frequency->place[place.block] = at;
 }
 
-/* Put a block at the new end of a bucket. */
-static void bucket_link(struct frequency *frequency, uint32_t bucket, uint32_t block)
+/* Put what belongs to `at` or above there. */
+static void heap_up(struct frequency *frequency, uint32_t at, struct frequency_place place)
 {
-    struct frequency_entry *entries = frequency->entries;
-    uint32_t head = frequency->blocks + bucket, older = entries[head].older;
-    entries[block] = (struct frequency_entry){.older = older, .newer = head, .bucket = bucket};
-    entries[older].newer = entries[head].older = block;
-}
-
-static void bucket_unlink(struct frequency *frequency, uint32_t block)
-{
-    struct frequency_entry *entries = frequency->entries;
-    uint32_t older = entries[block].older, newer = entries[block].newer;
-    entries[older].newer = newer;
-    entries[newer].older = older;
-    if (older == newer) { /* both the head: it was alone */
-        bucket_close(frequency, entries[block].bucket);
+    for (; at > 1 && is_less(place.rank, frequency->heap[at / 2].rank); at /= 2) {
+        heap_put(frequency, at, frequency->heap[at / 2]);
     }
+    heap_put(frequency, at, place);
+}
+
+/* Put what belongs to `at` or below there. */
+static void heap_down(struct frequency *frequency, uint32_t at, struct frequency_place place)
+{
+    const struct frequency_place *heap = frequency->heap;
+    for (uint32_t child; (child = 2 * at) <= frequency->count; at = child) {
+        child += child < frequency->count && is_less(heap[child + 1].rank, heap[child].rank);
+        if (!is_less(heap[child].rank, place.rank)) {
+            break;
+        }
+        heap_put(frequency, at, heap[child]);
+    }
+    heap_put(frequency, at, place);
+}
+
+static void heap_remove(struct frequency *frequency, uint32_t at)
+{
+    struct frequency_place last = frequency->heap[frequency->count--];
+    if (at > frequency->count) {
+        return;
+    }
+    heap_down(frequency, at, last);
+    heap_up(frequency, frequency->place[last.block], last);
+}
+
+/* Bring every block at the top to where it belongs by now, until one is there already. */
+static uint32_t heap_least(struct frequency *frequency)
+{
+    for (;;) {
+        struct frequency_place top = frequency->heap[1];
+        struct frequency_rank now = frequency->rank[top.block];
+        if (now.when == top.rank.when) {
+            return top.block;
+        }
+        top.rank = now;
+        heap_down(frequency, 1, top);
+    }
+}
+
+/* ---- both ---- */
+
+void frequency_rise(struct frequency *frequency, uint32_t block)
+{
+    struct frequency_place place = {.rank = frequency->rank[block], .block = block};
+    heap_up(frequency, ++frequency->count, place);
 }
 
 void frequency_add(struct frequency *frequency, uint32_t block)
 {
-    uint32_t first = frequency->buckets[0].more;
-    if (frequency->buckets[first].count != 1) {
-        first = bucket_open(frequency, 0, 1);
-    }
-    bucket_link(frequency, first, block);
+    frequency->rank[block] = (struct frequency_rank){.count = 1, .when = ++frequency->touches};
+    frequency_link(frequency, 1, block);
+    frequency->least = 1;
 }
 
-void frequency_touch(struct frequency *frequency, uint32_t block)
+uint32_t frequency_least(struct frequency *frequency)
 {
-    const struct frequency_entry *entry = &frequency->entries[block];
-    uint32_t bucket = entry->bucket, more = frequency->buckets[bucket].more;
-    uint64_t count = frequency->buckets[bucket].count + 1;
-    if (frequency->buckets[more].count != count) {
-        if (entry->older == entry->newer) { /* alone: its bucket counts on */
-            frequency->buckets[bucket].count = count;
-            return;
+    for (; frequency->least <= FREQUENCY_RINGS; frequency->least++) {
+        uint32_t head = frequency->blocks + frequency->least;
+        if (frequency->links[head].newer != head) {
+            return frequency->links[head].newer;
         }
-        more = bucket_open(frequency, bucket, count);
     }
-    bucket_unlink(frequency, block);
-    bucket_link(frequency, more, block);
-}
-
-uint32_t frequency_least(const struct frequency *frequency)
-{
-    return frequency->entries[frequency->blocks + frequency->buckets[0].more].newer;
+    return heap_least(frequency);
 }
 
 void frequency_remove(struct frequency *frequency, uint32_t block)
 {
-    bucket_unlink(frequency, block);
-    frequency->entries[block].bucket = 0;
+    if (frequency->rank[block].count <= FREQUENCY_RINGS) {
+        frequency_unlink(frequency, block);
+    } else {
+        heap_remove(frequency, frequency->place[block]);
+    }
+    frequency->rank[block].count = 0;
 }

@@ -47,12 +47,7 @@ static struct policy *lfu_create(const double *values, const struct policy_env *
 
 static inline bool lfu_touch(struct policy *policy, uint32_t block)
 {
-    struct lfu *lfu = (struct lfu *)policy;
-    bool held = frequency_has(&lfu->frequency, block);
-    if (held) {
-        frequency_touch(&lfu->frequency, block);
-    }
-    return held;
+    return frequency_touch(&((struct lfu *)policy)->frequency, block);
 }
 
 static inline bool lfu_admit(struct policy *policy, uint32_t block)

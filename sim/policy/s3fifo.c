@@ -4,8 +4,8 @@
  * SMALL (a tenth of the cache). What leaves it goes on to MAIN if it was hit twice there, else out
  * of the cache, remembered in GHOST (nine tenths of the cache, rounded down); a miss on a ghost
  * enters MAIN at once. MAIN is a CLOCK that counts to three: a block with a count goes round, one
- * less; counts start at 0 in each queue. Until the first eviction, what SMALL has no room for
- * enters MAIN.
+ * less; counts start at 0 in each queue. What SMALL has no room for enters MAIN: only until the
+ * cache is full, as an eviction leaves room in SMALL.
  */
 #include "base/array.h"
 #include "policy/batch.h"
@@ -21,7 +21,6 @@ enum { COUNT_MOST = 3, COUNT_MOVES = 2 /* from SMALL to MAIN */ };
 struct s3fifo {
     struct policy base;
     uint32_t capacity, small, ghosts;
-    bool evicted; /* anything yet */
     struct queues queues;
     uint16_t *count;  /* [blocks] hits of a held block in its queue; no bytes: a store to one could
                          change any pointer */
@@ -113,7 +112,6 @@ static void s3fifo_make_room(struct s3fifo *s3fifo)
     const struct queues *queues = &s3fifo->queues;
     uint32_t main = s3fifo->capacity - s3fifo->small;
     while (s3fifo->base.held == s3fifo->capacity) {
-        s3fifo->evicted = true;
         if (queue_count(queues, MAIN) > main || queue_count(queues, SMALL) == 0) {
             s3fifo_evict_main(s3fifo);
         } else {
@@ -131,7 +129,7 @@ static inline bool s3fifo_admit(struct policy *policy, uint32_t block)
         queue_remove(queues, block);
     }
     s3fifo_make_room(s3fifo);
-    bool overflows = !s3fifo->evicted && queue_count(queues, SMALL) >= s3fifo->small;
+    bool overflows = queue_count(queues, SMALL) >= s3fifo->small;
     queue_push(queues, remembered || overflows ? MAIN : SMALL, block);
     s3fifo->count[block] = 0;
     policy->held++;
