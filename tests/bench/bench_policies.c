@@ -1,0 +1,128 @@
+/* How fast each policy is on its own: accesses (wanted blocks) a second over a stream of demands
+ * that looks like decoding, at a cache of 30 %, as a ratio to the same policy by hand (bare.h). */
+#include "bare.h"
+#include "policy/next_use.h"
+#include "policy/policy.h"
+
+enum { ROUNDS = 15 /* taken in turns; the best counts, as others may use the machine too */ };
+
+static const struct {
+    const char *policy;
+    uint64_t (*bare)(const struct stream *stream); /* NULL: none */
+    const char *note;
+} rows[] = {
+    {"lru", bare_lru, ""},
+    {"fifo", bare_fifo, ""},
+    {"clock", bare_clock, ""},
+    {"sieve", bare_sieve, ""},
+    {"arc", bare_arc, ""},
+    {"s3fifo", bare_s3fifo, ""},
+    {"lfu", bare_lfu_heap, "of a heap"},
+    {"lecar", NULL, ""},
+    {"opt", NULL, ""},
+    {"opt:bypass", NULL, ""},
+    {"qsac", NULL, ""},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static struct demand stream_demand(const struct stream *stream, uint32_t step)
+{
+    return (struct demand){.units = stream->units[step],
+                           .mass = stream->mass[step],
+                           .wanted = WANTED,
+                           .recorded = WANTED,
+                           .query = stream->query[step][0],
+                           .query_heads = GROUP,
+                           .head_dim = DIM,
+                           .query_stride = 1};
+}
+
+static struct next_use stream_future(const struct stream *stream)
+{
+    struct error why;
+    struct next_use future;
+    next_use_init(&future);
+    bool good = true;
+    for (uint32_t step = 0; good && step < STEPS; step++) {
+        struct demand demand = stream_demand(stream, step);
+        good = next_use_add(&future, &demand, &why);
+    }
+    if (!good || !next_use_resolve(&future, UNITS, &why)) {
+        die(&why);
+    }
+    return future;
+}
+
+static uint64_t run_policy(const struct stream *stream, const char *name,
+                           const struct next_use *future)
+{
+    struct error why;
+    struct policy_env env = {.blocks = UNITS,
+                             .capacity = CAPACITY,
+                             .wanted = WANTED,
+                             .query_heads = GROUP,
+                             .head_dim = DIM,
+                             .next_use = future->access};
+    struct policy *policy = policy_create(policy_find(name, NULL, 0, &why), NULL, &env, &why);
+    if (policy == NULL) {
+        die(&why);
+    }
+    uint64_t hits = 0;
+    for (uint32_t step = 0; step < STEPS; step++) {
+        struct demand demand = stream_demand(stream, step);
+        struct outcome outcome;
+        policy_access(policy, &demand, &outcome);
+        hits += outcome.hit;
+    }
+    policy_destroy(policy);
+    return hits;
+}
+
+/* Seconds of each policy and of its bare loop, the best of all rounds. Returns whether each pair
+ * hits the same. */
+static bool measure(const struct stream *stream, double (*best)[2], uint64_t (*hits)[2])
+{
+    struct next_use future = stream_future(stream);
+    bool same = true;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t r = 0; r < ROWS; r++) {
+            double start = seconds();
+            hits[r][0] = run_policy(stream, rows[r].policy, &future);
+            double middle = seconds();
+            hits[r][1] = rows[r].bare ? rows[r].bare(stream) : hits[r][0];
+            double took[] = {middle - start, seconds() - middle};
+            for (int i = 0; i < 2; i++) {
+                best[r][i] = round == 0 || took[i] < best[r][i] ? took[i] : best[r][i];
+            }
+            same = same && hits[r][0] == hits[r][1];
+        }
+    }
+    next_use_release(&future);
+    return same;
+}
+
+int main(void)
+{
+    static struct stream stream;
+    double best[ROWS][2];
+    uint64_t hits[ROWS][2];
+    struct error why;
+    gsl_rng *random = random_stream(1, "bench.policies", 0, &why);
+    if (random == NULL) {
+        die(&why);
+    }
+    stream_fill(&stream, random);
+    gsl_rng_free(random);
+    bool same = measure(&stream, best, hits);
+    printf("%-12s %8s %14s %8s\n", "", "hit", "accesses/s", "of bare");
+    for (uint32_t r = 0; r < ROWS; r++) {
+        double accesses = (double)STEPS * WANTED;
+        printf("%-12s %7.1f%% %12.0f M", rows[r].policy, 100 * (double)hits[r][0] / accesses,
+               1e-6 * accesses / best[r][0]);
+        if (rows[r].bare) {
+            printf(" %8.2f %s", best[r][1] / best[r][0], rows[r].note);
+        }
+        printf("\n");
+    }
+    return same ? 0 : 1;
+}

@@ -1,0 +1,112 @@
+/* A stream of demands that looks like decoding, and the clock; for the benchmarks of policies. */
+#ifndef BENCH_STREAM_H
+#define BENCH_STREAM_H
+
+#include "base/random.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    UNITS = 4096,
+    WANTED = UNITS / 10,
+    CAPACITY = UNITS * 3 / 10,
+    STEPS = 2000,
+    DIM = 128,
+    GROUP = 4,
+};
+
+/* The demands, best first. */
+struct stream {
+    uint32_t units[STEPS][WANTED];
+    uint8_t mass[STEPS][WANTED];
+    int8_t query[STEPS][GROUP][DIM];
+};
+
+static inline void die(const struct error *why)
+{
+    char text[1024];
+    error_format(why, text, sizeof text);
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+    exit(1);
+}
+
+static inline double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline uint32_t below(gsl_rng *random, uint32_t end)
+{
+    return (uint32_t)gsl_rng_uniform_int(random, end);
+}
+
+static inline void swap(uint32_t *a, uint32_t *b)
+{
+    uint32_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Of two random places in [first, end), the one whose unit has the smaller number, or the larger.
+ */
+static inline uint32_t *draw(gsl_rng *random, uint32_t *order, uint32_t first, uint32_t end,
+                             bool smaller)
+{
+    uint32_t *a = &order[first + below(random, end - first)];
+    uint32_t *b = &order[first + below(random, end - first)];
+    return (*a < *b) == smaller ? a : b;
+}
+
+/* One step of decoding. Of what is wanted 30 % is replaced, three in four by what was wanted
+ * lately, and ranks are dealt anew. A unit of a small number comes sooner and goes later: some are
+ * wanted all the time. `order` holds what is wanted, then the rest, the latest first.
+ * One in twenty numbers of the query changes. */
+static inline void decode_step(gsl_rng *random, uint32_t *order, int8_t (*query)[DIM])
+{
+    for (uint32_t i = 0; i < WANTED * 3 / 10; i++) {
+        uint32_t span = below(random, 4) ? WANTED : UNITS - WANTED;
+        swap(draw(random, order, 0, WANTED, false),
+             draw(random, order, WANTED, WANTED + span, true));
+    }
+    for (uint32_t i = WANTED; i-- > 1;) {
+        swap(&order[i], &order[below(random, i + 1)]);
+    }
+    for (uint32_t i = 0; i < GROUP * DIM / 20; i++) {
+        query[below(random, GROUP)][below(random, DIM)] = (int8_t)((int)below(random, 255) - 127);
+    }
+}
+
+static inline void decode_start(gsl_rng *random, uint32_t *order, int8_t (*query)[DIM])
+{
+    for (uint32_t i = 0; i < UNITS; i++) {
+        order[i] = i;
+    }
+    for (uint32_t i = 0; i < GROUP * DIM; i++) {
+        query[i / DIM][i % DIM] = (int8_t)((int)below(random, 255) - 127);
+    }
+}
+
+static inline void stream_fill(struct stream *stream, gsl_rng *random)
+{
+    static uint32_t order[UNITS];
+    static int8_t query[GROUP][DIM];
+    decode_start(random, order, query);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        decode_step(random, order, query);
+        memcpy(stream->units[step], order, sizeof stream->units[step]);
+        memcpy(stream->query[step], query, sizeof query);
+        for (uint32_t i = 0; i < WANTED; i++) {
+            stream->mass[step][i] = (uint8_t)(40 + i / 4);
+        }
+    }
+}
+
+#endif
