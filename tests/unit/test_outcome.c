@@ -336,11 +336,11 @@ static const struct {
     {{"system=clo", "host_memory=15GiB"},
      "out-of-memory",
      "host",
-     "host memory: needs 15.5 GiB of the 15.0 GiB there are; at most 0 sequences fit"},
+     "host memory: needs 15.5 GiB of the 15.0 GiB there are; largest batch 0"},
     {{"system=clo", "host_memory=32GiB", "batch=3"},
      "out-of-memory",
      "host",
-     "host memory: needs 46.5 GiB of the 32.0 GiB there are; at most 2 sequences fit"},
+     "host memory: needs 46.5 GiB of the 32.0 GiB there are; largest batch 2"},
 };
 
 /* What does not fit is a result: identity and memory, but nothing that was timed. */
