@@ -12,6 +12,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,29 +168,45 @@ static bool run_gnuplot(char *const *arguments, struct error *why)
 
 /* ---- the picture ---- */
 
-static bool draw(size_t kind, const char *rows, const char *format, struct output *output,
-                 struct error *why)
+/* gnuplot does not say when its picture could not be written, so it draws into memory, by a name
+ * that the child opens. */
+static bool draw(size_t kind, const char *rows, const char *format, int picture, struct error *why)
 {
-    char script[4096];
+    char script[4096], folder[4096], name[64];
     const char *data = find_data(why);
-    if (data == NULL || !find_path("plots", kinds[kind].name, "gp", script, sizeof script, why)) {
+    if (data == NULL || !find_path("plots", kinds[kind].name, "gp", script, sizeof script, why) ||
+        !find_path("plots", "", "", folder, sizeof folder, why)) {
         return false;
     }
-    /* A picture called "|x" would be a pipe to gnuplot. */
-    const char *target = output->temporary != NULL ? output->temporary : output->path;
-    char *picture, *folder;
-    if (asprintf(&picture, "%s%s", target[0] == '/' ? "" : "./", target) < 0) {
-        return error_set(why, NULL, 0, "out of memory");
+    snprintf(name, sizeof name, "/proc/self/fd/%d", picture);
+    char *arguments[] = {"gnuplot", "-c", script, (char *)rows, name, (char *)format, folder, NULL};
+    return run_gnuplot(arguments, why);
+}
+
+static bool copy_picture(int picture, const char *path, FILE *out, struct error *why)
+{
+    char buffer[65536];
+    off_t offset = 0;
+    ssize_t count;
+    while ((count = pread(picture, buffer, sizeof buffer, offset)) > 0) {
+        if (fwrite(buffer, 1, (size_t)count, out) < (size_t)count) {
+            return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+        }
+        offset += count;
     }
-    if (asprintf(&folder, "%s/plots", data) < 0) {
-        free(picture);
-        return error_set(why, NULL, 0, "out of memory");
+    return count == 0 && offset > 0 ? true : error_set(why, NULL, 0, "gnuplot drew nothing");
+}
+
+static bool draw_into(size_t kind, const char *rows, const char *format,
+                      const struct output *output, struct error *why)
+{
+    int picture = memfd_create("picture", 0);
+    if (picture < 0) {
+        return error_set(why, NULL, 0, "no memory for a picture: %s", strerror(errno));
     }
-    char *arguments[] = {"gnuplot", "-c",           script, (char *)rows,
-                         picture,   (char *)format, folder, NULL};
-    bool ok = run_gnuplot(arguments, why);
-    free(folder);
-    free(picture);
+    bool ok = draw(kind, rows, format, picture, why) &&
+              copy_picture(picture, output->path, output->file, why);
+    close(picture);
     return ok;
 }
 
@@ -215,7 +232,7 @@ static bool plot_rows(size_t kind, const char *database, FILE *file, const char 
         !output_open(path, &output, why)) {
         return false;
     }
-    if (!draw(kind, rows, format, &output, why)) {
+    if (!draw_into(kind, rows, format, &output, why)) {
         output_discard(&output);
         return false;
     }
