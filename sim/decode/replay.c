@@ -49,6 +49,9 @@ bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted
 {
     const struct trace_header *header = trace_header(trace);
     *wanted = replay_units(header, selection);
+    if (*wanted == header->keep + 1 && selection * header->units < *wanted) {
+        *wanted = header->keep; /* a share in whole clusters, less than a unit over what is kept */
+    }
     struct demand_shape recorded = demand_shape(header, *wanted, header->sinks, header->recent);
     if (*wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
         error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
