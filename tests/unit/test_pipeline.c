@@ -194,6 +194,25 @@ static void each_operator_has_its_own_roofline(void **state)
           OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s", "hardware.gpu.flops_share=50%"), &slow);
 }
 
+/* Two GPUs: 10 query and 2 KV heads, half of the FFN and of the head; norms, hidden states and the
+ * embedding as before. Bytes: pre 10000 + (qkv) 1403400 + 2400 + 800 = 1416600; attend 2000 + 400 *
+ * 1000; post (o) 1003000 + 10000 + (gate_up) 4006000 + 6000 + (down) 2004000 = 7029000; edge 4000 +
+ * 10000 + 1003000. Two all-reduces of 5 us a layer. */
+static void gpus_share_the_work_and_meet_twice_a_layer(void **state)
+{
+    const struct wish wish = {
+        .step = 25000 + 2 * (14166 + 4020 + 70290 + 10000) + 10170,
+        .parts = {[PART_COMPUTE] = 2 * (14166 + 4020 + 70290) + 10170,
+                  [PART_COLLECTIVE] = 20000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {98476, 98476},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("tensor_parallel=2"), &wish);
+}
+
 /* ---- KV on the host -------------------------------------------------------------------------- */
 
 #define MANAGED                                                                                    \
@@ -456,6 +475,7 @@ int main(void)
         cmocka_unit_test(scheduler_holds_up_the_next_step),
         cmocka_unit_test(batch_and_context_cost_their_bytes),
         cmocka_unit_test(each_operator_has_its_own_roofline),
+        cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
         cmocka_unit_test(prefetch_in_time_is_hidden),
