@@ -44,7 +44,7 @@ CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all demo test bench fuzz capture install compile_commands.json help clean
+.PHONY: all demo test bench fuzz capture study install compile_commands.json help clean
 .PHONY: packages units fuzzers
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -78,6 +78,10 @@ fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 
 capture: ## record the shipped decode trace again, from nothing
 	traces/capture/recreate.sh
+
+study: ## record what is missing and print how far generated traces are from recordings
+	$(SUBMAKE) all
+	traces/study.sh
 
 install: all ## install program, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway

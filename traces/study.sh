@@ -1,0 +1,74 @@
+#!/bin/bash
+# The honesty study: how far twins are from recordings that their fit saw, and that it did not.
+#
+#   traces/study.sh [FOLDER]     the table of README.md, as Markdown; misses in bold
+#
+# Recordings are kept in FOLDER (default build/study) and made where they are missing, a quarter of an
+# hour on 2 cores: SmolLM2-135M at 1920, 3840 and 7680 tokens of the Debian Policy Manual, and at 3840
+# of libpng's manual; 384 steps each. What recording needs comes from capture/recreate.sh.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/.." && pwd)
+folder=${1:-$root/build/study}
+work=$root/build/capture
+program=${PROGRAM:-$root/build/spillway}
+policy=(debian-policy /usr/share/doc/debian-policy/policy.txt.gz 30000)
+libpng=(libpng16-16 /usr/share/doc/libpng16-16/libpng-manual.txt.gz 20000)
+
+say() { echo "study: $*" >&2; }
+
+# Slim images install packages without their documentation.
+find_text() { # PACKAGE PATH
+    if [ -r "$2" ]; then
+        echo "$2"
+    else
+        [ -r "$work$2" ] ||
+            (cd "$work" && apt-get download -qq "$1" && dpkg-deb -x "$1"_*.deb .) >&2
+        echo "$work$2"
+    fi
+}
+
+record() { # NAME CONTEXT PACKAGE TEXT OFFSET
+    local out=$folder/$1.swt
+    [ ! -e "$out" ] || return 0
+    [ -e "$work/venv/complete" ] || "$here/capture/recreate.sh" "$folder/shipped.swt" >&2
+    say "recording $1"
+    "$work/venv/bin/python" "$here/capture/capture.py" --forced --steps 384 --context "$2" \
+        --model "$work/SmolLM2-135M-Instruct.Q4_1.gguf" --text "$(find_text "$3" "$4")" \
+        --offset "$5" -o "$out" >&2
+}
+
+# One JSON object a comparison, in the order of the columns.
+compare() {
+    cd "$folder"
+    "$program" trace fit ./policy-3840.swt --json --check ./policy-7680.swt --check ./libpng-3840.swt
+    "$program" trace fit ./policy-1920.swt --json --check ./policy-3840.swt --check ./policy-7680.swt
+}
+
+print_table() {
+    python3 -c '
+import json, sys
+reports = [json.loads(line) for line in sys.stdin]
+columns = ["3840, its own twin", "3840 → 7680", "3840, another text",
+           "1920, its own twin", "1920 → 3840", "1920 → 7680"]
+print("| figure | " + " | ".join(columns) + " |")
+print("|---" * (len(columns) + 1) + "|")
+for name in reports[0]:
+    if not isinstance(reports[0][name], dict):
+        continue
+    cells = []
+    for report in reports:
+        was, twin, miss = (report[name][key] for key in ("recording", "twin", "miss"))
+        text = f"{was:.3f} {100 * (twin - was):+.1f}".replace("0.", ".", 1)
+        cells.append(f"**{text}**" if miss else text)
+    print(f"| `{name}` | " + " | ".join(cells) + " |")
+'
+}
+
+mkdir -p "$folder" "$work"
+record policy-1920 1920 "${policy[@]}"
+record policy-3840 3840 "${policy[@]}"
+record policy-7680 7680 "${policy[@]}"
+record libpng-3840 3840 "${libpng[@]}"
+compare | print_table
