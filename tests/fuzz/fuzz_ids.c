@@ -1,0 +1,66 @@
+/* Any bytes as a plain stream of ids: refused with a reason, or drawn under every policy. None that
+ * fetches on demand misses less than OPT, and none more than all or less than the different ids. */
+#include "policy/policy.h"
+#include "study/miss_curve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SIZES = 4, IDS_MOST = 4096 };
+
+static void require(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+static struct miss_curve draw(const struct ids *ids, const char *policy, const uint32_t *sizes)
+{
+    struct error why;
+    struct miss_curve curve;
+    struct miss_request request = {
+        .policy = policy_find(policy, NULL, 0, &why), .sizes = sizes, .count = SIZES};
+    miss_curve_init(&curve);
+    require(miss_curve_of_ids(ids, &request, 1, &curve, &why));
+    return curve;
+}
+
+static void draw_all(const struct ids *ids, const uint32_t *sizes)
+{
+    struct miss_curve least = draw(ids, "opt:bypass", sizes);
+    for (size_t row = 0; policies[row]; row++) {
+        if (policies[row]->needs_queries) {
+            continue;
+        }
+        struct miss_curve curve = draw(ids, policies[row]->name, sizes);
+        require(curve.accesses == ids->count);
+        for (uint32_t i = 0; i < SIZES; i++) {
+            require(curve.misses[i] >= least.misses[i] && curve.misses[i] >= ids->blocks &&
+                    curve.misses[i] <= ids->count);
+        }
+        miss_curve_release(&curve);
+    }
+    miss_curve_release(&least);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    struct error why;
+    struct ids ids;
+    int file = memfd_create("fuzz.u32", 0);
+    require(file >= 0 && write(file, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (!ids_read(path, &ids, &why)) {
+        require(why.found[0] != '\0');
+    } else if (ids.count <= IDS_MOST) { /* the rest would be slow, no more */
+        uint32_t sizes[SIZES] = {1, 1 + ids.blocks / 10, 1 + ids.blocks / 3, ids.blocks};
+        draw_all(&ids, sizes);
+    }
+    ids_release(&ids);
+    close(file);
+    return 0;
+}
