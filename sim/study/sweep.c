@@ -1,9 +1,13 @@
-/* The calling thread resolves points, deals them to the workers through a ring of slots, and
- * delivers what comes back in point order; it alone touches the store.
+/* The calling thread resolves points into a ring of slots, queues those that have to be run for the
+ * workers, and delivers what is done in point order; it alone touches the store.
  *
- *      delivered        taken         issued           points
- *   ------|---------------|--------------|---------------|
- *         | in work, done | to be taken  | not resolved  |
+ *      delivered                    issued           points
+ *   ------|----------------------------|---------------|
+ *         |  waiting, in work or done  | not resolved  |
+ *
+ * A slot is the calling thread's, except from when it is queued until it is done: then it is the
+ * queue's, and the worker's that took it from there. A point that is settled without a run, because
+ * it is stored or cannot be resolved, never enters the queue.
  *
  * [delivered, issued) fit the ring, so that a slow point holds up a bounded number of finished
  * ones. The calling thread sleeps on a semaphore because that is what a signal handler may post.
@@ -20,6 +24,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 enum { SLOTS_A_WORKER = 4 };
 
@@ -30,7 +35,10 @@ struct slot {
     bool stored; /* read back, not run */
     bool failed; /* with `why`; else there is a result */
     bool done;
+    STAILQ_ENTRY(slot) next; /* that waits */
 };
+
+STAILQ_HEAD(slot_queue, slot);
 
 struct sweep {
     const struct scenario *scenario;
@@ -38,11 +46,12 @@ struct sweep {
     struct slot *slots;
     pthread_t *workers;
     uint32_t slot_count, worker_count;
-    uint32_t threads;     /* of a point's replay */
-    pthread_mutex_t lock; /* taken, issued, closing, and `done` of the slots between */
-    pthread_cond_t work;
+    uint32_t threads; /* of a point's replay */
+    uint32_t delivered, issued;
     sem_t finished;
-    uint32_t delivered, taken, issued;
+    pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
+    pthread_cond_t work;
+    struct slot_queue waiting;
     bool closing;
 };
 
@@ -86,24 +95,17 @@ static void restore_signals(const struct sigaction old[STOP_SIGNALS])
 
 /* ---- workers ---- */
 
-static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
-{
-    return &sweep->slots[index % sweep->slot_count];
-}
-
 static void *work(void *context)
 {
     struct sweep *sweep = context;
     pthread_mutex_lock(&sweep->lock);
     while (!sweep->closing) {
-        if (sweep->taken == sweep->issued) {
+        struct slot *slot = STAILQ_FIRST(&sweep->waiting);
+        if (slot == NULL) {
             pthread_cond_wait(&sweep->work, &sweep->lock);
             continue;
         }
-        struct slot *slot = slot_of(sweep, sweep->taken++);
-        if (slot->done) {
-            continue;
-        }
+        STAILQ_REMOVE_HEAD(&sweep->waiting, next);
         pthread_mutex_unlock(&sweep->lock);
         slot->failed = !run_setup(&slot->setup, sweep->threads, &slot->result, &slot->why);
         pthread_mutex_lock(&sweep->lock);
@@ -143,6 +145,11 @@ static void join_workers(struct sweep *sweep)
 
 /* ---- the calling thread ---- */
 
+static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
+{
+    return &sweep->slots[index % sweep->slot_count];
+}
+
 /* The result of a setup that the store has already. */
 static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
@@ -153,7 +160,7 @@ static bool read_back(const struct sweep *sweep, struct slot *slot, struct error
             (!slot->stored || store_get(store, run, &slot->result, why)));
 }
 
-/* Resolve the next point and let a worker take it, unless it is settled already. */
+/* Resolve the next point, and queue it unless that settles it. */
 static void issue(struct sweep *sweep)
 {
     struct slot *slot = slot_of(sweep, sweep->issued);
@@ -163,10 +170,14 @@ static void issue(struct sweep *sweep)
     slot->failed = !scenario_point(sweep->scenario, sweep->issued, &slot->setup, &slot->why) ||
                    !read_back(sweep, slot, &slot->why);
     pthread_mutex_lock(&sweep->lock);
-    slot->done = slot->failed || slot->stored;
-    sweep->issued++;
-    pthread_cond_signal(&sweep->work);
+    if (slot->failed || slot->stored) {
+        slot->done = true;
+    } else {
+        STAILQ_INSERT_TAIL(&sweep->waiting, slot, next);
+        pthread_cond_signal(&sweep->work);
+    }
     pthread_mutex_unlock(&sweep->lock);
+    sweep->issued++;
 }
 
 static void release_slot(struct slot *slot)
@@ -177,8 +188,11 @@ static void release_slot(struct slot *slot)
 
 static bool is_done(struct sweep *sweep, uint32_t index)
 {
+    if (index == sweep->issued) {
+        return false;
+    }
     pthread_mutex_lock(&sweep->lock);
-    bool done = index < sweep->issued && slot_of(sweep, index)->done;
+    bool done = slot_of(sweep, index)->done;
     pthread_mutex_unlock(&sweep->lock);
     return done;
 }
@@ -280,6 +294,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
         pthread_mutex_init(&sweep.lock, NULL);
         pthread_cond_init(&sweep.work, NULL);
         sem_init(&sweep.finished, 0, 0);
+        STAILQ_INIT(&sweep.waiting);
         ok = run_caught(&sweep, workers, why);
         sem_destroy(&sweep.finished);
         pthread_cond_destroy(&sweep.work);

@@ -28,7 +28,7 @@ struct sweep_options {
 };
 
 /* Run all points. Stops at the first point (in order) that fails, with its error; what came before
- * it is stored. */
+ * it was handed over and is stored. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why);
 
