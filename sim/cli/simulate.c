@@ -87,6 +87,7 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
     return basis == NULL || basis_find(basis, "--require-basis", 0, &out->least_basis, why);
 }
 
+/* What was done before an error or an interruption is shown all the same. */
 static bool run_all(const struct scenario *scenario, struct sweep_options *sweep, struct view *view,
                     struct error *why)
 {
@@ -99,7 +100,8 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
     if (view->progress && (!ok || interrupted)) {
         fputs("\r\033[K", stderr);
     }
-    if (ok && view->table != NULL && !runs_table_print(view->table, stdout, why)) {
+    struct error unseen; /* when the sweep's comes first */
+    if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
         return false;
     }
     if (ok && interrupted) {
