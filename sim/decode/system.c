@@ -177,16 +177,23 @@ static bool check_keys(const struct node *map, bool preset, const char *where, s
     return node_check_keys(map, keys, where, why);
 }
 
-/* A combination that cannot be meant is blamed on the override that made it, where there is one. */
+/* A combination that cannot be meant is blamed on the key itself where it is overridden, else on
+ * the first override (presets make sense by themselves), else on the preset. */
 static bool check_sense(const struct mechanisms *mechanisms, const char *name,
-                        const struct node *merged, struct error *why)
+                        const struct node *overrides, const struct node *merged, struct error *why)
 {
     const char *key = NULL;
     const char *reason = mechanisms_contradiction(mechanisms, &key);
     if (reason == NULL) {
         return true;
     }
-    const struct node *node = node_get(merged, key);
+    const struct node *node = node_get(overrides, key);
+    if (node == NULL && overrides != NULL && overrides->count > 0) {
+        node = overrides->children[0];
+    }
+    if (node == NULL) {
+        node = node_get(merged, key);
+    }
     node_error(node != NULL ? node : merged, why, "system '%s' cannot have this '%s'", name, key);
     return error_expect(why, "%s", reason);
 }
@@ -209,7 +216,7 @@ bool system_load(const char *name, const struct node *at, const struct node *ove
         check_keys(file, true, "system", why) && check_keys(overrides, false, "mechanisms", why) &&
         read_info(file, name, info, why) &&
         (overrides == NULL || node_merge(file, overrides, why)) && read_standards(out, why) &&
-        read_keys(file, out, why) && check_sense(out, name, file, why);
+        read_keys(file, out, why) && check_sense(out, name, overrides, file, why);
     if (good && merged != NULL) {
         *merged = file;
     } else {

@@ -14,7 +14,8 @@ const struct scenario_key scenario_keys[] = {
     {"model", "llama-3-8b", "name, folder with a config.json, or path of one"},
     {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}"},
     {"system", "retroinfer", "preset of scenarios/systems, or a path"},
-    {"trace", "smollm2-135m", "decode trace or trace profile, name or path, or assumed:hit=93%,spread=5%"},
+    {"trace", "smollm2-135m",
+     "decode trace or trace profile, name or path, or assumed:hit=93%,spread=5%"},
     {"context", "131072", "tokens a sequence"},
     {"batch", "1", "sequences, or max: as many as fit"},
     {"steps", "32", "steps to report; all that the trace has"},
@@ -185,6 +186,18 @@ void scenario_release(struct scenario *scenario)
     *scenario = (struct scenario){0};
 }
 
+/* Lay one swept value over `root`, as a file that says it would be: overrides inside a swept map or
+ * machine hold at every point. */
+static bool lay_value(struct node *root, const char *path, const struct node *value,
+                      struct error *why)
+{
+    struct node *map = node_parse("{}", 2, value->file, why);
+    bool good = map != NULL && node_put(map, path, value, why) && check_keys(map, why) &&
+                open_hardware(map, why) && node_merge(root, map, why);
+    node_destroy(map);
+    return good;
+}
+
 /* Lay the values of point `index` over `root`, in the order of the keys, the last one fastest. */
 static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
                       struct error *why)
@@ -193,9 +206,7 @@ static bool lay_point(const struct scenario *scenario, uint32_t index, struct no
     for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const struct node *list = scenario->sweep->children[i];
         stride /= (uint32_t)list->count;
-        const struct node *value = list->children[index / stride % list->count];
-        if (!node_put(root, list->key, value, why) || !check_keys(root, why) ||
-            !open_hardware(root, why)) {
+        if (!lay_value(root, list->key, list->children[index / stride % list->count], why)) {
             return false;
         }
     }

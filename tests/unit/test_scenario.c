@@ -239,7 +239,7 @@ static void sweep_may_hold_maps_and_empty_values(void **state)
                           "sweep:\n  mechanisms:\n  - {launch: graph}\n  -\n  - {operators: 5}\n",
                           OVERRIDES("mechanisms.operators=7"), &scenario, &why));
     static const int launches[] = {LAUNCH_GRAPH, LAUNCH_EAGER, LAUNCH_EAGER};
-    static const uint64_t operators[] = {40, 40, 5}; /* the overrides are replaced */
+    static const uint64_t operators[] = {7, 7, 5}; /* the override holds where no value is */
     assert_int_equal(scenario.points, COUNT(operators));
     for (uint32_t i = 0; i < COUNT(operators); i++) {
         struct setup setup = point_of(&scenario, i);
