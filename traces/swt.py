@@ -230,8 +230,8 @@ def parse_source(text):
 
 @dataclass
 class Row:
-    """What one KV head kept at one step: ascending units, the mass code of each, and the rest (0 in
-    an approximate row, which has none)."""
+    """What one KV head kept at one step: ascending units, the mass code of each, and the rest. An
+    approximate row has places in its order as codes, and no rest."""
 
     units: list
     codes: bytes

@@ -51,4 +51,10 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
                        uint32_t head, uint32_t step, const struct demand_shape *shape,
                        struct demand_buffer *buffer, struct demand *out, struct error *why);
 
+/* The same of what an approximate query asked for, in a trace with has_approximate: units in its
+ * own order, with their true masses where the row has them, else code 255. */
+bool demand_from_approximate(const struct trace_header *header, const struct trace_frame *frame,
+                             uint32_t head, uint32_t step, const struct demand_shape *shape,
+                             struct demand_buffer *buffer, struct demand *out, struct error *why);
+
 #endif

@@ -27,6 +27,8 @@ const struct trace_figure_kind trace_figures[TRACE_FIGURES] = {
     [TRACE_HALF_UNITS] = {"half_units", "units that hold 50 % of the recorded mass"},
     [TRACE_MOST_UNITS] = {"most_units", "units that hold 90 % of the recorded mass"},
     [TRACE_ROW_UNITS] = {"row_units", "units recorded in a row"},
+    [TRACE_RECALL] = {"recall", "demand that the retrieval asked for"},
+    [TRACE_ASKED_MASS] = {"asked_mass", "attention mass of what it asked for and window"},
 };
 
 struct mean {
@@ -120,6 +122,29 @@ static void add_demand(const struct measurement *all, struct scratch *scratch,
     }
 }
 
+/* After the exact demand of the step: what of it did the retrieval ask for? */
+static bool add_asked(const struct measurement *all, struct scratch *scratch, uint32_t exact,
+                      uint32_t head, uint32_t step, struct error *why)
+{
+    struct demand asked;
+    struct mean *means = scratch->means[head];
+    const struct history *wanted = scratch->wanted + (size_t)head * all->header->units;
+    uint32_t both = 0;
+    if (!demand_from_approximate(all->header, &scratch->frame, head, step, &all->shape,
+                                 &scratch->demand, &asked, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < asked.wanted; i++) {
+        const struct history *history = &wanted[asked.units[i]];
+        both += history->step == scratch->frame.first_step + step && (history->bits & 1) != 0;
+    }
+    if (exact > 0) {
+        add(&means[TRACE_RECALL], (double)both / exact);
+    }
+    add(&means[TRACE_ASKED_MASS], (double)asked.window_mass + (double)asked.wanted_mass);
+    return true;
+}
+
 static bool add_demands(const struct measurement *all, struct scratch *scratch, struct error *why)
 {
     for (uint32_t head = 0; head < all->header->kv_heads; head++) {
@@ -130,6 +155,10 @@ static bool add_demands(const struct measurement *all, struct scratch *scratch, 
                 return false;
             }
             add_demand(all, scratch, &demand, head, step);
+            if (all->header->has_approximate &&
+                !add_asked(all, scratch, demand.wanted, head, step, why)) {
+                return false;
+            }
         }
     }
     return true;

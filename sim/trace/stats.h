@@ -18,6 +18,8 @@ enum trace_figure {
                        */
     TRACE_MOST_UNITS, /* the window, as a share of all units */
     TRACE_ROW_UNITS,  /* units in the row */
+    TRACE_RECALL,     /* share of a demand that the approximate query asked for as well */
+    TRACE_ASKED_MASS, /* attention mass of what it asked for, with window and born tokens */
     TRACE_FIGURES,
 };
 
@@ -27,7 +29,8 @@ struct trace_figure_kind {
 };
 extern const struct trace_figure_kind trace_figures[TRACE_FIGURES];
 
-/* NaN stands for a mean of nothing: no queries, too few steps for the lag, empty demands. */
+/* NaN stands for a mean of nothing: no queries, too few steps for the lag, empty demands,
+ * no approximate rows. */
 struct trace_stats {
     uint32_t heads;                 /* layers * kv_heads */
     double *figures[TRACE_FIGURES]; /* [heads], layer-major */

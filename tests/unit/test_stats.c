@@ -101,7 +101,9 @@ static void figures_worked_by_hand(void **state)
          [TRACE_FRESH_MASS] = 0.8125,
          [TRACE_HALF_UNITS] = 1 / 12.0,
          [TRACE_MOST_UNITS] = 3 / 12.0,
-         [TRACE_ROW_UNITS] = 3},
+         [TRACE_ROW_UNITS] = 3,
+         [TRACE_RECALL] = (double)NAN,
+         [TRACE_ASKED_MASS] = (double)NAN},
         {[TRACE_OVERLAP_1] = 0.5,
          [TRACE_OVERLAP_4] = 1,
          [TRACE_OVERLAP_16] = 1,
@@ -111,7 +113,9 @@ static void figures_worked_by_hand(void **state)
          [TRACE_FRESH_MASS] = 0.8125,
          [TRACE_HALF_UNITS] = 1 / 12.0,
          [TRACE_MOST_UNITS] = 3 / 12.0,
-         [TRACE_ROW_UNITS] = 3},
+         [TRACE_ROW_UNITS] = 3,
+         [TRACE_RECALL] = (double)NAN,
+         [TRACE_ASKED_MASS] = (double)NAN},
     };
     char path[64];
     struct error why;
@@ -200,6 +204,46 @@ static void no_queries_give_no_cosine(void **state)
     assert_true(!isnan(stats.overall[TRACE_OVERLAP_1]));
     assert_false(trace_head_cosine(trace, 1, cosine, &why));
     assert_string_equal(why.found, "the trace has no queries");
+    trace_stats_release(&stats);
+    trace_close(trace);
+    unlink(path);
+}
+
+/* Head 0 wants 3 and 5 and asks for 7, 3, 5 in this order; head 1 wants 0 and 1, and asks for 9,
+ * which is worth 1/8, and 4, of which nothing is known. */
+static void recall_worked_by_hand(void **state)
+{
+    (void)state;
+    char path[64];
+    struct error why;
+    struct trace_stats stats;
+    struct trace_frame frame;
+    struct trace_header header = make_header();
+    header.layers = header.sequences = header.steps = header.steps_per_tile = 1;
+    header.head_dim = 2;
+    header.context = header.units = 12;
+    header.sinks = header.recent = 0;
+    header.keep = 3;
+    header.has_approximate = true;
+    struct trace_writer *writer =
+        trace_writer_open(make_path(folder, "x.swt", path), &header, &why);
+    make_check(writer != NULL, &why);
+    trace_frame_init(&frame);
+    fill_hand_frame(&header, &frame);
+    make_check(trace_rows_reserve(&frame.approximate, 5, &why), &why);
+    memcpy(frame.approximate.start, (uint32_t[]){0, 3, 5}, 3 * sizeof(uint32_t));
+    memcpy(frame.approximate.units, (uint32_t[]){3, 5, 7, 4, 9}, 5 * sizeof(uint32_t));
+    memcpy(frame.approximate.mass, (uint8_t[]){85, 170, 0, 128, 0}, 5);
+    make_check(trace_writer_put(writer, &frame, &why) && trace_writer_close(writer, &why), &why);
+    trace_frame_release(&frame);
+    struct trace *trace = open_trace(path);
+    const struct trace_selection selection = {.share = 2 / 12.0};
+    make_check(trace_stats_measure(trace, &selection, 1, &stats, &why), &why);
+    check_near("recall", stats.figures[TRACE_RECALL][0], 0.5);
+    check_near("asked_mass", stats.figures[TRACE_ASKED_MASS][0], 0.0625 + 0.125 + 0.5);
+    check_near("recall", stats.figures[TRACE_RECALL][1], 0);
+    check_near("asked_mass", stats.figures[TRACE_ASKED_MASS][1],
+               0.0625 + 0.125 + (double)trace_mass[255]);
     trace_stats_release(&stats);
     trace_close(trace);
     unlink(path);
@@ -319,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_lag_that_no_step_has_gives_no_figure),
         cmocka_unit_test(selections_that_cannot_be_are_refused),
         cmocka_unit_test(no_queries_give_no_cosine),
+        cmocka_unit_test(recall_worked_by_hand),
         cmocka_unit_test(figures_equal_brute_force_on_any_threads),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

@@ -4,7 +4,7 @@ llama.cpp shows every node of its compute graph to a callback. With flash attent
 them tell what layer L attended to:
 
     Qcur-L          the queries; the last of that name is after the position embedding
-    Kcur-L          the new keys, for their number of heads only
+    Kcur-L          the new keys; the last of that name is after the position embedding
     kq_soft_max-L   the attention weights of each query head over the cells of the cache
 
 Cells are tokens in order, because there is one sequence and nothing is removed; cells past the
@@ -63,8 +63,8 @@ def tensor_is_readable(tensor):
 
 class AttentionProbe:
     """Shows the attention of each token decoded, layer by layer, to `see(layer, query, weights,
-    kv_heads)`: query [query heads, head dim], weights [query heads, cells]. Nothing while `see` is
-    None.
+    kv_heads)`: query [query heads, head dim], weights [query heads, cells]; and the keys of many to
+    `see_keys(layer, keys)`: keys [tokens, KV heads, head dim]. Nothing while these are None.
 
     llama.cpp asks first whether a node is wanted, then shows the wanted ones computed. An exception
     cannot pass through it: it is kept, stops the computation, and is raised by Model.decode().
@@ -74,14 +74,16 @@ class AttentionProbe:
 
     def __init__(self):
         self.see = None
+        self.see_keys = None
         self.failure = None
         self.query = {}
+        self.keys = {}
         self.kv_heads = {}
         self.callback = llama.ggml_backend_sched_eval_callback(self.node)
 
     def node(self, tensor, is_question, _):
         try:
-            if self.see is None:
+            if self.see is None and self.see_keys is None:
                 return False
             match = self.NODE.fullmatch(tensor_name(tensor))
             if is_question:
@@ -95,16 +97,25 @@ class AttentionProbe:
     def is_wanted(self, kind, layer, tensor):
         if kind == b'Kcur':
             self.kv_heads[layer] = tensor_shape(tensor)[1]
-            return False
-        return tensor_is_readable(tensor)
+            return self.see_keys is not None and tensor_is_readable(tensor)
+        return self.see is not None and tensor_is_readable(tensor)
 
     def show(self, kind, layer, tensor):
         values = tensor_values(tensor)
-        if kind == b'Qcur':
+        if kind == b'Kcur':
+            self.keys[layer] = values
+        elif kind == b'Qcur':
             self.query[layer] = values.reshape(values.shape[-2:])
         elif layer in self.query and layer in self.kv_heads:
             weights = values.reshape(-1, values.shape[-1])
             self.see(layer, self.query.pop(layer), weights, self.kv_heads[layer])
+
+
+    def show_keys(self):
+        """Of the batch that was decoded: only now is known which node of a name was the last."""
+        for layer, keys in self.keys.items():
+            self.see_keys(layer, keys.reshape(-1, *keys.shape[-2:]))
+        self.keys.clear()
 
 
 class Log:
@@ -183,6 +194,7 @@ class Model:
             raise self.probe.failure
         if status:
             raise Refusal(f'llama.cpp cannot decode (status {status}): {self.log.reason()}')
+        self.probe.show_keys()
 
     def logits(self):
         """Of the last token decoded."""

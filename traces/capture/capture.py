@@ -37,6 +37,21 @@ def percent(text):
     return value
 
 
+UNITS = {'token': 1, 'page': 16, 'cluster': 16, 'code': 256}  # and their size where none is said
+
+
+def unit(text):
+    """'cluster:16' as ('cluster', 16)."""
+    kind, _, size = text.partition(':')
+    try:
+        value = int(size) if size else UNITS.get(kind, 0)
+    except ValueError:
+        value = 0
+    if kind not in UNITS or value < 1 or (kind == 'token' and value != 1):
+        raise argparse.ArgumentTypeError(f"'{text}'; expected token, page:16, cluster:16 or code:256")
+    return kind, value
+
+
 def integer(least):
     def convert(text):
         try:
@@ -67,11 +82,15 @@ def parse_arguments():
     method.add_argument('--sample', dest='method', action='store_const', const='sampled',
                         help='decode tokens drawn from the model')
     add('--keep', type=percent, default='20%', metavar='SHARE',
-        help='share of the context kept in a row, besides the window (default 20%%)')
+        help='share of the units kept in a row, besides the window (default 20%%)')
     add('--sinks', type=integer(0), default=4, metavar='N',
         help='first tokens of the prefix, in every row (default 4)')
     add('--recent', type=integer(0), default=64, metavar='N',
         help='last tokens of the prefix, in every row (default 64)')
+    add('--unit', type=unit, default='token', metavar='KIND:SIZE',
+        help='token, page:16 (tokens, as Quest fetches), cluster:16 (tokens on average, as RetroInfer), '
+             'code:256 (tokens found by random bits, as HATA by learned ones); the last three '
+             'also record what that retrieval asks for (default token)')
     add('--seed', type=integer(0), default=1, metavar='N', help='of --sample (default 1)')
     add('-o', dest='output', required=True, metavar='FILE.swt', help='the trace to write')
     options = parser.parse_args()
@@ -79,9 +98,6 @@ def parse_arguments():
     if middle < 1:
         parser.error(f'--context {options.context} leaves nothing outside --sinks {options.sinks} '
                      f'and --recent {options.recent}')
-    options.keep_tokens = min(middle, int(options.keep * options.context / 100))
-    if options.keep_tokens < 1:
-        parser.error(f'--keep of --context {options.context} is less than one token')
     return options
 
 

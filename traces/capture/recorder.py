@@ -1,8 +1,7 @@
 """Records the attention of decoded tokens as frames of a decode trace.
 
-The mass of a KV head is the mean over its query heads. A row keeps the sinks, the recent tokens,
-and of the others those with the most mass, ties to the lower position; one without any mass is left
-out. Only one tile of steps is held in memory.
+The mass of a KV head is the mean over its query heads. Only one tile of steps is held in memory, and
+the keys of the prefix if the units have a retrieval (units.py).
 """
 
 import gzip
@@ -17,6 +16,8 @@ import numpy as np
 
 import swt
 from attention import Model, Refusal
+from rows import pack, pack_asked
+from units import KINDS
 
 STEPS_PER_TILE = 16
 MAX_SUM_ERROR = 1e-3  # of attention weights
@@ -75,13 +76,15 @@ def measure_geometry(model, token):
 class Recorder:
     """Turns the attention of decoded tokens into frames. A tile of packed rows is held."""
 
-    def __init__(self, writer):
+    def __init__(self, writer, units):
         self.writer = writer
         self.header = writer.header
+        self.units = units
         self.start_tile()
 
     def start_tile(self):
         self.rows = [[] for _ in range(self.header.layers)]  # of a layer, of a step: a row a head
+        self.asked = [[] for _ in range(self.header.layers)]
         self.scale = [[] for _ in range(self.header.layers)]
         self.query = [[] for _ in range(self.header.layers)]
 
@@ -91,45 +94,34 @@ class Recorder:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '
                           f'{sums.max():.4f}, expected 1; learned sinks cannot be recorded')
         mass = weights.reshape(kv_heads, -1, weights.shape[-1]).mean(axis=1, dtype=np.float64)
-        self.rows[layer].append([pack(head, self.header) for head in mass])
+        self.rows[layer].append([pack(*self.units_of(layer, head, mass[head]), self.header)
+                                 for head in range(kv_heads)])
+        if self.units.asks:
+            groups = np.split(query, kv_heads)
+            self.asked[layer].append([pack_asked(self.units.score(layer, head, groups[head]),
+                                                 self.header) for head in range(kv_heads)])
         scale, values = quantize(query)
         self.scale[layer].append(scale)
         self.query[layer].append(values)
 
+    def units_of(self, layer, head, mass):
+        """Mass of each unit, and of what is in none, from that of each cell of the cache."""
+        prefix, born = mass[:self.header.context], mass[self.header.context:].sum()
+        units, rest = self.units.fold(layer, head, prefix)
+        return units, born + rest
+
     def finish_step(self, step):
         if (step + 1) % self.header.steps_per_tile == 0 or step + 1 == self.header.steps:
-            for rows, scale, query in zip(self.rows, self.scale, self.query):
-                self.writer.put([row for head in zip(*rows) for row in head],
-                                np.stack(scale, axis=1).ravel().tolist(),
-                                np.stack(query, axis=1).tobytes())
+            for rows, asked, scale, query in zip(self.rows, self.asked, self.scale, self.query):
+                self.writer.put(by_head(rows), np.stack(scale, axis=1).ravel().tolist(),
+                                np.stack(query, axis=1).tobytes(),
+                                by_head(asked) if self.units.asks else None)
             self.start_tile()
 
 
-def pack(mass, header):
-    """The row of a KV head that gave `mass` to each cell of the cache."""
-    prefix, born = mass[:header.context], mass[header.context:].sum()
-    units = kept_units(prefix, header)
-    tail = max(0.0, prefix.sum() - prefix[units].sum())
-    return swt.pack_row(units.tolist(), mass_codes(prefix[units]), born, tail)
-
-
-def kept_units(prefix, header):
-    """Ascending: the window, and outside it the `keep` units with the most mass that have any."""
-    first, end = header.sinks, header.context - header.recent
-    middle = prefix[first:end]
-    at = len(middle) - header.keep
-    least = np.partition(middle, at)[at]
-    is_kept = middle > least
-    ties = np.flatnonzero(middle == least)
-    is_kept[ties[:header.keep - is_kept.sum()]] = True
-    kept = first + np.flatnonzero(is_kept & (middle > 0))
-    return np.concatenate((np.arange(first), kept, np.arange(end, header.context)))
-
-
-def mass_codes(mass):
-    """swt.mass_code() of each."""
-    octaves = -np.log2(np.maximum(mass, swt.MASSES[255]))
-    return np.clip(np.rint(10 * octaves), 0, 255).astype(np.uint8)
+def by_head(rows):
+    """Head by head, step by step, from step by step, head by head."""
+    return [row for head in zip(*rows) for row in head]
 
 
 def quantize(query):
@@ -146,10 +138,10 @@ def prefill(model, tokens):
         yield min(i + model.batch, len(tokens))
 
 
-def record(model, next_token, writer):
+def record(model, next_token, writer, units):
     """Decodes and records every step; `next_token(step)` chooses what is decoded. Yields the number
     of steps done."""
-    recorder = Recorder(writer)
+    recorder = Recorder(writer, units)
     model.probe.see = recorder.see
     for step in range(writer.header.steps):
         model.decode([next_token(step)])
@@ -202,17 +194,31 @@ def describe_source(options):
                '--recent', str(options.recent)]
     if options.method == 'sampled':
         command += ['--seed', str(options.seed)]
+    if options.unit[0] != 'token':
+        command += ['--unit', '{}:{}'.format(*options.unit)]
     return {'model': model.removesuffix('.gguf'), 'text': f'{text} from byte {options.offset}',
             'method': options.method, 'command': shlex.join(command)}
 
 
-def make_header(options, geometry):
-    return swt.Header(
+def make_units(options):
+    kind, size = options.unit
+    return KINDS[kind](size, options.context, options.sinks, options.recent)
+
+
+def make_header(options, geometry, units):
+    header = swt.Header(
         layers=geometry.layers, kv_heads=geometry.kv_heads, query_heads=geometry.query_heads,
-        head_dim=geometry.head_dim, context=options.context, unit_kind=swt.POSITIONS, unit_tokens=1,
-        units=options.context, sinks=options.sinks, recent=options.recent, keep=options.keep_tokens,
-        sequences=1, steps=options.steps, steps_per_tile=STEPS_PER_TILE, flags=swt.HAS_QUERIES,
+        head_dim=geometry.head_dim, context=options.context, unit_kind=units.kind,
+        unit_tokens=units.size, units=units.count, sinks=options.sinks, recent=options.recent,
+        keep=0, sequences=1, steps=options.steps, steps_per_tile=STEPS_PER_TILE,
+        flags=swt.HAS_QUERIES | (swt.HAS_APPROXIMATE if units.asks else 0),
         source=describe_source(options))
+    first, end = header.window
+    header.keep = min(end - first, int(options.keep * header.units / 100))
+    if header.keep < 1:
+        raise Refusal(f'--keep of {header.units} units, {end - first} of them outside --sinks and '
+                      '--recent, is less than one')
+    return header
 
 
 def show_progress(label, counts, total):
@@ -241,12 +247,17 @@ def capture(options):
         tokens = read_tokens(model, options)
         model.open_context(needed)
         geometry = measure_geometry(model, tokens[0])
-        with swt.Writer(options.output, make_header(options, geometry)) as writer:
+        units = make_units(options)
+        with swt.Writer(options.output, make_header(options, geometry, units)) as writer:
             prefix = tokens[:options.context]
+            model.probe.see_keys = units.see_keys if units.asks else None
             show_progress('prefix', prefill(model, prefix), len(prefix))
+            model.probe.see_keys = None
+            units.build()
             next_token = (sampler(model, options.seed) if options.method == 'sampled'
                           else lambda step: tokens[options.context + step])
-            show_progress('record', record(model, next_token, writer), options.steps)
+            show_progress('record', record(model, next_token, writer, units),
+                          options.steps)
     finally:
         model.close()
     print(f'{options.output}: {geometry.layers} layers, {geometry.kv_heads} KV heads, '

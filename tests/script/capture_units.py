@@ -1,0 +1,139 @@
+"""Prints TAP: each test is a claim about traces/capture/units.py or rows.py."""
+
+import os
+import sys
+import traceback
+
+import numpy as np
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
+import rows
+import swt
+import units
+
+
+def make_header(**changes):
+    header = dict(layers=1, kv_heads=1, query_heads=1, head_dim=2, context=10, unit_kind=0,
+                  unit_tokens=1, units=10, sinks=1, recent=2, keep=3, sequences=1, steps=1,
+                  steps_per_tile=1, flags=3, source={})
+    return swt.Header(**{**header, **changes})
+
+
+def made(kind, size, keys, sinks=0, recent=0):
+    """Units of one layer with one head, whose keys came in two batches."""
+    kind = units.KINDS[kind](size, len(keys), sinks, recent)
+    keys = np.array(keys, np.float32)[:, None]
+    kind.see_keys(0, keys[:2])
+    kind.see_keys(0, keys[2:])
+    kind.build()
+    return kind
+
+
+def same(found, wanted):
+    assert np.allclose(found, wanted), f'{found} is not {wanted}'
+
+
+# ---- claims --------------------------------------------------------------------------------------
+
+
+def pages_are_ranked_by_the_best_key_that_could_be_in_them():
+    """(1, -1) scores at most 3·1 + -1·-2 = 5 in page 0, 1·1 + 4·-1 = -3 in page 1, whose last token
+    is missing; softmax of 5/√2 and -3/√2."""
+    pages = made('page', 2, [[3, 0], [-1, -2], [1, 4]])
+    assert pages.count == 2
+    weights = np.exp([5 / 2 ** .5, -3 / 2 ** .5])
+    same(pages.score(0, 0, np.array([[1., -1.]])), weights / weights.sum())
+    units_mass, rest = pages.fold(0, 0, np.array([.1, .2, .4]))
+    same(units_mass, [.3, .4])
+    assert rest == 0
+
+
+def pages_of_one_token_are_ranked_by_attention():
+    rng = np.random.default_rng(1)
+    keys, query = rng.standard_normal((20, 8)), rng.standard_normal((3, 8))
+    scores = query @ keys.astype(np.float16).astype(float).T / 8 ** .5
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    same(made('page', 1, keys).score(0, 0, query), weights.sum(axis=0))
+
+
+def clusters_gather_keys_of_one_direction():
+    """Two bundles, and a sink and a recent token that are in none."""
+    keys = [[9, 9], [1, .1], [2, 0], [3, 0], [0, 1], [.1, 2], [9, -9]]
+    clusters = made('cluster', 2, keys, sinks=1, recent=1)
+    assert clusters.count == 2
+    _, labels = clusters.keys[0][0]
+    same(labels, [0, 0, 0, 1, 1])
+    mass, rest = clusters.fold(0, 0, np.array([.1, .2, .04, .3, .05, .11, .2]))
+    same(mass, [.54, .16])
+    same(rest, .3)
+    query = np.array([[1., 0.], [1., 0.]])  # two query heads; the means are (2, .033), (.05, 1.5)
+    weight = 1 / (1 + np.exp((2 - .05) / 2 ** .5))
+    score = clusters.score(0, 0, query)
+    assert np.allclose(score, [2 - 2 * weight, 2 * weight], rtol=1e-3), score  # keys are kept as f16
+
+
+def segments_have_clusters_of_their_own():
+    clusters = units.Clusters(16, 20000, 4, 64)
+    assert list(clusters.segments()) == [(4, 8196, 512), (8196, 16388, 512), (16388, 19936, 222)]
+    assert clusters.count == 1246
+
+
+def an_empty_cluster_is_never_asked_for():
+    clusters = made('cluster', 1, [[1, 0], [1, 0], [0, 1]])
+    score = clusters.score(0, 0, np.array([[1., 0.]]))
+    _, labels = clusters.keys[0][0]
+    assert np.isneginf(score).tolist() == [i not in labels for i in range(3)]
+    assert np.isneginf(score).sum() == 1
+
+
+def codes_count_equal_bits():
+    """A key has all bits in common with a query of its direction, none with the opposite one."""
+    codes = made('code', 64, [[1, 2], [-1, -2], [5, 10]])
+    same(codes.score(0, 0, np.array([[.5, 1.]])), [64, -64, 64])
+
+
+def a_row_keeps_what_has_mass():
+    """Units 0, 8, 9 are the window; of the others 5, 1 and 2 have the most, 4 as much as 2."""
+    mass = np.array([.1, .2, .05, 0, .05, .3, .01, .01, .1, .1])
+    row = rows.pack(mass, .08, make_header())
+    assert row.count == 6 and row.born == .08
+    same(row.tail, .07)
+    assert swt.decode_varints(row.gaps, 6, '') == [0, 0, 0, 2, 2, 0]  # 0 1 2 5 8 9
+    assert list(row.codes) == [33, 23, 43, 17, 33, 33]
+    row = rows.pack(np.where(np.arange(10) == 5, .3, 0.), .7, make_header())
+    assert swt.decode_varints(row.gaps, 4, '') == [0, 4, 2, 0]  # 0 5 8 9
+
+
+def an_asked_row_keeps_the_order():
+    """Asked for: 6, then 1, then 3; the window is not, whatever its score. Thirds of 256."""
+    score = np.array([9, 5, 0, 4, 1, 2, 7, 3, 9, 9.])
+    row = rows.pack_asked(score, make_header())
+    assert swt.decode_varints(row.gaps, 6, '') == [0, 0, 1, 2, 1, 0]  # 0 1 3 6 8 9
+    assert list(row.codes) == [0, 85, 170, 0, 0, 0]
+    score[:] = units.NEVER
+    assert rows.pack_asked(score, make_header()).count == 3
+
+
+TESTS = (pages_are_ranked_by_the_best_key_that_could_be_in_them,
+         pages_of_one_token_are_ranked_by_attention, clusters_gather_keys_of_one_direction,
+         segments_have_clusters_of_their_own, an_empty_cluster_is_never_asked_for,
+         codes_count_equal_bits, a_row_keeps_what_has_mass, an_asked_row_keeps_the_order)
+
+
+def main():
+    print(f'1..{len(TESTS)}')
+    failures = 0
+    for number, test in enumerate(TESTS, 1):
+        try:
+            test()
+            print(f'ok {number} - {test.__name__}')
+        except Exception:
+            failures += 1
+            print(f'not ok {number} - {test.__name__}')
+            print('# ' + traceback.format_exc().replace('\n', '\n# '))
+    return failures > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""The units that systems fetch, and the order in which their retrieval asks for them.
+
+A retrieval does not know the attention masses: it ranks units by something small that it keeps of
+their keys. Each class says how tokens make units and how a query ranks them; a token's mass goes to
+its unit. Query heads of a KV head are added up, each as attention weights would be (a softmax of its
+scores), but for codes, whose scores are counts of bits.
+
+    token          no retrieval: the masses themselves decide
+    page:16        Quest (Tang et al. 2024): of each page the least and the most of every key channel,
+                   ranked by the highest score that a key in between could have
+    cluster:16     RetroInfer (Chen et al. 2025): k-means over the keys of each segment of 8192 tokens,
+                   ranked by the score of a cluster's mean key
+    code:256       a stand-in for HATA's hash codes, which are learned: the signs of random
+                   projections, ranked by equal bits
+"""
+
+import numpy as np
+
+import swt
+
+SEGMENT_TOKENS = 8192
+KMEANS_ROUNDS = 10
+PROJECTION_SEED = 1
+NEVER = -np.inf  # the score of what is not asked for
+
+
+class Tokens:
+    """One token a unit, and what all kinds have in common: nothing is asked."""
+
+    kind, asks = swt.POSITIONS, False
+
+    def __init__(self, size, context, sinks, recent):
+        self.size, self.context, self.sinks, self.recent = size, context, sinks, recent
+        self.keys = {}
+
+    @property
+    def count(self):
+        return -(-self.context // self.size)
+
+    def see_keys(self, layer, keys):
+        """Keys [tokens, KV heads, head dim] of the tokens that follow those seen."""
+        self.keys.setdefault(layer, []).append(keys.astype(np.float16))
+
+    def build(self):
+        """Makes what the retrieval keeps, once all keys of the prefix are seen."""
+        for layer, keys in self.keys.items():
+            keys = np.concatenate(keys).astype(np.float32).transpose(1, 0, 2)
+            self.keys[layer] = [self.index(head) for head in keys]
+
+    def index(self, keys):
+        raise NotImplementedError
+
+    def fold(self, layer, head, mass):
+        """Mass of each unit, and of tokens of the prefix that are in none."""
+        return mass, 0.0
+
+
+class Codes(Tokens):
+    """`size` bits a token."""
+
+    asks = True
+
+    def __init__(self, bits, *prefix):
+        super().__init__(1, *prefix)
+        self.bits = bits
+
+    def project(self, vectors):
+        random = np.random.default_rng(PROJECTION_SEED)
+        return vectors @ random.standard_normal((vectors.shape[-1], self.bits)) > 0
+
+    def index(self, keys):
+        return np.where(self.project(keys), 1, -1).astype(np.float32)
+
+    def score(self, layer, head, query):
+        return (self.keys[layer][head] @ np.where(self.project(query), 1, -1).T).sum(axis=1)
+
+
+class Pages(Tokens):
+    asks = True
+
+    def starts(self):
+        return np.arange(0, self.context, self.size)
+
+    def index(self, keys):
+        return (np.minimum.reduceat(keys, self.starts()), np.maximum.reduceat(keys, self.starts()))
+
+    def fold(self, layer, head, mass):
+        return np.add.reduceat(mass, self.starts()), 0.0
+
+    def score(self, layer, head, query):
+        least, most = self.keys[layer][head]
+        bound = np.maximum(query, 0) @ most.T + np.minimum(query, 0) @ least.T
+        return as_weights(bound, query)
+
+
+class Clusters(Tokens):
+    """Of the tokens between sinks and recent ones. A cluster can be empty; no one asks for it."""
+
+    kind, asks = swt.CLUSTERS, True
+
+    def segments(self):
+        """Spans of tokens, and how many clusters each has."""
+        first, end = self.sinks, self.context - self.recent
+        for start in range(first, end, SEGMENT_TOKENS):
+            tokens = min(SEGMENT_TOKENS, end - start)
+            yield start, start + tokens, max(1, round(tokens / self.size))
+
+    @property
+    def count(self):
+        return sum(count for _, _, count in self.segments())
+
+    def index(self, keys):
+        means, labels, before = [], [], 0
+        for start, end, count in self.segments():
+            mean, label = kmeans(keys[start:end], count)
+            means.append(mean)
+            labels.append(label + before)
+            before += count
+        return np.concatenate(means), np.concatenate(labels)
+
+    def fold(self, layer, head, mass):
+        _, labels = self.keys[layer][head]
+        middle = mass[self.sinks:self.context - self.recent]
+        units = np.bincount(labels, weights=middle, minlength=self.count)
+        return units, mass.sum() - middle.sum()
+
+    def score(self, layer, head, query):
+        means, labels = self.keys[layer][head]
+        sizes = np.bincount(labels, minlength=self.count)
+        scores = np.where(sizes > 0, query @ means.T, -np.inf)
+        return np.where(sizes > 0, as_weights(scores, query), NEVER)
+
+
+KINDS = {'token': Tokens, 'page': Pages, 'cluster': Clusters, 'code': Codes}
+
+
+def as_weights(scores, query):
+    """The sum over query heads [heads, units] of attention weights with these scores."""
+    scores = scores / np.sqrt(query.shape[-1])
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return (weights / weights.sum(axis=1, keepdims=True)).sum(axis=0)
+
+
+def kmeans(keys, count):
+    """Mean key of each cluster, and the cluster of each key: by direction from the mean of all keys,
+    beginning with evenly spaced ones."""
+    points = keys - keys.mean(axis=0)
+    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-6)
+    centres = points[((np.arange(count) + 0.5) * len(points) / count).astype(int)]
+    for _ in range(KMEANS_ROUNDS):
+        labels = (points @ centres.T).argmax(axis=1)
+        sums = sums_by_label(points, labels, count)
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(norms > 0, sums / np.maximum(norms, 1e-6), centres)
+    sizes = np.bincount(labels, minlength=count)[:, None]
+    return sums_by_label(keys, labels, count) / np.maximum(sizes, 1), labels
+
+
+def sums_by_label(vectors, labels, count):
+    sums = np.zeros((count, vectors.shape[1]), np.float32)
+    np.add.at(sums, labels, vectors)
+    return sums
