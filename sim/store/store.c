@@ -12,11 +12,13 @@
 
 enum { BUSY_MS = 10000 };
 
-/* What SQLite's result codes mean to the user; the rest are told in SQLite's own words. */
+/* What SQLite's result codes mean to the user, extended ones before their own class; the rest are
+ * told in SQLite's own words. */
 static const struct {
     int code;
     const char *text;
 } complaints[] = {
+    {SQLITE_READONLY_DBMOVED, "was moved or deleted while it was in use"},
     {SQLITE_BUSY, "is in use by another program"},
     {SQLITE_FULL, "cannot be written: the disk is full"},
     {SQLITE_READONLY, "cannot be written: it or its folder is read-only"},
@@ -26,9 +28,10 @@ static const struct {
 
 bool database_error(const struct store *store, struct error *why)
 {
-    int code = sqlite3_extended_errcode(store->database) & 0xff;
+    int extended = sqlite3_extended_errcode(store->database);
+    int code = extended & 0xff;
     for (size_t i = 0; i < sizeof complaints / sizeof complaints[0]; i++) {
-        if (complaints[i].code == code) {
+        if (complaints[i].code == extended || complaints[i].code == code) {
             return error_set(why, store->path, 0, "%s", complaints[i].text);
         }
     }

@@ -337,6 +337,22 @@ static void a_full_disk_is_an_error_and_loses_nothing(void **state)
     store_close(store);
 }
 
+static void a_file_deleted_while_in_use_is_an_error(void **state)
+{
+    (void)state;
+    struct error why;
+    struct store *store = open_store(true);
+    put(store, "p", 1);
+    unlink(path);
+    struct result result;
+    fill(&result, "q", 1);
+    assert_false(store_put(store, &result, &why));
+    assert_string_equal(why.file, path);
+    assert_string_equal(why.found, "was moved or deleted while it was in use");
+    result_release(&result);
+    store_close(store);
+}
+
 static void a_killed_writer_is_rolled_back_by_a_reader(void **state)
 {
     (void)state;
@@ -571,6 +587,7 @@ int main(void)
         IN_FOLDER(has_finds_whole_runs_only),
         IN_FOLDER(a_put_that_fails_leaves_nothing_of_its_run),
         IN_FOLDER(a_full_disk_is_an_error_and_loses_nothing),
+        IN_FOLDER(a_file_deleted_while_in_use_is_an_error),
         IN_FOLDER(a_killed_writer_is_rolled_back_by_a_reader),
         IN_FOLDER(other_files_are_refused_and_left_alone),
         IN_FOLDER(another_schema_is_refused_and_left_alone),
