@@ -86,7 +86,7 @@ study: ## record what is missing and print how far generated traces are from rec
 install: all ## install program, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
 	find models hwprofiles scenarios plots traces -type f \
-	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' \
+	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions
