@@ -104,7 +104,7 @@ static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint3
 }
 
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
-                    struct trace_frame *frame, struct error *why)
+                    bool with_rows, struct trace_frame *frame, struct error *why)
 {
     uint32_t candidates = generator->end_unit - generator->first_unit;
     size_t rows = (size_t)header->kv_heads * frame->steps;
@@ -132,7 +132,9 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
             .keep = header->keep,
             .mass = rest_mass(generator, header, head),
         };
-        fill_rows(generator, header, &asked, number, frame);
+        if (with_rows) {
+            fill_rows(generator, header, &asked, number, frame);
+        }
         fill_queries(header, &latent, number, frame);
     }
     return true;

@@ -6,9 +6,9 @@
 
 struct trace_generator;
 
-/* Make the frame whose sequence, tile, layer and steps are set. */
+/* Make the frame whose sequence, tile, layer and steps are set, or its queries alone. */
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
-                    struct trace_frame *frame, struct error *why);
+                    bool with_rows, struct trace_frame *frame, struct error *why);
 
 /* A hash of everything that decides the rows. */
 uint64_t generator_hash(const struct trace_generator *generator);

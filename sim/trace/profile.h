@@ -25,12 +25,13 @@
  * overlap is stored: they follow.
  *
  * **Another context.** `level` is a function of distance in tokens, not of the share of the
- * context. It goes on below the last octave that was seen by `slope` octaves an octave; spread,
- * shares and masses stay. Recordings of one text at 1920 to 7680 tokens have the same levels octave
- * by octave. Why small recordings see LRU's hits rise with the context: the window and the nearest
- * octaves, where attention is nearly flat, are a smaller part of a longer one. Why papers see them
- * flat from 4K on: with a constant slope, the profile of distance / context no longer changes.
- * The share of anchors is of all units, as delimiters are of all tokens.
+ * context: recordings of one text at 3840 and 7680 tokens have the same levels octave by octave.
+ * Below the last octave that was seen it goes on by `slope` octaves an octave; spread, shares and
+ * masses stay. Why small recordings see LRU's hits rise with the context: the window and the
+ * nearest octaves, where attention is nearly flat, are a smaller part of a longer one. Why papers
+ * see them flat from 4K on: with a constant slope, the profile of distance / context no longer
+ * changes. What a recording was too short to see, a steeper fall farther out, its profile does not
+ * have. The share of anchors is of all units, as delimiters are of all tokens.
  *
  * Heads of a target model take parameters as replay takes rows of a recording (traces/FORMAT.md):
  * target layer l reads source layer floor(l * L' / L), and so on; but each draws units and queries

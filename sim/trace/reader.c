@@ -110,8 +110,8 @@ static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *off
     return true;
 }
 
-bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
-                struct trace_frame *frame, struct error *why)
+static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                       bool with_rows, struct trace_frame *frame, struct error *why)
 {
     const struct trace_header *header = &trace->header;
     uint64_t offset, end;
@@ -122,7 +122,7 @@ bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uin
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + layer;
     frame_place(header, number, frame);
     if (trace->generator != NULL) {
-        return generator_read(trace->generator, header, frame, why);
+        return generator_read(trace->generator, header, with_rows, frame, why);
     }
     if (!frame_span(trace, number, &offset, &end, why)) {
         return false;
@@ -138,4 +138,16 @@ bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uin
     return (frame_unstore(header, frame, (size_t)(end - offset), why) &&
             trace_frame_check(header, frame, why)) ||
            frame_blame(frame, trace->path, 0, offset, why);
+}
+
+bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                struct trace_frame *frame, struct error *why)
+{
+    return read_frame(trace, sequence, tile, layer, true, frame, why);
+}
+
+bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                        struct trace_frame *frame, struct error *why)
+{
+    return read_frame(trace, sequence, tile, layer, false, frame, why);
 }

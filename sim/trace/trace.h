@@ -93,6 +93,12 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why);
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                 struct trace_frame *frame, struct error *why);
 
+/* The same for who looks at queries alone: a generated trace leaves rows unmade, whatever they
+ * hold.
+ */
+bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                        struct trace_frame *frame, struct error *why);
+
 /* Writing: frames in file order (sequences slowest, then tiles, then layers), each with its
  * sequence, tile, layer, first_step and steps set; then close. The file appears under its name only
  * when it is whole: it is written beside it (PATH.tmp-PID), made durable and renamed by

@@ -291,6 +291,28 @@ static void assert_same_frame(const struct trace_header *header, const struct tr
     assert_memory_equal(a->query, b->query, queries * header->head_dim);
 }
 
+static void queries_are_the_same_without_rows(void **state)
+{
+    (void)state;
+    struct trace_profile_head heads[4];
+    make_mixed(heads);
+    struct trace_profile profile = make_profile(heads, 2, 2);
+    struct trace_geometry geometry = make_geometry(2, 2, 500, 20);
+    struct trace *trace = make_generated(&profile, &geometry);
+    struct trace_frame whole, queries;
+    struct error why;
+    trace_frame_init(&whole);
+    trace_frame_init(&queries);
+    make_check(trace_read(trace, 0, 1, 1, &whole, &why) &&
+                   trace_read_queries(trace, 0, 1, 1, &queries, &why),
+               &why);
+    assert_memory_equal(whole.query, queries.query, 4 * 4 * 64);
+    assert_memory_equal(whole.scale, queries.scale, 4 * 4 * sizeof *whole.scale);
+    trace_frame_release(&whole);
+    trace_frame_release(&queries);
+    trace_close(trace);
+}
+
 /* Backwards in memory, and from files written by one thread and by three. */
 static void a_frame_depends_on_its_place_alone(void **state)
 {
@@ -424,6 +446,7 @@ int main(void)
         cmocka_unit_test(sets_follow_queries),
         cmocka_unit_test(anchors_are_always_wanted),
         cmocka_unit_test(rows_obey_the_format_and_mass_adds_up_to_one),
+        cmocka_unit_test(queries_are_the_same_without_rows),
         cmocka_unit_test_setup_teardown(a_frame_depends_on_its_place_alone, make_test_folder,
                                         remove_test_folder),
         cmocka_unit_test(memory_does_not_grow_with_steps),
