@@ -8,10 +8,9 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/policy.h"
-#include "trace/trace.h"
+#include "trace/source.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,19 +235,10 @@ static const struct table_column trace_columns[] = {
     {.title = "queries"},
 };
 
-/* The model's name from the header's source. */
-static void source_model(const struct trace_header *header, char *text, size_t size)
-{
-    json_error_t ignored;
-    json_t *source = json_loads(header->source, 0, &ignored);
-    const char *model = json_string_value(json_object_get(source, "model"));
-    snprintf(text, size, "%s", model != NULL ? model : "-");
-    json_decref(source);
-}
-
 static bool add_trace(struct table *table, const char *name, struct error *why)
 {
-    char path[4096], model[64], context[TEXT], steps[TEXT], layers[TEXT], heads[TEXT];
+    char path[4096], context[TEXT], steps[TEXT], layers[TEXT], heads[TEXT];
+    struct trace_source source;
     if (!find_path("traces", name, "swt", path, sizeof path, why)) {
         return false;
     }
@@ -257,13 +247,18 @@ static bool add_trace(struct table *table, const char *name, struct error *why)
         return false;
     }
     const struct trace_header *header = trace_header(trace);
-    source_model(header, model, sizeof model);
+    trace_source_read(header, &source);
     snprintf(context, sizeof context, "%" PRIu32, header->context);
     snprintf(steps, sizeof steps, "%" PRIu32, header->steps);
     snprintf(layers, sizeof layers, "%" PRIu32, header->layers);
     snprintf(heads, sizeof heads, "%" PRIu32, header->kv_heads);
-    const char *texts[] = {
-        name, model, context, steps, layers, heads, header->has_queries ? "yes" : "no"};
+    const char *texts[] = {name,
+                           source.model[0] != '\0' ? source.model : "-",
+                           context,
+                           steps,
+                           layers,
+                           heads,
+                           header->has_queries ? "yes" : "no"};
     trace_close(trace);
     return table_add(table, texts, 7, why);
 }

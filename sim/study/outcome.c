@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "study/apportion.h"
+#include "trace/source.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
     uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
     char a[32], b[32];
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are; largest batch %u",
-             hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
+             "%s: needs %s of the %s there are; largest batch %u", hbm ? "HBM" : "host memory",
+             units_format((double)needed, UNIT_BYTES, a, sizeof a),
              units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch);
 }
 
@@ -248,19 +248,17 @@ static void describe_trace(const struct setup *setup, char *text, size_t size)
         return;
     }
     const struct trace_header *header = trace_header(setup->trace);
-    json_t *source = json_loads(header->source, 0, NULL);
-    const char *model = json_string_value(json_object_get(source, "model"));
-    const json_t *fitted = json_object_get(source, "fitted_context");
-    const char *twin = fitted != NULL ? "twin of " : "";
-    uint64_t context = fitted != NULL ? (uint64_t)json_integer_value(fitted) : header->context;
+    struct trace_source source;
+    trace_source_read(header, &source);
+    const char *model = source.model[0] != '\0' ? source.model : "?";
+    const char *twin = source.twin ? "twin of " : "";
+    uint64_t context = source.twin ? source.fitted_context : header->context;
     if (context == setup->context) {
-        snprintf(text, size, "%s%.100s %llu tokens", twin, model ? model : "?",
-                 (unsigned long long)context);
+        snprintf(text, size, "%s%.100s %llu tokens", twin, model, (unsigned long long)context);
     } else {
-        snprintf(text, size, "%s%.100s %llu→%llu tokens", twin, model ? model : "?",
-                 (unsigned long long)context, (unsigned long long)setup->context);
+        snprintf(text, size, "%s%.100s %llu→%llu tokens", twin, model, (unsigned long long)context,
+                 (unsigned long long)setup->context);
     }
-    json_decref(source);
 }
 
 bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,

@@ -4,8 +4,8 @@
 
 #include "base/named.h"
 #include "trace/generate.h"
+#include "trace/source.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,15 +43,13 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
  */
 static bool is_recording_of(const struct trace_header *header, const struct model *model)
 {
-    json_t *source = json_loads(header->source, 0, NULL);
-    const char *name = json_string_value(json_object_get(source, "model"));
-    const json_t *fitted = json_object_get(source, "fitted_context");
-    bool same = name != NULL && strncasecmp(name, model->name, strlen(model->name)) == 0 &&
-                header->layers == model->layer_count && header->kv_heads == model->kv_heads &&
-                header->query_heads == model->query_heads && header->head_dim == model->head_dim &&
-                (fitted == NULL || json_integer_value(fitted) == (json_int_t)header->context);
-    json_decref(source);
-    return same;
+    struct trace_source source;
+    trace_source_read(header, &source);
+    return source.model[0] != '\0' &&
+           strncasecmp(source.model, model->name, strlen(model->name)) == 0 &&
+           header->layers == model->layer_count && header->kv_heads == model->kv_heads &&
+           header->query_heads == model->query_heads && header->head_dim == model->head_dim &&
+           (!source.twin || source.fitted_context == header->context);
 }
 
 /* The model's own shipped recording where there is one. */

@@ -7,8 +7,8 @@
 #include "trace/fit_sample.h"
 #include "trace/fit_solve.h"
 #include "trace/generate.h"
+#include "trace/source.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,15 +202,15 @@ static uint32_t nearest_octave(uint32_t recent)
 static void describe(const struct trace_header *header, uint32_t steps,
                      struct trace_profile *profile)
 {
-    json_t *source = json_loads(header->source, 0, NULL);
-    const char *model = json_string_value(json_object_get(source, "model"));
-    const char *text = json_string_value(json_object_get(source, "text"));
-    snprintf(profile->model, sizeof profile->model, "%s", model != NULL ? model : "");
+    struct trace_source source;
+    trace_source_read(header, &source);
+    const char *model = source.model[0] != '\0' ? source.model : "unknown model";
+    const char *text = source.text[0] != '\0' ? source.text : "unknown text";
+    snprintf(profile->model, sizeof profile->model, "%.*s", (int)sizeof profile->model - 1,
+             source.model);
     snprintf(profile->source, sizeof profile->source, "%.100s, %.200s, %u steps at %u tokens",
-             model != NULL ? model : "unknown model", text != NULL ? text : "unknown text", steps,
-             header->context);
+             model, text, steps, header->context);
     snprintf(profile->basis, sizeof profile->basis, "measured");
-    json_decref(source);
 }
 
 bool trace_fit(const struct trace *recording, double share, uint32_t threads,

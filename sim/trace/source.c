@@ -1,0 +1,22 @@
+/* The source is a JSON object: the reader and the writer of traces see to that. */
+#include "trace/source.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+static void read_text(const json_t *source, const char *key, char *out, size_t size)
+{
+    const char *text = json_string_value(json_object_get(source, key));
+    snprintf(out, size, "%s", text != NULL ? text : "");
+}
+
+void trace_source_read(const struct trace_header *header, struct trace_source *out)
+{
+    json_t *source = json_loads(header->source, 0, NULL);
+    const json_t *fitted = json_object_get(source, "fitted_context");
+    read_text(source, "model", out->model, sizeof out->model);
+    read_text(source, "text", out->text, sizeof out->text);
+    out->twin = fitted != NULL;
+    out->fitted_context = (uint64_t)json_integer_value(fitted);
+    json_decref(source);
+}

@@ -1,0 +1,19 @@
+/* What a trace's header says of where it came from: the usual keys of its source (FORMAT.md). */
+#ifndef TRACE_SOURCE_H
+#define TRACE_SOURCE_H
+
+#include "trace/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Texts are "" where the source does not say; longer ones are cut. */
+struct trace_source {
+    char model[256], text[256];
+    bool twin;               /* generated from a profile that was fitted to a recording */
+    uint64_t fitted_context; /* tokens of that recording; of a twin */
+};
+
+void trace_source_read(const struct trace_header *header, struct trace_source *out);
+
+#endif
