@@ -9,7 +9,7 @@
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset SPILLWAY_DATA
-: "${TEST_TIMEOUT:=400}" # seconds for one command
+: "${TEST_TIMEOUT:=1500}" # seconds for one command
 
 # Run one command; leave "passed failed skipped" in the file $2.
 run_one() {

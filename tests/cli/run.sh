@@ -5,7 +5,7 @@
 #   UPDATE=1 tests/cli/run.sh [NAME...]   rewrite the expected files; review the diff
 #
 # tests/cli/NAME/cmd is a bash script. It runs in a fresh folder that holds copies of the other
-# files of tests/cli/NAME, for a minute at most, with the program on PATH and the repository in
+# files of tests/cli/NAME, for five minutes at most, with the program on PATH and the repository in
 # $SOURCE. Its standard output, standard error and exit status must equal the files stdout and
 # stderr (empty when they are absent) and exit (0 when it is absent).
 #
@@ -30,7 +30,7 @@ run_case() {
     mkdir "$scratch/got" "$scratch/fresh"
     cp -R "$here/$1/." "$scratch/fresh"
     (cd "$scratch/fresh" && rm -f cmd stdout stderr exit &&
-        exec timeout 60 bash -eu "$here/$1/cmd") \
+        exec timeout 300 bash -eu "$here/$1/cmd") \
         >"$scratch/got/stdout" 2>"$scratch/got/stderr" </dev/null
     echo $? >"$scratch/got/exit"
 }
