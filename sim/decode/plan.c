@@ -195,6 +195,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .warmup = plan->warmup,
         .steps = plan->steps,
         .full_layers = (uint32_t)m->full_layers,
+        .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
     };
 }
 
@@ -203,8 +204,9 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     const struct replay_plan replay = plan_replay(setup, plan);
     const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
     const uint64_t numbers[] = {
-        replay.layers, replay.kv_heads, replay.batch,  replay.context, (uint64_t)replay.order,
-        replay.sinks,  replay.recent,   replay.warmup, replay.steps,   replay.full_layers,
+        replay.layers,          replay.kv_heads,    replay.batch,      replay.context,
+        (uint64_t)replay.order, replay.sinks,       replay.recent,     replay.warmup,
+        replay.steps,           replay.full_layers, replay.speculates,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), 0);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

@@ -41,6 +41,10 @@ struct replay_plan {
     uint32_t steps;         /* steps reported; at most the trace's less warmup */
     uint32_t
         full_layers; /* first layers that load everything: they hit nothing, whatever the policy */
+    /* Layers but the first and these are asked for a layer ahead: where the trace has approximate
+     * rows, with those; else with the true query. Labels are compared with the true queries: a
+     * trace holds no other. */
+    bool speculates;
 };
 
 /* Which source head a target head reads, and with what shift of `rows` reported rows: the rule of

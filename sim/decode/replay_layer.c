@@ -1,6 +1,10 @@
 /* The heads of a source layer are replayed tile by tile, head by head, one cache for each distinct
  * setting that target heads ask for; then what came out is added to the target layers' rows.
  *
+ * A source head is asked in two ways, with the true query or with an approximate one that
+ * speculates: each is a stream of demands, 2 * head + (approximate). Target layers choose, so that
+ * one source head may give both.
+ *
  * A policy that knows the future reads the layer twice: first what each head will want, which is
  * kept for as long as the sequence replays, a number for each unit wanted.
  *
@@ -17,11 +21,11 @@
 
 #define NONE UINT32_MAX
 
-/* One cache over one source head, and what it did for one (sequence, target head). */
+/* One cache over one stream, and what it did for one (sequence, target head). */
 struct instance {
-    uint32_t head; /* of the source */
+    uint32_t stream;
     float importance;
-    uint32_t next; /* instance of the same source head, or NONE */
+    uint32_t next; /* instance of the same stream, or NONE */
     struct policy *policy;
     struct ledger_row *rows; /* [steps] owned */
     bool filled;
@@ -34,14 +38,15 @@ struct layer {
     uint32_t source, first, end;
     struct instance *instances;
     uint32_t count;
-    uint32_t *first_of_head; /* [source KV heads] instance or NONE */
-    uint32_t *instance_of;   /* [target layer - first][target KV head] instance or NONE */
-    float *importance;       /* [query heads of a group] */
-    struct next_use *future; /* [source KV heads] of the sequence; empty where nothing asks */
+    uint32_t streams;          /* 2 * source KV heads */
+    uint32_t *first_of_stream; /* [streams] instance or NONE */
+    uint32_t *instance_of;     /* [target layer - first][target KV head] instance or NONE */
+    float *importance;         /* [query heads of a group] */
+    struct next_use *future;   /* [streams] of the sequence; empty where nothing asks */
 };
 
-/* What to do with the demand of one source head at one step. */
-typedef bool (*demand_visit)(struct layer *layer, uint32_t head, uint32_t step,
+/* What to do with the demand of one stream at one step. */
+typedef bool (*demand_visit)(struct layer *layer, uint32_t stream, uint32_t step,
                              const struct demand *demand, struct error *why);
 
 static uint32_t *assigned_instance(const struct layer *layer, uint32_t target, uint32_t head)
@@ -49,25 +54,32 @@ static uint32_t *assigned_instance(const struct layer *layer, uint32_t target, u
     return &layer->instance_of[(size_t)(target - layer->first) * layer->job->plan->kv_heads + head];
 }
 
-/* The instance of this source head and importance, a new one if there is none. */
-static uint32_t find_instance(struct layer *layer, uint32_t head, float importance)
+/* The first layer's query is known only when it runs, and nothing asks for what is loaded whole. */
+static bool speculates(const struct replay_job *job, uint32_t target)
 {
-    for (uint32_t i = layer->first_of_head[head]; i != NONE; i = layer->instances[i].next) {
+    return job->plan->speculates && job->header->has_approximate && target > 0 &&
+           target >= job->plan->full_layers;
+}
+
+/* The instance of this stream and importance, a new one if there is none. */
+static uint32_t find_instance(struct layer *layer, uint32_t stream, float importance)
+{
+    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
         if (layer->instances[i].importance == importance) {
             return i;
         }
     }
     layer->instances[layer->count] = (struct instance){
-        .head = head, .importance = importance, .next = layer->first_of_head[head]};
-    return layer->first_of_head[head] = layer->count++;
+        .stream = stream, .importance = importance, .next = layer->first_of_stream[stream]};
+    return layer->first_of_stream[stream] = layer->count++;
 }
 
 static void assign_instances(struct layer *layer)
 {
     const struct replay_job *job = layer->job;
     const struct replay_plan *plan = job->plan;
-    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
-        layer->first_of_head[head] = NONE;
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        layer->first_of_stream[stream] = NONE;
     }
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
@@ -76,8 +88,9 @@ static void assign_instances(struct layer *layer)
             replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
                           &source_layer, &source_head, &shift);
             float importance = plan->policy->needs_queries ? wish->importance : 0;
+            uint32_t stream = 2 * source_head + speculates(job, target);
             *assigned_instance(layer, target, head) =
-                wish->offloaded ? find_instance(layer, source_head, importance) : NONE;
+                wish->offloaded ? find_instance(layer, stream, importance) : NONE;
         }
     }
 }
@@ -88,12 +101,12 @@ static void layer_release(struct layer *layer)
         policy_destroy(layer->instances[i].policy);
         free(layer->instances[i].rows);
     }
-    for (uint32_t head = 0; layer->future && head < layer->job->header->kv_heads; head++) {
-        next_use_release(&layer->future[head]);
+    for (uint32_t stream = 0; layer->future && stream < layer->streams; stream++) {
+        next_use_release(&layer->future[stream]);
     }
     free(layer->future);
     free(layer->instances);
-    free(layer->first_of_head);
+    free(layer->first_of_stream);
     free(layer->instance_of);
     free(layer->importance);
 }
@@ -109,13 +122,14 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         .source = source,
         .first = replay_first(plan->layers, header->layers, source),
         .end = replay_first(plan->layers, header->layers, (uint64_t)source + 1),
+        .streams = 2 * header->kv_heads,
     };
     size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads;
     if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
-        !(layer->first_of_head = array_zeroed(header->kv_heads, sizeof(uint32_t), why)) ||
+        !(layer->first_of_stream = array_zeroed(layer->streams, sizeof(uint32_t), why)) ||
         !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
         !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
-        !(layer->future = array_zeroed(header->kv_heads, sizeof *layer->future, why))) {
+        !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why))) {
         return false;
     }
     assign_instances(layer);
@@ -146,8 +160,8 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
-        env.seed = replay_seed(header, sequence, layer->source, instance->head);
-        env.next_use = layer->future[instance->head].access;
+        env.seed = replay_seed(header, sequence, layer->source, instance->stream / 2);
+        env.next_use = layer->future[instance->stream].access;
         policy_destroy(instance->policy);
         instance->policy = policy_create(job->plan->policy, job->plan->policy_values, &env, why);
         if (instance->policy == NULL) {
@@ -204,39 +218,46 @@ static void replay_step(const struct replay_job *job, struct instance *instance,
     }
 }
 
-static bool replay_demand(struct layer *layer, uint32_t head, uint32_t step,
+static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
                           const struct demand *demand, struct error *why)
 {
     (void)why;
-    for (uint32_t i = layer->first_of_head[head]; i != NONE; i = layer->instances[i].next) {
+    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
         replay_step(layer->job, &layer->instances[i], step, demand);
     }
     return true;
 }
 
-static bool foresee_demand(struct layer *layer, uint32_t head, uint32_t step,
+static bool foresee_demand(struct layer *layer, uint32_t stream, uint32_t step,
                            const struct demand *demand, struct error *why)
 {
     (void)step;
-    return next_use_add(&layer->future[head], demand, why);
+    return next_use_add(&layer->future[stream], demand, why);
 }
 
-/* All steps of a tile, head by head. */
+/* The demand of `stream` at step `s` of the tile that was read. */
+static bool read_demand(const struct replay_job *job, uint32_t stream, uint32_t s,
+                        struct replay_scratch *scratch, struct demand *demand, struct error *why)
+{
+    return (stream % 2 ? demand_from_approximate : demand_from_frame)(
+        job->header, &scratch->frame, stream / 2, s, &job->shape, &scratch->buffer, demand, why);
+}
+
+/* All steps of a tile, stream by stream. */
 static bool visit_tile(struct layer *layer, struct replay_scratch *scratch, demand_visit visit,
                        struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_frame *frame = &scratch->frame;
     uint32_t end = job->plan->warmup + job->plan->steps;
-    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
-        if (layer->first_of_head[head] == NONE) {
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        if (layer->first_of_stream[stream] == NONE) {
             continue;
         }
         for (uint32_t s = 0; s < frame->steps && frame->first_step + s < end; s++) {
             struct demand demand;
-            if (!demand_from_frame(job->header, frame, head, s, &job->shape, &scratch->buffer,
-                                   &demand, why) ||
-                !visit(layer, head, frame->first_step + s, &demand, why)) {
+            if (!read_demand(job, stream, s, scratch, &demand, why) ||
+                !visit(layer, stream, frame->first_step + s, &demand, why)) {
                 return false;
             }
         }
@@ -259,17 +280,17 @@ static bool visit_sequence(struct layer *layer, uint32_t sequence, struct replay
     return true;
 }
 
-/* Learn what each head of the sequence will want. */
+/* Learn what each stream of the sequence will want. */
 static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
                              struct error *why)
 {
     const struct trace_header *header = layer->job->header;
-    for (uint32_t head = 0; head < header->kv_heads; head++) {
-        layer->future[head].count = 0;
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        layer->future[stream].count = 0;
     }
     bool good = visit_sequence(layer, sequence, scratch, foresee_demand, why);
-    for (uint32_t head = 0; good && head < header->kv_heads; head++) {
-        good = next_use_resolve(&layer->future[head], header->units, why);
+    for (uint32_t stream = 0; good && stream < layer->streams; stream++) {
+        good = next_use_resolve(&layer->future[stream], header->units, why);
     }
     return good;
 }

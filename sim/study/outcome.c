@@ -47,6 +47,16 @@ static void note_model(const struct setup *setup, struct result *result)
     }
 }
 
+/* A recording's approximate rows say what a layer ahead would have asked for. */
+static void note_speculation(const struct setup *setup, struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && m->selection < 1 &&
+        setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
+        add_note(result, "speculation is taken as perfect: the trace has no approximate queries");
+    }
+}
+
 static void note_heads(const struct setup *setup, struct result *result)
 {
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
@@ -81,6 +91,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     if (plan->fits) {
         note_model(setup, result);
         note_heads(setup, result);
+        note_speculation(setup, result);
     } else {
         say_what_is_short(plan, result);
     }

@@ -1,6 +1,7 @@
-/* A row of a trace becomes a demand by one counting sort over the 256 mass codes: heaviest first,
- * ties by ascending position, linear in the row. Rows are sorted by position, so the units of the
- * window are its two ends. */
+/* A row of a trace becomes a demand by one counting sort over the 256 codes: heaviest first, ties
+ * by ascending position, linear in the row. Rows are sorted by position, so the units of the window
+ * are its two ends. An approximate row says by its codes in which order a retrieval asks; what its
+ * units are worth says the row. */
 #include "trace/demand.h"
 
 #include "base/array.h"
@@ -29,27 +30,73 @@ struct demand_shape demand_shape(const struct trace_header *header, uint32_t wan
     return shape;
 }
 
-/* Returns the mass of the best `wanted`. */
-static float sort_by_mass(const uint32_t *units, const uint8_t *mass, uint32_t count,
-                          uint32_t wanted, uint32_t *sorted_units, uint8_t *sorted_mass)
+/* The units of a row outside the window: [from, to) of `rows`. */
+struct span {
+    const struct trace_rows *rows;
+    uint32_t from, to;
+    float window_mass; /* of the others, and of what was born */
+};
+
+static struct span find_span(const struct trace_rows *rows, uint32_t row, float born,
+                             const struct demand_shape *shape)
+{
+    const uint32_t *units = rows->units;
+    struct span span = {rows, rows->start[row], rows->start[row + 1], born};
+    for (; span.from < span.to && units[span.from] < shape->first_unit; span.from++) {
+        span.window_mass += trace_mass[rows->mass[span.from]];
+    }
+    for (; span.from < span.to && units[span.to - 1] >= shape->end_unit; span.to--) {
+        span.window_mass += trace_mass[rows->mass[span.to - 1]];
+    }
+    return span;
+}
+
+/* Into the buffer, behind its first `at` units. Returns the mass of the best `wanted`. */
+static float sort_by_code(const struct span *span, uint32_t wanted, uint32_t at,
+                          struct demand_buffer *buffer)
 {
     uint32_t place[256] = {0};
     float wanted_mass = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        place[mass[i]]++;
+    const uint8_t *code = span->rows->mass;
+    for (uint32_t i = span->from; i < span->to; i++) {
+        place[code[i]]++;
     }
-    for (uint32_t code = 0, before = 0; code < 256; code++) {
-        uint32_t here = place[code], left = before < wanted ? wanted - before : 0;
-        wanted_mass += trace_mass[code] * (float)(here < left ? here : left);
-        place[code] = before;
+    for (uint32_t c = 0, before = 0; c < 256; c++) {
+        uint32_t here = place[c], left = before < wanted ? wanted - before : 0;
+        wanted_mass += trace_mass[c] * (float)(here < left ? here : left);
+        place[c] = at + before;
         before += here;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t to = place[mass[i]]++;
-        sorted_units[to] = units[i];
-        sorted_mass[to] = mass[i];
+    for (uint32_t i = span->from; i < span->to; i++) {
+        uint32_t to = place[code[i]]++;
+        buffer->units[to] = span->rows->units[i];
+        buffer->mass[to] = code[i];
     }
     return wanted_mass;
+}
+
+static bool reserve(struct demand_buffer *buffer, uint32_t units, struct error *why)
+{
+    return array_reserve(&buffer->units, &buffer->units_capacity, units, sizeof *buffer->units,
+                         why) &&
+           array_reserve(&buffer->mass, &buffer->mass_capacity, units, sizeof *buffer->mass, why);
+}
+
+/* All of a demand but its units' number and mass. */
+static struct demand describe(const struct trace_header *header, const struct trace_frame *frame,
+                              uint32_t head, uint32_t step, const struct demand_buffer *buffer)
+{
+    uint32_t group = header->query_heads / header->kv_heads;
+    size_t query = (size_t)head * group * frame->steps + step;
+    return (struct demand){
+        .units = buffer->units,
+        .mass = buffer->mass,
+        .scale = header->has_queries ? frame->scale + query : NULL,
+        .query = header->has_queries ? frame->query + query * header->head_dim : NULL,
+        .query_heads = group,
+        .head_dim = header->head_dim,
+        .query_stride = frame->steps,
+    };
 }
 
 bool demand_from_frame(const struct trace_header *header, const struct trace_frame *frame,
@@ -57,40 +104,78 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
                        struct demand_buffer *buffer, struct demand *out, struct error *why)
 {
     uint32_t row = head * frame->steps + step;
-    const uint32_t *units = frame->rows.units;
-    const uint8_t *mass = frame->rows.mass;
-    uint32_t from = frame->rows.start[row], to = frame->rows.start[row + 1];
-    float window_mass = frame->born[row];
-    for (; from < to && units[from] < shape->first_unit; from++) {
-        window_mass += trace_mass[mass[from]];
-    }
-    for (; from < to && units[to - 1] >= shape->end_unit; to--) {
-        window_mass += trace_mass[mass[to - 1]];
-    }
-    uint32_t recorded = to - from;
-    if (!array_reserve(&buffer->units, &buffer->units_capacity, recorded, sizeof *buffer->units,
-                       why) ||
-        !array_reserve(&buffer->mass, &buffer->mass_capacity, recorded, sizeof *buffer->mass,
-                       why)) {
+    struct span span = find_span(&frame->rows, row, frame->born[row], shape);
+    uint32_t recorded = span.to - span.from;
+    if (!reserve(buffer, recorded, why)) {
         return false;
     }
-    float wanted_mass = sort_by_mass(units + from, mass + from, recorded, shape->wanted,
-                                     buffer->units, buffer->mass);
+    *out = describe(header, frame, head, step, buffer);
+    out->wanted = recorded < shape->wanted ? recorded : shape->wanted;
+    out->recorded = recorded;
+    out->wanted_mass = sort_by_code(&span, shape->wanted, 0, buffer);
+    out->window_mass = span.window_mass;
+    return true;
+}
 
-    uint32_t group = header->query_heads / header->kv_heads;
-    size_t query = (size_t)head * group * frame->steps + step;
-    *out = (struct demand){
-        .units = buffer->units,
-        .mass = buffer->mass,
-        .wanted = recorded < shape->wanted ? recorded : shape->wanted,
-        .recorded = recorded,
-        .wanted_mass = wanted_mass,
-        .window_mass = window_mass,
-        .scale = header->has_queries ? frame->scale + query : NULL,
-        .query = header->has_queries ? frame->query + query * header->head_dim : NULL,
-        .query_heads = group,
-        .head_dim = header->head_dim,
-        .query_stride = frame->steps,
-    };
+/* ---- what an approximate query asks for ---- */
+
+enum { UNKNOWN = 256 };
+
+/* The code of `unit` in a span, which is ascending; UNKNOWN where it is not there. */
+static uint32_t find_code(const struct span *span, uint32_t unit)
+{
+    uint32_t from = span->from, to = span->to;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (span->rows->units[middle] < unit) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from < span->to && span->rows->units[from] == unit ? span->rows->mass[from] : UNKNOWN;
+}
+
+/* Of the `count` units behind the first `at` of the buffer, keep those that `asked` does not rank
+ * as high as its unit `last` of code `code`, behind the first `wanted`. Returns how many are there
+ * then. */
+static uint32_t keep_unasked(const struct span *asked, uint32_t last, uint32_t code, uint32_t at,
+                             uint32_t count, uint32_t wanted, struct demand_buffer *buffer)
+{
+    uint32_t kept = wanted;
+    for (uint32_t i = at; i < at + count; i++) {
+        uint32_t unit = buffer->units[i], own = find_code(asked, unit);
+        if (wanted == 0 || own > code || (own == code && unit > last)) {
+            buffer->units[kept] = unit;
+            buffer->mass[kept++] = buffer->mass[i];
+        }
+    }
+    return kept;
+}
+
+bool demand_from_approximate(const struct trace_header *header, const struct trace_frame *frame,
+                             uint32_t head, uint32_t step, const struct demand_shape *shape,
+                             struct demand_buffer *buffer, struct demand *out, struct error *why)
+{
+    uint32_t row = head * frame->steps + step;
+    struct span asked = find_span(&frame->approximate, row, 0, shape);
+    struct span known = find_span(&frame->rows, row, frame->born[row], shape);
+    uint32_t count = asked.to - asked.from, known_count = known.to - known.from;
+    if (!reserve(buffer, count + known_count, why)) {
+        return false;
+    }
+    *out = describe(header, frame, head, step, buffer);
+    out->wanted = count < shape->wanted ? count : shape->wanted;
+    out->window_mass = known.window_mass;
+    sort_by_code(&asked, 0, 0, buffer);
+    sort_by_code(&known, 0, count, buffer);
+    uint32_t last = out->wanted > 0 ? buffer->units[out->wanted - 1] : 0;
+    uint32_t code = out->wanted > 0 ? buffer->mass[out->wanted - 1] : 0;
+    out->recorded = keep_unasked(&asked, last, code, count, known_count, out->wanted, buffer);
+    for (uint32_t i = 0; i < out->wanted; i++) {
+        uint32_t worth = find_code(&known, buffer->units[i]);
+        buffer->mass[i] = worth == UNKNOWN ? 255 : (uint8_t)worth;
+        out->wanted_mass += trace_mass[buffer->mass[i]];
+    }
     return true;
 }

@@ -51,8 +51,9 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
                        uint32_t head, uint32_t step, const struct demand_shape *shape,
                        struct demand_buffer *buffer, struct demand *out, struct error *why);
 
-/* The same of what an approximate query asked for, in a trace with has_approximate: units in its
- * own order, with their true masses where the row has them, else code 255. */
+/* The same of what an approximate query asked for, in a trace with has_approximate: its best units
+ * in its own order, with their true masses where the row has them, else code 255; then what the row
+ * kept besides these. */
 bool demand_from_approximate(const struct trace_header *header, const struct trace_frame *frame,
                              uint32_t head, uint32_t step, const struct demand_shape *shape,
                              struct demand_buffer *buffer, struct demand *out, struct error *why);

@@ -92,6 +92,55 @@ static void demands_worked_by_hand(void **state)
     trace_frame_release(&frame);
 }
 
+/* A frame of one row whose approximate row asks for 6 2 12 9 7 in this order; 2 and 7 are in no
+ * row. The window is 0 and 19. */
+static void approximate_demands_worked_by_hand(void **state)
+{
+    (void)state;
+    const uint32_t units[] = {0, 3, 6, 9, 12, 16, 19}, asked[] = {0, 2, 6, 7, 9, 12, 19};
+    const uint8_t mass[] = {20, 70, 40, 30, 30, 10, 30}, place[] = {0, 51, 0, 204, 153, 102, 0};
+    const struct {
+        uint32_t wanted, expected, recorded;
+        uint32_t order[10];
+        uint8_t mass[10];
+    } cases[] = {
+        {0, 0, 5, {16, 9, 12, 6, 3}, {10, 30, 30, 40, 70}},
+        {2, 2, 6, {6, 2, 16, 9, 12, 3}, {40, 255, 10, 30, 30, 70}},
+        {3, 3, 6, {6, 2, 12, 16, 9, 3}, {40, 255, 30, 10, 30, 70}},
+        {9, 5, 7, {6, 2, 12, 9, 7, 16, 3}, {40, 255, 30, 30, 255, 10, 70}},
+    };
+    struct error why;
+    struct trace_header header = header_of_one_row();
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    header.has_approximate = true;
+    demand_buffer_init(&buffer);
+    make_row(&header, &frame, units, mass, 7);
+    make_check(trace_rows_reserve(&frame.approximate, 7, &why), &why);
+    frame.approximate.start[0] = 0;
+    frame.approximate.start[1] = 7;
+    memcpy(frame.approximate.units, asked, sizeof asked);
+    memcpy(frame.approximate.mass, place, sizeof place);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float worth = 0;
+        struct demand demand;
+        struct demand_shape shape = demand_shape(&header, cases[i].wanted, 1, 1);
+        make_check(demand_from_approximate(&header, &frame, 0, 0, &shape, &buffer, &demand, &why),
+                   &why);
+        for (uint32_t k = 0; k < cases[i].expected; k++) {
+            worth += trace_mass[cases[i].mass[k]];
+        }
+        assert_int_equal(demand.wanted, cases[i].expected);
+        assert_int_equal(demand.recorded, cases[i].recorded);
+        assert_memory_equal(demand.units, cases[i].order, demand.recorded * sizeof *demand.units);
+        assert_memory_equal(demand.mass, cases[i].mass, demand.recorded);
+        assert_float_equal(demand.wanted_mass, worth, 1e-7);
+        assert_float_equal(demand.window_mass, .25f + .25f + .125f, 1e-7);
+    }
+    demand_buffer_release(&buffer);
+    trace_frame_release(&frame);
+}
+
 static void a_unit_with_one_token_of_the_window_belongs_to_it(void **state)
 {
     (void)state;
@@ -216,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(demands_worked_by_hand),
+        cmocka_unit_test(approximate_demands_worked_by_hand),
         cmocka_unit_test(a_unit_with_one_token_of_the_window_belongs_to_it),
         cmocka_unit_test(demands_are_rows_sorted),
     };

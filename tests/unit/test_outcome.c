@@ -318,6 +318,30 @@ static struct result run(const char *const *overrides, uint32_t threads)
     return result;
 }
 
+/* A selection asked for a layer ahead, by a trace that knows none: not said of what selects
+ * nothing, or in its own layer. */
+static void perfect_speculation_is_said(void **state)
+{
+    static const char *const ahead = "mechanisms={retrieval: hata, selection: 20%,"
+                                     " transfer: cpu-store, prefetch: next-layer}";
+    static const char *const in_time =
+        "mechanisms={retrieval: hata, selection: 20%, transfer: cpu-store}";
+    const struct {
+        const char *mechanisms;
+        bool said;
+    } cases[] = {{ahead, true}, {in_time, false}, {"mechanisms={prefetch: next-layer}", false}};
+    char model[128], bare[128], trace[128];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct result result = run(OVERRIDES(tiny_model(3, model), tiny_machine, bare_system(bare),
+                                             tiny_trace("none", trace), cases[i].mechanisms),
+                                   1);
+        assert_int_equal(strstr(result.message, "speculation is taken as perfect") != NULL,
+                         cases[i].said);
+        result_release(&result);
+    }
+}
+
 static const char *text_of(const struct result *result, enum column column)
 {
     assert_true(result->cells[column].set);
@@ -553,6 +577,7 @@ int main(void)
         cmocka_unit_test(details_are_by_layer_and_step),
         cmocka_unit_test(quantiles_are_steps_that_happened),
         cmocka_unit_test(nothing_offloaded_leaves_no_hits),
+        cmocka_unit_test(perfect_speculation_is_said),
         cmocka_unit_test(what_does_not_fit_is_a_result),
         cmocka_unit_test(columns_are_set_where_they_apply),
         cmocka_unit_test(parts_add_up_to_the_step_exactly),

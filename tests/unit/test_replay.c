@@ -19,6 +19,9 @@ static char folder[32];
  * eighth of the mass); 1/16 is born. Two are wanted. */
 static const char *const hand_rows[] = {"ABH", "ACH", "BDH", "ABH", "CDH", "BAH"};
 
+/* What an approximate query asks for, best first; E and F are in no row. */
+static const char *const hand_guesses[] = {"ABH", "AHC", "DEB", "ABD", "DAC", "BHF"};
+
 /* Cosines to the label, eta .8: first, .92, .6 (a miss), 1, .6 (a miss), 1. */
 static const int8_t hand_queries[][2] = {{5, 0}, {12, 5}, {3, 4}, {3, 4}, {5, 0}, {5, 0}};
 
@@ -37,21 +40,28 @@ static struct trace_header hand_header(void)
                                  .steps = 6,
                                  .steps_per_tile = 4,
                                  .has_queries = true,
+                                 .has_approximate = true,
                                  .source = (char *)"{}"};
+}
+
+/* Letters, best first, as a row whose codes are `step`, 2 * step ... */
+static void put_letters(struct trace_rows *rows, uint32_t s, const char *letters, uint32_t step)
+{
+    uint32_t end = rows->start[s];
+    for (uint32_t unit = 0; unit < 8; unit++) {
+        const char *at = strchr(letters, 'A' + (int)unit);
+        if (at != NULL) {
+            rows->units[end] = unit;
+            rows->mass[end++] = (uint8_t)(step * (uint32_t)(at - letters + 1));
+        }
+    }
+    rows->start[s + 1] = end;
 }
 
 static void put_hand_step(struct trace_frame *frame, uint32_t s)
 {
-    const char *letters = hand_rows[frame->first_step + s];
-    uint32_t end = frame->rows.start[s];
-    for (uint32_t unit = 0; unit < 8; unit++) {
-        const char *at = strchr(letters, 'A' + (int)unit);
-        if (at != NULL) {
-            frame->rows.units[end] = unit;
-            frame->rows.mass[end++] = (uint8_t)(10 * (at - letters + 1));
-        }
-    }
-    frame->rows.start[s + 1] = end;
+    put_letters(&frame->rows, s, hand_rows[frame->first_step + s], 10);
+    put_letters(&frame->approximate, s, hand_guesses[frame->first_step + s], 85);
     frame->born[s] = .0625f;
     frame->tail[s] = 0;
     frame->scale[s] = .5f;
@@ -81,7 +91,8 @@ static struct trace *open_hand_trace(void)
         frame.steps = frame.tile == 0 ? 4 : 2;
         make_check(trace_frame_reserve(&header, &frame, &why), &why);
         make_check(trace_rows_reserve(&frame.rows, 12, &why), &why);
-        frame.rows.start[0] = 0;
+        make_check(trace_rows_reserve(&frame.approximate, 12, &why), &why);
+        frame.rows.start[0] = frame.approximate.start[0] = 0;
         for (uint32_t s = 0; s < frame.steps; s++) {
             put_hand_step(&frame, s);
         }
@@ -261,6 +272,67 @@ static void heads_of_one_source_have_caches_by_importance(void **state)
     trace_close(trace);
 }
 
+static void assert_masses(const struct ledger *ledger, uint32_t layer, const double *expected)
+{
+    for (uint32_t s = 0; s < ledger->steps; s++) {
+        double found = ledger->rows[s * ledger->layers + layer].mass;
+        if (fabs(found - expected[s]) > 1e-6) {
+            fail_msg("mass of step %u is %g, not %g", s, found, expected[s]);
+        }
+    }
+}
+
+#define MASSES(ledger, layer, ...) assert_masses(ledger, layer, (const double[]){__VA_ARGS__})
+
+/* Layer 1 reads the rows of layer 0, two later. It asks with the guesses: AB, AH, DE, AB, DA, BH,
+ * of which LRU holds AB, AHB, DEA, ABD, DAB, BHD, so that it misses 2 1 0 1 reported, seen as 0 1 2
+ * 1. A guess is worth what its units are in the row: D of BDH, AB of ABH, D of CDH, BH of BAH. */
+static void a_layer_asked_for_ahead_attends_to_what_was_guessed(void **state)
+{
+    (void)state;
+    struct trace *trace = open_hand_trace();
+    struct replay_plan plan = hand_plan("lru", two_heads);
+    plan.layers = 2;
+    plan.speculates = true;
+    struct ledger ledger;
+    const uint64_t guessed[] = {0, 1, 2, 1}, true_ones[] = {1, 0, 1, 1};
+    run_plan(trace, &plan, 1, &ledger);
+    for (uint32_t s = 0; s < 4; s++) {
+        assert_int_equal(ledger.rows[2 * s].missed, true_ones[s]);
+        assert_int_equal(ledger.rows[2 * s + 1].missed, guessed[s]);
+    }
+    MASSES(&ledger, 0, .8125, .8125, .8125, .8125);
+    MASSES(&ledger, 1, .3125, .6875, .3125, .8125);
+    ledger_release(&ledger);
+
+    plan.speculates = false;
+    run_plan(trace, &plan, 1, &ledger);
+    MASSES(&ledger, 1, .8125, .8125, .8125, .8125);
+    ledger_release(&ledger);
+    trace_close(trace);
+}
+
+/* Sets are fetched at steps 0, 2 and 4, as guessed: AB, DE, DA. Reused at 1 they are worth A of
+ * ACH, at 3 nothing of ABH, at 5 A of BAH, though nothing asked for A then. Seen three rows later.
+ */
+static void a_guessed_set_is_reused_for_what_it_is_worth(void **state)
+{
+    (void)state;
+    struct trace *trace = open_hand_trace();
+    struct replay_plan plan = hand_plan("qsac", one_head);
+    const struct replay_head heads[] = {{false, 1}, {true, 1}};
+    plan.layers = 2;
+    plan.heads = heads;
+    plan.speculates = true;
+    plan.warmup = 0;
+    plan.steps = 6;
+    struct ledger ledger;
+    run_plan(trace, &plan, 1, &ledger);
+    MASSES(&ledger, 1, .0625, .3125, .3125, .8125, .5625, .3125);
+    ledger_release(&ledger);
+    trace_close(trace);
+}
+
 static void resident_heads_are_in_no_count(void **state)
 {
     (void)state;
@@ -293,6 +365,7 @@ static struct trace *open_random_trace(uint64_t seed, int only)
     snprintf(name, sizeof name, "random%d.swt", only);
     struct trace_header header = make_header();
     header.layers = 3;
+    header.has_approximate = true;
     header.sequences = only < 0 ? 2 : 1;
     struct trace_writer *writer = trace_writer_open(make_path(folder, name, path), &header, &why);
     make_check(writer != NULL, &why);
@@ -358,9 +431,10 @@ static void assert_rows_equal(const struct ledger_row *found, const struct ledge
     }
 }
 
-/* What one source head of the only sequence wants at a step; until frame or buffer change. */
+/* What one source head of the only sequence wants at a step, or a layer ahead believes to; until
+ * frame or buffer change. */
 static struct demand head_demand(const struct trace *trace, uint32_t layer, uint32_t head,
-                                 uint32_t step, struct trace_frame *frame,
+                                 bool guessed, uint32_t step, struct trace_frame *frame,
                                  struct demand_buffer *buffer)
 {
     struct error why;
@@ -368,8 +442,11 @@ static struct demand head_demand(const struct trace *trace, uint32_t layer, uint
     const struct trace_header *header = trace_header(trace);
     struct demand_shape shape = demand_shape(header, 4, 2, 3);
     make_check(trace_read(trace, 0, step / 4, layer, frame, &why), &why);
-    make_check(demand_from_frame(header, frame, head, step % 4, &shape, buffer, &demand, &why),
-               &why);
+    make_check(
+        guessed
+            ? demand_from_approximate(header, frame, head, step % 4, &shape, buffer, &demand, &why)
+            : demand_from_frame(header, frame, head, step % 4, &shape, buffer, &demand, &why),
+        &why);
     return demand;
 }
 
@@ -378,6 +455,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
                             uint32_t layer, uint32_t head, struct ledger_row *rows, uint32_t *shift)
 {
     struct error why;
+    bool guessed = plan->speculates && layer > 0;
     float importance = plan->heads[layer * HEADS + head].importance;
     const float importances[] = {importance, importance};
     uint32_t source_layer, source_head;
@@ -390,7 +468,8 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     demand_buffer_init(&buffer);
     trace_frame_init(&frame);
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
-        struct demand demand = head_demand(trace, source_layer, source_head, step, &frame, &buffer);
+        struct demand demand =
+            head_demand(trace, source_layer, source_head, guessed, step, &frame, &buffer);
         make_check(next_use_add(&future, &demand, &why), &why);
     }
     make_check(next_use_resolve(&future, 20, &why), &why);
@@ -407,7 +486,8 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     make_check(policy != NULL, &why);
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
         struct outcome outcome;
-        struct demand demand = head_demand(trace, source_layer, source_head, step, &frame, &buffer);
+        struct demand demand =
+            head_demand(trace, source_layer, source_head, guessed, step, &frame, &buffer);
         policy_access(policy, &demand, &outcome);
         if (step < WARMUP) {
             continue;
@@ -473,6 +553,7 @@ static void ledgers_equal_heads_replayed_and_added_one_by_one(void **state)
             struct replay_plan plan = random_plan(policies[p]->name, heads);
             plan.batch = batches[(seed + p) % 5];
             plan.order = seed % 2 ? POLICY_BATCH : POLICY_SEQUENTIAL;
+            plan.speculates = seed % 4 < 2;
             struct ledger_row expected[STEPS * LAYERS] = {0};
             for (uint32_t i = 0; i < LAYERS * HEADS; i++) {
                 if (heads[i].offloaded) {
@@ -620,6 +701,8 @@ int main(void)
         cmocka_unit_test(a_batch_reads_rows_shifted),
         cmocka_unit_test(counts_scale_to_the_target_context),
         cmocka_unit_test(heads_of_one_source_have_caches_by_importance),
+        cmocka_unit_test(a_layer_asked_for_ahead_attends_to_what_was_guessed),
+        cmocka_unit_test(a_guessed_set_is_reused_for_what_it_is_worth),
         cmocka_unit_test(resident_heads_are_in_no_count),
         cmocka_unit_test(ledgers_equal_heads_replayed_and_added_one_by_one),
         cmocka_unit_test(threads_do_not_change_a_byte),
