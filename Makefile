@@ -83,8 +83,9 @@ study: ## record what is missing and print how far generated traces are from rec
 	$(SUBMAKE) all
 	traces/study.sh
 
-install: all ## install program, data, man page and completion below PREFIX
+install: all ## install program, header, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
+	install -Dm644 sim/policy/spillway_policy.h $(DESTDIR)$(PREFIX)/include/spillway_policy.h
 	find models hwprofiles scenarios plots traces -type f \
 	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;

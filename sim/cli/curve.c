@@ -8,6 +8,7 @@
 #include "study/miss_curve.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static const char *const orders[] = {
 static const struct command_option options[] = {
     [POLICY] = {.name = "--policy",
                 .argument = "NAME",
-                .summary = "cache policy, with its default parameters",
+                .summary = "cache policy, with its default parameters; plugin:PATH is one of yours",
                 .required = true},
     [SIZES] = {.name = "--sizes",
                .argument = "N,N",
@@ -145,13 +146,21 @@ static bool choose_sizes(const struct arguments *arguments, const struct policy_
 
 /* ---- output ---- */
 
-static void print_json(const struct miss_request *request, const struct miss_curve *curve)
+static bool print_json(const struct miss_request *request, const struct miss_curve *curve,
+                       struct error *why)
 {
-    for (uint32_t i = 0; i < request->count; i++) {
-        printf("{\"policy\":\"%s\",\"size\":%" PRIu32 ",\"accesses\":%" PRIu64
-               ",\"misses\":%" PRIu64 "}\n",
-               request->policy->name, request->sizes[i], curve->accesses, curve->misses[i]);
+    json_t *text = json_string(request->policy->name);
+    char *name = text != NULL ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    for (uint32_t i = 0; name != NULL && i < request->count; i++) {
+        printf("{\"policy\":%s,\"size\":%" PRIu32 ",\"accesses\":%" PRIu64 ",\"misses\":%" PRIu64
+               "}\n",
+               name, request->sizes[i], curve->accesses, curve->misses[i]);
     }
+    bool ok = name != NULL ||
+              error_set(why, NULL, 0, "'%s' cannot be written as JSON", request->policy->name);
+    free(name);
+    json_decref(text);
+    return ok;
 }
 
 static const struct table_column columns[] = {{.title = "blocks", .right = true},
@@ -249,8 +258,7 @@ static bool run_source(const struct arguments *arguments, const struct source *s
         return false;
     }
     if (arguments_given(arguments, JSON)) {
-        print_json(&request, curve);
-        return true;
+        return print_json(&request, curve, why);
     }
     return print_table(source, &request, curve, why);
 }

@@ -7,7 +7,7 @@
 #include "decode/mechanisms.h"
 #include "hardware/profile.h"
 #include "model/model.h"
-#include "policy/policy.h"
+#include "policy/plugin.h"
 #include "trace/source.h"
 
 #include <inttypes.h>
@@ -197,7 +197,9 @@ static bool add_policies(struct table *table, struct error *why)
             return false;
         }
     }
-    return true;
+    const char *own[] = {PLUGIN_PREFIX "PATH", "its own",
+                         "a policy of yours: a shared library, as spillway_policy.h describes it"};
+    return table_add(table, own, 3, why);
 }
 
 static const struct table_column mechanism_columns[] = {

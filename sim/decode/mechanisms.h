@@ -43,11 +43,9 @@ struct budget {
     double value;
 };
 
-#define MECHANISM_MOST_PARAMS 8
-
 struct mechanisms {
     const struct policy_kind *policy;
-    double policy_values[MECHANISM_MOST_PARAMS];
+    double policy_values[POLICY_MOST_PARAMS];
     struct budget budget;
     uint64_t granularity;   /* tokens of a block of the cache's manager */
     uint64_t sinks, recent; /* tokens, always in HBM, always attended to */

@@ -208,7 +208,7 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
         (uint64_t)replay.order, replay.sinks,       replay.recent,     replay.warmup,
         replay.steps,           replay.full_layers, replay.speculates,
     };
-    uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), 0);
+    uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);
     hash = XXH64(shares, sizeof shares, hash);
     hash = XXH64(numbers, sizeof numbers, hash);

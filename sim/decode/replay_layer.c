@@ -295,13 +295,24 @@ static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct repl
     return good;
 }
 
+/* Were all answers such as policies may give? */
+static bool check_instances(const struct layer *layer, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < layer->count; i++) {
+        good = policy_check(layer->instances[i].policy, why);
+    }
+    return good;
+}
+
 static bool replay_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
                             struct error *why)
 {
     bool foresees = layer->job->plan->policy->needs_next_use;
     return (!foresees || foresee_sequence(layer, sequence, scratch, why)) &&
            start_instances(layer, sequence, why) &&
-           visit_sequence(layer, sequence, scratch, replay_demand, why);
+           visit_sequence(layer, sequence, scratch, replay_demand, why) &&
+           check_instances(layer, why);
 }
 
 /* Add the rows of one target head, for the `copies` sequences of the batch that read this recorded

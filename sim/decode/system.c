@@ -66,7 +66,7 @@ static bool read_param(const struct node *policy, const struct policy_param *par
 
 static bool read_policy(const struct node *node, struct mechanisms *out, struct error *why)
 {
-    const char *keys[MECHANISM_MOST_PARAMS + 2] = {"name"};
+    const char *keys[POLICY_MOST_PARAMS + 2] = {"name"};
     const char *name = node->kind == NODE_SCALAR ? node->text : NULL;
     if (node->kind == NODE_MAP && !node_text(node, "name", &name, why)) {
         return false;

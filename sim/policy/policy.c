@@ -7,6 +7,7 @@
 
 #include "base/name.h"
 #include "policy/kinds.h"
+#include "policy/plugin.h"
 
 #include <assert.h>
 
@@ -16,16 +17,19 @@ const struct policy_kind *const policies[] = {
     &policy_opt_bypass, &policy_qsac,  NULL,
 };
 
-enum { PARAMS_MOST = 16 }; /* of one policy */
+enum { ROWS = sizeof policies / sizeof policies[0] - 1 };
 
 static const char *row_name(size_t index)
 {
-    return policies[index] ? policies[index]->name : NULL;
+    return index < ROWS ? policies[index]->name : index == ROWS ? PLUGIN_PREFIX "PATH" : NULL;
 }
 
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why)
 {
+    if (plugin_is_named(name)) {
+        return plugin_find(name, file, line, why);
+    }
     int row = name_find(name, row_name, "policy", file, line, why);
     return row < 0 ? NULL : policies[row];
 }
@@ -36,7 +40,7 @@ static bool take_values(const struct policy_kind *kind, const double *given, dou
 {
     const struct policy_param *param = kind->params;
     for (size_t i = 0; param && param[i].name; i++) {
-        assert(i < PARAMS_MOST);
+        assert(i < POLICY_MOST_PARAMS);
         values[i] = given ? given[i] : param[i].value;
         if (!(values[i] >= param[i].least && values[i] <= param[i].most)) {
             error_usage(why, NULL, 0, "%s %g of policy '%s'", param[i].name, values[i], kind->name);
@@ -49,7 +53,9 @@ static bool take_values(const struct policy_kind *kind, const double *given, dou
 struct policy *policy_create(const struct policy_kind *kind, const double *given,
                              const struct policy_env *env, struct error *why)
 {
-    double values[PARAMS_MOST];
+    double values[POLICY_MOST_PARAMS];
+    struct policy_env own = *env;
+    own.kind = kind;
     if (!take_values(kind, given, values, why)) {
         return NULL;
     }
@@ -66,7 +72,7 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
         error_set(why, NULL, 0, "policy '%s' needs to know the future", kind->name);
         return NULL;
     }
-    struct policy *policy = kind->create(values, env, why);
+    struct policy *policy = kind->create(values, &own, why);
     if (policy) {
         *policy = (struct policy){.kind = kind, .order = env->order};
     }
@@ -80,6 +86,11 @@ void policy_access(struct policy *policy, const struct demand *demand, struct ou
     if (policy->held > policy->held_most) {
         policy->held_most = policy->held;
     }
+}
+
+bool policy_check(const struct policy *policy, struct error *why)
+{
+    return policy->kind->check == NULL || policy->kind->check(policy, why);
 }
 
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most)

@@ -25,10 +25,13 @@
 
 enum policy_order { POLICY_BATCH, POLICY_SEQUENTIAL };
 
+struct policy_kind;
+
 struct policy_env {
-    uint32_t blocks;   /* ids are below this */
-    uint32_t capacity; /* blocks the cache may hold, at most `blocks` */
-    uint32_t wanted;   /* blocks that a demand asks for at most */
+    const struct policy_kind *kind; /* whose create() is called; policy_create() fills it in */
+    uint32_t blocks;                /* ids are below this */
+    uint32_t capacity;              /* blocks the cache may hold, at most `blocks` */
+    uint32_t wanted;                /* blocks that a demand asks for at most */
     enum policy_order order;
     uint32_t query_heads; /* of the group; 0: the trace has no queries */
     uint32_t head_dim;
@@ -38,6 +41,8 @@ struct policy_env {
      * known. Kept by a policy that needs it, so it must outlive the policy. */
     const uint32_t *next_use;
 };
+
+enum { POLICY_MOST_PARAMS = 8 };
 
 /* A parameter of a policy: its row in the table gives name, default and range. */
 struct policy_param {
@@ -68,18 +73,22 @@ struct policy_kind {
     const struct policy_param *params; /* ends with a row of name NULL; NULL: none */
     bool needs_queries;
     bool needs_next_use;
+    uint64_t content; /* of a plug-in: hash of its file; 0 for a row of the table */
     /* Through policy_create(), which has checked `values` and `env`. The instance starts empty;
      * its `struct policy` is filled by policy_create(). */
     struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);
     /* `outcome` comes zeroed; the caller keeps the footprint's most. */
     void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+    /* False where an answer broke what the interface promises; NULL: that cannot be. */
+    bool (*check)(const struct policy *policy, struct error *why);
     void (*destroy)(struct policy *policy); /* NULL is fine */
 };
 
 /* The table of policies, by name; ends with NULL. */
 extern const struct policy_kind *const policies[];
 
-/* Find by name; NULL with `why` naming the nearest. `file`, `line` as in error_set(). */
+/* Find by name, or load (plugin:PATH); NULL with `why` naming the nearest. `file`, `line` as in
+ * error_set(). Valid for the life of the process. Threads may call it. */
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why);
 
@@ -89,6 +98,9 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
 struct policy *policy_create(const struct policy_kind *kind, const double *values,
                              const struct policy_env *env, struct error *why);
 void policy_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+/* To be asked when accesses are done, before their outcomes are believed: a plug-in may have
+ * answered what cannot be. */
+bool policy_check(const struct policy *policy, struct error *why);
 /* Blocks held, now and at most so far. */
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
 void policy_destroy(struct policy *policy); /* NULL is fine */

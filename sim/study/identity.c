@@ -75,7 +75,8 @@ bool run_hashes(const struct setup *setup, struct run_hashes *out, struct error 
     uint64_t scenario = hash_text(setup->scenario, 0);
     uint64_t profile = hash_profile(&setup->profile);
     const uint64_t all[] = {scenario, hash_model(&setup->model), profile, trace};
-    uint64_t run = hash_text(SPILLWAY_VERSION, hash_numbers(all, sizeof all, 0));
+    uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
+    run = hash_text(SPILLWAY_VERSION, run);
     run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
     write_hash(scenario, out->scenario);
     write_hash(profile, out->profile);

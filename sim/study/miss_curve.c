@@ -95,11 +95,15 @@ static void caches_access(struct caches *caches, const struct demand *demand, bo
     }
 }
 
-/* Add what a stack has counted. */
+/* Add what a stack has counted; others have, if their answers may be believed. */
 static bool caches_collect(const struct caches *caches, uint64_t *misses, struct error *why)
 {
     if (!caches->stack) {
-        return true;
+        bool good = true;
+        for (uint32_t i = 0; good && i < caches->count; i++) {
+            good = policy_check(caches->policies[i], why);
+        }
+        return good;
     }
     uint64_t *all = array_zeroed((size_t)caches->blocks + 1, sizeof *all, why);
     if (!all) {

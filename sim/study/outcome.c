@@ -57,6 +57,16 @@ static void note_speculation(const struct setup *setup, struct result *result)
     }
 }
 
+static void note_policy(const struct setup *setup, struct result *result)
+{
+    const struct policy_kind *policy = setup->mechanisms.policy;
+    char note[400];
+    if (policy->content != 0) {
+        snprintf(note, sizeof note, "policy %.100s is %.250s", policy->name, policy->summary);
+        add_note(result, note);
+    }
+}
+
 static void note_heads(const struct setup *setup, struct result *result)
 {
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
@@ -90,6 +100,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
         note_model(setup, result);
+        note_policy(setup, result);
         note_heads(setup, result);
         note_speculation(setup, result);
     } else {

@@ -1,0 +1,127 @@
+/* Sampled LRU: of a few blocks drawn at random, the one touched longest ago leaves.
+ *
+ * What Redis does in place of LRU (its `maxmemory-samples`, 5): no list has to be kept, only a
+ * stamp a block, which suits a manager that runs on the GPU. One sample is random replacement; many
+ * samples are LRU.
+ *
+ * Invariants: slot[0, held) are the held blocks; place[block] is a held block's slot, else NONE.
+ */
+#include <spillway_policy.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct sampled {
+    uint32_t capacity, held, samples;
+    uint64_t random, now;
+    uint32_t *slot;  /* [capacity] */
+    uint32_t *place; /* [blocks] */
+    uint64_t *stamp; /* [blocks] when a block was touched last */
+};
+
+static void sampled_destroy(void *instance)
+{
+    struct sampled *cache = instance;
+    free(cache->slot);
+    free(cache->place);
+    free(cache->stamp);
+    free(cache);
+}
+
+static void *sampled_create(const struct spillway_env *env, char reason[SPILLWAY_MOST_REASON])
+{
+    (void)reason; /* nothing but memory can be short */
+    struct sampled *cache = calloc(1, sizeof *cache);
+    if (cache == NULL) {
+        return NULL;
+    }
+    cache->capacity = env->capacity;
+    cache->samples = (uint32_t)env->values[0];
+    cache->random = env->seed;
+    cache->slot = calloc(env->capacity, sizeof *cache->slot);
+    cache->place = calloc(env->blocks, sizeof *cache->place);
+    cache->stamp = calloc(env->blocks, sizeof *cache->stamp);
+    if (cache->slot == NULL || cache->place == NULL || cache->stamp == NULL) {
+        sampled_destroy(cache);
+        return NULL;
+    }
+    for (uint32_t block = 0; block < env->blocks; block++) {
+        cache->place[block] = NONE;
+    }
+    return cache;
+}
+
+/* SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014), scaled to 0 ... end - 1. */
+static uint32_t draw(struct sampled *cache, uint32_t end)
+{
+    uint64_t mixed = cache->random += 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return (uint32_t)(((mixed >> 32) * end) >> 32);
+}
+
+/* Take a block out; returns the slot that it leaves free. */
+static uint32_t evict_one(struct sampled *cache, struct spillway_answer *answer)
+{
+    uint32_t oldest = draw(cache, cache->held);
+    for (uint32_t i = 1; i < cache->samples; i++) {
+        uint32_t other = draw(cache, cache->held);
+        if (cache->stamp[cache->slot[other]] < cache->stamp[cache->slot[oldest]]) {
+            oldest = other;
+        }
+    }
+    answer->evict(answer->cache, cache->slot[oldest]);
+    cache->place[cache->slot[oldest]] = NONE;
+    return oldest;
+}
+
+static void admit(struct sampled *cache, uint32_t block, struct spillway_answer *answer)
+{
+    bool full = cache->held == cache->capacity;
+    uint32_t slot = full ? evict_one(cache, answer) : cache->held++;
+    answer->admit(answer->cache, block);
+    cache->slot[slot] = block;
+    cache->place[block] = slot;
+    cache->stamp[block] = ++cache->now;
+}
+
+/* Hits are touched worst first; then misses, which this step has not stamped yet, are admitted
+ * worst first. A hit that is evicted on the way stays a hit. */
+static void sampled_access(void *instance, const struct spillway_demand *demand,
+                           struct spillway_answer *answer)
+{
+    struct sampled *cache = instance;
+    uint64_t before = cache->now;
+    for (uint32_t i = demand->wanted; i-- > 0;) {
+        uint32_t block = demand->blocks[i];
+        if (cache->place[block] != NONE) {
+            cache->stamp[block] = ++cache->now;
+            answer->hit++;
+        }
+    }
+    for (uint32_t i = demand->wanted; i-- > 0;) {
+        if (cache->stamp[demand->blocks[i]] <= before) {
+            admit(cache, demand->blocks[i], answer);
+        }
+    }
+    answer->lookups = demand->wanted;
+    answer->updates = answer->hit;
+}
+
+static const struct spillway_param params[] = {
+    {"samples", 5, 1, 64, "blocks drawn to find one that leaves"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+const struct spillway_policy spillway_policy = {
+    .abi = SPILLWAY_POLICY_ABI,
+    .name = "sampled-lru",
+    .summary = "of a few random blocks the one touched longest ago leaves",
+    .params = params,
+    .create = sampled_create,
+    .access = sampled_access,
+    .destroy = sampled_destroy,
+};

@@ -1,0 +1,193 @@
+/* Loading a plug-in: whatever is wrong with its file or its description is an error that names it.
+ */
+#include "policy/plugin.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static_assert((int)SPILLWAY_MOST_PARAMS == (int)POLICY_MOST_PARAMS, "a plug-in is as any policy");
+
+static const char symbol[] = "spillway_policy";
+
+bool plugin_is_named(const char *name)
+{
+    return strncmp(name, PLUGIN_PREFIX, strlen(PLUGIN_PREFIX)) == 0;
+}
+
+/* ---- the file ---- */
+
+/* XXH64 of a file; never 0. */
+static bool hash_file(const char *path, uint64_t *hash)
+{
+    unsigned char buffer[1 << 14];
+    size_t count;
+    FILE *file = fopen(path, "rb");
+    XXH64_state_t *state = file != NULL ? XXH64_createState() : NULL;
+    bool good = state != NULL && XXH64_reset(state, 0) == XXH_OK;
+    while (good && (count = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        good = XXH64_update(state, buffer, count) == XXH_OK;
+    }
+    if (good) {
+        good = ferror(file) == 0;
+        *hash = XXH64_digest(state);
+        *hash += *hash == 0;
+    }
+    XXH64_freeState(state);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return good;
+}
+
+/* By its full path, as dlopen() looks for a bare name elsewhere. */
+static bool open_library(struct plugin *plugin, const char *file, int line, struct error *why)
+{
+    const char *path = plugin->name + strlen(PLUGIN_PREFIX);
+    char full[PATH_MAX];
+    if (realpath(path, full) == NULL || !hash_file(full, &plugin->kind.content)) {
+        error_set(why, file, line, "cannot read plug-in '%s': %s", path, strerror(errno));
+        return error_expect(why, "the path of a shared library");
+    }
+    plugin->library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    if (plugin->library == NULL) {
+        error_set(why, file, line, "cannot load plug-in '%s'", path);
+        return error_expect(why, "a shared library: %s", dlerror());
+    }
+    plugin->api = dlsym(plugin->library, symbol);
+    if (plugin->api == NULL) {
+        error_set(why, file, line, "plug-in '%s' does not export '%s'", path, symbol);
+        return error_expect(why, "what spillway_policy.h describes");
+    }
+    return true;
+}
+
+/* ---- its description ---- */
+
+/* Small letters, digits and '-' or '_': what a user can type and a table can show. */
+static bool is_word(const char *text)
+{
+    size_t length = text != NULL ? strnlen(text, 33) : 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (!islower(c) && !isdigit(c) && c != '-' && c != '_') {
+            return false;
+        }
+    }
+    return length > 0 && length <= 32;
+}
+
+/* Text without line breaks or other control characters. */
+static bool is_line(const char *text)
+{
+    while (text != NULL && *text != '\0' && !iscntrl((unsigned char)*text)) {
+        text++;
+    }
+    return text != NULL && *text == '\0';
+}
+
+static bool is_param(const struct spillway_param *param)
+{
+    return is_word(param->name) && strcmp(param->name, "name") != 0 && isfinite(param->least) &&
+           isfinite(param->most) && param->value >= param->least && param->value <= param->most;
+}
+
+static bool take_params(struct plugin *plugin, const char *file, int line, struct error *why)
+{
+    const struct spillway_param *given = plugin->api->params;
+    for (size_t i = 0; given != NULL && given[i].name != NULL; i++) {
+        if (i == SPILLWAY_MOST_PARAMS || !is_param(&given[i])) {
+            error_set(why, file, line, "parameter %zu of policy '%s'", i + 1, plugin->kind.name);
+            return error_expect(why, "at most %d, each a word with a default in a finite range",
+                                SPILLWAY_MOST_PARAMS);
+        }
+        plugin->params[i] =
+            (struct policy_param){given[i].name, given[i].value, given[i].least, given[i].most,
+                                  given[i].summary != NULL ? given[i].summary : ""};
+    }
+    plugin->kind.params = plugin->params;
+    return true;
+}
+
+static bool take_description(struct plugin *plugin, const char *file, int line, struct error *why)
+{
+    const struct spillway_policy *api = plugin->api;
+    if (api->abi != SPILLWAY_POLICY_ABI) {
+        error_set(why, file, line, "policy '%s' was built for ABI %u of spillway_policy.h",
+                  plugin->name, api->abi);
+        return error_expect(why, "ABI %d: build it with the header of this program",
+                            SPILLWAY_POLICY_ABI);
+    }
+    if (!is_word(api->name) || !is_line(api->summary) || api->create == NULL ||
+        api->access == NULL || api->destroy == NULL) {
+        error_set(why, file, line, "policy '%s' leaves out what it must say", plugin->name);
+        return error_expect(
+            why, "a name of small letters, a line of summary, create, access and destroy");
+    }
+    snprintf(plugin->summary, sizeof plugin->summary, "%s: %s", api->name, api->summary);
+    plugin->kind.name = plugin->name;
+    plugin->kind.summary = plugin->summary;
+    plugin->kind.needs_queries = api->needs_queries != 0;
+    plugin->kind.create = plugin_create;
+    plugin->kind.access = plugin_access;
+    plugin->kind.check = plugin_check;
+    plugin->kind.destroy = plugin_destroy;
+    return take_params(plugin, file, line, why);
+}
+
+struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why)
+{
+    size_t size = strlen(name) + 1;
+    struct plugin *plugin = array_zeroed(1, sizeof *plugin + size, why);
+    if (plugin == NULL) {
+        return NULL;
+    }
+    memcpy(plugin->name, name, size);
+    if (!open_library(plugin, file, line, why) || !take_description(plugin, file, line, why)) {
+        plugin_unload(plugin);
+        return NULL;
+    }
+    return plugin;
+}
+
+void plugin_unload(struct plugin *plugin)
+{
+    if (plugin != NULL && plugin->library != NULL) {
+        dlclose(plugin->library);
+    }
+    free(plugin);
+}
+
+/* ---- those that are loaded ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plugin *loaded;
+
+const struct policy_kind *plugin_find(const char *name, const char *file, int line,
+                                      struct error *why)
+{
+    pthread_mutex_lock(&lock);
+    struct plugin *plugin = loaded;
+    while (plugin != NULL && strcmp(plugin->name, name) != 0) {
+        plugin = plugin->next;
+    }
+    if (plugin == NULL && plugin_try(name, file, line, why)) {
+        plugin = plugin_load(name, file, line, why);
+        if (plugin != NULL) {
+            plugin->next = loaded;
+            loaded = plugin;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return plugin != NULL ? &plugin->kind : NULL;
+}

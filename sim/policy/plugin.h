@@ -1,0 +1,43 @@
+/* Policies from outside: `plugin:PATH` is a shared library as spillway_policy.h describes it.
+ *
+ * A plug-in is loaded once and stays for the life of the process. Before that it is loaded and
+ * tried in a child process: one that crashes, hangs or ends there is an error that names it.
+ */
+#ifndef POLICY_PLUGIN_H
+#define POLICY_PLUGIN_H
+
+#include "policy/policy.h"
+#include "policy/spillway_policy.h"
+
+#define PLUGIN_PREFIX "plugin:"
+
+struct plugin {
+    struct policy_kind kind; /* what the table's rows are; its name is "plugin:PATH" */
+    const struct spillway_policy *api;
+    struct policy_param params[SPILLWAY_MOST_PARAMS + 1];
+    char summary[256]; /* the plug-in's own name and what it says of itself */
+    void *library;     /* of dlopen() */
+    struct plugin *next;
+    char name[]; /* owned text behind kind.name */
+};
+
+bool plugin_is_named(const char *name);
+
+/* As policy_find(), of a name that begins with PLUGIN_PREFIX. */
+const struct policy_kind *plugin_find(const char *name, const char *file, int line,
+                                      struct error *why);
+
+/* Load without asking whether it survives. NULL on failure. */
+struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why);
+void plugin_unload(struct plugin *plugin); /* NULL is fine */
+
+/* Load it in a child process and try it on small demands. */
+bool plugin_try(const char *name, const char *file, int line, struct error *why);
+
+/* The functions of every plug-in's policy_kind: they call the plug-in and check its answers. */
+struct policy *plugin_create(const double *values, const struct policy_env *env, struct error *why);
+void plugin_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+bool plugin_check(const struct policy *policy, struct error *why);
+void plugin_destroy(struct policy *policy);
+
+#endif

@@ -1,0 +1,244 @@
+/* A plug-in's cache, seen as any other policy: it is asked, and its answers are held against an
+ * account of what it holds.
+ *
+ * The account is a flag for each block, moved only by admissions and evictions that can be. The
+ * first that cannot, or a number of hits that the account does not have, breaks the instance: it is
+ * not asked again, and plugin_check() says why.
+ */
+#include "policy/plugin.h"
+
+#include "base/array.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct spillway_cache {
+    struct policy base;
+    const struct spillway_policy *api;
+    const char *name;
+    void *instance; /* NULL: a cache of no blocks, which needs no plug-in */
+    uint32_t blocks, capacity, query_heads;
+    bool *held;            /* [blocks] */
+    uint32_t *wanted_at;   /* [blocks] the last ask that wanted it ... */
+    uint32_t *admitted_at; /* ... and the one that admitted it */
+    float *mass;           /* [blocks] scratch */
+    uint32_t ask;          /* number of this one, from 1 */
+    uint32_t admitted, evicted;
+    bool broken;
+    char broke[sizeof((struct error *)NULL)->found];
+};
+
+static void break_promise(struct spillway_cache *cache, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void break_promise(struct spillway_cache *cache, const char *format, ...)
+{
+    if (!cache->broken) {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(cache->broke, sizeof cache->broke, format, list);
+        va_end(list);
+    }
+    cache->broken = true;
+}
+
+static void admit(struct spillway_cache *cache, uint32_t block)
+{
+    if (block >= cache->blocks) {
+        break_promise(cache, "admits block %u, of %u", block, cache->blocks);
+    } else if (cache->wanted_at[block] != cache->ask) {
+        break_promise(cache, "admits block %u, which is not wanted", block);
+    } else if (cache->held[block] || cache->admitted_at[block] == cache->ask) {
+        break_promise(cache, "admits block %u, which it %s", block,
+                      cache->held[block] ? "holds" : "admitted in this step before");
+    } else {
+        cache->held[block] = true;
+        cache->admitted_at[block] = cache->ask;
+        cache->admitted++;
+        cache->base.held++;
+    }
+}
+
+static void evict(struct spillway_cache *cache, uint32_t block)
+{
+    if (block >= cache->blocks) {
+        break_promise(cache, "evicts block %u, of %u", block, cache->blocks);
+    } else if (!cache->held[block]) {
+        break_promise(cache, "evicts block %u, which it does not hold", block);
+    } else {
+        cache->held[block] = false;
+        cache->evicted++;
+        cache->base.held--;
+    }
+}
+
+/* Wanted blocks that are held, and note which are wanted. */
+static uint32_t look_up(struct spillway_cache *cache, const uint32_t *units, uint32_t wanted)
+{
+    uint32_t hit = 0;
+    cache->ask++;
+    for (uint32_t i = 0; i < wanted; i++) {
+        cache->wanted_at[units[i]] = cache->ask;
+        hit += cache->held[units[i]];
+    }
+    return hit;
+}
+
+static void check_answer(struct spillway_cache *cache, const struct spillway_answer *answer,
+                         uint32_t wanted, uint32_t hit)
+{
+    uint64_t most = (uint64_t)cache->blocks + cache->query_heads;
+    if (answer->reused > (cache->api->needs_queries != 0)) {
+        break_promise(cache, "reuses what it holds without comparing queries");
+    } else if (answer->reused && (cache->admitted > 0 || cache->evicted > 0)) {
+        break_promise(cache, "reuses what it holds and changes it");
+    } else if (answer->hit > wanted) {
+        break_promise(cache, "answers %u hits where %u blocks are wanted", answer->hit, wanted);
+    } else if (answer->hit != (answer->reused ? wanted : hit)) {
+        break_promise(cache, "answers %u hits of %u wanted blocks and holds %u of them",
+                      answer->hit, wanted, hit);
+    } else if (cache->base.held > cache->capacity) {
+        break_promise(cache, "holds %u blocks in a cache of %u", cache->base.held, cache->capacity);
+    } else if (answer->lookups > most || answer->updates > most) {
+        break_promise(cache, "looks up %u and updates %u of %u blocks", answer->lookups,
+                      answer->updates, cache->blocks);
+    }
+}
+
+/* What is held is worth at least what the row knows of it. */
+static float held_mass(const struct spillway_cache *cache, const struct demand *demand)
+{
+    float sum = 0;
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        sum += cache->held[demand->units[i]] ? trace_mass[demand->mass[i]] : 0;
+    }
+    return sum;
+}
+
+/* Ask for units[first, first + wanted) of a demand; of a whole one, show what was recorded besides.
+ */
+static void ask(struct spillway_cache *cache, const struct demand *demand, uint32_t first,
+                uint32_t wanted, struct outcome *outcome)
+{
+    bool whole = wanted == demand->wanted && demand->recorded > wanted;
+    const struct spillway_demand asked = {
+        .blocks = demand->units + first,
+        .mass = demand->recorded > 0 ? cache->mass + first : NULL,
+        .wanted = wanted,
+        .recorded = whole ? demand->recorded : wanted,
+        .query = demand->query,
+        .query_stride = (uint64_t)demand->query_stride * demand->head_dim,
+    };
+    struct spillway_answer answer = {.cache = cache, .admit = admit, .evict = evict};
+    uint32_t hit = look_up(cache, demand->units + first, wanted);
+    cache->admitted = cache->evicted = 0;
+    if (cache->instance != NULL && !cache->broken) {
+        cache->api->access(cache->instance, &asked, &answer);
+        check_answer(cache, &answer, wanted, hit);
+    }
+    outcome->hit += cache->broken ? 0 : answer.hit;
+    outcome->admitted += cache->admitted;
+    outcome->evicted += cache->evicted;
+    outcome->lookups += answer.lookups;
+    outcome->updates += answer.updates;
+    outcome->reused = answer.reused;
+}
+
+void plugin_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
+{
+    struct spillway_cache *cache = (struct spillway_cache *)policy;
+    bool batch = policy->order == POLICY_BATCH || cache->api->needs_queries;
+    uint32_t size = batch || demand->wanted == 0 ? demand->wanted : 1;
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        cache->mass[i] = trace_mass[demand->mass[i]];
+    }
+    uint32_t first = demand->wanted;
+    do {
+        first -= size;
+        ask(cache, demand, first, size, outcome);
+    } while (first > 0);
+    outcome->missed = demand->wanted - outcome->hit;
+    outcome->inserts = outcome->admitted;
+    outcome->mass = outcome->reused ? held_mass(cache, demand) : demand->wanted_mass;
+}
+
+bool plugin_check(const struct policy *policy, struct error *why)
+{
+    const struct spillway_cache *cache = (const struct spillway_cache *)policy;
+    if (!cache->broken) {
+        return true;
+    }
+    error_set(why, NULL, 0, "policy '%s' %s", cache->name, cache->broke);
+    return error_expect(why, "answers that agree with what it admitted and evicted");
+}
+
+void plugin_destroy(struct policy *policy)
+{
+    struct spillway_cache *cache = (struct spillway_cache *)policy;
+    if (cache == NULL) {
+        return;
+    }
+    if (cache->instance != NULL) {
+        cache->api->destroy(cache->instance);
+    }
+    free(cache->held);
+    free(cache->wanted_at);
+    free(cache->admitted_at);
+    free(cache->mass);
+    free(cache);
+}
+
+static bool create_instance(struct spillway_cache *cache, const double *values,
+                            const struct policy_env *env, struct error *why)
+{
+    const struct spillway_env given = {
+        .blocks = env->blocks,
+        .capacity = env->capacity,
+        .wanted = env->wanted,
+        .query_heads = env->query_heads,
+        .head_dim = env->head_dim,
+        .importance = env->importance,
+        .values = values,
+        .seed = env->seed,
+    };
+    char reason[SPILLWAY_MOST_REASON] = "";
+    if (env->capacity == 0) {
+        return true;
+    }
+    cache->instance = cache->api->create(&given, reason);
+    reason[sizeof reason - 1] = '\0';
+    return cache->instance != NULL ||
+           (error_set(why, NULL, 0, "policy '%s' makes no cache of %u blocks", cache->name,
+                      env->capacity),
+            error_expect(why, "%s", reason));
+}
+
+struct policy *plugin_create(const double *values, const struct policy_env *env, struct error *why)
+{
+    const struct plugin *plugin = (const struct plugin *)env->kind;
+    if (plugin->api->needs_queries && env->capacity < env->wanted) {
+        error_set(why, NULL, 0, "policy '%s' with a cache of %u blocks where a head wants %u",
+                  plugin->name, env->capacity, env->wanted);
+        error_expect(why, "a budget of at least the selection ('1x')");
+        return NULL;
+    }
+    struct spillway_cache *cache = array_zeroed(1, sizeof *cache, why);
+    if (cache == NULL) {
+        return NULL;
+    }
+    cache->api = plugin->api;
+    cache->name = plugin->name;
+    cache->blocks = env->blocks;
+    cache->capacity = env->capacity;
+    cache->query_heads = env->query_heads;
+    if (!(cache->held = array_zeroed(env->blocks, sizeof *cache->held, why)) ||
+        !(cache->wanted_at = array_zeroed(env->blocks, sizeof *cache->wanted_at, why)) ||
+        !(cache->admitted_at = array_zeroed(env->blocks, sizeof *cache->admitted_at, why)) ||
+        !(cache->mass = array_zeroed(env->blocks, sizeof *cache->mass, why)) ||
+        !create_instance(cache, values, env, why)) {
+        plugin_destroy(&cache->base);
+        return NULL;
+    }
+    return &cache->base;
+}
