@@ -7,6 +7,7 @@
  */
 #include "base/array.h"
 #include "base/random.h"
+#include "decode/cpu_heads.h"
 #include "decode/replay.h"
 
 #include <gsl/gsl_cdf.h>
@@ -113,14 +114,51 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
     };
 }
 
-/* One step; all are alike. Hits are rounded so that their sum over heads is the rounded sum. */
-static void fill_step(const struct replay_plan *plan, const double *ratios, struct ledger *ledger)
+/* The same where the CPU attends to what it keeps outside the window of `held` tokens. */
+static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held, uint64_t kept)
+{
+    return (struct ledger_row){
+        .wanted = held + kept,
+        .hit = held,
+        .for_cpu = kept,
+        .updates = rounded((double)held / plan->manager_unit),
+        .offloaded_heads = 1,
+        .mass = 1,
+    };
+}
+
+/* The CPU's tasks in a layer: all sequences are alike. */
+static struct ledger_row task_row(const struct replay_plan *plan, const uint64_t *kept,
+                                  uint32_t heads)
+{
+    struct ledger_row row = {0};
+    uint64_t each = cpu_heads_each((uint64_t)heads * plan->batch, plan->cpu_threads);
+    cpu_heads_pad(kept, heads, each, &row.for_cpu_padded, &row.for_cpu_worst);
+    return row;
+}
+
+/* What a head asks for, and what of it lies in a window that it always attends to. */
+static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint64_t *held)
 {
     double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
     double asked = fmin(plan->selection * (double)plan->context, away);
-    uint64_t wanted = rounded(fmax(asked, 1)), given = 0;
+    *wanted = rounded(fmax(asked, 1));
+    *held = plan->cpu_threads > 0
+                ? rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
+                : 0;
+}
+
+/* One step; all are alike. Hits are rounded so that their sum over heads is the rounded sum. `kept`
+ * is scratch for the heads of a layer. */
+static void fill_step(const struct replay_plan *plan, const double *ratios, uint64_t *kept,
+                      struct ledger *ledger)
+{
+    uint64_t wanted, held, given = 0;
     double due = 0;
+    assumed_sizes(plan, &wanted, &held);
+    wanted -= held;
     for (uint32_t layer = 0; layer < plan->layers; layer++) {
+        uint32_t heads = 0;
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
             if (!plan->heads[(size_t)layer * plan->kv_heads + head].offloaded) {
                 continue;
@@ -129,10 +167,16 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, stru
             uint64_t hit = rounded(due) - given;
             hit = hit < wanted ? hit : wanted;
             given += hit;
-            struct ledger_row row = assumed_row(plan, wanted, hit);
+            kept[heads++] = wanted - hit;
+            struct ledger_row row = plan->cpu_threads > 0 ? kept_row(plan, held, wanted - hit)
+                                                          : assumed_row(plan, wanted, hit);
             ledger_add(&ledger->rows[layer], &row, plan->batch);
-            ledger->demand_wanted += wanted * plan->batch * plan->steps;
-            ledger->demand_hit += hit * plan->batch * plan->steps;
+            ledger->demand_wanted += row.wanted * plan->batch * plan->steps;
+            ledger->demand_hit += row.hit * plan->batch * plan->steps;
+        }
+        if (plan->cpu_threads > 0 && heads > 0) {
+            struct ledger_row row = task_row(plan, kept, heads);
+            ledger_add(&ledger->rows[layer], &row, plan->batch);
         }
     }
 }
@@ -147,17 +191,19 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
     uint32_t count = count_offloaded(plan);
     gsl_rng *random = random_stream(seed, "replay.assumed", 0, why);
     double *ratios = random ? array_zeroed(count, sizeof *ratios, why) : NULL;
-    if (ratios) {
+    uint64_t *kept = ratios ? array_zeroed(plan->kv_heads, sizeof *kept, why) : NULL;
+    if (kept) {
         slice_means(hit, spread, count, ratios);
         gsl_ran_shuffle(random, ratios, count, sizeof *ratios);
-        fill_step(plan, ratios, ledger);
+        fill_step(plan, ratios, kept, ledger);
         for (size_t i = plan->layers; i < (size_t)plan->steps * plan->layers; i++) {
             ledger->rows[i] = ledger->rows[i - plan->layers];
         }
         ledger_load_whole(ledger, plan->full_layers, plan->context - plan->sinks - plan->recent);
         ledger->cache_filled = true;
     }
-    bool good = ratios != NULL;
+    bool good = kept != NULL;
+    free(kept);
     free(ratios);
     if (random) {
         gsl_rng_free(random);

@@ -54,6 +54,11 @@ void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t 
     if (pair->missed_worst > row->missed_worst) {
         row->missed_worst = pair->missed_worst;
     }
+    row->for_cpu += times * pair->for_cpu;
+    row->for_cpu_padded += times * pair->for_cpu_padded;
+    if (pair->for_cpu_worst > row->for_cpu_worst) {
+        row->for_cpu_worst = pair->for_cpu_worst;
+    }
     row->lookups += times * pair->lookups;
     row->updates += times * pair->updates;
     row->inserts += times * pair->inserts;

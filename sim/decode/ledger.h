@@ -5,7 +5,8 @@
  *     step 1   row          row                  (sequence, offloaded KV head) is one
  *      ...
  *
- * Replay writes it and timing reads it; it knows no time. In every row wanted = hit + missed.
+ * Replay writes it and timing reads it; it knows no time. In every row wanted = hit + missed +
+ * for_cpu.
  */
 #ifndef DECODE_LEDGER_H
 #define DECODE_LEDGER_H
@@ -19,6 +20,9 @@
 struct ledger_row {
     uint64_t wanted, hit, missed;
     uint64_t missed_worst;     /* most that one pair missed */
+    uint64_t for_cpu;          /* attended to by the CPU, where they are */
+    uint64_t for_cpu_padded;   /* the same, with the padding of its tasks (cpu_heads.h) */
+    uint64_t for_cpu_worst;    /* of its longest task */
     uint64_t lookups, updates; /* in units of the cache's manager; in query heads for a policy that
                                   needs queries */
     uint64_t inserts;          /* in units of the cache's manager */

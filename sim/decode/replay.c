@@ -72,8 +72,8 @@ static bool job_init(struct replay_job *job, const struct trace *trace,
                   plan->warmup, plan->steps, header->steps);
         return error_expect(why, "at most %u steps", header->steps);
     }
-    uint32_t wanted;
-    if (!replay_wanted(trace, plan->selection, &wanted, why)) {
+    uint32_t wanted = header->keep;
+    if (!plan->policy->names_for_cpu && !replay_wanted(trace, plan->selection, &wanted, why)) {
         return false;
     }
     *job = (struct replay_job){

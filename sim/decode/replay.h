@@ -39,6 +39,7 @@ struct replay_plan {
     double manager_unit;    /* tokens of a unit of the cache's manager */
     uint32_t warmup;        /* steps replayed and not reported */
     uint32_t steps;         /* steps reported; at most the trace's less warmup */
+    uint32_t cpu_threads;   /* that attend to what the policy names for the CPU; 0: none do */
     uint32_t
         full_layers; /* first layers that load everything: they hit nothing, whatever the policy */
     /* Layers but the first and these are asked for a layer ahead: where the trace has approximate
@@ -73,16 +74,19 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
 /* Replay `trace` under `plan` into `ledger` on `threads` threads (0: one a processor). Shares of
  * the context become whole units, at least one where the share is not 0. Counts scale by target
  * context / recorded context, rounded to whole tokens per (pair, step) with wanted = hit + missed
- * kept. Fails when the trace has too few steps or keeps fewer units than the selection wants, or
- * lacks the queries that the policy needs. `ledger` is the caller's to release, on failure too. */
+ * + for_cpu kept. Fails when the trace has too few steps, lacks the queries that the policy needs, or
+ * keeps fewer units than the selection wants (a policy that names units for the CPU looks at what
+ * there is). `ledger` is the caller's to release, on failure too. */
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
 
 /* A ledger without a trace: `assumed:hit=93%,spread=5%`. Each offloaded (layer, head) has one hit
  * ratio for all steps and sequences: an equal slice of a beta distribution of that mean and
  * standard deviation, dealt in a fixed shuffled order under `seed`. Mass is 1, nothing is reused,
- * and a manager looks up what is wanted, promotes hits and inserts misses. Spread 0 gives the mean
- * everywhere; a spread that no beta distribution of that mean has is an error. */
+ * and a manager looks up what is wanted, promotes hits and inserts misses. Where the CPU attends,
+ * the ratio is of what the cache, its window, does not hold: a hit is let go, a miss is for the CPU,
+ * which so keeps 1 - hit. Spread 0 gives the mean everywhere; a spread that no beta distribution of
+ * that mean has is an error. */
 bool replay_assumed(double hit, double spread, uint64_t seed, const struct replay_plan *plan,
                     struct ledger *ledger, struct error *why);
 

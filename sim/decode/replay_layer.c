@@ -14,6 +14,7 @@
 #include "decode/replay_layer.h"
 
 #include "base/array.h"
+#include "decode/cpu_heads.h"
 #include "policy/next_use.h"
 
 #include <math.h>
@@ -43,6 +44,8 @@ struct layer {
     uint32_t *instance_of;     /* [target layer - first][target KV head] instance or NONE */
     float *importance;         /* [query heads of a group] */
     struct next_use *future;   /* [streams] of the sequence; empty where nothing asks */
+    uint64_t *for_cpu;         /* [target KV heads] tokens of one step, scratch */
+    struct ledger_row *tasks;  /* [steps] of the CPU's tasks, scratch */
 };
 
 /* What to do with the demand of one stream at one step. */
@@ -109,6 +112,8 @@ static void layer_release(struct layer *layer)
     free(layer->first_of_stream);
     free(layer->instance_of);
     free(layer->importance);
+    free(layer->for_cpu);
+    free(layer->tasks);
 }
 
 /* The caller releases it, on failure too. */
@@ -129,7 +134,9 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         !(layer->first_of_stream = array_zeroed(layer->streams, sizeof(uint32_t), why)) ||
         !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
         !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
-        !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why))) {
+        !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why)) ||
+        !(layer->for_cpu = array_zeroed(plan->kv_heads, sizeof *layer->for_cpu, why)) ||
+        !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why))) {
         return false;
     }
     assign_instances(layer);
@@ -186,11 +193,13 @@ static struct ledger_row scaled_row(const struct replay_job *job, const struct d
     double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads stay as many */
     uint64_t wanted = rounded(job->tokens * (outcome->hit + outcome->missed));
     uint64_t missed = rounded(job->tokens * outcome->missed);
+    uint64_t for_cpu = rounded(job->tokens * outcome->for_cpu);
     return (struct ledger_row){
-        .wanted = wanted,
+        .wanted = wanted + for_cpu,
         .hit = wanted - missed,
         .missed = missed,
         .missed_worst = missed,
+        .for_cpu = for_cpu,
         .lookups = rounded(compared * outcome->lookups),
         .updates = rounded(compared * outcome->updates),
         .inserts = rounded(managed * outcome->inserts),
@@ -315,23 +324,53 @@ static bool replay_sequence(struct layer *layer, uint32_t sequence, struct repla
            check_instances(layer, why);
 }
 
-/* Add the rows of one target head, for the `copies` sequences of the batch that read this recorded
- * one: copy c is shifted by floor(c * steps / copies). */
-static void compose_head(const struct layer *layer, uint32_t target, uint32_t head, uint32_t copies)
+/* Add `rows`, moved by `shift`, for the `copies` sequences of the batch that read this recorded
+ * one: copy c is shifted by floor(c * steps / copies) more. */
+static void add_copies(const struct layer *layer, uint32_t target, const struct ledger_row *rows,
+                       uint32_t shift, uint32_t copies)
 {
     const struct replay_plan *plan = layer->job->plan;
-    const struct instance *instance = &layer->instances[*assigned_instance(layer, target, head)];
     struct ledger *ledger = layer->job->ledger;
-    uint32_t source_layer, source_head, shift, steps = plan->steps;
-    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, steps,
-                  &source_layer, &source_head, &shift);
+    uint32_t steps = plan->steps;
     for (uint64_t by = 0; by < steps; by++) {
         uint32_t times = replay_first(copies, steps, by + 1) - replay_first(copies, steps, by);
         for (uint64_t s = 0; times > 0 && s < steps; s++) {
-            ledger_add(&ledger->rows[s * plan->layers + target],
-                       &instance->rows[(s + shift + by) % steps], times);
+            ledger_add(&ledger->rows[s * plan->layers + target], &rows[(s + shift + by) % steps],
+                       times);
         }
     }
+}
+
+/* The shift with which a target head reads its source. */
+static uint32_t shift_of(const struct layer *layer, uint32_t target, uint32_t head)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t source_layer, source_head, shift;
+    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
+                  &source_layer, &source_head, &shift);
+    return shift;
+}
+
+/* The CPU's tasks over the offloaded heads of one sequence, of which there are `heads`, all shifted
+ * alike by its place in the batch: so tasks are added as a head's rows are. */
+static void compose_tasks(struct layer *layer, uint32_t target, uint32_t heads, uint32_t copies)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint64_t each = cpu_heads_each((uint64_t)heads * plan->batch, plan->cpu_threads);
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        uint32_t count = 0;
+        for (uint32_t head = 0; head < plan->kv_heads; head++) {
+            uint32_t i = *assigned_instance(layer, target, head);
+            if (i != NONE) {
+                uint32_t at = (s + shift_of(layer, target, head)) % plan->steps;
+                layer->for_cpu[count++] = layer->instances[i].rows[at].for_cpu;
+            }
+        }
+        layer->tasks[s] = (struct ledger_row){0};
+        cpu_heads_pad(layer->for_cpu, count, each, &layer->tasks[s].for_cpu_padded,
+                      &layer->tasks[s].for_cpu_worst);
+    }
+    add_copies(layer, target, layer->tasks, 0, copies);
 }
 
 /* Add what a sequence's replay gave to the target layers. */
@@ -341,14 +380,20 @@ static void compose_sequence(struct layer *layer, uint32_t sequence)
     struct replay_totals *totals = &job->totals[layer->source];
     uint32_t copies = (job->plan->batch - sequence + job->sequences - 1) / job->sequences;
     for (uint32_t target = layer->first; target < layer->end; target++) {
+        uint32_t heads = 0;
         for (uint32_t head = 0; head < job->plan->kv_heads; head++) {
             uint32_t i = *assigned_instance(layer, target, head);
             if (i != NONE) {
-                compose_head(layer, target, head, copies);
+                add_copies(layer, target, layer->instances[i].rows, shift_of(layer, target, head),
+                           copies);
+                heads++;
                 totals->filled = totals->filled && layer->instances[i].filled;
                 totals->wanted += copies * layer->instances[i].wanted;
                 totals->hit += copies * layer->instances[i].hit;
             }
+        }
+        if (job->plan->cpu_threads > 0 && heads > 0) {
+            compose_tasks(layer, target, heads, copies);
         }
     }
 }

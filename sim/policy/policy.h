@@ -53,6 +53,9 @@ struct policy_param {
 
 struct outcome {
     uint32_t hit, missed;               /* of the wanted blocks; hit + missed = wanted */
+    uint32_t for_cpu; /* of a policy that names_for_cpu: blocks that are not held, which the CPU
+                         attends to where they are. Then hits are the blocks attended to on the
+                         GPU, nothing misses, and what is neither is let go */
     uint32_t admitted, evicted;         /* admitted - evicted: what the footprint grows by */
     uint32_t lookups, updates, inserts; /* what the manager of the cache does, in blocks (in query
                                            heads, but for inserts, if the policy needs queries) */
@@ -74,6 +77,7 @@ struct policy_kind {
     bool needs_queries;
     bool needs_next_use;
     uint64_t content; /* of a plug-in: hash of its file; 0 for a row of the table */
+    bool names_for_cpu; /* looks at whole rows, whatever is selected, and names units for the CPU */
     /* Through policy_create(), which has checked `values` and `env`. The instance starts empty;
      * its `struct policy` is filled by policy_create(). */
     struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);

@@ -418,8 +418,9 @@ static void assert_rows_equal(const struct ledger_row *found, const struct ledge
 {
     if (found->wanted != expected->wanted || found->hit != expected->hit ||
         found->missed != expected->missed || found->missed_worst != expected->missed_worst ||
-        found->lookups != expected->lookups || found->updates != expected->updates ||
-        found->inserts != expected->inserts || found->fetching_heads != expected->fetching_heads ||
+        found->for_cpu != expected->for_cpu || found->lookups != expected->lookups ||
+        found->updates != expected->updates || found->inserts != expected->inserts ||
+        found->fetching_heads != expected->fetching_heads ||
         found->reused_heads != expected->reused_heads ||
         found->offloaded_heads != expected->offloaded_heads ||
         fabs(found->mass - expected->mass) > 1e-9) {
@@ -434,13 +435,13 @@ static void assert_rows_equal(const struct ledger_row *found, const struct ledge
 /* What one source head of the only sequence wants at a step, or a layer ahead believes to; until
  * frame or buffer change. */
 static struct demand head_demand(const struct trace *trace, uint32_t layer, uint32_t head,
-                                 bool guessed, uint32_t step, struct trace_frame *frame,
-                                 struct demand_buffer *buffer)
+                                 bool guessed, uint32_t step, uint32_t wanted,
+                                 struct trace_frame *frame, struct demand_buffer *buffer)
 {
     struct error why;
     struct demand demand;
     const struct trace_header *header = trace_header(trace);
-    struct demand_shape shape = demand_shape(header, 4, 2, 3);
+    struct demand_shape shape = demand_shape(header, wanted, 2, 3);
     make_check(trace_read(trace, 0, step / 4, layer, frame, &why), &why);
     make_check(
         guessed
@@ -458,7 +459,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     bool guessed = plan->speculates && layer > 0;
     float importance = plan->heads[layer * HEADS + head].importance;
     const float importances[] = {importance, importance};
-    uint32_t source_layer, source_head;
+    uint32_t source_layer, source_head, wanted_units = plan->policy->names_for_cpu ? 6 : 4;
     replay_source(trace_header(trace), LAYERS, HEADS, layer, head, STEPS, &source_layer,
                   &source_head, shift);
     struct next_use future;
@@ -468,14 +469,14 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     demand_buffer_init(&buffer);
     trace_frame_init(&frame);
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
-        struct demand demand =
-            head_demand(trace, source_layer, source_head, guessed, step, &frame, &buffer);
+        struct demand demand = head_demand(trace, source_layer, source_head, guessed, step,
+                                           wanted_units, &frame, &buffer);
         make_check(next_use_add(&future, &demand, &why), &why);
     }
     make_check(next_use_resolve(&future, 20, &why), &why);
     struct policy_env env = {.blocks = 20,
                              .capacity = 7,
-                             .wanted = 4,
+                             .wanted = wanted_units,
                              .order = plan->order,
                              .query_heads = 2,
                              .head_dim = 3,
@@ -486,20 +487,22 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     make_check(policy != NULL, &why);
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
         struct outcome outcome;
-        struct demand demand =
-            head_demand(trace, source_layer, source_head, guessed, step, &frame, &buffer);
+        struct demand demand = head_demand(trace, source_layer, source_head, guessed, step,
+                                           wanted_units, &frame, &buffer);
         policy_access(policy, &demand, &outcome);
         if (step < WARMUP) {
             continue;
         }
         /* A unit of 1 of 20 tokens stands for 16.65 of 333, or 5.55 units of the manager. */
-        uint64_t wanted = (uint64_t)llround(16.65 * demand.wanted);
+        uint64_t wanted = (uint64_t)llround(16.65 * (outcome.hit + outcome.missed));
         uint64_t missed = (uint64_t)llround(16.65 * outcome.missed);
+        uint64_t for_cpu = (uint64_t)llround(16.65 * outcome.for_cpu);
         double compared = plan->policy->needs_queries ? 1 : 5.55;
         rows[step - WARMUP] = (struct ledger_row){
-            .wanted = wanted,
+            .wanted = wanted + for_cpu,
             .hit = wanted - missed,
             .missed = missed,
+            .for_cpu = for_cpu,
             .lookups = (uint64_t)llround(compared * outcome.lookups),
             .updates = (uint64_t)llround(compared * outcome.updates),
             .inserts = (uint64_t)llround(5.55 * outcome.inserts),
@@ -530,6 +533,7 @@ static void add_naively(struct trace *const *alone, const struct replay_plan *pl
             sum->hit += row->hit;
             sum->missed += row->missed;
             sum->missed_worst = sum->missed_worst > row->missed ? sum->missed_worst : row->missed;
+            sum->for_cpu += row->for_cpu;
             sum->lookups += row->lookups;
             sum->updates += row->updates;
             sum->inserts += row->inserts;
@@ -564,8 +568,9 @@ static void ledgers_equal_heads_replayed_and_added_one_by_one(void **state)
             run_plan(both, &plan, 2, &ledger);
             for (uint32_t row = 0; row < STEPS * LAYERS; row++) {
                 assert_rows_equal(&ledger.rows[row], &expected[row], policies[p]->name, seed, row);
-                assert_int_equal(ledger.rows[row].wanted,
-                                 ledger.rows[row].hit + ledger.rows[row].missed);
+                assert_int_equal(ledger.rows[row].wanted, ledger.rows[row].hit +
+                                                              ledger.rows[row].missed +
+                                                              ledger.rows[row].for_cpu);
             }
             ledger_release(&ledger);
         }
