@@ -153,7 +153,7 @@ const struct command command_simulate = {
     .most_operands = COMMAND_MANY,
     .summary = "predict how fast every point of a scenario decodes, and where its time goes",
     .example =
-        "spillway simulate --set model=llama-3-8b --set hardware=a40 --set context=131072 \\\n"
+        "spillway simulate --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
         "    --set 'sweep.system=[fullattn, retroinfer, litecache]' --db results.db",
     .options = options,
     .more = scenario_print_keys,

@@ -54,7 +54,7 @@ const struct command command_timeline = {
     .most_operands = COMMAND_MANY,
     .summary = "write one decode step as a timeline: what ran where, and what waited",
     .example =
-        "spillway timeline --set model=llama-3-8b --set hardware=a40 --set context=131072 \\\n"
+        "spillway timeline --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
         "    --set system=retroinfer -o step.json",
     .options = options,
     .more = scenario_print_keys,

@@ -21,9 +21,11 @@ struct setup {
     struct profile profile;
 
     char trace_name[256]; /* as the scenario says it, or the default that was taken */
+    char trace_note[256]; /* why that is not the usual default; or "" */
     struct trace *trace;  /* NULL: the ledger is assumed */
     double assumed_hit, assumed_spread;
-    bool trace_is_model; /* recorded from this very model */
+    bool trace_is_model;    /* recorded from this very model */
+    enum basis trace_basis; /* what its hits rest on; of a recording measured */
 
     uint64_t context; /* tokens a sequence */
     uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
@@ -42,13 +44,6 @@ struct setup {
 /* Does this layer attend to all tokens that it holds? It does when nothing selects, when it is one
  * of those that load everything, and when it holds a window only. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
-
-/* Does all KV of this layer cross the link, in a known order and so a layer ahead? */
-bool setup_loads_whole(const struct setup *setup, uint32_t layer);
-
-/* Does what hits depend on the trace? Without a selection every head wants everything, and what it
- * holds may be known without one: nothing, or a fixed part. */
-bool setup_asks_trace(const struct setup *setup);
 
 /* Bytes of an entry of one KV head that retrieval reads. */
 double setup_entry_bytes(const struct setup *setup);

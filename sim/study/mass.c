@@ -51,13 +51,22 @@ static uint64_t count_selecting(const struct setup *setup, const struct plan *pl
     return heads;
 }
 
+static bool any_selects(const struct setup *setup, uint32_t layers)
+{
+    bool selects = false;
+    for (uint32_t l = 0; l < layers; l++) {
+        selects = selects || !setup_attends_all(setup, l);
+    }
+    return selects;
+}
+
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  uint32_t threads, bool *known, double *recall, struct error *why)
 {
     struct ledger resident;
     uint64_t selecting = count_selecting(setup, plan);
     double pairs = (double)plan->kv_heads * plan->batch * plan->steps, mass = 0;
-    *known = setup->trace != NULL || (ledger == NULL && selecting == 0);
+    *known = setup->trace_basis == BASIS_MEASURED || !any_selects(setup, plan->layers);
     if (!*known) {
         return true;
     }

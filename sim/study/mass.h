@@ -8,7 +8,8 @@
 /* The mean over steps, layers, KV heads and sequences: of offloaded heads as their ledger says
  * (NULL when there are none); of resident heads that select, the mass of a fresh demand, replayed
  * here; 1 where everything is attended to. `known` is false when that needs a trace and there is
- * none. */
+ * none whose masses were measured: what is published of traces is which units are wanted, not with
+ * how much attention. */
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  uint32_t threads, bool *known, double *recall, struct error *why);
 

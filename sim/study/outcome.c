@@ -75,6 +75,13 @@ static void note_heads(const struct setup *setup, struct result *result)
     }
 }
 
+static void note_trace(const struct setup *setup, struct result *result)
+{
+    if (setup->trace_note[0] != '\0' && mechanisms_offload(&setup->mechanisms)) {
+        add_note(result, setup->trace_note);
+    }
+}
+
 static void say_what_is_short(const struct plan *plan, struct result *result)
 {
     bool hbm = plan->memory.hbm > plan->hbm_limit;
@@ -103,6 +110,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_policy(setup, result);
         note_heads(setup, result);
         note_speculation(setup, result);
+        note_trace(setup, result);
     } else {
         say_what_is_short(plan, result);
     }
@@ -261,7 +269,8 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
            write_steps(ledger, timing, result, why);
 }
 
-/* "SmolLM2-135M-Instruct 3840→131072 tokens"; a generated trace is a twin of what was fitted. */
+/* "SmolLM2-135M-Instruct 3840→131072 tokens"; what is generated is a twin of what was recorded, or
+ * comes from a profile of other figures. */
 static void describe_trace(const struct setup *setup, char *text, size_t size)
 {
     if (setup->trace == NULL) {
@@ -273,12 +282,17 @@ static void describe_trace(const struct setup *setup, char *text, size_t size)
     struct trace_source source;
     trace_source_read(header, &source);
     const char *model = source.model[0] != '\0' ? source.model : "?";
-    const char *twin = source.twin ? "twin of " : "";
+    char name[160];
+    if (source.basis != BASIS_MEASURED) {
+        snprintf(name, sizeof name, "%s profile %.100s", basis_name(source.basis), model);
+    } else {
+        snprintf(name, sizeof name, "%s%.100s", source.twin ? "twin of " : "", model);
+    }
     uint64_t context = source.twin ? source.fitted_context : header->context;
     if (context == setup->context) {
-        snprintf(text, size, "%s%.100s %llu tokens", twin, model, (unsigned long long)context);
+        snprintf(text, size, "%s %llu tokens", name, (unsigned long long)context);
     } else {
-        snprintf(text, size, "%s%.100s %llu→%llu tokens", twin, model, (unsigned long long)context,
+        snprintf(text, size, "%s %llu→%llu tokens", name, (unsigned long long)context,
                  (unsigned long long)setup->context);
     }
 }
@@ -286,11 +300,11 @@ static void describe_trace(const struct setup *setup, char *text, size_t size)
 bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
                    struct result *result, struct error *why)
 {
-    bool asked = setup_asks_trace(setup);
+    bool offload = mechanisms_offload(&setup->mechanisms);
     bool carried =
-        asked && setup->trace != NULL &&
+        offload && setup->trace != NULL &&
         (!setup->trace_is_model || trace_header(setup->trace)->context != setup->context);
-    char text[160];
+    char text[256];
     trust_add(&trust, timing->trust);
     for (size_t i = 0; i < BASIS_COUNT; i++) {
         result->basis[i] = (struct result_item){
@@ -302,5 +316,5 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
         return false;
     }
     describe_trace(setup, text, sizeof text);
-    return !asked || result_text(result, COLUMN_TRACE_SOURCE, text, why);
+    return !offload || result_text(result, COLUMN_TRACE_SOURCE, text, why);
 }

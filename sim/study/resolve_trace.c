@@ -1,5 +1,9 @@
 /* The trace that a scenario means: a recording, a profile from which one is generated at the
- * scenario's own geometry, or an assumed ledger. */
+ * scenario's own geometry, or an assumed ledger.
+ *
+ * Where the scenario says none it is the model's own shipped recording; else the shipped profile,
+ * generated at full geometry; else, where none can be generated, the shipped recording of a small
+ * model, carried to this one, and a note says so. */
 #include "study/resolve_trace.h"
 
 #include "base/named.h"
@@ -12,9 +16,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define DEFAULT_TRACE "smollm2-135m"
+#define DEFAULT_PROFILE "llama-3-8b-like"
+#define DEFAULT_RECORDING "smollm2-135m"
 
-enum { PATH_SIZE = 4096, LEAST_STEPS = 32 };
+/* MOST_STEPS: every run draws them anew. */
+enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
 
 /* assumed:hit=93%,spread=5% */
 static bool read_assumed(const struct node *node, const char *text, struct setup *out,
@@ -27,6 +33,7 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
         node_error(node, why, "'%.100s' is no assumed ledger", text);
         return error_expect(why, "assumed:hit=93%%,spread=5%%");
     }
+    out->trace_basis = BASIS_ASSUMED;
     if (!units_parse(hit, UNIT_SHARE, node->file, node->line, "hit", &out->assumed_hit, why) ||
         !units_parse(spread, UNIT_SHARE, node->file, node->line, "spread", &out->assumed_spread,
                      why)) {
@@ -41,26 +48,23 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
 /* A recording of this very model: its name begins the recorded one, and the geometry is the same.
  * So is a generated trace where it is a twin of such a recording, not carried to another context.
  */
-static bool is_recording_of(const struct trace_header *header, const struct model *model)
+static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
+                            const struct model *model)
 {
-    struct trace_source source;
-    trace_source_read(header, &source);
-    return source.model[0] != '\0' &&
-           strncasecmp(source.model, model->name, strlen(model->name)) == 0 &&
+    return source->model[0] != '\0' &&
+           strncasecmp(source->model, model->name, strlen(model->name)) == 0 &&
            header->layers == model->layer_count && header->kv_heads == model->kv_heads &&
            header->query_heads == model->query_heads && header->head_dim == model->head_dim &&
-           (!source.twin || source.fitted_context == header->context);
+           (!source->twin || source->fitted_context == header->context);
 }
 
-/* The model's own shipped recording where there is one. */
-static const char *default_trace(const struct model *model)
+static void note_source(struct setup *out)
 {
-    char path[PATH_SIZE];
-    struct error ignored;
-    bool own =
-        named_file(model->name, "traces", "swt", "trace", NULL, 0, path, sizeof path, &ignored) &&
-        access(path, F_OK) == 0;
-    return own ? model->name : DEFAULT_TRACE;
+    const struct trace_header *header = trace_header(out->trace);
+    struct trace_source source;
+    trace_source_read(header, &source);
+    out->trace_is_model = is_recording_of(header, &source, &out->model);
+    out->trace_basis = source.basis;
 }
 
 /* ---- profiles ---- */
@@ -86,13 +90,13 @@ static bool find_profile(const char *name, char path[PATH_SIZE])
 
 /* As many steps as are asked for and as many before them, so that half of them are warm-up where
  * nothing else is said; never fewer than fill a cache of three selections. */
-static uint32_t steps_to_generate(const struct setup *setup)
+static uint64_t steps_to_generate(const struct setup *setup)
 {
-    uint32_t reported = setup->steps > LEAST_STEPS ? setup->steps : LEAST_STEPS;
-    int64_t warmup = setup->warmup != SETUP_WARMUP_AUTO ? setup->warmup : reported;
-    int64_t steps =
-        setup->warmup != SETUP_WARMUP_AUTO && setup->steps > 0 ? setup->steps : reported;
-    return (uint32_t)(steps + warmup < UINT32_MAX ? steps + warmup : UINT32_MAX);
+    uint64_t reported = setup->steps > LEAST_STEPS ? setup->steps : LEAST_STEPS;
+    if (setup->warmup == SETUP_WARMUP_AUTO) {
+        return 2 * reported;
+    }
+    return (setup->steps > 0 ? setup->steps : reported) + (uint64_t)setup->warmup;
 }
 
 /* Rows keep what is selected beside the system's window; twice that where sets are reused, whose
@@ -105,6 +109,45 @@ static double share_to_keep(const struct setup *setup)
     return fmin(selection + window, 1);
 }
 
+/* What can be generated is bounded here in tokens and steps, by the generator in bytes. */
+static bool check_size(const struct node *root, uint64_t context, uint64_t steps, struct error *why)
+{
+    if (context > UINT32_MAX) {
+        node_error(node_get(root, "context"), why, "a generated trace of %llu tokens",
+                   (unsigned long long)context);
+        return error_expect(why, "less than 2^32");
+    }
+    if (steps > MOST_STEPS) {
+        node_error(node_get(root, "warmup"), why, "a generated trace of %llu steps",
+                   (unsigned long long)steps);
+        return error_expect(why, "'warmup' and 'steps' that add up to at most %d", MOST_STEPS);
+    }
+    return true;
+}
+
+/* Latent KV (MLA) is one head, which all query heads share. */
+static bool generate_trace(const struct node *root, const struct trace_profile *profile,
+                           const char *path, struct setup *out, struct error *why)
+{
+    uint64_t steps = steps_to_generate(out);
+    if (!check_size(root, out->context, steps, why)) {
+        return false;
+    }
+    struct trace_geometry geometry = {
+        .layers = out->model.layer_count,
+        .kv_heads = out->model.kv_lora > 0 ? 1 : out->model.kv_heads,
+        .query_heads = out->model.query_heads,
+        .head_dim = out->model.head_dim,
+        .context = (uint32_t)out->context,
+        .keep = share_to_keep(out),
+        .sequences = 1,
+        .steps = (uint32_t)steps,
+        .seed = out->seed,
+    };
+    out->trace = trace_open_generated(profile, path, &geometry, why);
+    return out->trace != NULL;
+}
+
 static bool open_profile(const struct node *root, const char *path, struct setup *out,
                          struct error *why)
 {
@@ -112,41 +155,18 @@ static bool open_profile(const struct node *root, const char *path, struct setup
     if (!trace_profile_load(path, &profile, why)) {
         return false;
     }
-    struct trace_geometry geometry = {
-        .layers = out->model.layer_count,
-        .kv_heads = out->model.kv_heads,
-        .query_heads = out->model.query_heads,
-        .head_dim = out->model.head_dim,
-        .context = (uint32_t)fmin((double)out->context, UINT32_MAX),
-        .keep = share_to_keep(out),
-        .sequences = 1,
-        .steps = steps_to_generate(out),
-        .seed = out->seed,
-    };
-    bool ok = out->context <= UINT32_MAX ||
-              node_error(node_get(root, "context"), why, "no trace of %llu tokens can be generated",
-                         (unsigned long long)out->context);
-    out->trace = ok ? trace_open_generated(&profile, path, &geometry, why) : NULL;
-    out->trace_is_model =
-        out->trace != NULL && is_recording_of(trace_header(out->trace), &out->model);
+    bool ok = generate_trace(root, &profile, path, out, why);
     trace_profile_release(&profile);
-    return out->trace != NULL;
+    return ok;
 }
 
 /* ---- the key ---- */
 
-bool resolve_trace(const struct node *root, struct setup *out, struct error *why)
+static bool open_named(const struct node *root, const struct node *node, const char *name,
+                       struct setup *out, struct error *why)
 {
-    const struct node *node = node_get(root, "trace");
-    const char *name = default_trace(&out->model);
     char path[PATH_SIZE];
-    if (!node_text(root, "trace", &name, why)) {
-        return false;
-    }
     snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
-    if (strncmp(name, "assumed:", 8) == 0) {
-        return read_assumed(node, name, out, why);
-    }
     if (find_profile(name, path)) {
         return open_profile(root, path, out, why);
     }
@@ -155,9 +175,39 @@ bool resolve_trace(const struct node *root, struct setup *out, struct error *why
         return false;
     }
     out->trace = trace_open(path, why);
-    if (out->trace == NULL) {
+    return out->trace != NULL;
+}
+
+static bool open_default(const struct node *root, struct setup *out, struct error *why)
+{
+    char path[PATH_SIZE];
+    if (find_shipped(out->model.name, "swt", path)) {
+        return open_named(root, NULL, out->model.name, out, why);
+    }
+    struct error reason;
+    if (open_named(root, NULL, DEFAULT_PROFILE, out, &reason)) {
+        return true;
+    }
+    snprintf(out->trace_note, sizeof out->trace_note,
+             "no trace could be generated (%.100s): a small model's recording is carried instead",
+             reason.found);
+    return open_named(root, NULL, DEFAULT_RECORDING, out, why);
+}
+
+bool resolve_trace(const struct node *root, struct setup *out, struct error *why)
+{
+    const struct node *node = node_get(root, "trace");
+    const char *name = NULL;
+    if (!node_text(root, "trace", &name, why)) {
         return false;
     }
-    out->trace_is_model = is_recording_of(trace_header(out->trace), &out->model);
+    if (name != NULL && strncmp(name, "assumed:", 8) == 0) {
+        snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
+        return read_assumed(node, name, out, why);
+    }
+    if (!(name != NULL ? open_named(root, node, name, out, why) : open_default(root, out, why))) {
+        return false;
+    }
+    note_source(out);
     return true;
 }

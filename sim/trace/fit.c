@@ -210,7 +210,7 @@ static void describe(const struct trace_header *header, uint32_t steps,
              source.model);
     snprintf(profile->source, sizeof profile->source, "%.100s, %.200s, %u steps at %u tokens",
              model, text, steps, header->context);
-    snprintf(profile->basis, sizeof profile->basis, "measured");
+    profile->basis = BASIS_MEASURED;
 }
 
 bool trace_fit(const struct trace *recording, double share, uint32_t threads,

@@ -157,6 +157,15 @@ static bool read_text(const struct node *root, const char *key, char *out, size_
     return true;
 }
 
+static bool read_basis(const struct node *root, enum basis *out, struct error *why)
+{
+    const char *name = "";
+    const struct node *node = node_get(root, "basis");
+    return node_text(root, "basis", &name, why) &&
+           basis_find(name, node != NULL ? node->file : root->file,
+                      node != NULL ? node->line : root->line, out, why);
+}
+
 static bool read_facts(const struct node *root, struct trace_profile *out, struct error *why)
 {
     uint32_t version;
@@ -166,7 +175,7 @@ static bool read_facts(const struct node *root, struct trace_profile *out, struc
     return node_check_keys(root, profile_keys, "trace profile", why) &&
            read_count(root, "trace_profile", 1, 1, &version, why) &&
            read_text(root, "source", out->source, sizeof out->source, why) &&
-           read_text(root, "basis", out->basis, sizeof out->basis, why) &&
+           read_basis(root, &out->basis, why) &&
            read_text(root, "model", out->model, sizeof out->model, why) &&
            read_count(root, "layers", 1, 1024, &out->layers, why) &&
            read_count(root, "kv_heads", 1, 1024, &out->kv_heads, why) &&
@@ -262,7 +271,7 @@ void trace_profile_write(const struct trace_profile *profile, FILE *out)
 {
     fputs("trace_profile: 1\n", out);
     write_text("source", profile->source, out);
-    write_text("basis", profile->basis, out);
+    write_text("basis", basis_name(profile->basis), out);
     write_text("model", profile->model, out);
     fprintf(out, "layers: %u\nkv_heads: %u\nquery_heads: %u\nhead_dim: %u\n", profile->layers,
             profile->kv_heads, profile->query_heads, profile->head_dim);

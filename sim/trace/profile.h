@@ -40,7 +40,7 @@
 #ifndef TRACE_PROFILE_H
 #define TRACE_PROFILE_H
 
-#include "base/error.h"
+#include "hardware/profile.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,7 +69,7 @@ struct trace_profile_head {
 
 struct trace_profile {
     char source[512]; /* what it was fitted to, one line */
-    char basis[16];   /* measured: fitted to a recording; published: to figures of papers */
+    enum basis basis; /* measured: fitted to a recording; published: to figures of papers */
     char model[128];  /* of the recording; "" when there is none */
     uint32_t layers, kv_heads, query_heads, head_dim; /* of the recording */
     uint32_t context;                                 /* tokens of the recording */

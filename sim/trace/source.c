@@ -10,6 +10,15 @@ static void read_text(const json_t *source, const char *key, char *out, size_t s
     snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
+/* What does not say is a recording; a word that is none is trusted least. */
+static enum basis read_basis(const json_t *source)
+{
+    const char *name = json_string_value(json_object_get(source, "basis"));
+    enum basis basis = BASIS_MEASURED;
+    struct error ignored;
+    return name == NULL || basis_find(name, NULL, 0, &basis, &ignored) ? basis : BASIS_ASSUMED;
+}
+
 void trace_source_read(const struct trace_header *header, struct trace_source *out)
 {
     json_t *source = json_loads(header->source, 0, NULL);
@@ -18,5 +27,6 @@ void trace_source_read(const struct trace_header *header, struct trace_source *o
     read_text(source, "text", out->text, sizeof out->text);
     out->twin = fitted != NULL;
     out->fitted_context = (uint64_t)json_integer_value(fitted);
+    out->basis = read_basis(source);
     json_decref(source);
 }

@@ -2,6 +2,7 @@
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
+#include "hardware/profile.h"
 #include "trace/trace.h"
 
 #include <stdbool.h>
@@ -12,6 +13,7 @@ struct trace_source {
     char model[256], text[256];
     bool twin;               /* generated from a profile that was fitted to a recording */
     uint64_t fitted_context; /* tokens of that recording; of a twin */
+    enum basis basis;        /* measured, of a recording; of a twin, that of its profile */
 };
 
 void trace_source_read(const struct trace_header *header, struct trace_source *out);

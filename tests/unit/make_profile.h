@@ -23,7 +23,7 @@ static inline struct trace_profile make_profile(struct trace_profile_head *heads
 {
     return (struct trace_profile){
         .source = "a test",
-        .basis = "measured",
+        .basis = BASIS_MEASURED,
         .model = "none",
         .layers = layers,
         .kv_heads = kv_heads,

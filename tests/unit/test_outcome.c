@@ -512,6 +512,9 @@ static const struct {
     {{"system=clo"}, "assumed: 93% hits, spread 5%", false},
     {{"system=fullattn", "trace=smollm2-135m"}, NULL, false},
     {{"system=retroinfer", "trace=smollm2-135m"}, "SmolLM2-135M-Instruct", true},
+    {{"system=retroinfer", "trace=", "context=4096"},
+     "published profile llama-3-8b-like 8192→4096 tokens",
+     true},
     {{"system=fullattn", "model=llama-3.1-8b", "context=140000"}, NULL, true},
 };
 

@@ -116,11 +116,70 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(setup.hbm_reserve, 0);
     assert_int_equal(setup.kv_pool_tokens, 0);
     assert_int_equal(setup.host_memory, 0);
-    assert_string_equal(setup.trace_name, "smollm2-135m");
+    assert_string_equal(setup.trace_name, "llama-3-8b-like");
     assert_non_null(setup.trace);
-    assert_false(setup.trace_is_model);
+    assert_int_equal(setup.trace_basis, BASIS_PUBLISHED);
     setup_release(&setup);
     scenario_release(&scenario);
+}
+
+/* What `trace` defaults to: the model's own recording, else the published profile, else a recording
+ * of another model, which is told. */
+static const struct {
+    const char *overrides[4];
+    const char *trace;
+    enum basis basis;
+    uint32_t layers, kv_heads;
+    uint32_t context;
+    const char *note;
+} default_traces[] = {
+    {{"model=smollm2-135m", "context=2048"}, "smollm2-135m", BASIS_MEASURED, 30, 3, 3840, ""},
+    {{"model=qwen2.5-14b", "context=2048"}, "llama-3-8b-like", BASIS_PUBLISHED, 48, 8, 2048, ""},
+    /* latent KV is one head */
+    {{"model=deepseek-v3.2", "context=4096"}, "llama-3-8b-like", BASIS_PUBLISHED, 61, 1, 4096, ""},
+    {{"context=69"}, "llama-3-8b-like", BASIS_PUBLISHED, 32, 8, 69, ""},
+    {{"context=68"},
+     "smollm2-135m",
+     BASIS_MEASURED,
+     30,
+     3,
+     3840,
+     "no trace could be generated (a context of 68 tokens): a small model's recording is carried "
+     "instead"},
+    {{"context=4294967296"},
+     "smollm2-135m",
+     BASIS_MEASURED,
+     30,
+     3,
+     3840,
+     "no trace could be generated (a generated trace of 4294967296 tokens): a small model's "
+     "recording is carried instead"},
+    {{"warmup=131041"},
+     "smollm2-135m",
+     BASIS_MEASURED,
+     30,
+     3,
+     3840,
+     "no trace could be generated (a generated trace of 131073 steps): a small model's recording "
+     "is carried instead"},
+};
+
+static void default_trace_is_the_nearest_to_the_model(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(default_traces); i++) {
+        const char *const *o = default_traces[i].overrides;
+        struct setup setup =
+            SETUP("trace=", "steps=", o[0], o[1] != NULL ? o[1] : "seed=1", "seed=2");
+        const struct trace_header *header = trace_header(setup.trace);
+        assert_string_equal(setup.trace_name, default_traces[i].trace);
+        assert_string_equal(setup.trace_note, default_traces[i].note);
+        assert_int_equal(setup.trace_basis, default_traces[i].basis);
+        assert_int_equal(header->layers, default_traces[i].layers);
+        assert_int_equal(header->kv_heads, default_traces[i].kv_heads);
+        assert_int_equal(header->context, default_traces[i].context);
+        setup_release(&setup);
+    }
 }
 
 /* An empty value says nothing: the default stays. */
@@ -135,7 +194,7 @@ static void empty_value_is_the_default(void **state)
     assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
     assert_int_equal(setup.seed, 1);
     assert_near(setup.hbm_usable, .9, 0);
-    assert_string_equal(setup.trace_name, "smollm2-135m");
+    assert_string_equal(setup.trace_name, "llama-3-8b-like");
     setup_release(&setup);
 }
 
@@ -514,6 +573,7 @@ int main(void)
         cmocka_unit_test(override_reaches_inside),
         cmocka_unit_test(override_reaches_into_parts_of_a_machine),
         cmocka_unit_test(defaults_are_as_documented),
+        cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
         cmocka_unit_test(empty_value_is_the_default),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(assumed_ledgers_are_read),

@@ -55,6 +55,8 @@ static void the_impossible_is_refused(void **state)
     } cases[] = {
         {"trace_profile: 1", "trace_profile: 2", "'trace_profile'", 1},
         {"trace_profile: 1\n", "", "not a trace profile", 1},
+        {"basis: \"measured\"", "basis: guessed", "unknown basis 'guessed'", 3},
+        {"basis: \"measured\"\n", "", "unknown basis ''", 1},
         {"first_octave: 6", "octave: 6", "unknown key 'octave'", 12},
         {"layers: 1", "layers: 2", "the heads", 14},
         {"kv_heads: 1", "kv_heads: 0", "'kv_heads'", 1},
