@@ -199,7 +199,7 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
         for (size_t i = plan->layers; i < (size_t)plan->steps * plan->layers; i++) {
             ledger->rows[i] = ledger->rows[i - plan->layers];
         }
-        ledger_load_whole(ledger, plan->full_layers, plan->context - plan->sinks - plan->recent);
+        replay_load_whole(plan, ledger);
         ledger->cache_filled = true;
     }
     bool good = kept != NULL;

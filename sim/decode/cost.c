@@ -105,6 +105,17 @@ uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage)
     }
 }
 
+double cost_copy_call(const struct setup *setup, bool pageable, double bytes, struct trust *trust)
+{
+    const struct profile *profile = &setup->profile;
+    double ns = profile_value(profile, CURVE_HOST_COPY_CALL, 0, trust);
+    if (pageable) {
+        double through = bytes * 1e9 / profile_value(profile, CURVE_HOST_PAGEABLE, 0, trust);
+        ns += fmax(0, through - bytes * 1e9 / profile_value(profile, CURVE_LINK_H2D, 0, trust));
+    }
+    return ns;
+}
+
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust)
 {
     double cores = profile_value(&setup->profile, CURVE_HOST_CORES, 0, trust);

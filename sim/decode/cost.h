@@ -47,6 +47,10 @@ uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
 
 /* The functions below worsen `trust` by what they read. */
 
+/* CPU time of starting an asynchronous copy of `bytes`: the call, and of pageable memory a pass into
+ * a pinned block, which is what such a copy takes longer than one of pinned memory. */
+double cost_copy_call(const struct setup *setup, bool pageable, double bytes, struct trust *trust);
+
 /* Threads that a mechanism's number stands for: at most one a core; 0 is every core. */
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
 

@@ -20,7 +20,7 @@ static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
 {
-    return layer < pipe->plan->layers && layer >= pipe->mechanisms->full_layers &&
+    return layer < pipe->plan->layers && !setup_loads_whole(pipe->setup, layer) &&
            pipe_row(pipe, layer) != NULL;
 }
 
@@ -67,7 +67,7 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
-    pipe->at[layer].selected = pipe->last_main; /* asked for when this layer has begun */
+    pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* asked for when this layer has begun */
     if (m->retrieval == RETRIEVAL_NONE) {
         return true;
     }
@@ -224,8 +224,10 @@ static void choose_way(const struct pipe *pipe, struct work *work)
     }
 }
 
-/* CPU time of starting a transfer: a copy call, a launch, or nothing where threads poll. */
-static bool start_transfer(struct pipe *pipe, engine_task_id *started, struct error *why)
+/* CPU time of starting a transfer: a copy call, a launch, a pass over pageable memory, or nothing
+ * where threads poll. */
+static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *started,
+                           struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     struct trust trust = work_trust;
@@ -233,16 +235,15 @@ static bool start_transfer(struct pipe *pipe, engine_task_id *started, struct er
     if (m->launch == LAUNCH_GRAPH || m->transfer == TRANSFER_CPU_STORE) {
         return true;
     }
-    enum curve_id call =
-        m->transfer == TRANSFER_SM_ZERO_COPY ? CURVE_HOST_LAUNCH : CURVE_HOST_COPY_CALL;
-    return work_put_thread(pipe, PART_LAUNCH, figure(pipe, call, 0, &trust), ENGINE_NONE, trust,
-                           started, why);
+    double ns = m->transfer == TRANSFER_SM_ZERO_COPY
+                    ? figure(pipe, CURVE_HOST_LAUNCH, 0, &trust)
+                    : cost_copy_call(pipe->setup, m->transfer == TRANSFER_PAGEABLE, bytes, &trust);
+    enum part part = m->transfer == TRANSFER_PAGEABLE ? PART_GATHER : PART_LAUNCH;
+    return work_put_thread(pipe, part, ns, ENGINE_NONE, trust, started, why);
 }
 
-/* Move `bytes`, of which one head needs `worst`: as slow as the link, or as the slowest head. Two
- * buffers: the one to fill was last attended to two layers ago. */
-static bool put_transfer(struct pipe *pipe, uint32_t layer, double bytes, double worst,
-                         struct error *why)
+bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
+                        engine_task_id freed, engine_task_id *out, struct error *why)
 {
     struct work work = {
         .part = PART_LINK,
@@ -251,41 +252,33 @@ static bool put_transfer(struct pipe *pipe, uint32_t layer, double bytes, double
         .rate_trust = work_trust,
     };
     engine_task_id started;
-    if (!start_transfer(pipe, &started, why)) {
+    if (!start_transfer(pipe, bytes, &started, why)) {
         return false;
     }
     choose_way(pipe, &work);
     struct trust all_trust = work_trust, worst_trust = work_trust;
     double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &all_trust);
     double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &worst_trust);
-    uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
     work.rate = bytes / fmax(all_ns, worst_ns);
     work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
     work_wait_for(&work, started);
-    work_wait_for(&work, pipe->at[layer].looked_up);
-    work_wait_for(&work, pipe->at[before].attended);
+    work_wait_for(&work, after);
+    work_wait_for(&work, freed);
     pipe->moved[pipe->step].h2d_bytes += llround(bytes);
-    return work_put(pipe, &work, &pipe->at[layer].fetched, why);
+    return work_put(pipe, &work, out, why);
 }
 
+/* Two buffers: the one to fill was last attended to two layers ago. */
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
-    pipe->at[layer].fetched = pipe->at[layer].looked_up;
-    return row->missed == 0 || put_transfer(pipe, layer, (double)row->missed * pipe->head_bytes,
-                                            (double)row->missed_worst * pipe->head_bytes, why);
-}
-
-/* No query is needed to load everything, so it is asked for a layer ahead; the first layer's in
- * the last one of the step before. */
-bool fetch_full_layer(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    uint32_t next = (layer + 1) % pipe->plan->layers;
-    if (next >= pipe->mechanisms->full_layers || pipe_row(pipe, next) == NULL) {
-        return true;
-    }
-    pipe->at[next].looked_up = ENGINE_NONE;
-    return fetch_transfer(pipe, next, why);
+    struct pipe_layer *at = &pipe->at[layer];
+    uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
+    at->fetched = at->looked_up;
+    return row->missed == 0 ||
+           fetch_put_transfer(pipe, (double)row->missed * pipe->head_bytes,
+                              (double)row->missed_worst * pipe->head_bytes, at->looked_up,
+                              pipe->at[before].attended, &at->fetched, why);
 }
 
 /* The CPU's update of the cache; blocking, it holds up every launch behind it, or the kernels

@@ -30,7 +30,9 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
 
-/* All KV of the layer after `layer`, when nothing speculates for that one. */
-bool fetch_full_layer(struct pipe *pipe, uint32_t layer, struct error *why);
+/* Move `bytes`, of which one head needs `worst`, by the system's transfer: as slow as the link, or
+ * as the slowest head; after `after`, into a buffer that is free after `freed`. */
+bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
+                        engine_task_id freed, engine_task_id *out, struct error *why);
 
 #endif

@@ -27,18 +27,20 @@ bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, stru
     return true;
 }
 
-void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t tokens)
+void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held)
 {
+    uint64_t hit = held < wanted ? held : wanted, missed = wanted - hit;
     layers = layers < ledger->layers ? layers : ledger->layers;
     for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
         struct ledger_row *row = &ledger->rows[i];
         uint32_t pairs = row->offloaded_heads;
         if (i % ledger->layers < layers) {
             *row = (struct ledger_row){
-                .wanted = pairs * tokens,
-                .missed = pairs * tokens,
-                .missed_worst = pairs > 0 ? tokens : 0,
-                .fetching_heads = pairs,
+                .wanted = pairs * wanted,
+                .hit = pairs * hit,
+                .missed = pairs * missed,
+                .missed_worst = pairs > 0 ? missed : 0,
+                .fetching_heads = missed > 0 ? pairs : 0,
                 .offloaded_heads = pairs,
                 .mass = pairs,
             };

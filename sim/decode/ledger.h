@@ -48,9 +48,9 @@ void ledger_release(struct ledger *ledger);
 /* An empty ledger for so many rows. The caller releases it, on failure too. */
 bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why);
 
-/* Make the first `layers` layers ones that load everything each step, whatever was replayed: every
- * pair misses `tokens` tokens and attends to all mass. */
-void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t tokens);
+/* Make the first `layers` layers ones that load whole each step, whatever was replayed: every pair
+ * wants `wanted` tokens, of which it holds the same `held`, and attends to all mass. */
+void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held);
 
 /* Add `times` pairs, each with this row of its own, to a layer's row. */
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);

@@ -74,7 +74,8 @@ static bool add_routes(struct pipe *pipe, struct error *why)
         return false;
     }
     routes[ROUTE_KERNEL] = (struct engine_route){{hbm, sm}, 2};
-    if (pipe->ledger != NULL && !add_link(pipe, hbm, &sm, routes, why)) {
+    if ((pipe->ledger != NULL || pipe->mechanisms->weights < 1) &&
+        !add_link(pipe, hbm, &sm, routes, why)) {
         return false;
     }
     for (int i = 0; i < ROUTE_COUNT; i++) {

@@ -11,11 +11,13 @@ static const char *const retrieval_values[] = {"none",     "quest",           "h
                                                "clusters", "partial-weights", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
-static const char *const transfer_values[] = {"copy-engine", "gather+copy", "sm-zero-copy",
-                                              "cpu-store", NULL};
-static const char *const prefetch_values[] = {"none", "next-layer", NULL};
+static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pageable",
+                                              "sm-zero-copy", "cpu-store",   NULL};
+static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
+static const char *const micro_batch_values[] = {"whole", "zig-zag", NULL};
+static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
 
 #define FIELD(member) offsetof(struct mechanisms, member)
 #define CHOICE(key, member, list, standard, what)                                                  \
@@ -84,8 +86,17 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("sync", sync, sync_values, "gpu",
            "who waits for indices and for KV: launch thread or kernel"),
     WHOLE("syncs", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU a layer"),
-    SWITCH("layer_barrier", layer_barrier, "no",
-           "the launch thread waits for the transfer at the end of each layer"),
+    CHOICE("barrier", barrier, barrier_values, "none",
+           "when the launch thread waits for all kernels and copies: after each layer or pass"),
+    REAL("weights", weights, UNIT_SHARE, "100%",
+         "share of a layer's weights that stays in HBM; the rest is streamed a layer ahead"),
+    SWITCH("weights_pageable", weights_pageable, "no", "streamed weights lie in pageable memory"),
+    CHOICE("micro_batch", micro_batch, micro_batch_values, "whole",
+           "how many sequences pass a layer together"),
+    WHOLE("micro_batch_sequences", micro_batch_sequences, UNIT_COUNT, "0",
+          "sequences of a zig-zag block"),
+    SWITCH("halves", halves, "no",
+           "attention and FFN are two layers: weights and micro-batches pass twice"),
     CHOICE("launch", launch, launch_values, "eager",
            "operator by operator, or one CUDA graph a step"),
     WHOLE("operators", operators, UNIT_COUNT, "40",
@@ -115,6 +126,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
     bool caches = strcmp(m->policy->name, "none") != 0;
+    bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     const struct rule rules[] = {
         {m->selection <= 0 || m->selection > 1, "selection",
          "it is a share of the context, above 0 and at most 100%"},
@@ -137,16 +149,40 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {offload && !caches && m->merge, "merge", "there is no policy to admit for"},
         {m->resident_heads == RESIDENT_DIFFICULTY && !m->policy->needs_queries, "resident_heads",
          "reuse difficulty is a matter of query labels: policy qsac"},
-        {offload && m->selection < 1 && m->transfer == TRANSFER_COPY_ENGINE, "transfer",
+        {offload && m->selection < 1 &&
+             (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE),
+         "transfer",
          "a copy engine moves contiguous KV, and a selection is scattered"},
         {graph && offload && m->sync == SYNC_CPU, "launch",
          "a CUDA graph cannot contain a synchronisation with the CPU"},
         {graph && offload && m->transfer == TRANSFER_GATHER_COPY, "launch",
          "a CUDA graph cannot contain a gather by the launch thread"},
-        {graph && m->layer_barrier, "launch",
+        {graph && m->barrier != BARRIER_NONE, "launch",
          "a CUDA graph cannot contain a barrier of the launch thread"},
+        {graph && (offload && m->transfer == TRANSFER_PAGEABLE), "launch",
+         "a CUDA graph cannot contain a copy by the launch thread"},
+        {graph && m->weights < 1 && m->weights_pageable, "launch",
+         "a CUDA graph cannot contain a copy by the launch thread"},
         {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
          "query labels live on the GPU: the CPU cannot manage them"},
+        {m->weights > 1, "weights", "it is a share, at most 100%"},
+        {m->weights_pageable && m->weights == 1, "weights_pageable", "no weights are streamed"},
+        {(m->micro_batch == MICRO_BATCH_ZIG_ZAG) != (m->micro_batch_sequences > 0),
+         "micro_batch_sequences", "a zig-zag block, and nothing else, has a number of sequences"},
+        {offload && m->micro_batch != MICRO_BATCH_WHOLE && !whole_layers, "micro_batch",
+         "a selection is asked for by the whole batch: only whole layers come in micro-batches"},
+        {offload && m->halves && !whole_layers, "halves",
+         "a selection is asked for by a whole layer: only whole layers come in halves"},
+        {whole_layers && m->selection < 1, "prefetch",
+         "whole layers come without a query: nothing is selected"},
+        {whole_layers && caches && strcmp(m->policy->name, "prefix") != 0, "policy",
+         "what is loaded whole is held by position: policy prefix"},
+        {whole_layers && m->merge, "merge", "whole layers are not merged with a cache"},
+        {whole_layers && m->full_layers > 0, "full_layers", "all layers are loaded whole"},
+        {whole_layers && m->sync == SYNC_CPU, "sync",
+         "whole layers come without a query: nothing is synchronised but by a barrier"},
+        {whole_layers && m->manager == MANAGER_CPU, "manager",
+         "whole layers come without a query: there is nothing to look up"},
         {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
          "an execution buffer is filled in its own layer: it cannot be prefetched"},
     };

@@ -29,12 +29,15 @@ enum update { UPDATE_OVERLAPPED, UPDATE_BLOCKING };
 enum transfer {
     TRANSFER_COPY_ENGINE,
     TRANSFER_GATHER_COPY,
+    TRANSFER_PAGEABLE,
     TRANSFER_SM_ZERO_COPY,
     TRANSFER_CPU_STORE
 };
-enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER };
+enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
+enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG };
+enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
 
 /* HBM for the cache: so many bytes in all, a share of the KV, a multiple of the selection, or
  * tokens a layer. */
@@ -75,7 +78,12 @@ struct mechanisms {
     int prefetch;
     int sync;
     uint64_t syncs;    /* synchronisations a layer, by the CPU */
-    int layer_barrier; /* the launch thread waits for the transfer at the end of each layer */
+    int barrier;    /* when the launch thread waits for all kernels and copies */
+    double weights; /* share of each layer's weights that stays in HBM; the rest is streamed */
+    int weights_pageable;
+    int micro_batch;
+    uint64_t micro_batch_sequences; /* of a zig-zag block */
+    int halves; /* attention and FFN are two layers: weights and micro-batches pass twice */
     int launch;
     uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */
     uint64_t step_overhead; /* ns a step on the launch thread: scheduler, sampler */

@@ -2,6 +2,8 @@
  * wrapping, and below 2^53 (8 PiB) every figure is an exact integer. */
 #include "decode/memory.h"
 
+#include "decode/stream.h"
+
 #include <math.h>
 
 static uint64_t whole(double bytes)
@@ -99,6 +101,14 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     return true;
 }
 
+uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < batch
+               ? (uint32_t)m->micro_batch_sequences
+               : batch;
+}
+
 /* Buffers for one layer's KV. A selection needs none where it goes straight into the cache, one
  * where it is fetched in its own layer, two where a layer is fetched while another is used; whole
  * layers always come a layer ahead. */
@@ -107,15 +117,37 @@ static double buffer_bytes(const struct setup *setup, const struct head_sizes *s
 {
     const struct mechanisms *m = &setup->mechanisms;
     double head = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
-    double whole_tokens = m->full_layers > 0 ? 2 * (double)setup->context : 0;
+    double whole_tokens = setup_loads_whole(setup, 0) ? 2 * (double)setup->context : 0;
     double some_tokens = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens;
     if (!mechanisms_offload(m)) {
         return 0;
     }
-    if (sizes->cache_tokens > 0 && !m->merge) {
+    if ((sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER) {
         some_tokens = 0;
     }
-    return fmax(whole_tokens, some_tokens) * head * batch;
+    return fmax(whole_tokens * memory_micro_batch(setup, batch), some_tokens * batch) * head;
+}
+
+/* Weights of all layers that lie in host memory. */
+static double streamed_weight_bytes(const struct setup *setup)
+{
+    double bytes = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        bytes += stream_weight_bytes(setup, l, HALF_BOTH);
+    }
+    return bytes;
+}
+
+/* Two buffers, for the largest layer or half of one. */
+static double weight_buffer_bytes(const struct setup *setup)
+{
+    bool halves = setup->mechanisms.halves;
+    double most = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        most = fmax(most, stream_weight_bytes(setup, l, halves ? HALF_FFN : HALF_BOTH));
+        most = fmax(most, halves ? stream_weight_bytes(setup, l, HALF_ATTENTION) : 0);
+    }
+    return 2 * most;
 }
 
 /* Scratch of a step: logits in fp32 and eight hidden states a sequence. */
@@ -146,15 +178,16 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
     double staging = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m)
                          ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one
                          : 0;
+    double streamed = streamed_weight_bytes(setup);
     struct memory memory = {
-        .weights = model_weight_bytes(&setup->model),
+        .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
         .resident = whole(all - away),
         .window = whole((double)offloaded * window * one),
         .cache = whole((double)offloaded * (double)sizes->cache_tokens * one),
         .metadata = whole(heads * (double)sizes->entries * entry * batch),
-        .buffers = whole(buffer_bytes(setup, sizes, batch)),
+        .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup)),
         .workspace = whole(workspace_bytes(setup, batch)),
-        .dram = whole((away + staging) * setup->model.tensor_parallel),
+        .dram = whole((away + staging + streamed) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +

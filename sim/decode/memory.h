@@ -22,6 +22,9 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
 struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
                         uint64_t offloaded, uint32_t batch);
 
+/* Sequences of the largest micro-batch. */
+uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch);
+
 /* What may be used of HBM, and what there is of host memory. */
 uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trust *trust);
 uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);

@@ -17,13 +17,17 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool pool = offload && (m->manager == MANAGER_CPU || m->transfer == TRANSFER_GATHER_COPY);
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
-    bool copies = offload && !stores && !loads;
+    bool streams = m->weights < 1;
+    bool link = offload || streams;
+    bool copies = (offload && !stores && !loads) || streams;
+    bool pageable =
+        (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
     const struct need needs[] = {
         {CURVE_GPU_HBM_CAPACITY, true},
         {CURVE_GPU_HBM_BANDWIDTH, true},
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
-        {CURVE_GPU_SMS, offload},
+        {CURVE_GPU_SMS, link},
         {CURVE_GPU_FLOPS_BF16, !fp8},
         {CURVE_GPU_FLOPS_FP8, fp8},
         {CURVE_GPU_FLOPS_SHARE, true},
@@ -32,25 +36,26 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
-        {CURVE_LINK_H2D, offload},
-        {CURVE_LINK_D2H, offload},
-        {CURVE_LINK_DUPLEX, offload},
-        {CURVE_LINK_COPY_LATENCY, offload},
+        {CURVE_LINK_H2D, link},
+        {CURVE_LINK_D2H, link},
+        {CURVE_LINK_DUPLEX, link},
+        {CURVE_LINK_COPY_LATENCY, link},
         {CURVE_LINK_ROUND_TRIP, loads},
         {CURVE_LINK_ZERO_COPY, loads},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
-        {CURVE_LINK_GPUS_PER_UPLINK, offload},
+        {CURVE_LINK_GPUS_PER_UPLINK, link},
         {CURVE_HOST_LAUNCH, !graph},
         {CURVE_HOST_GRAPH_LAUNCH, graph},
         {CURVE_HOST_COPY_CALL, copies && !graph},
         {CURVE_HOST_SYNC, true},
         {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
-        {CURVE_HOST_DRAM_BANDWIDTH, offload},
+        {CURVE_HOST_DRAM_BANDWIDTH, link},
         {CURVE_HOST_CORES, pool || stores},
         {CURVE_HOST_POOL_HANDOFF, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, offload && m->transfer == TRANSFER_GATHER_COPY},
     };
     size_t count = 0;

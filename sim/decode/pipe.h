@@ -33,7 +33,7 @@ enum pipe_route {
 
 /* Where a task stands: `layer` = layers for what belongs to the step. */
 struct pipe_mark {
-    uint32_t step, layer;
+    uint32_t step, layer, micro_batch;
     const char *stage; /* static */
     enum part part;
     int64_t fixed_ns,
@@ -50,6 +50,17 @@ struct pipe_layer {
     engine_task_id updated;   /* the cache's update, where the layer waits for it */
 };
 
+/* What comes in a known order, a slot ahead of its use (stream.h). Two buffers of each: entry n % 2
+ * is that of the n-th. */
+struct pipe_stream {
+    uint32_t weights_now, slot_now;
+    engine_task_id weights[2];  /* loaded: of a layer, or half of one */
+    engine_task_id loaded[2];   /* the whole KV of a slot: a micro-batch's attention in a layer */
+    engine_task_id attended[2]; /* a slot's: its buffer is free */
+};
+
+enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
+
 struct pipe {
     const struct setup *setup;
     const struct mechanisms *mechanisms; /* the setup's */
@@ -59,18 +70,21 @@ struct pipe {
     uint32_t resource[PIPE_RESOURCE_COUNT + 1]; /* engine ids; PIPE_NO_QUEUE is none */
     uint32_t route[ROUTE_COUNT];
 
-    /* Costs that no step changes, one a layer and one for the edge. Owned. */
-    struct kernel *kernels[MODEL_STAGE_COUNT];
+    /* Costs that no step changes: [layers * micro-batches], owned; and the edge's. */
+    struct kernel *kernels[MODEL_EDGE];
+    struct kernel edge;
     struct trust channel_trust; /* of the channels' capacities */
 
     double head_bytes; /* K and V of one token of one KV head */
 
     /* Construction. */
-    uint32_t step, layer;
+    uint32_t step, layer, micro_batch;
+    enum stage_half halves; /* of the layer, that are passed now */
     const char *stage;
     engine_task_id graph; /* the launch of this step's graph */
-    engine_task_id last_main;
-    struct pipe_layer *at; /* [layers], owned */
+    engine_task_id last[PIPE_RESOURCE_COUNT]; /* put on each */
+    struct pipe_layer *at;                    /* [layers], owned */
+    struct pipe_stream stream;
 
     /* The schedule. Step 0 is not reported: it fills the pipeline. */
     uint32_t steps;          /* reported steps and one */
@@ -89,11 +103,16 @@ void pipe_release(struct pipe *pipe);
 /* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 
+/* Sequences of the micro-batch that passes now. */
+uint32_t pipe_sequences(const struct pipe *pipe);
+
 /* A row of the stage table. A stage of a fetch is emitted for each layer whose KV is asked for
- * here (this layer, the next one, both or none), any other for the current layer. */
+ * here (this layer, the next one, both or none), any other for the current layer; each in the passes
+ * over its half of the layer. */
 struct stage {
     const char *name;
     bool of_fetch;
+    enum stage_half halves;
     bool (*emit)(struct pipe *pipe, uint32_t layer, struct error *why); /* may put nothing */
 };
 extern const struct stage layer_stages[]; /* ends with name NULL */

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "decode/fetch.h"
 #include "decode/machine.h"
+#include "decode/stream.h"
 #include "engine/timeline.h"
 
 #include <stdlib.h>
@@ -29,21 +30,22 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t layer)
 
 static bool cost_layers(struct pipe *pipe, struct error *why)
 {
-    const struct setup *setup = pipe->setup;
-    uint32_t layers = pipe->plan->layers;
-    for (enum model_stage stage = 0; stage < MODEL_STAGE_COUNT; stage++) {
-        pipe->kernels[stage] = array_zeroed(layers + 1, sizeof **pipe->kernels, why);
+    const struct plan *plan = pipe->plan;
+    for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
+        size_t count = (size_t)plan->layers * plan->micro_batch_count;
+        pipe->kernels[stage] = array_zeroed(count, sizeof **pipe->kernels, why);
         if (pipe->kernels[stage] == NULL) {
             return false;
         }
-        uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);
-        for (uint32_t l = 0; stage != MODEL_EDGE && l < layers; l++) {
-            pipe->kernels[stage][l] =
-                cost_stage(setup, l, stage, pipe->plan->batch, attended_tokens(pipe, l), kernels);
+        uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t layer = (uint32_t)(i / plan->micro_batch_count);
+            uint32_t sequences = plan->micro_batches[i % plan->micro_batch_count];
+            pipe->kernels[stage][i] = cost_stage(pipe->setup, layer, stage, sequences,
+                                                 attended_tokens(pipe, layer), kernels);
         }
     }
-    pipe->kernels[MODEL_EDGE][layers] =
-        cost_stage(setup, layers, MODEL_EDGE, pipe->plan->batch, 0, 1);
+    pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, plan->batch, 0, 1);
     return true;
 }
 
@@ -64,11 +66,15 @@ static bool allocate(struct pipe *pipe, struct error *why)
     return true;
 }
 
-static bool build_layer(struct pipe *pipe, struct error *why)
+/* One micro-batch passes the current layer, or its current half. */
+static bool build_pass(struct pipe *pipe, struct error *why)
 {
     uint32_t targets[2], count = fetch_targets(pipe, targets);
     for (const struct stage *stage = layer_stages; stage->name != NULL; stage++) {
         pipe->stage = stage->name;
+        if ((stage->halves & pipe->halves) == 0) {
+            continue;
+        }
         if (!stage->of_fetch && !stage->emit(pipe, pipe->layer, why)) {
             return false;
         }
@@ -79,6 +85,26 @@ static bool build_layer(struct pipe *pipe, struct error *why)
         }
     }
     return true;
+}
+
+static bool build_passes(struct pipe *pipe, enum stage_half halves, struct error *why)
+{
+    pipe->halves = halves;
+    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batch_count;
+         pipe->micro_batch++) {
+        if (!build_pass(pipe, why)) {
+            return false;
+        }
+    }
+    pipe->micro_batch = 0;
+    return true;
+}
+
+static bool build_layer(struct pipe *pipe, struct error *why)
+{
+    return pipe->mechanisms->halves ? build_passes(pipe, HALF_ATTENTION, why) &&
+                                          build_passes(pipe, HALF_FFN, why)
+                                    : build_passes(pipe, HALF_BOTH, why);
 }
 
 static bool build_step(struct pipe *pipe, struct error *why)
@@ -92,12 +118,12 @@ static bool build_step(struct pipe *pipe, struct error *why)
         if (!build_layer(pipe, why)) {
             return false;
         }
-        pipe->layer_end[(size_t)pipe->step * layers + pipe->layer] = pipe->last_main;
+        pipe->layer_end[(size_t)pipe->step * layers + pipe->layer] = pipe->last[PIPE_MAIN];
     }
     if (!stage_end_step(pipe, why)) {
         return false;
     }
-    pipe->step_end[pipe->step] = pipe->last_main;
+    pipe->step_end[pipe->step] = pipe->last[PIPE_MAIN];
     return true;
 }
 
@@ -111,7 +137,10 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
     pipe->plan = plan;
     pipe->ledger = ledger;
     pipe->steps = plan->steps + 1;
-    pipe->last_main = ENGINE_NONE;
+    stream_init(pipe);
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        pipe->last[i] = ENGINE_NONE;
+    }
     if (!allocate(pipe, why) || !machine_add(pipe, why) || !cost_layers(pipe, why)) {
         return false;
     }
@@ -126,7 +155,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
 void pipe_release(struct pipe *pipe)
 {
     engine_destroy(pipe->engine);
-    for (int stage = 0; stage < MODEL_STAGE_COUNT; stage++) {
+    for (int stage = 0; stage < MODEL_EDGE; stage++) {
         free(pipe->kernels[stage]);
     }
     free(pipe->at);
@@ -154,7 +183,9 @@ static void label(uint32_t tag, char *name, size_t name_size, char *category, si
 {
     const struct pipe *pipe = context;
     const struct pipe_mark *mark = &pipe->marks[tag];
-    if (mark->layer < pipe->plan->layers) {
+    if (mark->layer < pipe->plan->layers && pipe->plan->micro_batch_count > 1) {
+        snprintf(name, name_size, "%s %u.%u", mark->stage, mark->layer, mark->micro_batch);
+    } else if (mark->layer < pipe->plan->layers) {
         snprintf(name, name_size, "%s %u", mark->stage, mark->layer);
     } else {
         snprintf(name, name_size, "%s", mark->stage);

@@ -135,6 +135,20 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     return true;
 }
 
+/* Blocks of so many sequences; the last one may be smaller. */
+static bool resolve_micro_batches(const struct setup *setup, struct plan *plan, struct error *why)
+{
+    uint32_t most = memory_micro_batch(setup, plan->batch);
+    plan->micro_batch_count = (plan->batch + most - 1) / most;
+    plan->micro_batches =
+        array_zeroed(plan->micro_batch_count, sizeof *plan->micro_batches, why);
+    for (uint32_t i = 0; plan->micro_batches != NULL && i < plan->micro_batch_count; i++) {
+        uint32_t left = plan->batch - i * most;
+        plan->micro_batches[i] = left < most ? left : most;
+    }
+    return plan->micro_batches != NULL;
+}
+
 static bool allocate(const struct setup *setup, struct plan *plan, struct error *why)
 {
     plan->layers = setup->model.layer_count;
@@ -159,7 +173,8 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
     out->batch = setup->batch != SETUP_BATCH_MAX ? setup->batch
                  : out->max_batch > 0            ? out->max_batch
                                                  : 1;
-    if (!resolve_heads(setup, head_cosine, most, out, trust, why)) {
+    if (!resolve_heads(setup, head_cosine, most, out, trust, why) ||
+        !resolve_micro_batches(setup, out, why)) {
         plan_release(out);
         return false;
     }
@@ -169,9 +184,20 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
 void plan_release(struct plan *plan)
 {
     free(plan->heads);
+    free(plan->micro_batches);
+    plan->micro_batches = NULL;
     free(plan->offloaded);
     plan->heads = NULL;
     plan->offloaded = NULL;
+}
+
+static uint32_t whole_layers(const struct setup *setup)
+{
+    uint32_t layers = 0;
+    while (layers < setup->model.layer_count && setup_loads_whole(setup, layers)) {
+        layers++;
+    }
+    return layers;
 }
 
 struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan)
@@ -194,7 +220,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .manager_unit = (double)m->granularity,
         .warmup = plan->warmup,
         .steps = plan->steps,
-        .full_layers = (uint32_t)m->full_layers,
+        .whole_layers = whole_layers(setup),
         .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
     };
 }
@@ -206,7 +232,7 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     const uint64_t numbers[] = {
         replay.layers,          replay.kv_heads,    replay.batch,      replay.context,
         (uint64_t)replay.order, replay.sinks,       replay.recent,     replay.warmup,
-        replay.steps,           replay.full_layers, replay.speculates,
+        replay.steps,           replay.whole_layers, replay.speculates,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

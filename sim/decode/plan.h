@@ -27,6 +27,8 @@ struct memory {
 
 struct plan {
     uint32_t layers, kv_heads, batch;
+    uint32_t *micro_batches; /* [micro_batch_count] sequences of each, owned */
+    uint32_t micro_batch_count;
     uint64_t context;
     struct replay_head *heads;  /* [layers * kv_heads], owned */
     uint32_t *offloaded;        /* heads a layer that are offloaded, owned */

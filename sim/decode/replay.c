@@ -24,6 +24,13 @@ void replay_source(const struct trace_header *source, uint32_t layers, uint32_t 
     *shift = (uint32_t)(reader * rows / readers);
 }
 
+void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger)
+{
+    uint64_t wanted = plan->context - plan->sinks - plan->recent;
+    uint64_t held = (uint64_t)llround(plan->capacity * (double)plan->context);
+    ledger_load_whole(ledger, plan->whole_layers, wanted, held);
+}
+
 bool replay_check(const struct replay_plan *plan, struct error *why)
 {
     bool good = plan->layers > 0 && plan->kv_heads > 0 && plan->batch > 0 && plan->context > 0 &&
@@ -125,7 +132,7 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
     }
     if (good) {
         sum_totals(&job);
-        ledger_load_whole(ledger, plan->full_layers, plan->context - plan->sinks - plan->recent);
+        replay_load_whole(plan, ledger);
     }
     free(job.scratch);
     free(job.totals);

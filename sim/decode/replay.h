@@ -40,8 +40,8 @@ struct replay_plan {
     uint32_t warmup;        /* steps replayed and not reported */
     uint32_t steps;         /* steps reported; at most the trace's less warmup */
     uint32_t cpu_threads;   /* that attend to what the policy names for the CPU; 0: none do */
-    uint32_t
-        full_layers; /* first layers that load everything: they hit nothing, whatever the policy */
+    uint32_t whole_layers;  /* first layers that load whole what their cache does not hold, by
+                               position: they replay nothing, whatever the policy */
     /* Layers but the first and these are asked for a layer ahead: where the trace has approximate
      * rows, with those; else with the true query. Labels are compared with the true queries: a
      * trace holds no other. */
@@ -67,6 +67,9 @@ static inline uint64_t replay_seed(const struct trace_header *source, uint32_t s
 {
     return ((uint64_t)sequence * source->layers + layer) * source->kv_heads + head;
 }
+
+/* The rows of the plan's whole layers. */
+void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger);
 
 /* Refuse a plan in which a count is 0 or a share is none. */
 bool replay_check(const struct replay_plan *plan, struct error *why);

@@ -61,7 +61,7 @@ static uint32_t *assigned_instance(const struct layer *layer, uint32_t target, u
 static bool speculates(const struct replay_job *job, uint32_t target)
 {
     return job->plan->speculates && job->header->has_approximate && target > 0 &&
-           target >= job->plan->full_layers;
+           target >= job->plan->whole_layers;
 }
 
 /* The instance of this stream and importance, a new one if there is none. */

@@ -11,6 +11,20 @@ bool setup_attends_all(const struct setup *setup, uint32_t layer)
            setup->model.layers[layer].attention == ATTENTION_SLIDING;
 }
 
+bool setup_loads_whole(const struct setup *setup, uint32_t layer)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return mechanisms_offload(m) &&
+           (m->prefetch == PREFETCH_WHOLE_LAYER || layer < m->full_layers);
+}
+
+bool setup_asks_trace(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    bool fixed = m->budget.value == 0 || m->prefetch == PREFETCH_WHOLE_LAYER;
+    return mechanisms_offload(m) && !(m->selection >= 1 && fixed);
+}
+
 double setup_entry_bytes(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;

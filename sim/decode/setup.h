@@ -45,6 +45,13 @@ struct setup {
  * of those that load everything, and when it holds a window only. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
+/* Does all KV of this layer cross the link, in a known order and so a layer ahead? */
+bool setup_loads_whole(const struct setup *setup, uint32_t layer);
+
+/* Does what hits depend on the trace? Without a selection every head wants everything, and what it
+ * holds may be known without one: nothing, or a fixed part. */
+bool setup_asks_trace(const struct setup *setup);
+
 /* Bytes of an entry of one KV head that retrieval reads. */
 double setup_entry_bytes(const struct setup *setup);
 

@@ -3,6 +3,7 @@
  * A stage looks at the mechanisms and puts its tasks, or none; the table below is the whole
  * program of a layer for every system. */
 #include "decode/fetch.h"
+#include "decode/stream.h"
 #include "decode/work.h"
 
 #include <math.h>
@@ -12,15 +13,14 @@
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)
 {
-    uint64_t kernels =
-        stage == MODEL_EDGE ? EDGE_KERNELS : cost_stage_kernels(pipe->mechanisms->operators, stage);
-    return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][layer], kernels, after, out,
-                           why);
+    size_t at = (size_t)layer * pipe->plan->micro_batch_count + pipe->micro_batch;
+    return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][at],
+                           cost_stage_kernels(pipe->mechanisms->operators, stage), after, out, why);
 }
 
 static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_model_stage(pipe, MODEL_PRE, layer, ENGINE_NONE, NULL, why);
+    return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), NULL, why);
 }
 
 static bool put_merge(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64_t ctas,
@@ -63,13 +63,21 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
 
 static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_model_stage(pipe, MODEL_ATTEND, layer, pipe->at[layer].fetched,
-                           &pipe->at[layer].attended, why);
+    engine_task_id *attended = &pipe->at[layer].attended;
+    engine_task_id fetched =
+        setup_loads_whole(pipe->setup, layer) ? stream_kv(pipe) : pipe->at[layer].fetched;
+    if (!put_model_stage(pipe, MODEL_ATTEND, layer, fetched, attended, why)) {
+        return false;
+    }
+    stream_attended(pipe, *attended);
+    return true;
 }
 
 static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_model_stage(pipe, MODEL_POST, layer, pipe->at[layer].updated, NULL, why);
+    engine_task_id after =
+        pipe->halves == HALF_FFN ? stream_weights(pipe) : pipe->at[layer].updated;
+    return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
 }
 
 /* Two all-reduces of the hidden states, after attention and after the FFN, as one task. */
@@ -80,7 +88,7 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
     if (pipe->setup->model.tensor_parallel == 1) {
         return true;
     }
-    double bytes = 2.0 * pipe->setup->model.hidden * pipe->plan->batch;
+    double bytes = 2.0 * pipe->setup->model.hidden * pipe_sequences(pipe);
     both.ns = 2 * profile_value(&pipe->setup->profile, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }
@@ -99,52 +107,59 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
     if (pipe->plan->offloaded[layer] == 0) {
         return true;
     }
-    work.bytes = pipe->head_bytes * pipe->plan->offloaded[layer] * pipe->plan->batch;
+    work.bytes = pipe->head_bytes * pipe->plan->offloaded[layer] * pipe_sequences(pipe);
     work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
     work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work_wait_for(&work, pipe->last_main);
+    work_wait_for(&work, pipe->last[PIPE_MAIN]);
     pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     return work_put(pipe, &work, NULL, why);
 }
 
-/* The launch thread waits for the layer, and for what was prefetched in it. */
+/* The launch thread waits for all kernels and copies that it started. */
 static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 {
+    static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_H2D, PIPE_D2H};
+    bool last = pipe->micro_batch + 1 == pipe->plan->micro_batch_count &&
+                (pipe->halves & HALF_FFN) != 0;
+    (void)layer;
     struct work work = {
         .part = PART_SYNC,
         .resource = PIPE_LAUNCH,
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (!pipe->mechanisms->layer_barrier) {
+    if (pipe->mechanisms->barrier == BARRIER_NONE ||
+        (pipe->mechanisms->barrier == BARRIER_LAYER && !last)) {
         return true;
     }
     work.fixed_ns = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &work.fixed_trust);
-    work_wait_for(&work, pipe->last_main);
-    work_wait_for(&work, pipe->at[(layer + 1) % pipe->plan->layers].fetched);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        work_wait_for(&work, pipe->last[all[i]]);
+    }
     return work_put(pipe, &work, NULL, why);
 }
 
 const struct stage layer_stages[] = {
-    {"pre", false, emit_pre},
-    {"retrieve", true, fetch_retrieve},
-    {"ids", true, fetch_ids},
-    {"sync", true, fetch_sync},
-    {"estimate", true, fetch_estimate},
-    {"lookup", true, fetch_lookup},
-    {"gather", true, fetch_gather},
-    {"transfer", true, fetch_transfer},
-    {"transfer", false, fetch_full_layer},
-    {"merge", true, emit_hits},
-    {"local", false, emit_local},
-    {"attend", false, emit_attend},
-    {"update", true, fetch_update},
-    {"admit", true, emit_admit},
-    {"post", false, emit_post},
-    {"collective", false, emit_collective},
-    {"writeback", false, emit_writeback},
-    {"barrier", false, emit_barrier},
-    {NULL, false, NULL},
+    {"weights", false, HALF_BOTH, stream_put_weights},
+    {"load", false, HALF_BOTH, stream_put_kv},
+    {"pre", false, HALF_ATTENTION, emit_pre},
+    {"retrieve", true, HALF_ATTENTION, fetch_retrieve},
+    {"ids", true, HALF_ATTENTION, fetch_ids},
+    {"sync", true, HALF_ATTENTION, fetch_sync},
+    {"estimate", true, HALF_ATTENTION, fetch_estimate},
+    {"lookup", true, HALF_ATTENTION, fetch_lookup},
+    {"gather", true, HALF_ATTENTION, fetch_gather},
+    {"transfer", true, HALF_ATTENTION, fetch_transfer},
+    {"merge", true, HALF_ATTENTION, emit_hits},
+    {"local", false, HALF_ATTENTION, emit_local},
+    {"attend", false, HALF_ATTENTION, emit_attend},
+    {"update", true, HALF_ATTENTION, fetch_update},
+    {"admit", true, HALF_ATTENTION, emit_admit},
+    {"post", false, HALF_FFN, emit_post},
+    {"collective", false, HALF_FFN, emit_collective},
+    {"writeback", false, HALF_ATTENTION, emit_writeback},
+    {"barrier", false, HALF_BOTH, emit_barrier},
+    {NULL, false, HALF_BOTH, NULL},
 };
 
 /* A graph is launched once; eager kernels one by one. */
@@ -169,7 +184,7 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     double sync = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &trust);
     double ns = sync + (double)pipe->mechanisms->step_overhead;
     pipe->stage = "head";
-    if (!put_model_stage(pipe, MODEL_EDGE, pipe->plan->layers, ENGINE_NONE, &head, why)) {
+    if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why)) {
         return false;
     }
     pipe->stage = "token";

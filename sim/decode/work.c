@@ -39,6 +39,7 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
     pipe->marks[pipe->mark_count++] = (struct pipe_mark){
         .step = pipe->step,
         .layer = pipe->layer,
+        .micro_batch = pipe->micro_batch,
         .stage = pipe->stage,
         .part = work->part,
         .fixed_ns = task.fixed_ns,
@@ -46,8 +47,8 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
         .rate_trust = work->rate_trust,
         .alone_ns = task.fixed_ns + (work->bytes > 0 ? (int64_t)ceil(work->bytes / work->rate) : 0),
     };
-    if (work->resource == PIPE_MAIN) {
-        pipe->last_main = id;
+    if (work->resource != PIPE_NO_QUEUE) {
+        pipe->last[work->resource] = id;
     }
     if (out != NULL) {
         *out = id;
@@ -105,6 +106,11 @@ bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, ui
     work_wait_for(&work, first);
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
+}
+
+uint32_t pipe_sequences(const struct pipe *pipe)
+{
+    return pipe->plan->micro_batches[pipe->micro_batch];
 }
 
 /* The step before the first reported one repeats it. */

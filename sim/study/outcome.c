@@ -300,9 +300,9 @@ static void describe_trace(const struct setup *setup, char *text, size_t size)
 bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
                    struct result *result, struct error *why)
 {
-    bool offload = mechanisms_offload(&setup->mechanisms);
+    bool asked = setup_asks_trace(setup);
     bool carried =
-        offload && setup->trace != NULL &&
+        asked && setup->trace != NULL &&
         (!setup->trace_is_model || trace_header(setup->trace)->context != setup->context);
     char text[256];
     trust_add(&trust, timing->trust);
@@ -316,5 +316,5 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
         return false;
     }
     describe_trace(setup, text, sizeof text);
-    return !offload || result_text(result, COLUMN_TRACE_SOURCE, text, why);
+    return !asked || result_text(result, COLUMN_TRACE_SOURCE, text, why);
 }

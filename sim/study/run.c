@@ -42,13 +42,6 @@ static bool course_plan(struct course *course, uint32_t threads, struct error *w
     return plan_resolve(setup, course->head_cosine, &course->plan, &course->trust, why);
 }
 
-/* Without a selection and a cache every head wants everything and hits nothing: no trace is needed.
- */
-static bool wants_everything(const struct setup *setup)
-{
-    return setup->mechanisms.selection >= 1 && setup->mechanisms.budget.value == 0;
-}
-
 static bool course_replay(struct course *course, uint32_t threads, struct error *why)
 {
     const struct setup *setup = course->setup;
@@ -57,10 +50,10 @@ static bool course_replay(struct course *course, uint32_t threads, struct error 
         return true;
     }
     struct replay_plan plan = plan_replay(setup, &course->plan);
-    bool good = wants_everything(setup) ? replay_assumed(0, 0, setup->seed, &plan, ledger, why)
-                : setup->trace != NULL  ? replay_run(setup->trace, &plan, threads, ledger, why)
-                                        : replay_assumed(setup->assumed_hit, setup->assumed_spread,
-                                                         setup->seed, &plan, ledger, why);
+    bool good = !setup_asks_trace(setup) ? replay_assumed(0, 0, setup->seed, &plan, ledger, why)
+                : setup->trace != NULL   ? replay_run(setup->trace, &plan, threads, ledger, why)
+                                         : replay_assumed(setup->assumed_hit, setup->assumed_spread,
+                                                          setup->seed, &plan, ledger, why);
     course->used = good ? ledger : NULL;
     return good;
 }

@@ -41,9 +41,10 @@ static inline bool course_ledger(struct course *course, struct error *why)
     }
     course->used = offloaded > 0 ? &course->ledger : NULL;
     return offloaded == 0 ||
-           (setup->trace != NULL ? replay_run(setup->trace, &plan, 1, &course->ledger, why)
-                                 : replay_assumed(setup->assumed_hit, setup->assumed_spread,
-                                                  setup->seed, &plan, &course->ledger, why));
+           (setup->trace != NULL && setup_asks_trace(setup)
+                ? replay_run(setup->trace, &plan, 1, &course->ledger, why)
+                : replay_assumed(setup->assumed_hit, setup->assumed_spread, setup->seed, &plan,
+                                 &course->ledger, why));
 }
 
 static inline void course_release(struct course *course)

@@ -380,7 +380,8 @@ static void all_hits_move_nothing(void **state)
 }
 
 /* InfiniGen's shape: layer 0 loads its whole KV, 800000 B, during layer 1 of the step before; layer
- * 1 is speculated in layer 0, gathered and copied; nothing is cached: 400 tokens, 80000 B.
+ * 1 is speculated in layer 0, gathered and copied; nothing is cached: 400 tokens, 80000 B. A barrier
+ * waits for the new KV, too: 2000 + 80.
  *
  *   retrieve  a fifth of the query projection, 4000; 4 * 1000 * 10 B, 400; top-k 10000: 14400
  *   ids       2000 + 8 B * 100 * 4 at 10 B/ns: 2320
@@ -390,31 +391,34 @@ static void all_hits_move_nothing(void **state)
  *
  *  launch  token 20000, pre 21000 (23000), retrieve 24000 (25000), sync 65932-85932, waits for the
  *          gather 101932, copy call 102932, attend 103932, post 104932 (107932), barrier
- *          253193-273193, L1 pre 274193 (276193), copy call 277193, attend 278193, post 279193
- *          (282193), barrier 451726-471726, edge 472726
+ *          255273-275273, L1 copy call 276273, pre 277273 (279273), attend 280273, post 281273
+ *          (284273), barrier 456886-476886, edge 477886
  *  d2h     ids 63612-65932
  *  pool    gather 85932-101932
- *  h2d     L1's 102932-112932, the next L0's 277193-359193
+ *  h2d     L1's 102932-112932, the next L0's 276273-358273
  *  main    pre 21000-49212, retrieve -63612,
  *          attend 103932: 1000 ns at 100, then 704000 B at 90, -112755,
  *          post 177 ns at 90, then 14026070 B at 100, -253193,
- *          L1 pre 274193: 5000 ns at 100, then 2321200 B at 90, -304985, attend -305985, post 53208
- *          ns at 90, then 9253280 B at 100, -451726, edge 472726-492906 */
+ *          L1 pre 277273: 1000 ns at 100, then 2721200 B at 90, -308509, attend -309509, post 48764
+ *          ns at 90, then 9653240 B at 100, -454806, edge 477886-498066 */
 static void launch_thread_gathers_and_waits(void **state)
 {
     const struct wish wish = {
-        .step = 492906,
-        .parts = {[PART_COMPUTE] = 28212 + (253193 - 103932) + (451726 - 274193) + 20180,
+        .step = 498066,
+        .parts = {[PART_COMPUTE] = 28212 + (253193 - 103932) + (454806 - 277273) + 20180,
                   [PART_RETRIEVAL] = 14400,
-                  [PART_LAUNCH] = 1000 + 2000 + 1000 + 1000, /* pre, copy and attend, pre, edge */
+                  [PART_LAUNCH] =
+                      1000 + 2000 + 2000 + 1000, /* pre, copy and attend, copy and pre, edge */
                   [PART_SYNC] = 2320 + 20000 + 20000 + 20000,
+                  [PART_LINK] = 2 * 2080,
                   [PART_GATHER] = 16000,
                   [PART_OVERHEAD] = 20000},
-        .stalls = {[PART_LAUNCH] = 5000,
+        .stalls = {[PART_LAUNCH] = 6000,
                    [PART_SYNC] = 62320,
+                   [PART_LINK] = 2 * 2080,
                    [PART_GATHER] = 16000,
                    [PART_OVERHEAD] = 20000},
-        .layers = {253193 - 21000, 451726 - 253193},
+        .layers = {253193 - 21000, 454806 - 253193},
         .in = 80000 + 800000,
         .out = 3200 + 2 * 800,
     };
@@ -423,7 +427,7 @@ static void launch_thread_gathers_and_waits(void **state)
           "mechanisms={sinks: 0tok, recent: 0tok, selection: 10%, retrieval: partial-weights,"
           " retrieval_bytes: 10B, retrieval_per_query_head: yes, retrieval_query: 20%,"
           " retrieval_kernels: 2, full_layers: 1, transfer: gather+copy, prefetch: next-layer,"
-          " sync: cpu, syncs: 1, layer_barrier: yes, operators: 8}",
+          " sync: cpu, syncs: 1, barrier: layer, operators: 8}",
           OVERRIDES("trace=assumed:hit=0%"), &wish);
 }
 
@@ -432,25 +436,25 @@ static void launch_thread_gathers_and_waits(void **state)
  *
  *  launch  as above to the copy call 102932, local 103932 (104932), attend 105932, post 106932
  *          (109932), barrier 904932-924932, L1 pre 925932 (927932), attend 928932, post 929932
- *          (932932), barrier 1095564-1115564, edge 1116564
+ *          (932932), barrier 1097644-1117644, edge 1118644
  *  h2d     L1's 102932-904932; the main stream has 99.9 B/ns from 104932
  *  main    pre, retrieve -63612, local 103932-114332, attend -115332, post -255893,
- *          L1 pre 925932-954144, attend -955144, post -1095564, edge 1116564-1136744 */
+ *          L1 pre 925932-954144, attend -955144, post -1095564, edge 1118644-1138824 */
 static void barrier_waits_for_the_prefetch(void **state)
 {
     const struct wish wish = {
-        .step = 1136744,
+        .step = 1138824,
         .parts = {[PART_COMPUTE] = 28212 + 28212 + 1000 + 140420 + 20180,
                   [PART_RETRIEVAL] = 14400,
                   [PART_LAUNCH] = 1000 + 1000 + 1000 + 1000, /* pre, copy, pre, edge */
                   [PART_SYNC] = 2320 + 20000 + 20000 + 20000,
                   [PART_GATHER] = 16000,
-                  [PART_LINK] = 802000,
+                  [PART_LINK] = 802000 + 2080,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000 + 2000 + 1000 + 1000, /* pre, copy and local, pre, edge */
                    [PART_SYNC] = 62320,
                    [PART_GATHER] = 16000,
-                   [PART_LINK] = 904932 - 255893,
+                   [PART_LINK] = 904932 - 255893 + 2080,
                    [PART_OVERHEAD] = 20000},
         .layers = {255893 - 21000, 1095564 - 255893},
         .in = 80000,
@@ -461,8 +465,95 @@ static void barrier_waits_for_the_prefetch(void **state)
           "mechanisms={resident_heads: first-layer, sinks: 0tok, recent: 0tok, selection: 10%,"
           " retrieval: partial-weights, retrieval_bytes: 10B, retrieval_per_query_head: yes,"
           " retrieval_query: 20%, retrieval_kernels: 2, transfer: gather+copy,"
-          " prefetch: next-layer, sync: cpu, syncs: 1, layer_barrier: yes, operators: 8}",
+          " prefetch: next-layer, sync: cpu, syncs: 1, barrier: layer, operators: 8}",
           OVERRIDES("trace=assumed:hit=0%", "hardware.link.h2d=100MB/s"), &wish);
+}
+
+/* ---- streaming ------------------------------------------------------------------------------- */
+
+/* Weights of a layer cross in 2000 + 1680400 and are what everything waits for; one load follows
+ * the other. Let those of layer 1 be there at T; the main stream has 100 B/ns for 2000 ns, then 90:
+ *
+ *  main    L1 pre T+31125, attend T+40059, post T+196082, edge T+218505; then L0's weights are there
+ *          at T+1682400, L0 ends 196082 later, and L1's are there at T+3364800 */
+static void streamed_weights_set_the_pace(void **state)
+{
+    enum { LOAD = 1682400, LAYER = 196082, TAIL = 218505 };
+    const struct wish wish = {
+        .step = 2 * LOAD,
+        .parts = {[PART_COMPUTE] = TAIL, [PART_WEIGHTS] = 2 * LOAD - TAIL},
+        .stalls = {[PART_WEIGHTS] = 2 * LOAD - TAIL - LAYER},
+        .layers = {LAYER, LOAD},
+        .in = 2 * TINY_LAYER_WEIGHTS,
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, weights: 0%, operators: 8}", OVERRIDES(NULL),
+          &wish);
+}
+
+/* Two sequences pass one after the other; the KV of the next pass, 2000 + 80000, crosses beside
+ * this one's compute, into the buffer that the pass before it attended to. New KV, 2000 + 80, leaves
+ * after each pass, which costs the next kernel 8 ns.
+ *
+ *  launch  token 20000, copy call 21000, pre 22000, ... ahead
+ *  h2d     0.1's 21000-103000, 1.0's -185000, 1.1's 250933-332933, the next 0.0's 435613-517613
+ *  main    pre 22000: 1000 ns at 100, then 90, -53236, attend -62170, post: to 103000 at 90, to
+ *          105000 at 100, to 185000 at 90, -214673; 0.1 pre -242893, attend -250933, post 2000 ns
+ *          at 100, 80000 at 90, -399353; 1.0 pre -427573, attend -435613, post -584033; 1.1 pre
+ *          -612253, attend -620293, post -760713, edge (2034000 B) -781061 */
+static void micro_batches_take_turns(void **state)
+{
+    const struct wish wish = {
+        .step = 781061,
+        .parts = {[PART_COMPUTE] = 781061 - 22000,
+                  [PART_LAUNCH] = 2000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .layers = {399353 - 22000, 760713 - 399353},
+        .in = 4 * 800000,
+        .out = 4 * 800,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, micro_batch: zig-zag,"
+          " micro_batch_sequences: 1, operators: 8}",
+          OVERRIDES("batch=2", "trace=assumed:hit=0%"), &wish);
+}
+
+/* FlexGen's loop, over one layer in two halves. The KV of the next step is copied through a pinned
+ * block, at 1 B/ns instead of 10: 1000 + 720000 of the launch thread; then it crosses in 2000 +
+ * 80000.
+ *
+ *  launch  token 20000, pre 21000 (23000), attend 24000, barrier 59332-79332, copy 800332, post
+ *          801332 (804332), barrier 949752-969752, edge 970752
+ *  d2h     new KV 57252-59332
+ *  h2d     800332-882332
+ *  main    pre 21000-49212, attend -57252, post 801332: 1000 ns at 100, 80000 at 90, -949752,
+ *          edge 970752-990932 */
+static void barriers_end_each_pass_of_pageable_copies(void **state)
+{
+    const struct wish wish = {
+        .step = 990932,
+        .parts = {[PART_COMPUTE] = 36252 + 148420 + 20180,
+                  [PART_LAUNCH] = 3000,
+                  [PART_SYNC] = 40000,
+                  [PART_GATHER] = 721000,
+                  [PART_LINK] = 2080,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 3000,
+                   [PART_SYNC] = 40000,
+                   [PART_GATHER] = 721000,
+                   [PART_LINK] = 2080,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {949752 - 21000},
+        .in = 800000,
+        .out = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, transfer: pageable,"
+          " halves: yes, barrier: pass, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
 }
 
 int main(void)
@@ -483,6 +574,9 @@ int main(void)
         cmocka_unit_test(all_hits_move_nothing),
         cmocka_unit_test(launch_thread_gathers_and_waits),
         cmocka_unit_test(barrier_waits_for_the_prefetch),
+        cmocka_unit_test(streamed_weights_set_the_pace),
+        cmocka_unit_test(micro_batches_take_turns),
+        cmocka_unit_test(barriers_end_each_pass_of_pageable_copies),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

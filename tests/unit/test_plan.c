@@ -114,7 +114,7 @@ static void clo_keeps_layer_0_and_a_tenth(void **state)
  * heads in all, of 400 B a token. Systems that offload select 10 %, 100 tokens. */
 static const struct {
     const char *mechanisms;
-    struct memory memory; /* but for weights and the sum */
+    struct memory memory; /* but for the sum; weights 0: all of them */
 } tiny_memories[] = {
     /* All KV: 8 * 1000 * 400. Scratch: logits 4 B * 1000 and eight hidden states of 2 B * 1000,
      * 20 000 B a sequence. */
@@ -165,6 +165,22 @@ static const struct {
       .buffers = 153600,
       .workspace = 40000,
       .dram = 3200000}},
+    /* Three quarters of both layers' weights lie in host memory, 12 603 000 B each; two buffers. */
+    {"{resident_heads: all, weights: 25%}",
+     {.weights = 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS - 25206000,
+      .resident = 3200000,
+      .buffers = 25206000,
+      .workspace = 40000,
+      .dram = 25206000}},
+    /* Two buffers of one sequence's KV in a layer, 800 000 B, and two of the larger half of a
+     * layer's weights, without norm and QKV: 16 804 000 - 2 802 000. */
+    {"{prefetch: whole-layer, micro_batch: zig-zag, micro_batch_sequences: 1, weights: 0%,"
+     " halves: yes}",
+     {.weights = TINY_EDGE_WEIGHTS,
+      .window = 217600,
+      .buffers = 1600000 + 2 * 14002000,
+      .workspace = 40000,
+      .dram = 3200000 + 2 * TINY_LAYER_WEIGHTS}},
 };
 
 static void memory_is_the_sum_of_its_terms(void **state)
@@ -180,7 +196,8 @@ static void memory_is_the_sum_of_its_terms(void **state)
         struct setup setup =
             SETUP(model, tiny_machine, bare, "context=1000", "batch=2", mechanisms);
         struct plan plan = make_plan(&setup);
-        uint64_t weights = 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
+        uint64_t weights = wish->weights > 0 ? wish->weights
+                                             : 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
         assert_int_equal(plan.memory.weights, weights);
         assert_int_equal(plan.memory.resident, wish->resident);
         assert_int_equal(plan.memory.window, wish->window);

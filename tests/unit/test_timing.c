@@ -3,8 +3,10 @@
 #include "tiny.h"
 
 #include "base/find.h"
-#include "decode/pipe.h"
+#include "decode/stream.h"
 #include "make_timing.h"
+
+#include <math.h>
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
@@ -55,17 +57,22 @@ static int64_t sum_of(const int64_t *numbers, size_t count)
     return sum;
 }
 
-/* Bytes that the ledger says cross the link in a step. */
+/* Bytes that the ledger says cross the link in a step, and streamed weights. */
 static int64_t bytes_due(const struct course *course, uint32_t step)
 {
     const struct setup *setup = course->setup;
     const struct plan *plan = &course->plan;
     uint64_t tokens = 0;
-    for (uint32_t l = 0; course->used != NULL && l < plan->layers; l++) {
-        const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
-        tokens += row->missed;
+    int64_t weights = 0;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        if (course->used != NULL) {
+            tokens += course->used->rows[(size_t)step * plan->layers + l].missed;
+        }
+        for (int half = HALF_ATTENTION; half <= HALF_FFN; half++) {
+            weights += llround(stream_weight_bytes(setup, l, (enum stage_half)half));
+        }
     }
-    return (int64_t)(tokens * model_kv_head_bytes(&setup->model));
+    return weights + (int64_t)(tokens * model_kv_head_bytes(&setup->model));
 }
 
 static void check_times(const struct course *course)
@@ -167,7 +174,7 @@ static void times_and_bytes_add_up_on_a_recording(void **state)
 static void check_all_hit(const struct course *course)
 {
     check_course(course);
-    if (course->setup->mechanisms.full_layers == 0) {
+    if (!setup_loads_whole(course->setup, 0) && course->setup->mechanisms.weights == 1) {
         assert_int_equal(course->timing.part_ns[PART_LINK], 0);
         assert_int_equal(course->timing.stall_ns[PART_LINK], 0);
         assert_int_equal(course->timing.step[0].h2d_bytes, 0);
@@ -234,7 +241,7 @@ static void buffers_are_not_filled_while_in_use(void **state)
     struct course course;
     make_course(&setup, &course);
     for (uint32_t l = 1; l + 1 < BUFFERED; l++) {
-        const struct engine_record *fetch = task_of(&course.pipe, "transfer", 1, l, PIPE_H2D);
+        const struct engine_record *fetch = task_of(&course.pipe, "load", 1, l, PIPE_H2D);
         const struct engine_record *used = task_of(&course.pipe, "attend", 1, l - 1, PIPE_MAIN);
         const struct engine_record *use = task_of(&course.pipe, "attend", 1, l + 1, PIPE_MAIN);
         assert_int_equal(fetch->start_ns, used->end_ns); /* nothing else holds it up */

@@ -1,0 +1,126 @@
+/* Two buffers of weights and two of KV, and the copies that fill them. */
+#include "decode/stream.h"
+
+#include "decode/fetch.h"
+#include "decode/work.h"
+
+#include <math.h>
+
+void stream_init(struct pipe *pipe)
+{
+    pipe->stream = (struct pipe_stream){
+        .weights = {ENGINE_NONE, ENGINE_NONE},
+        .loaded = {ENGINE_NONE, ENGINE_NONE},
+        .attended = {ENGINE_NONE, ENGINE_NONE},
+    };
+}
+
+engine_task_id stream_weights(const struct pipe *pipe)
+{
+    return pipe->stream.weights[pipe->stream.weights_now % 2];
+}
+
+engine_task_id stream_kv(const struct pipe *pipe)
+{
+    return pipe->stream.loaded[pipe->stream.slot_now % 2];
+}
+
+void stream_attended(struct pipe *pipe, engine_task_id attended)
+{
+    struct pipe_stream *stream = &pipe->stream;
+    stream->attended[stream->slot_now++ % 2] = attended;
+}
+
+/* ---- weights ---- */
+
+/* The output projection counts with the FFN, as it runs behind the attention. */
+double stream_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    double all = (double)model_layer_weight_bytes(&setup->model, layer), attention = 0;
+    size_t count = model_operators(&setup->model, layer, 1, 1, operators);
+    for (size_t i = 0; i < count; i++) {
+        attention += operators[i].stage == MODEL_PRE ? (double)operators[i].weight_bytes : 0;
+    }
+    double bytes = halves == HALF_BOTH        ? all
+                   : halves == HALF_ATTENTION ? attention
+                                              : all - attention;
+    return (1 - setup->mechanisms.weights) * bytes;
+}
+
+/* The halves that pass after the current ones, and their layer. */
+static enum stage_half next_halves(const struct pipe *pipe, uint32_t *layer)
+{
+    *layer = pipe->layer;
+    if (pipe->halves == HALF_ATTENTION) {
+        return HALF_FFN;
+    }
+    *layer = (pipe->layer + 1) % pipe->plan->layers;
+    return pipe->halves == HALF_FFN ? HALF_ATTENTION : HALF_BOTH;
+}
+
+bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct pipe_stream *stream = &pipe->stream;
+    if (m->weights >= 1 || pipe->micro_batch > 0) {
+        return true;
+    }
+    uint32_t next = ++stream->weights_now + 1;
+    enum stage_half halves = next_halves(pipe, &layer);
+    struct work work = {
+        .part = PART_WEIGHTS,
+        .resource = PIPE_H2D,
+        .route = ROUTE_COPY_IN,
+        .bytes = stream_weight_bytes(pipe->setup, layer, halves),
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
+    const struct profile *profile = &pipe->setup->profile;
+    struct trust trust = work_trust;
+    engine_task_id started = pipe->graph;
+    double call = m->launch == LAUNCH_GRAPH
+                      ? 0
+                      : cost_copy_call(pipe->setup, m->weights_pageable, work.bytes, &trust);
+    if (call > 0 &&
+        !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
+        return false;
+    }
+    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = profile_value(profile, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9 /
+                cost_uplink_sharers(pipe->setup, &work.rate_trust);
+    work_wait_for(&work, started);
+    work_wait_for(&work, pipe->last[PIPE_MAIN]); /* the pass before has read its buffer */
+    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
+    return work_put(pipe, &work, &stream->weights[next % 2], why);
+}
+
+/* ---- KV ---- */
+
+/* The slot after the current one, where its KV starts to cross with the current pass: a pass over an
+ * FFN starts that of the next layer, behind its last micro-batch. */
+static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_batch)
+{
+    bool last = pipe->micro_batch + 1 == pipe->plan->micro_batch_count;
+    *layer = last ? (pipe->layer + 1) % pipe->plan->layers : pipe->layer;
+    *micro_batch = last ? 0 : pipe->micro_batch + 1;
+    return last ? (pipe->halves & HALF_FFN) != 0 : (pipe->halves & HALF_ATTENTION) != 0;
+}
+
+bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct pipe_stream *stream = &pipe->stream;
+    uint32_t micro_batch, next = stream->slot_now + ((pipe->halves & HALF_ATTENTION) != 0);
+    if (!next_slot(pipe, &layer, &micro_batch) || !setup_loads_whole(pipe->setup, layer)) {
+        return true;
+    }
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    if (row == NULL || row->missed == 0) {
+        return true;
+    }
+    double head = (double)(row->missed / row->offloaded_heads) * pipe->head_bytes;
+    double heads =
+        (double)pipe->plan->offloaded[layer] * pipe->plan->micro_batches[micro_batch];
+    return fetch_put_transfer(pipe, heads * head, head, ENGINE_NONE, stream->attended[next % 2],
+                              &stream->loaded[next % 2], why);
+}
