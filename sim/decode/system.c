@@ -50,45 +50,6 @@ static bool read_budget(const struct node *node, struct budget *out, struct erro
     return true;
 }
 
-static bool read_param(const struct node *policy, const struct policy_param *param, double *value,
-                       struct error *why)
-{
-    *value = param->value;
-    if (!node_quantity(policy, param->name, UNIT_COUNT, value, why)) {
-        return false;
-    }
-    if (*value < param->least || *value > param->most) {
-        node_error(node_get(policy, param->name), why, "'%s' is out of range", param->name);
-        return error_expect(why, "%g to %g", param->least, param->most);
-    }
-    return true;
-}
-
-static bool read_policy(const struct node *node, struct mechanisms *out, struct error *why)
-{
-    const char *keys[POLICY_MOST_PARAMS + 2] = {"name"};
-    const char *name = node->kind == NODE_SCALAR ? node->text : NULL;
-    if (node->kind == NODE_MAP && !node_text(node, "name", &name, why)) {
-        return false;
-    }
-    if (name == NULL) {
-        return node_error(node, why, "'policy' is a name or a map with 'name'");
-    }
-    out->policy = policy_find(name, node->file, node->line, why);
-    if (out->policy == NULL) {
-        return false;
-    }
-    const struct policy_param *params = out->policy->params;
-    size_t count = 0;
-    for (; params != NULL && params[count].name != NULL; count++) {
-        keys[count + 1] = params[count].name;
-        if (!read_param(node, &params[count], &out->policy_values[count], why)) {
-            return false;
-        }
-    }
-    return node->kind != NODE_MAP || node_check_keys(node, keys, "policy", why);
-}
-
 static bool read_key(const struct mechanism_key *key, const struct node *map,
                      struct mechanisms *out, struct error *why)
 {
@@ -113,7 +74,7 @@ static bool read_key(const struct mechanism_key *key, const struct node *map,
     case MECHANISM_BUDGET:
         return read_budget(node, at, why);
     case MECHANISM_POLICY:
-        return read_policy(node, out, why);
+        return policy_read(node, &out->policy, out->policy_values, why);
     }
     return true;
 }

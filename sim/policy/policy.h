@@ -17,6 +17,7 @@
 #define POLICY_POLICY_H
 
 #include "base/error.h"
+#include "base/node.h"
 #include "trace/demand.h"
 
 #include <stdbool.h>
@@ -95,6 +96,11 @@ extern const struct policy_kind *const policies[];
  * error_set(). Valid for the life of the process. Threads may call it. */
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why);
+
+/* Read a policy as files and options write it: NAME, or {name: NAME, PARAMETER: NUMBER}. `values`
+ * has room for POLICY_MOST_PARAMS; what is not said has its default. */
+bool policy_read(const struct node *node, const struct policy_kind **kind, double *values,
+                 struct error *why);
 
 /* An empty cache. `values` has one value for each row of `params`, in that order (NULL: the
  * defaults of the table); one out of its range, a capacity above `blocks` and missing queries are

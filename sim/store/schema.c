@@ -29,7 +29,13 @@ const char schema_tables[] =
     "CREATE TABLE layers (run TEXT, layer INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
     "  PRIMARY KEY (run, layer)) WITHOUT ROWID;\n"
     "CREATE TABLE steps (run TEXT, step INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
-    "  PRIMARY KEY (run, step)) WITHOUT ROWID;\n";
+    "  PRIMARY KEY (run, step)) WITHOUT ROWID;\n"
+    "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"
+    "  unit_tokens INTEGER, selection REAL, step_order TEXT, warmup INTEGER, policy TEXT,\n"
+    "  parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"
+    "  PRIMARY KEY (curve)) WITHOUT ROWID;\n"
+    "CREATE TABLE curve_points (curve TEXT, size INTEGER, misses INTEGER,\n"
+    "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n";
 
 #define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
 const struct schema_text schema_texts[SCHEMA_TEXTS] = {

@@ -1,5 +1,6 @@
-/* All sizes see each demand in turn, as the trace is read once; what is counted are sums of whole
- * numbers, so threads may add them in any order. */
+/* All sizes see each demand in turn, as the trace is read once. A thread does a layer of all
+ * sequences and counts in that layer's groups, which no other thread writes; where the whole is
+ * asked for, a layer is a group until all are done. */
 #include "study/miss_curve.h"
 
 #include "base/array.h"
@@ -10,6 +11,7 @@
 #include "policy/stack.h"
 #include "trace/demand.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { IDS_AT_ONCE = 256 };
@@ -21,8 +23,35 @@ void miss_curve_init(struct miss_curve *curve)
 
 void miss_curve_release(struct miss_curve *curve)
 {
+    free(curve->accesses);
     free(curve->misses);
     miss_curve_init(curve);
+}
+
+static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32_t count,
+                               struct error *why)
+{
+    miss_curve_release(curve);
+    curve->groups = groups;
+    curve->count = count;
+    curve->accesses = array_zeroed(groups, sizeof *curve->accesses, why);
+    size_t points = (size_t)groups * count;
+    curve->misses = curve->accesses ? array_zeroed(points, sizeof *curve->misses, why) : NULL;
+    return curve->misses != NULL;
+}
+
+bool miss_curve_sum(const struct miss_curve *curve, struct miss_curve *whole, struct error *why)
+{
+    if (!miss_curve_reserve(whole, 1, curve->count, why)) {
+        return false;
+    }
+    for (uint32_t group = 0; group < curve->groups; group++) {
+        whole->accesses[0] += curve->accesses[group];
+        for (uint32_t i = 0; i < curve->count; i++) {
+            whole->misses[i] += miss_curve_group(curve, group)[i];
+        }
+    }
+    return true;
 }
 
 /* ---- the caches of one head ---- */
@@ -71,7 +100,7 @@ static bool caches_init(struct caches *caches, const struct miss_request *reques
     bool good = caches->policies != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
         env.capacity = cache_size(caches, i);
-        caches->policies[i] = policy_create(request->policy, NULL, &env, why);
+        caches->policies[i] = policy_create(request->policy, request->values, &env, why);
         good = caches->policies[i] != NULL;
     }
     if (!good) {
@@ -117,14 +146,12 @@ static bool caches_collect(const struct caches *caches, uint64_t *misses, struct
     return true;
 }
 
-/* ---- a trace: a layer of a sequence after the other ---- */
+/* ---- a trace: a layer after the other ---- */
 
-/* What a thread reads into and adds up. */
+/* What a thread reads into. */
 struct scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
-    uint64_t accesses;
-    uint64_t *misses; /* [sizes] */
 };
 
 struct trace_job {
@@ -133,6 +160,7 @@ struct trace_job {
     const struct miss_request *request;
     struct demand_shape shape;
     struct scratch *scratch; /* one a thread */
+    struct miss_curve *curve;
 };
 
 /* The heads of one layer of one sequence. */
@@ -143,6 +171,13 @@ struct layer {
     struct caches *caches;   /* [KV heads] */
     struct next_use *future; /* [KV heads] */
 };
+
+static uint32_t layer_group(const struct layer *layer, uint32_t head)
+{
+    const struct trace_job *job = layer->job;
+    return job->request->group == MISS_HEAD ? layer->number * job->header->kv_heads + head
+                                            : layer->number;
+}
 
 typedef bool (*demand_visit)(struct layer *layer, uint32_t head, uint32_t step,
                              const struct demand *demand, struct error *why);
@@ -159,8 +194,10 @@ static bool count_demand(struct layer *layer, uint32_t head, uint32_t step,
 {
     (void)why;
     bool counts = step >= layer->job->request->warmup;
-    caches_access(&layer->caches[head], demand, counts, layer->scratch->misses);
-    layer->scratch->accesses += counts ? demand->wanted : 0;
+    struct miss_curve *curve = layer->job->curve;
+    uint32_t group = layer_group(layer, head);
+    caches_access(&layer->caches[head], demand, counts, miss_curve_group(curve, group));
+    curve->accesses[group] += counts ? demand->wanted : 0;
     return true;
 }
 
@@ -215,89 +252,68 @@ static bool start_caches(struct layer *layer, struct error *why)
     return good;
 }
 
-static bool count_layer(struct layer *layer, struct error *why)
+static bool count_heads(struct layer *layer, struct error *why)
 {
     const struct trace_job *job = layer->job;
     bool foresees = job->request->policy->needs_next_use;
     bool good = (!foresees || foresee_layer(layer, why)) && start_caches(layer, why) &&
                 visit_demands(layer, count_demand, why);
     for (uint32_t head = 0; good && head < job->header->kv_heads; head++) {
-        good = caches_collect(&layer->caches[head], layer->scratch->misses, why);
+        uint64_t *misses = miss_curve_group(job->curve, layer_group(layer, head));
+        good = caches_collect(&layer->caches[head], misses, why);
     }
     return good;
 }
 
-/* An item of parallel_for(): a layer of a sequence. */
-static bool curve_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+static bool count_layer(struct layer *layer, struct error *why)
+{
+    uint32_t heads = layer->job->header->kv_heads;
+    layer->caches = array_zeroed(heads, sizeof *layer->caches, why);
+    layer->future = layer->caches ? array_zeroed(heads, sizeof *layer->future, why) : NULL;
+    bool good = layer->future && count_heads(layer, why);
+    for (uint32_t head = 0; layer->future && head < heads; head++) {
+        caches_release(&layer->caches[head]);
+        next_use_release(&layer->future[head]);
+    }
+    free(layer->caches);
+    free(layer->future);
+    return good;
+}
+
+/* An item of parallel_for(): a layer of every sequence. */
+static bool curve_layer(uint32_t number, uint32_t thread, void *context, struct error *why)
 {
     const struct trace_job *job = context;
-    uint32_t heads = job->header->kv_heads;
-    struct layer layer = {.job = job,
-                          .sequence = index / job->header->layers,
-                          .number = index % job->header->layers,
-                          .scratch = &job->scratch[thread]};
-    layer.caches = array_zeroed(heads, sizeof *layer.caches, why);
-    layer.future = layer.caches ? array_zeroed(heads, sizeof *layer.future, why) : NULL;
-    bool good = layer.future && count_layer(&layer, why);
-    for (uint32_t head = 0; layer.future && head < heads; head++) {
-        caches_release(&layer.caches[head]);
-        next_use_release(&layer.future[head]);
-    }
-    free(layer.caches);
-    free(layer.future);
-    return good;
-}
-
-static bool scratch_init(struct scratch *scratch, uint32_t sizes, struct error *why)
-{
-    trace_frame_init(&scratch->frame);
-    demand_buffer_init(&scratch->buffer);
-    scratch->misses = array_zeroed(sizes, sizeof *scratch->misses, why);
-    return scratch->misses != NULL;
-}
-
-static void scratch_release(struct scratch *scratch)
-{
-    trace_frame_release(&scratch->frame);
-    demand_buffer_release(&scratch->buffer);
-    free(scratch->misses);
-}
-
-static bool miss_curve_reserve(struct miss_curve *curve, const struct miss_request *request,
-                               struct error *why)
-{
-    miss_curve_release(curve);
-    curve->misses = array_zeroed(request->count, sizeof *curve->misses, why);
-    return curve->misses != NULL;
-}
-
-static bool run_layers(struct trace_job *job, uint32_t threads, struct miss_curve *curve,
-                       struct error *why)
-{
-    uint32_t sizes = job->request->count;
     bool good = true;
-    for (uint32_t t = 0; t < threads; t++) {
-        good = scratch_init(&job->scratch[t], sizes, why) && good;
-    }
-    uint32_t layers = job->header->layers * job->header->sequences;
-    good = good && parallel_for(layers, threads, curve_layer, job, why);
-    for (uint32_t t = 0; t < threads; t++) {
-        for (uint32_t i = 0; good && i < sizes; i++) {
-            curve->misses[i] += job->scratch[t].misses[i];
-        }
-        curve->accesses += job->scratch[t].accesses;
-        scratch_release(&job->scratch[t]);
+    for (uint32_t sequence = 0; good && sequence < job->header->sequences; sequence++) {
+        struct layer layer = {
+            .job = job, .sequence = sequence, .number = number, .scratch = &job->scratch[thread]};
+        good = count_layer(&layer, why);
     }
     return good;
 }
 
-bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
+static bool run_layers(struct trace_job *job, uint32_t threads, struct error *why)
+{
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_init(&job->scratch[t].frame);
+        demand_buffer_init(&job->scratch[t].buffer);
+    }
+    bool good = parallel_for(job->header->layers, threads, curve_layer, job, why);
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_release(&job->scratch[t].frame);
+        demand_buffer_release(&job->scratch[t].buffer);
+    }
+    return good;
+}
+
+static bool count_layers(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    uint32_t wanted;
+    uint32_t heads = request->group == MISS_HEAD ? header->kv_heads : 1, wanted;
     if (!replay_wanted(trace, request->selection, &wanted, why) ||
-        !miss_curve_reserve(curve, request, why)) {
+        !miss_curve_reserve(curve, header->layers * heads, request->count, why)) {
         return false;
     }
     threads = parallel_threads(threads);
@@ -307,9 +323,24 @@ bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *r
         .request = request,
         .shape = demand_shape(header, wanted, header->sinks, header->recent),
         .scratch = array_zeroed(threads, sizeof *job.scratch, why),
+        .curve = curve,
     };
-    bool good = job.scratch && run_layers(&job, threads, curve, why);
+    bool good = job.scratch && run_layers(&job, threads, why);
     free(job.scratch);
+    return good;
+}
+
+bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
+                         uint32_t threads, struct miss_curve *curve, struct error *why)
+{
+    if (request->group != MISS_WHOLE) {
+        return count_layers(trace, request, threads, curve, why);
+    }
+    struct miss_curve layers;
+    miss_curve_init(&layers);
+    bool good =
+        count_layers(trace, request, threads, &layers, why) && miss_curve_sum(&layers, curve, why);
+    miss_curve_release(&layers);
     return good;
 }
 
@@ -375,12 +406,13 @@ static bool curve_size(uint32_t index, uint32_t thread, void *context, struct er
 bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,
                        struct miss_curve *curve, struct error *why)
 {
-    if (!miss_curve_reserve(curve, request, why)) {
+    assert(request->group == MISS_WHOLE);
+    if (!miss_curve_reserve(curve, 1, request->count, why)) {
         return false;
     }
     struct ids_job job = {.ids = ids, .request = request, .curve = curve};
     next_use_init(&job.future);
-    curve->accesses = ids->count;
+    curve->accesses[0] = ids->count;
     uint32_t items = is_stack(request) && request->count > 0 ? 1 : request->count;
     bool good = (!request->policy->needs_next_use || foresee_ids(ids, &job.future, why)) &&
                 parallel_for(items, threads, curve_size, &job, why);

@@ -36,7 +36,7 @@ static void draw_all(const struct ids *ids, const uint32_t *sizes)
             continue;
         }
         struct miss_curve curve = draw(ids, policies[row]->name, sizes);
-        require(curve.accesses == ids->count);
+        require(curve.accesses[0] == ids->count);
         for (uint32_t i = 0; i < SIZES; i++) {
             require(curve.misses[i] >= least.misses[i] && curve.misses[i] >= ids->blocks &&
                     curve.misses[i] <= ids->count);

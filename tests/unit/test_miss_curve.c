@@ -32,15 +32,17 @@ static struct trace *open_random_trace(uint64_t seed)
     return trace;
 }
 
-/* Misses of a replay of both sequences at the size they were recorded, in units. */
+/* Misses of a replay of both sequences at the size they were recorded, in units; of one group. */
 static uint64_t replay_misses(const struct trace *trace, const struct miss_request *request,
-                              uint32_t size)
+                              uint32_t group, uint32_t size)
 {
     struct error why;
     const struct trace_header *header = trace_header(trace);
+    const uint32_t pairs_of[] = {[MISS_WHOLE] = 4, [MISS_LAYER] = 2, [MISS_HEAD] = 1};
     struct replay_head heads[4];
-    for (int i = 0; i < 4; i++) {
-        heads[i] = (struct replay_head){.offloaded = true, .importance = 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        bool belongs = i / pairs_of[request->group] == group;
+        heads[i] = (struct replay_head){.offloaded = belongs, .importance = 1};
     }
     struct replay_plan plan = {.layers = header->layers,
                                .kv_heads = header->kv_heads,
@@ -48,6 +50,7 @@ static uint64_t replay_misses(const struct trace *trace, const struct miss_reque
                                .context = header->context,
                                .heads = heads,
                                .policy = request->policy,
+                               .policy_values = request->values,
                                .order = request->order,
                                .selection = request->selection,
                                .capacity = (double)size / header->units,
@@ -64,11 +67,29 @@ static uint64_t replay_misses(const struct trace *trace, const struct miss_reque
     return misses;
 }
 
-/* Every policy, at every size that it takes. */
+static void compare_with_replays(const struct trace *trace, const struct miss_request *request,
+                                 uint64_t seed)
+{
+    struct error why;
+    struct miss_curve curve;
+    miss_curve_init(&curve);
+    make_check(miss_curve_of_trace(trace, request, 2, &curve, &why), &why);
+    for (uint32_t at = 0; at < curve.groups * curve.count; at++) {
+        uint32_t group = at / curve.count, size = request->sizes[at % curve.count];
+        uint64_t expected = replay_misses(trace, request, group, size);
+        if (curve.misses[at] != expected) {
+            fail_msg("%s, seed %u, grouping %d, group %u, size %u: misses %u, a replay %u",
+                     request->policy->name, (unsigned)seed, (int)request->group, group, size,
+                     (unsigned)curve.misses[at], (unsigned)expected);
+        }
+    }
+    miss_curve_release(&curve);
+}
+
+/* Every policy, at every size that it takes; the whole, its layers and its heads. */
 static void every_size_of_a_trace_equals_its_replay(void **state)
 {
     (void)state;
-    struct error why;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct trace *trace = open_random_trace(seed);
         for (size_t p = 0; policies[p]; p++) {
@@ -82,21 +103,34 @@ static void every_size_of_a_trace_equals_its_replay(void **state)
                                            .warmup = seed % 3 == 0 ? 10 : 0,
                                            .sizes = sizes,
                                            .count = count};
-            struct miss_curve curve;
-            miss_curve_init(&curve);
-            make_check(miss_curve_of_trace(trace, &request, 2, &curve, &why), &why);
-            for (uint32_t i = 0; i < count; i++) {
-                uint64_t expected = replay_misses(trace, &request, sizes[i]);
-                if (curve.misses[i] != expected) {
-                    fail_msg("%s, seed %u, size %u: misses %u, a replay %u", policies[p]->name,
-                             (unsigned)seed, sizes[i], (unsigned)curve.misses[i],
-                             (unsigned)expected);
-                }
+            for (int group = MISS_WHOLE; group <= MISS_HEAD; group++) {
+                request.group = (enum miss_group)group;
+                compare_with_replays(trace, &request, seed);
             }
-            miss_curve_release(&curve);
         }
         trace_close(trace);
     }
+}
+
+static void parameters_are_those_of_a_replay(void **state)
+{
+    (void)state;
+    struct error why;
+    struct trace *trace = open_random_trace(7);
+    const uint32_t sizes[] = {4, 11, 20};
+    double values[POLICY_MOST_PARAMS];
+    uint64_t misses[2];
+    struct miss_request request = {.values = values, .selection = .2, .sizes = sizes, .count = 3};
+    for (int i = 0; i < 2; i++) {
+        const char *text = i == 0 ? "{name: qsac, eta: 0.2, power: 1}" : "qsac";
+        struct node *node = node_parse(text, strlen(text), "test", &why);
+        make_check(node && policy_read(node, &request.policy, values, &why), &why);
+        compare_with_replays(trace, &request, 7);
+        misses[i] = replay_misses(trace, &request, 0, 20);
+        node_destroy(node);
+    }
+    assert_int_not_equal(misses[0], misses[1]);
+    trace_close(trace);
 }
 
 static void threads_do_not_change_a_curve(void **state)
@@ -107,14 +141,14 @@ static void threads_do_not_change_a_curve(void **state)
     const uint32_t sizes[] = {4, 9, 15};
     for (size_t p = 0; policies[p]; p++) {
         struct miss_request request = {
-            .policy = policies[p], .selection = .2, .sizes = sizes, .count = 3};
+            .policy = policies[p], .group = MISS_HEAD, .selection = .2, .sizes = sizes, .count = 3};
         struct miss_curve one, four;
         miss_curve_init(&one);
         miss_curve_init(&four);
         make_check(miss_curve_of_trace(trace, &request, 1, &one, &why), &why);
         make_check(miss_curve_of_trace(trace, &request, 4, &four, &why), &why);
-        assert_int_equal(one.accesses, four.accesses);
-        assert_memory_equal(one.misses, four.misses, sizeof(uint64_t) * 3);
+        assert_memory_equal(one.accesses, four.accesses, sizeof(uint64_t) * 4);
+        assert_memory_equal(one.misses, four.misses, sizeof(uint64_t) * 3 * 4);
         miss_curve_release(&one);
         miss_curve_release(&four);
     }
@@ -180,7 +214,7 @@ static void curves_of_ids_equal_a_search(void **state)
                 .policy = kind(foresees ? "opt" : "lru"), .sizes = sizes, .count = 8};
             miss_curve_init(&curve);
             make_check(miss_curve_of_ids(&ids, &request, 2, &curve, &why), &why);
-            assert_int_equal(curve.accesses, 2000);
+            assert_int_equal(curve.accesses[0], 2000);
             for (uint32_t i = 0; i < 8; i++) {
                 uint32_t size = sizes[i] < ids.blocks ? sizes[i] : ids.blocks;
                 uint64_t expected = search_misses(&ids, size, foresees);
@@ -239,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_of_a_trace_equals_its_replay),
+        cmocka_unit_test(parameters_are_those_of_a_replay),
         cmocka_unit_test(threads_do_not_change_a_curve),
         cmocka_unit_test(curves_of_ids_equal_a_search),
         cmocka_unit_test(what_cannot_be_drawn_is_refused),

@@ -1,0 +1,44 @@
+/* A policy and its parameters as text, the same in a scenario and on the command line. */
+#include "policy/policy.h"
+
+#include <assert.h>
+
+static bool read_param(const struct node *policy, const struct policy_param *param, double *value,
+                       struct error *why)
+{
+    *value = param->value;
+    if (!node_quantity(policy, param->name, UNIT_COUNT, value, why)) {
+        return false;
+    }
+    if (*value < param->least || *value > param->most) {
+        node_error(node_get(policy, param->name), why, "'%s' is out of range", param->name);
+        return error_expect(why, "%g to %g", param->least, param->most);
+    }
+    return true;
+}
+
+bool policy_read(const struct node *node, const struct policy_kind **kind, double *values,
+                 struct error *why)
+{
+    const char *keys[POLICY_MOST_PARAMS + 2] = {"name"};
+    const char *name = node->kind == NODE_SCALAR ? node->text : NULL;
+    if (node->kind == NODE_MAP && !node_text(node, "name", &name, why)) {
+        return false;
+    }
+    if (name == NULL) {
+        return node_error(node, why, "'policy' is a name or a map with 'name'");
+    }
+    *kind = policy_find(name, node->file, node->line, why);
+    if (*kind == NULL) {
+        return false;
+    }
+    const struct policy_param *params = (*kind)->params;
+    for (size_t i = 0; params != NULL && params[i].name != NULL; i++) {
+        assert(i < POLICY_MOST_PARAMS);
+        keys[i + 1] = params[i].name;
+        if (!read_param(node, &params[i], &values[i], why)) {
+            return false;
+        }
+    }
+    return node->kind != NODE_MAP || node_check_keys(node, keys, "policy", why);
+}
