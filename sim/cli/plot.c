@@ -1,7 +1,7 @@
 /* `spillway plot`: a picture of the runs in a database.
  *
- * A kind is two files of the folder plots: KIND.sql, which goes on where runs.sql ends, asks the
- * database for rows; KIND.gp has gnuplot draw them. */
+ * A kind is two files of the folder plots: KIND.sql, which goes on where runs.sql or points.sql
+ * ends, asks the database for rows; KIND.gp has gnuplot draw them. */
 #include "base/find.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -22,15 +22,20 @@ static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
 static const struct {
     const char *name;
+    const char *begin; /* the file that begins its statement */
     const char *needs; /* which runs, for the message when there are none */
     const char *row;   /* the kind of row without which there is nothing to draw */
     const char *summary;
 } kinds[] = {
-    {"latency", "runs that have a time", "bar", "the step by part, a bar a run"},
-    {"hits", "runs that have a hit ratio", "point",
+    {"latency", "runs", "runs that have a time", "bar", "the step by part, a bar a run"},
+    {"hits", "runs", "runs that have a hit ratio", "point",
      "hit ratio by system, over budget or context where runs sweep one"},
-    {"reuse", "runs with policy qsac", "point",
+    {"reuse", "runs", "runs with policy qsac", "point",
      "reuse against attention mass, along the thresholds of qsac"},
+    {"curves", "points", "miss curves (of 'curve --db')", "point",
+     "hit ratio over the size of the cache, a line a policy"},
+    {"spread", "points", "miss curves of heads or layers (of 'curve --by head --db')", "band",
+     "how far heads (or layers) lie apart, a panel a policy"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -57,7 +62,7 @@ static bool append_file(const char *name, FILE *out, struct error *why)
 }
 
 /* The statement of a kind; the caller frees it. */
-static char *read_statement(const char *kind, struct error *why)
+static char *read_statement(size_t kind, struct error *why)
 {
     char *text = NULL;
     size_t size = 0;
@@ -66,7 +71,7 @@ static char *read_statement(const char *kind, struct error *why)
         error_set(why, NULL, 0, "out of memory: no room for a statement");
         return NULL;
     }
-    bool ok = append_file("runs", out, why) && append_file(kind, out, why);
+    bool ok = append_file(kinds[kind].begin, out, why) && append_file(kinds[kind].name, out, why);
     if (fclose(out) != 0 && ok) {
         ok = error_set(why, NULL, 0, "out of memory: no room for a statement");
     }
@@ -110,7 +115,7 @@ static bool write_row(uint32_t count, const char *const *names, const char *cons
 static bool write_rows(const char *database, size_t kind, FILE *file, struct error *why)
 {
     struct rows rows = {.file = file, .needed = kinds[kind].row};
-    char *statement = read_statement(kinds[kind].name, why);
+    char *statement = read_statement(kind, why);
     struct store *store = statement == NULL ? NULL : store_open(database, false, why);
     bool ok = store != NULL && store_query(store, statement, write_row, &rows, why);
     store_close(store);

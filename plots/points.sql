@@ -1,0 +1,35 @@
+-- What pictures of miss curves begin with: which curve is drawn as which line, and its points. Each
+-- KIND.sql goes on with more tables and a SELECT, of rows as runs.sql describes them.
+WITH
+-- A source, selection or order is told when curves differ in it.
+label(curve, series) AS (
+  SELECT curve, policy
+    || COALESCE((SELECT ', ' || group_concat(key || ' ' || printf('%.15g', value), ', ') FROM json_each(parameters)), '')
+    || CASE WHEN (SELECT COUNT(DISTINCT source_hash) FROM curves) > 1 THEN ', ' || source ELSE '' END
+    || CASE WHEN (SELECT COUNT(DISTINCT selection) FROM curves) > 1 AND selection IS NOT NULL
+         THEN ', ' || printf('%g', 100 * selection) || '% wanted' ELSE '' END
+    || CASE WHEN (SELECT COUNT(DISTINCT step_order) FROM curves) > 1 THEN ', ' || step_order ELSE '' END
+  FROM curves
+),
+hit(curve, series, layer, head, share, percent, is_knee) AS (
+  SELECT curve, series, layer, head, 100.0 * size / blocks, 100 - 100.0 * misses / accesses, size IS knee
+  FROM curves JOIN label USING (curve) JOIN curve_points USING (curve) WHERE accesses > 0
+),
+-- Best first where curves lie apart, so that a list of them stands as the lines do.
+line(series, place) AS (
+  SELECT series, row_number() OVER (
+    ORDER BY AVG(CASE WHEN share BETWEEN 10 AND 50 THEN percent END) DESC, series)
+  FROM hit WHERE layer IS NULL GROUP BY series
+),
+title(text) AS (
+  SELECT CASE WHEN COUNT(DISTINCT source_hash) = 1 THEN MIN(source) ELSE COUNT(DISTINCT source_hash) || ' sources' END
+    || CASE WHEN COUNT(DISTINCT selection) = 1
+         THEN ', a cache a head, ' || printf('%g', 100 * MIN(selection)) || '% of the context wanted' ELSE '' END
+    || CASE WHEN COUNT(DISTINCT step_order) = 1 AND MIN(step_order) = 'batch' THEN ', a step at a time'
+            WHEN COUNT(DISTINCT step_order) = 1 THEN ', one by one' ELSE '' END
+  FROM curves
+),
+source(text) AS (
+  SELECT '100%: ' || group_concat(text, '; ')
+  FROM (SELECT DISTINCT blocks || ' blocks' || CASE unit_tokens WHEN 1 THEN ' of a token' ELSE COALESCE(' of ' || unit_tokens || ' tokens', '') END AS text FROM curves)
+)
