@@ -8,7 +8,7 @@ stats rows using ( \
     (is("source") ? (source = strcol(6)) : ""), \
     (is("source") ? (parts = strcol(7)) : ""), \
     (is("band") && $3 > most ? (most = $3) : 0), \
-    (is("panel") ? (panels = $2) : 0), 0) nooutput
+    (is("panel") ? (panels = int($2)) : 0), 0) nooutput
 array names[panels]
 stats rows using (is("panel") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 

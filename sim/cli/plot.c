@@ -1,4 +1,4 @@
-/* `spillway plot`: a picture of the runs in a database.
+/* `spillway plot`: a picture of the runs, or the miss curves, in a database.
  *
  * A kind is two files of the folder plots: KIND.sql, which goes on where runs.sql or points.sql
  * ends, asks the database for rows; KIND.gp has gnuplot draw them. */
@@ -299,7 +299,7 @@ const struct command command_plot = {
     .least_operands = 2,
     .most_operands = 2,
     .kind = kind_name,
-    .summary = "draw a picture of the runs in a database",
+    .summary = "draw a picture of the runs or the miss curves in a database",
     .example = "spillway plot latency results.db -o latency.svg",
     .options = options,
     .more = print_kinds,
