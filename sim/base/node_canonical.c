@@ -3,8 +3,8 @@
  * back and writing it again gives the same text. */
 #include "base/array.h"
 #include "base/node.h"
+#include "base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,33 +28,15 @@ static bool put_string(struct text *text, const char *string, struct error *why)
     return put(text, string, strlen(string), why);
 }
 
-/* Take one character off valid UTF-8: libyaml checked it. */
-static unsigned take_character(const unsigned char **at)
-{
-    const unsigned char *byte = *at;
-    size_t more = *byte < 0x80 ? 0 : *byte < 0xe0 ? 1 : *byte < 0xf0 ? 2 : 3;
-    unsigned character = more == 0 ? *byte : *byte & (0x3fu >> more);
-    for (byte++; more > 0 && *byte != '\0'; byte++, more--) {
-        character = character << 6 | (*byte & 0x3fu);
-    }
-    *at = byte;
-    return character;
-}
-
 static bool put_quoted(struct text *text, const char *string, struct error *why)
 {
     if (!put_string(text, "\"", why)) {
         return false;
     }
-    for (const unsigned char *at = (const unsigned char *)string; *at != '\0';) {
-        char escape[16];
-        unsigned character = take_character(&at);
-        const char *format = character == '"' || character == '\\'  ? "\\%c"
-                             : character >= ' ' && character < 0x7f ? "%c"
-                             : character <= 0xffff                  ? "\\u%04x"
-                                                                    : "\\U%08x";
-        snprintf(escape, sizeof escape, format, character);
-        if (!put_string(text, escape, why)) {
+    while (*string != '\0') {
+        char escaped[TEXT_ESCAPED];
+        text_escape(&string, escaped); /* valid UTF-8: libyaml checked it */
+        if (!put_string(text, escaped, why)) {
             return false;
         }
     }

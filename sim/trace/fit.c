@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "trace/fit_sample.h"
 #include "trace/fit_solve.h"
 #include "trace/generate.h"
@@ -204,12 +205,12 @@ static void describe(const struct trace_header *header, uint32_t steps,
 {
     struct trace_source source;
     trace_source_read(header, &source);
-    const char *model = source.model[0] != '\0' ? source.model : "unknown model";
-    const char *text = source.text[0] != '\0' ? source.text : "unknown text";
-    snprintf(profile->model, sizeof profile->model, "%.*s", (int)sizeof profile->model - 1,
-             source.model);
-    snprintf(profile->source, sizeof profile->source, "%.100s, %.200s, %u steps at %u tokens",
-             model, text, steps, header->context);
+    char model[101], text[201];
+    text_copy(model, sizeof model, source.model[0] != '\0' ? source.model : "unknown model");
+    text_copy(text, sizeof text, source.text[0] != '\0' ? source.text : "unknown text");
+    text_copy(profile->model, sizeof profile->model, source.model);
+    snprintf(profile->source, sizeof profile->source, "%s, %s, %u steps at %u tokens", model, text,
+             steps, header->context);
     profile->basis = BASIS_MEASURED;
 }
 

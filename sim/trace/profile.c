@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/node.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -153,7 +154,11 @@ static bool read_text(const struct node *root, const char *key, char *out, size_
     if (!node_text(root, key, &text, why)) {
         return false;
     }
-    snprintf(out, size, "%s", text);
+    if (strlen(text) >= size) {
+        node_error(node_get(root, key), why, "a '%s' of %zu bytes", key, strlen(text));
+        return error_expect(why, "at most %zu", size - 1);
+    }
+    memcpy(out, text, strlen(text) + 1);
     return true;
 }
 
@@ -237,15 +242,13 @@ void trace_profile_release(struct trace_profile *profile)
 
 /* ---- writing ---- */
 
-/* Quoted as YAML quotes; `text` is one line. */
 static void write_text(const char *key, const char *text, FILE *out)
 {
     fprintf(out, "%s: \"", key);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            fputc('\\', out);
-        }
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    while (*text != '\0') {
+        char escaped[TEXT_ESCAPED];
+        text_escape(&text, escaped);
+        fputs(escaped, out);
     }
     fputs("\"\n", out);
 }

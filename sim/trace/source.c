@@ -1,13 +1,14 @@
 /* The source is a JSON object: the reader and the writer of traces see to that. */
 #include "trace/source.h"
 
+#include "base/text.h"
+
 #include <jansson.h>
-#include <stdio.h>
 
 static void read_text(const json_t *source, const char *key, char *out, size_t size)
 {
     const char *text = json_string_value(json_object_get(source, key));
-    snprintf(out, size, "%s", text != NULL ? text : "");
+    text_copy(out, size, text != NULL ? text : "");
 }
 
 /* What does not say is a recording; a word that is none is trusted least. */

@@ -45,6 +45,23 @@ static void what_is_read_is_written_the_same(void **state)
     trace_profile_release(&profile);
 }
 
+/* Also what YAML takes for the end of a line: CR, NEL, LS. */
+static void text_of_any_characters_comes_back(void **state)
+{
+    (void)state;
+    static const char name[] = "\x01\r\x7f \xc2\x85\xc3\xa9\xe2\x80\xa8\xf0\x9f\x98\x80 ";
+    struct trace_profile_head head = make_plain_head();
+    struct trace_profile profile = make_profile(&head, 1, 1), again;
+    struct error why;
+    memcpy(profile.model, name, sizeof name);
+    char *text = write_text(&profile);
+    assert_non_null(strstr(text, "\"\\u0001\\u000d\\u007f \\u0085\\u00e9\\u2028\\U0001f600 \"\n"));
+    make_check(trace_profile_parse(text, strlen(text), "test", &again, &why), &why);
+    assert_string_equal(again.model, name);
+    trace_profile_release(&again);
+    free(text);
+}
+
 /* Each is HEAD or FACTS with something replaced. */
 static void the_impossible_is_refused(void **state)
 {
@@ -58,6 +75,7 @@ static void the_impossible_is_refused(void **state)
         {"basis: \"measured\"", "basis: guessed", "unknown basis 'guessed'", 3},
         {"basis: \"measured\"\n", "", "unknown basis ''", 1},
         {"first_octave: 6", "octave: 6", "unknown key 'octave'", 12},
+        {"basis: \"", "basis: \"much too long", "'basis' of 21 bytes", 3},
         {"layers: 1", "layers: 2", "the heads", 14},
         {"kv_heads: 1", "kv_heads: 0", "'kv_heads'", 1},
         {"level: [0, -1.5]", "level: []", "without a 'level'", 14},
@@ -109,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_written_the_same),
+        cmocka_unit_test(text_of_any_characters_comes_back),
         cmocka_unit_test(the_impossible_is_refused),
         cmocka_unit_test(target_heads_take_source_heads_in_turn),
     };

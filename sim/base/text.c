@@ -1,0 +1,51 @@
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+void text_drop_partial(char *text, size_t length)
+{
+    size_t tail = 0; /* continuation bytes at the end */
+    while (tail < 4 && tail < length && ((unsigned char)text[length - 1 - tail] & 0xc0) == 0x80) {
+        tail++;
+    }
+    if (tail < length) {
+        unsigned char lead = (unsigned char)text[length - 1 - tail];
+        size_t wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+        if (tail < wanted) {
+            text[length - 1 - tail] = '\0';
+        }
+    }
+}
+
+void text_copy(char *out, size_t size, const char *text)
+{
+    int length = snprintf(out, size, "%s", text);
+    if (length < 0) {
+        out[0] = '\0';
+    } else if ((size_t)length >= size) {
+        text_drop_partial(out, size - 1);
+    }
+}
+
+static uint32_t take_character(const char **at)
+{
+    const unsigned char *byte = (const unsigned char *)*at;
+    size_t more = *byte < 0x80 ? 0 : *byte < 0xe0 ? 1 : *byte < 0xf0 ? 2 : 3;
+    uint32_t character = more == 0 ? *byte : *byte & (0x3fu >> more);
+    for (byte++; more > 0 && *byte != '\0'; byte++, more--) {
+        character = character << 6 | (*byte & 0x3fu);
+    }
+    *at = (const char *)byte;
+    return character;
+}
+
+void text_escape(const char **at, char out[TEXT_ESCAPED])
+{
+    uint32_t character = take_character(at) & 0x1fffff; /* the most that UTF-8 can say */
+    const char *format = character == '"' || character == '\\'  ? "\\%c"
+                         : character >= ' ' && character < 0x7f ? "%c"
+                         : character <= 0xffff                  ? "\\u%04x"
+                                                                : "\\U%08x";
+    snprintf(out, TEXT_ESCAPED, format, character);
+}

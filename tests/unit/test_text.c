@@ -1,0 +1,56 @@
+/* Texts in UTF-8, cut and escaped. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+
+#include <string.h>
+
+static void copies_are_cut_between_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *copy; /* into 5 bytes */
+    } cases[] = {
+        {"", ""},
+        {"abcd", "abcd"},
+        {"abcde", "abcd"},
+        {"ab\xc3\xa9", "ab\xc3\xa9"},
+        {"abc\xc3\xa9", "abc"},
+        {"ab\xe2\x80\xa8", "ab"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+        {"a\xf0\x9f\x98\x80", "a"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char copy[5];
+        text_copy(copy, sizeof copy, cases[i].text);
+        assert_string_equal(copy, cases[i].copy);
+    }
+}
+
+static void characters_are_escaped_one_by_one(void **state)
+{
+    (void)state;
+    static const char *const escaped[] = {"a",       "\\\"",    "\\\\",        "\\u000a", "\\u007f",
+                                          "\\u00e9", "\\u2028", "\\U0001f600", "b"};
+    const char *at = "a\"\\\n\x7f\xc3\xa9\xe2\x80\xa8\xf0\x9f\x98\x80"
+                     "b";
+    for (size_t i = 0; i < sizeof escaped / sizeof escaped[0]; i++) {
+        char out[TEXT_ESCAPED];
+        text_escape(&at, out);
+        assert_string_equal(out, escaped[i]);
+    }
+    assert_int_equal(*at, '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_are_cut_between_characters),
+        cmocka_unit_test(characters_are_escaped_one_by_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
