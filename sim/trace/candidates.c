@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    BLOCK = 256, /* units scored together: 12 KiB of directions and scores */
+    BLOCK = 256, /* units scored together: 10 KiB of directions and scores */
     FINE = 16,   /* of a code */
     OCTAVE = 10 * FINE,
     LEVEL_MOST = 9000, /* and what moves adds at most 23200: within 16 bits */
@@ -40,13 +40,12 @@ struct drawing {
 
 struct block {
     int16_t direction[PROFILE_LATENTS][BLOCK];
-    int16_t base[BLOCK];
-    int16_t score[BLOCK];
+    int16_t base[BLOCK], half[BLOCK], score[BLOCK]; /* with no direction, with eight, with all */
 };
 
 /* What candidates_select() works in. */
 struct scratch {
-    uint32_t count[CANDIDATES_MOST_STEPS][BUCKETS];
+    uint32_t count[BUCKETS]; /* of one step */
     int32_t weight[CANDIDATES_MOST_STEPS][PROFILE_LATENTS];
     struct drawing drawing;
     struct block block;
@@ -155,30 +154,28 @@ static void draw_weights(const struct candidates *asked, struct scratch *scratch
     }
 }
 
-/* Four directions at once, to load and store the scores less often. */
-static void add_directions(int16_t *restrict score, const int16_t (*restrict direction)[BLOCK],
-                           const int32_t *weight)
+/* Eight directions at once, to load and store the scores less often. */
+static void add_directions(const int16_t *restrict from, const int16_t (*restrict direction)[BLOCK],
+                           const int32_t *weight, int16_t *restrict to)
 {
-    const int16_t *restrict first = direction[0], *restrict second = direction[1];
-    const int16_t *restrict third = direction[2], *restrict fourth = direction[3];
-    int16_t by_first = (int16_t)weight[0], by_second = (int16_t)weight[1];
-    int16_t by_third = (int16_t)weight[2], by_fourth = (int16_t)weight[3];
-    for (uint32_t u = 0; u < BLOCK; u++) {
-        int16_t low = (int16_t)((int16_t)(first[u] * by_first >> 16) +
-                                (int16_t)(second[u] * by_second >> 16));
-        int16_t high = (int16_t)((int16_t)(third[u] * by_third >> 16) +
-                                 (int16_t)(fourth[u] * by_fourth >> 16));
-        score[u] = (int16_t)(score[u] + (int16_t)(low + high));
+    int16_t by[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        by[i] = (int16_t)weight[i];
     }
+#define PART(i) (int16_t)(direction[i][u] * by[i] >> 16)
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        int16_t low = (int16_t)((int16_t)(PART(0) + PART(1)) + (int16_t)(PART(2) + PART(3)));
+        int16_t high = (int16_t)((int16_t)(PART(4) + PART(5)) + (int16_t)(PART(6) + PART(7)));
+        to[u] = (int16_t)(from[u] + (int16_t)(low + high));
+    }
+#undef PART
 }
 
 static void score_block(struct block *block, const int32_t weight[PROFILE_LATENTS],
                         uint16_t *restrict bucket)
 {
-    memcpy(block->score, block->base, sizeof block->score);
-    for (uint32_t i = 0; i < PROFILE_LATENTS; i += 4) {
-        add_directions(block->score, &block->direction[i], weight + i);
-    }
+    add_directions(block->base, &block->direction[0], weight, block->half);
+    add_directions(block->half, &block->direction[8], weight + 8, block->score);
     for (uint32_t u = 0; u < BLOCK; u++) {
         bucket[u] = (uint16_t)((uint16_t)(INT16_MAX - block->score[u]) / FINE);
     }
@@ -187,17 +184,21 @@ static void score_block(struct block *block, const int32_t weight[PROFILE_LATENT
 static void score_all(const struct candidates *asked, struct scratch *scratch)
 {
     uint32_t units = asked->end_unit - asked->first_unit;
-    memset(scratch->count, 0, sizeof scratch->count);
     for (uint32_t from = 0; from < units; from += BLOCK) {
         uint32_t count = units - from < BLOCK ? units - from : BLOCK;
         draw_block(&scratch->drawing, asked->first_unit + from, count, &scratch->block);
         for (uint32_t s = 0; s < asked->steps; s++) {
-            uint16_t *bucket = scratch->bucket + s * padded(units) + from;
-            score_block(&scratch->block, scratch->weight[s], bucket);
-            for (uint32_t u = 0; u < count; u++) {
-                scratch->count[s][bucket[u]]++;
-            }
+            score_block(&scratch->block, scratch->weight[s],
+                        scratch->bucket + s * padded(units) + from);
         }
+    }
+}
+
+static void count_units(const uint16_t *bucket, uint32_t units, uint32_t count[BUCKETS])
+{
+    memset(count, 0, BUCKETS * sizeof *count);
+    for (uint32_t u = 0; u < units; u++) {
+        count[bucket[u]]++;
     }
 }
 
@@ -226,24 +227,43 @@ static int32_t find_zero(const struct candidates *asked, const uint32_t count[BU
     return (int32_t)first - (int32_t)lrint(10 * log2(sum / asked->mass));
 }
 
-static struct cut find_cut(const struct candidates *asked, const uint32_t count[BUCKETS],
-                           float *tail)
+static bool is_empty(const uint32_t count[16])
 {
-    uint32_t first = 0, left = asked->keep;
-    struct cut cut = {0, 0, 0};
-    double rest = 0;
+    uint32_t any = 0;
+    for (uint32_t b = 0; b < 16; b++) {
+        any |= count[b];
+    }
+    return any == 0;
+}
+
+/* The first bucket that holds units. */
+static uint32_t first_bucket(const uint32_t count[BUCKETS])
+{
+    uint32_t first = 0;
+    while (is_empty(count + first)) {
+        first += 16;
+    }
     while (count[first] == 0) {
         first++;
     }
-    cut.zero = find_zero(asked, count, first);
-    for (cut.bucket = first; cut.bucket < BUCKETS && count[cut.bucket] <= left; cut.bucket++) {
+    return first;
+}
+
+static struct cut find_cut(const struct candidates *asked, const uint32_t count[BUCKETS],
+                           float *tail)
+{
+    uint32_t first = first_bucket(count), left = asked->keep;
+    struct cut cut = {first, 0, find_zero(asked, count, first)};
+    for (; cut.bucket < BUCKETS && count[cut.bucket] <= left; cut.bucket++) {
         left -= count[cut.bucket];
     }
     cut.ties = left;
-    for (uint32_t b = cut.bucket; b < BUCKETS && b < first + 512; b++) {
-        uint32_t others = b == cut.bucket ? count[b] - cut.ties : count[b];
-        uint8_t code = code_of((int32_t)b, cut.zero);
-        rest += others * (code < 255 ? (double)trace_mass[code] : 0);
+    double rest = 0;
+    int32_t end = (int32_t)(first + 512 < BUCKETS ? first + 512 : BUCKETS);
+    end = cut.zero + 255 < end ? cut.zero + 255 : end; /* code 255 is no mass */
+    for (int32_t b = (int32_t)cut.bucket; b < end; b++) {
+        uint32_t others = count[b] - (b == (int32_t)cut.bucket ? cut.ties : 0);
+        rest += others * (double)trace_mass[code_of(b, cut.zero)];
     }
     *tail = (float)fmin(rest, 1);
     return cut;
@@ -254,6 +274,7 @@ static struct cut find_cut(const struct candidates *asked, const uint32_t count[
 static uint32_t append(const uint16_t *restrict bucket, uint32_t from, uint32_t to, uint32_t end,
                        uint32_t kept, uint32_t *restrict units)
 {
+#pragma GCC unroll 8
     for (uint32_t u = from; u < to; u++) {
         units[kept] = u;
         kept += bucket[u] < end;
@@ -261,16 +282,36 @@ static uint32_t append(const uint16_t *restrict bucket, uint32_t from, uint32_t 
     return kept;
 }
 
+static uint32_t count_ties(const uint16_t *block, uint16_t bucket)
+{
+    uint16_t ties = 0;
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        ties = (uint16_t)(ties + (block[u] == bucket));
+    }
+    return ties;
+}
+
+/* Units up to the last tie that is kept: block by block, then one by one. */
+static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
+{
+    uint32_t past = 0, ties = cut.ties, here;
+    while ((here = count_ties(bucket + past, (uint16_t)cut.bucket)) < ties) {
+        ties -= here;
+        past += BLOCK;
+    }
+    for (; ties > 0; past++) {
+        ties -= bucket[past] == cut.bucket;
+    }
+    return past;
+}
+
 /* Up to the last tie that is kept, the bucket of the cut is in. */
 static void copy_kept(const struct candidates *asked, const uint16_t *restrict bucket,
                       struct cut cut, uint32_t *restrict units, uint8_t *restrict codes)
 {
-    uint32_t count = asked->end_unit - asked->first_unit, past = 0;
-    for (uint32_t ties = cut.ties; ties > 0; past++) {
-        ties -= bucket[past] == cut.bucket;
-    }
+    uint32_t past = past_ties(bucket, cut);
     uint32_t kept = append(bucket, 0, past, cut.bucket + 1, 0, units);
-    kept = append(bucket, past, count, cut.bucket, kept, units);
+    kept = append(bucket, past, asked->end_unit - asked->first_unit, cut.bucket, kept, units);
     for (uint32_t i = 0; i < kept; i++) {
         codes[i] = code_of(bucket[units[i]], cut.zero);
         units[i] += asked->first_unit;
@@ -286,8 +327,10 @@ void candidates_select(const struct candidates *asked, void *memory, size_t stri
     memset(&scratch->block, 0, sizeof scratch->block);
     draw_weights(asked, scratch);
     score_all(asked, scratch);
-    for (uint32_t s = 0; s < asked->steps; s++) {
-        struct cut cut = find_cut(asked, scratch->count[s], &tail[s]);
-        copy_kept(asked, scratch->bucket + s * row, cut, units + s * stride, codes + s * stride);
+    const uint16_t *bucket = scratch->bucket;
+    for (uint32_t s = 0; s < asked->steps; s++, bucket += row) {
+        count_units(bucket, asked->end_unit - asked->first_unit, scratch->count);
+        struct cut cut = find_cut(asked, scratch->count, &tail[s]);
+        copy_kept(asked, bucket, cut, units + s * stride, codes + s * stride);
     }
 }

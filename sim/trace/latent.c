@@ -53,14 +53,16 @@ static void set_novelty(struct latent *latent, double novelty)
 static void draw_lasting(const struct latent *latent, uint32_t k, uint32_t i, uint64_t phases,
                          uint64_t signs, struct latent_parts *out)
 {
+    uint32_t lasts = profile_lasts[k];
     uint64_t place = (uint64_t)k << 32 | i, key = hash_at(signs, place);
-    uint64_t phase = hash_at(phases, place) % profile_lasts[k], drawn = UINT64_MAX;
-    double sign = 0;
-    for (uint32_t s = 0; s < latent->steps; s++) {
-        uint64_t turn = (latent->first_step + s + phase) / profile_lasts[k];
-        if (turn != drawn) {
-            sign = hash_at(key, turn) >> 63 ? -1 : 1;
-            drawn = turn;
+    uint64_t from = latent->first_step + hash_at(phases, place) % lasts;
+    uint64_t turn = from / lasts;
+    uint32_t left = lasts - (uint32_t)(from % lasts);
+    double sign = hash_at(key, turn) >> 63 ? -1 : 1;
+    for (uint32_t s = 0; s < latent->steps; s++, left--) {
+        if (left == 0) {
+            sign = hash_at(key, ++turn) >> 63 ? -1 : 1;
+            left = lasts;
         }
         out->value[s][k][i] = sign;
     }
@@ -119,46 +121,58 @@ void latent_directions(const struct latent *latent, uint32_t s, double out[PROFI
     }
 }
 
+/* The numbers that a query is made of: for each direction four, as the signs of its two parts are.
+ */
+enum { SHADES = 4 * PROFILE_LATENTS };
+
 /* In 8 bits, the largest value as 127. */
-static float quantise(const double *values, uint32_t count, int8_t *out)
+static float quantise(const double values[SHADES], int8_t out[SHADES])
 {
     double most = 0;
-    for (uint32_t d = 0; d < count; d++) {
-        most = fabs(values[d]) > most ? fabs(values[d]) : most;
+    for (uint32_t i = 0; i < SHADES; i++) {
+        most = fabs(values[i]) > most ? fabs(values[i]) : most;
     }
     double by = most > 0 ? 127 / most : 0;
-    for (uint32_t d = 0; d < count; d++) {
-        out[d] = (int8_t)(values[d] * by + (values[d] < 0 ? -0.5 : 0.5));
+    for (uint32_t i = 0; i < SHADES; i++) {
+        out[i] = (int8_t)(values[i] * by + (values[i] < 0 ? -0.5 : 0.5));
     }
     return (float)(most / 127);
 }
 
 /* Dimension d shows direction d mod PROFILE_LATENTS, turned by a sign of its own, beside what never
- * moves. So the cosine of two queries is, in the mean, the correlation of their parts. */
+ * moves. So the cosine of two queries is, in the mean, the correlation of their parts. A shade that
+ * no dimension has stays 0, so that the largest value is one of the query. */
 void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
                     int8_t *query)
 {
     struct latent_parts own;
-    double still[DIM_MOST], turn[DIM_MOST], values[DIM_MOST];
+    double still[SHADES] = {0}, turn[SHADES] = {0}, values[SHADES];
+    uint8_t shade[DIM_MOST];
+    int8_t code[SHADES];
     uint64_t stills = stream(latent, STILL, number), turns = stream(latent, TURN, number);
     for (uint32_t d = 0; d < head_dim; d++) {
-        still[d] = latent->query[PROFILE_PARTS - 1];
-        still[d] *= hash_at(stills, d / 64) >> d % 64 & 1 ? 1 : -1;
-        turn[d] = latent->weight[d % PROFILE_LATENTS] * sqrt(PROFILE_LATENTS);
-        turn[d] *= hash_at(turns, d / 64) >> d % 64 & 1 ? 1 : -1;
+        uint32_t i = d % PROFILE_LATENTS;
+        uint32_t still_up = hash_at(stills, d / 64) >> d % 64 & 1;
+        uint32_t turn_up = hash_at(turns, d / 64) >> d % 64 & 1;
+        shade[d] = (uint8_t)(4 * i + 2 * still_up + turn_up);
+        still[shade[d]] = latent->query[PROFILE_PARTS - 1] * (still_up ? 1 : -1);
+        turn[shade[d]] = latent->weight[i] * sqrt(PROFILE_LATENTS) * (turn_up ? 1 : -1);
     }
     if (latent->own > 0) {
         draw_parts(latent, number, &own);
     }
-    for (uint32_t s = 0; s < latent->steps; s++) {
+    for (uint32_t s = 0; s < latent->steps; s++, query += head_dim) {
         double moving[PROFILE_LATENTS] = {0};
         add_parts(&latent->parts, s, latent->query, latent->shared, moving);
         if (latent->own > 0) {
             add_parts(&own, s, latent->query, latent->own, moving);
         }
-        for (uint32_t d = 0; d < head_dim; d++) {
-            values[d] = still[d] + turn[d] * moving[d % PROFILE_LATENTS];
+        for (uint32_t i = 0; i < SHADES; i++) {
+            values[i] = still[i] + turn[i] * moving[i / 4];
         }
-        scale[s] = quantise(values, head_dim, query + (size_t)s * head_dim);
+        scale[s] = quantise(values, code);
+        for (uint32_t d = 0; d < head_dim; d++) {
+            query[d] = code[shade[d]];
+        }
     }
 }
