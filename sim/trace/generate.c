@@ -338,7 +338,13 @@ bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, s
     threads = parallel_threads(threads);
     struct copy copy = {.trace = trace};
     struct trace_writer *writer = trace_writer_open(path, &trace->header, why);
-    copy.frames = writer != NULL ? array_zeroed(threads, sizeof *copy.frames, why) : NULL;
+    if (writer == NULL) {
+        return false;
+    }
+    if (trace->generator != NULL) {
+        trace_writer_expect_drawn(writer);
+    }
+    copy.frames = array_zeroed(threads, sizeof *copy.frames, why);
     bool ok = copy.frames != NULL && copy_tiles(&copy, writer, threads, why);
     for (uint32_t i = 0; copy.frames != NULL && i < threads; i++) {
         trace_frame_release(&copy.frames[i]);
