@@ -13,6 +13,7 @@
     "level: [0, -1.5], spread: [1, 2], slope: -2, score: [0.5, 0, 0, 0, 0, 0, 0.5], "              \
     "query: [1, 0, 0, 0, 0, 0, 0], decay: 0.9, own: 0.25, novelty: 0.3, anchor_share: 0.01, "      \
     "anchor_level: 3, anchor_spread: 1, anchor_drift: 0.5, sinks: 0.2, recent: 0.1, born: 0.3"
+#define LONG "a name of thirty-two characters "
 #define FACTS                                                                                      \
     "trace_profile: 1\nsource: \"a \\\"test\\\" \\\\\"\nbasis: \"measured\"\nmodel: \"m\"\n"       \
     "layers: 1\nkv_heads: 1\nquery_heads: 2\nhead_dim: 64\ncontext: 2048\nsinks: 4\nrecent: 64\nfirst_octave: 6\n"
@@ -75,7 +76,7 @@ static void the_impossible_is_refused(void **state)
         {"basis: \"measured\"", "basis: guessed", "unknown basis 'guessed'", 3},
         {"basis: \"measured\"\n", "", "unknown basis ''", 1},
         {"first_octave: 6", "octave: 6", "unknown key 'octave'", 12},
-        {"basis: \"", "basis: \"much too long", "'basis' of 21 bytes", 3},
+        {"model: \"m", "model: \"" LONG LONG LONG LONG, "'model' of 128 bytes", 4},
         {"layers: 1", "layers: 2", "the heads", 14},
         {"kv_heads: 1", "kv_heads: 0", "'kv_heads'", 1},
         {"level: [0, -1.5]", "level: []", "without a 'level'", 14},
