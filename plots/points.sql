@@ -1,19 +1,29 @@
 -- What pictures of miss curves begin with: which curve is drawn as which line, and its points. Each
 -- KIND.sql goes on with more tables and a SELECT, of rows as runs.sql describes them.
-WITH
+, keyed(id, key, value) AS (
+  SELECT curve, key, CAST(value AS TEXT)
+  FROM curves, json_each(json_patch(parameters, json_object(
+    'source', source, 'policy', policy, 'selection', selection, 'order', step_order))) AS pair
+  WHERE value IS NOT NULL
+),
+kept(id) AS (
+  SELECT id FROM keyed JOIN only USING (key, value)
+  GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
+),
+drawn AS (SELECT * FROM curves WHERE NOT EXISTS (SELECT 1 FROM only) OR curve IN kept),
 -- A source, selection or order is told when curves differ in it.
 label(curve, series) AS (
   SELECT curve, policy
     || COALESCE((SELECT ', ' || group_concat(key || ' ' || printf('%.15g', value), ', ') FROM json_each(parameters)), '')
-    || CASE WHEN (SELECT COUNT(DISTINCT source_hash) FROM curves) > 1 THEN ', ' || source ELSE '' END
-    || CASE WHEN (SELECT COUNT(DISTINCT selection) FROM curves) > 1 AND selection IS NOT NULL
+    || CASE WHEN (SELECT COUNT(DISTINCT source_hash) FROM drawn) > 1 THEN ', ' || source ELSE '' END
+    || CASE WHEN (SELECT COUNT(DISTINCT selection) FROM drawn) > 1 AND selection IS NOT NULL
          THEN ', ' || printf('%g', 100 * selection) || '% wanted' ELSE '' END
-    || CASE WHEN (SELECT COUNT(DISTINCT step_order) FROM curves) > 1 THEN ', ' || step_order ELSE '' END
-  FROM curves
+    || CASE WHEN (SELECT COUNT(DISTINCT step_order) FROM drawn) > 1 THEN ', ' || step_order ELSE '' END
+  FROM drawn
 ),
 hit(curve, series, layer, head, share, percent, is_knee) AS (
   SELECT curve, series, layer, head, 100.0 * size / blocks, 100 - 100.0 * misses / accesses, size IS knee
-  FROM curves JOIN label USING (curve) JOIN curve_points USING (curve) WHERE accesses > 0
+  FROM drawn JOIN label USING (curve) JOIN curve_points USING (curve) WHERE accesses > 0
 ),
 -- Best first where curves lie apart, so that a list of them stands as the lines do.
 line(series, place) AS (
@@ -27,9 +37,9 @@ title(text) AS (
          THEN ', a cache a head, ' || printf('%g', 100 * MIN(selection)) || '% of the context wanted' ELSE '' END
     || CASE WHEN COUNT(DISTINCT step_order) = 1 AND MIN(step_order) = 'batch' THEN ', a step at a time'
             WHEN COUNT(DISTINCT step_order) = 1 THEN ', one by one' ELSE '' END
-  FROM curves
+  FROM drawn
 ),
 source(text) AS (
   SELECT '100%: ' || group_concat(text, '; ')
-  FROM (SELECT DISTINCT blocks || ' blocks' || CASE unit_tokens WHEN 1 THEN ' of a token' ELSE COALESCE(' of ' || unit_tokens || ' tokens', '') END AS text FROM curves)
+  FROM (SELECT DISTINCT blocks || ' blocks' || CASE unit_tokens WHEN 1 THEN ' of a token' ELSE COALESCE(' of ' || unit_tokens || ' tokens', '') END AS text FROM drawn)
 )

@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/plot_statement.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -18,75 +19,37 @@
 
 extern char **environ;
 
+enum { OUTPUT, ONLY };
+
 static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
 static const struct {
     const char *name;
     const char *begin; /* the file that begins its statement */
     const char *needs; /* which runs, for the message when there are none */
-    const char *row;   /* the kind of row without which there is nothing to draw */
+    const char *row;   /* what it draws several of: the kind of row that says one */
+    uint32_t most;     /* of them in one picture */
     const char *summary;
 } kinds[] = {
-    {"latency", "runs", "runs that have a time", "bar", "the step by part, a bar a run"},
-    {"hits", "runs", "runs that have a hit ratio", "point",
+    {"latency", "runs", "runs that have a time", "bar", 60, "the step by part, a bar a run"},
+    {"hits", "runs", "runs that have a hit ratio", "line", 24,
      "hit ratio by system, over budget or context where runs sweep one"},
-    {"reuse", "runs", "runs with policy qsac", "point",
+    {"reuse", "runs", "runs with policy qsac", "line", 16,
      "reuse against attention mass, along the thresholds of qsac"},
-    {"curves", "points", "miss curves (of 'curve --db')", "point",
+    {"curves", "points", "miss curves (of 'curve --db')", "line", 24,
      "hit ratio over the size of the cache, a line a policy"},
-    {"spread", "points", "miss curves of heads or layers (of 'curve --by head --db')", "band",
+    {"spread", "points", "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,
      "how far heads (or layers) lie apart, a panel a policy"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* ---- the rows ---- */
 
-/* Append a text file of the folder plots to what `out` holds. */
-static bool append_file(const char *name, FILE *out, struct error *why)
-{
-    char path[4096], block[4096];
-    size_t count;
-    if (!find_path("plots", name, "sql", path, sizeof path, why)) {
-        return false;
-    }
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    while ((count = fread(block, 1, sizeof block, file)) > 0) {
-        fwrite(block, 1, count, out);
-    }
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-    fclose(file);
-    return ok;
-}
-
-/* The statement of a kind; the caller frees it. */
-static char *read_statement(size_t kind, struct error *why)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) {
-        error_set(why, NULL, 0, "out of memory: no room for a statement");
-        return NULL;
-    }
-    bool ok = append_file(kinds[kind].begin, out, why) && append_file(kinds[kind].name, out, why);
-    if (fclose(out) != 0 && ok) {
-        ok = error_set(why, NULL, 0, "out of memory: no room for a statement");
-    }
-    if (!ok) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/* Where rows go, and whether there is any to draw. */
+/* Where rows go, and how many there are to draw. */
 struct rows {
     FILE *file;
     const char *needed;
-    bool found;
+    uint32_t found;
 };
 
 /* A cell without what would end it, or make gnuplot take it for a quoted one. */
@@ -108,20 +71,39 @@ static bool write_row(uint32_t count, const char *const *names, const char *cons
         write_cell(values[i] != NULL ? values[i] : "", rows->file);
     }
     fputc('\n', rows->file);
-    rows->found = rows->found || (values[0] != NULL && strcmp(values[0], rows->needed) == 0);
+    rows->found += values[0] != NULL && strcmp(values[0], rows->needed) == 0;
     return true;
 }
 
-static bool write_rows(const char *database, size_t kind, FILE *file, struct error *why)
+/* A picture of nothing, or of more than can be told apart, is none. */
+static bool check_count(const char *database, size_t kind, const struct plot_statement *statement,
+                        uint32_t count, struct error *why)
+{
+    if (count == 0) {
+        return error_set(why, database, 0, "holds no %s%s, which '%s' draws", kinds[kind].needs,
+                         statement->only_count > 0 ? " and that --only keeps" : "",
+                         kinds[kind].name);
+    }
+    if (count > kinds[kind].most) {
+        error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'", count,
+                  kinds[kind].row, kinds[kind].name);
+        return error_expect(why, "at most %u; --only KEY=VALUE draws some", kinds[kind].most);
+    }
+    return true;
+}
+
+static bool write_rows(const char *database, size_t kind, const struct plot_statement *statement,
+                       FILE *file, struct error *why)
 {
     struct rows rows = {.file = file, .needed = kinds[kind].row};
-    char *statement = read_statement(kind, why);
-    struct store *store = statement == NULL ? NULL : store_open(database, false, why);
-    bool ok = store != NULL && store_query(store, statement, write_row, &rows, why);
+    struct store *store = store_open(database, false, why);
+    char *text = store != NULL && plot_statement_check(statement, store, why)
+                     ? plot_statement_text(statement, why)
+                     : NULL;
+    bool ok = text != NULL && store_query(store, text, write_row, &rows, why);
+    free(text);
     store_close(store);
-    free(statement);
-    return ok && (rows.found || error_set(why, database, 0, "holds no %s, which '%s' draws",
-                                          kinds[kind].needs, kinds[kind].name));
+    return ok && check_count(database, kind, statement, rows.found, why);
 }
 
 /* ---- gnuplot ---- */
@@ -229,11 +211,16 @@ static const char *format_of(const char *path, struct error *why)
     return NULL;
 }
 
-static bool plot_rows(size_t kind, const char *database, FILE *file, const char *rows,
-                      const char *path, const char *format, struct error *why)
+static bool plot_rows(size_t kind, const struct arguments *arguments, FILE *file, const char *rows,
+                      const char *format, struct error *why)
 {
     struct output output;
-    if (!write_rows(database, kind, file, why) || !output_flush(file, rows, why) ||
+    struct plot_statement statement = {.begin = kinds[kind].begin, .kind = kinds[kind].name};
+    statement.only = arguments_all(arguments, ONLY, &statement.only_count);
+    uint32_t count;
+    const char *database = arguments_operands(arguments, &count)[1];
+    const char *path = arguments_text(arguments, OUTPUT);
+    if (!write_rows(database, kind, &statement, file, why) || !output_flush(file, rows, why) ||
         !output_open(path, &output, why)) {
         return false;
     }
@@ -244,14 +231,11 @@ static bool plot_rows(size_t kind, const char *database, FILE *file, const char 
     return output_commit(&output, why);
 }
 
-enum { OUTPUT };
-
 static bool run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
-    const char *path = arguments_text(arguments, OUTPUT);
-    const char *format = format_of(path, why);
+    const char *format = format_of(arguments_text(arguments, OUTPUT), why);
     char rows[] = "/tmp/spillway.XXXXXX";
     size_t kind = 0;
     while (strcmp(kinds[kind].name, operands[0]) != 0) {
@@ -265,7 +249,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     if (file == NULL) {
         return error_set(why, rows, 0, "cannot be written: %s", strerror(errno));
     }
-    bool ok = plot_rows(kind, operands[1], file, rows, path, format, why);
+    bool ok = plot_rows(kind, arguments, file, rows, format, why);
     fclose(file);
     unlink(rows);
     return ok;
@@ -290,6 +274,10 @@ static const struct command_option options[] = {
                 .argument = "FILE",
                 .required = true,
                 .summary = "the picture to write; .svg, .png or .pdf says its format"},
+    [ONLY] = {.name = "--only",
+              .argument = "KEY=VALUE",
+              .repeats = true,
+              .summary = "draw what has this value of a key; of several values of a key, any"},
     {.name = NULL},
 };
 
