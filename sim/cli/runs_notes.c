@@ -34,6 +34,7 @@ struct runs_notes {
     struct shared shared[SHARED];
     struct remarks sources; /* what hit ratios rest on */
     struct remarks messages;
+    struct remarks bands;                         /* how far published rates lay off */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
     uint32_t timed, extrapolated;
 };
@@ -48,6 +49,7 @@ void runs_notes_destroy(struct runs_notes *notes)
     if (notes != NULL) {
         remarks_release(&notes->sources);
         remarks_release(&notes->messages);
+        remarks_release(&notes->bands);
         free(notes);
     }
 }
@@ -109,6 +111,18 @@ static bool note_message(struct runs_notes *notes, const char *message, const ch
     return true;
 }
 
+/* "-10 ... +30 %" */
+static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
+                      struct error *why)
+{
+    char text[64];
+    if (!result->cells[COLUMN_ERROR_BAND].set) {
+        return true;
+    }
+    snprintf(text, sizeof text, "%+.0f … %+.0f %%", 100 * result->band[0], 100 * result->band[1]);
+    return remarks_add(&notes->bands, text, system, why);
+}
+
 /* A run without a time says in the table what became of it, and rests on nothing. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
 {
@@ -121,6 +135,7 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
     }
     note_trust(notes, result);
     return (!source->set || remarks_add(&notes->sources, source->text, system, why)) &&
+           note_band(notes, result, system, why) &&
            note_message(notes, result->message, system, why);
 }
 
@@ -181,12 +196,11 @@ void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
 /* ---- below ---- */
 
 /* "note: MESSAGE (clo, litecache: 3 of 8 runs)" */
-static void print_messages(const struct runs_notes *notes, FILE *out)
+static void print_remarks(const struct runs_notes *notes, const char *label,
+                          const struct remarks *remarks, FILE *out)
 {
-    static const char label[] = "note: ";
-    const struct remarks *messages = &notes->messages;
-    for (uint32_t i = 0; i < messages->count; i++) {
-        const struct remark *remark = &messages->items[i];
+    for (uint32_t i = 0; i < remarks->count; i++) {
+        const struct remark *remark = &remarks->items[i];
         char line[LINE];
         if (remark->runs == notes->timed) {
             snprintf(line, sizeof line, "%s", remark->text);
@@ -196,9 +210,9 @@ static void print_messages(const struct runs_notes *notes, FILE *out)
         }
         print_line(label, line, out);
     }
-    if (messages->other_runs > 0) {
-        fprintf(out, "%sothers, of %u %s\n", label, messages->other_runs,
-                runs_or_run(messages->other_runs));
+    if (remarks->other_runs > 0) {
+        fprintf(out, "%sothers, of %u %s\n", label, remarks->other_runs,
+                runs_or_run(remarks->other_runs));
     }
 }
 
@@ -227,7 +241,8 @@ void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
         return;
     }
     fputc('\n', out);
-    print_messages(notes, out);
+    print_remarks(notes, "note: ", &notes->messages, out);
+    print_remarks(notes, "error band by published figures: ", &notes->bands, out);
     print_basis(notes, out);
     if (notes->extrapolated > 0) {
         fprintf(out, "extrapolated past the recording or a curve: %u of %u %s\n",

@@ -38,6 +38,10 @@ struct setup {
     uint64_t kv_pool_tokens; /* 0: what memory gives */
     uint64_t host_memory;    /* bytes; 0: what the profile says */
 
+    /* Where published rates of systems of its class lay about predicted ones, as shares of these. */
+    bool band_known;
+    double band[2]; /* -0.1, 0.3 */
+
     char *scenario; /* canonical text of everything above, owned */
 };
 

@@ -2,6 +2,7 @@
 #include "study/outcome.h"
 
 #include "base/array.h"
+#include "decode/system_class.h"
 #include "study/apportion.h"
 #include "trace/source.h"
 
@@ -82,6 +83,22 @@ static void note_trace(const struct setup *setup, struct result *result)
     }
 }
 
+/* A system that the CPU manages is as fast as its host, of which no datasheet says enough. */
+static void note_host(const struct setup *setup, struct result *result)
+{
+    static const char host[] = "host.";
+    enum curve_id ids[CURVE_COUNT];
+    size_t count = pipeline_curves(setup, ids);
+    bool measured = true;
+    for (size_t i = 0; i < count; i++) {
+        measured = measured && (strncmp(curve_kinds[ids[i]].name, host, strlen(host)) != 0 ||
+                                setup->profile.curves[ids[i]].basis == BASIS_MEASURED);
+    }
+    if (!measured && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
+        add_note(result, "the CPU manages, and this host is not calibrated");
+    }
+}
+
 static void say_what_is_short(const struct plan *plan, struct result *result)
 {
     bool hbm = plan->memory.hbm > plan->hbm_limit;
@@ -111,6 +128,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_heads(setup, result);
         note_speculation(setup, result);
         note_trace(setup, result);
+        note_host(setup, result);
     } else {
         say_what_is_short(plan, result);
     }
@@ -311,6 +329,8 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
             basis_name((enum basis)i), 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
     }
     result->basis_count = BASIS_COUNT;
+    result->cells[COLUMN_ERROR_BAND].set = setup->band_known;
+    memcpy(result->band, setup->band, sizeof result->band);
     result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated || carried);
     if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why)) {
         return false;

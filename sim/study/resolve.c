@@ -2,6 +2,7 @@
 #include "study/resolve.h"
 
 #include "decode/pipeline.h"
+#include "study/error_band.h"
 #include "study/resolve_trace.h"
 
 #include <stdio.h>
@@ -171,6 +172,19 @@ static bool read_hardware(const struct node *root, struct setup *out, struct err
     return profile_require(&out->profile, needed, pipeline_curves(out, needed), needed_by, why);
 }
 
+static bool read_band(struct setup *out, struct error *why)
+{
+    struct error_band bands[SYSTEM_CLASS_COUNT];
+    if (!error_band_load(bands, why)) {
+        return false;
+    }
+    const struct error_band *band = &bands[system_class_of(&out->mechanisms)];
+    out->band_known = band->rows > 0;
+    out->band[0] = -band->below;
+    out->band[1] = band->above;
+    return true;
+}
+
 /* One key of the resolved scenario. */
 static bool put(struct node *root, const char *key, const char *format, unsigned long long value,
                 struct error *why)
@@ -247,7 +261,8 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
                 read_order(root, out, why) && read_size(root, out, why) &&
                 read_memory(root, out, why) && read_hardware(root, out, why) &&
-                resolve_trace(root, out, why) && write_scenario(root, merged, out, why);
+                read_band(out, why) && resolve_trace(root, out, why) &&
+                write_scenario(root, merged, out, why);
     node_destroy(merged);
     if (!good) {
         setup_release(out);

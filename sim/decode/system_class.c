@@ -1,0 +1,22 @@
+#include "decode/system_class.h"
+
+const char *const system_class_names[SYSTEM_CLASS_COUNT + 1] = {
+    [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
+    [CLASS_GPU_MANAGED] = "gpu-managed",
+    [CLASS_CPU_MANAGED] = "cpu-managed",
+};
+
+enum system_class system_class_of(const struct mechanisms *m)
+{
+    if (m->weights < 1 && m->weights_pageable) {
+        return CLASS_CPU_MANAGED;
+    }
+    if (!mechanisms_offload(m)) {
+        return CLASS_BANDWIDTH_BOUND;
+    }
+    if (m->manager == MANAGER_CPU || m->sync == SYNC_CPU || m->barrier != BARRIER_NONE ||
+        m->transfer == TRANSFER_GATHER_COPY || m->transfer == TRANSFER_PAGEABLE) {
+        return CLASS_CPU_MANAGED;
+    }
+    return m->selection < 1 || m->budget.value > 0 ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
+}
