@@ -44,7 +44,7 @@ CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all demo test bench fuzz capture study install compile_commands.json help clean
+.PHONY: all demo test bench fuzz capture study papers install compile_commands.json help clean
 .PHONY: packages units fuzzers
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -82,6 +82,9 @@ capture: ## record the shipped decode trace again, from nothing
 study: ## record what is missing and print how far generated traces are from recordings
 	$(SUBMAKE) all
 	traces/study.sh
+
+papers: all ## hold predictions against published figures (UPDATE=1 rewrites their table)
+	@scenarios/papers/run.sh
 
 install: all ## install program, header, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway

@@ -8,6 +8,7 @@
 #include "trace/stats.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,24 +121,105 @@ static bool course_time(struct course *course, struct result *result, struct err
     return good;
 }
 
+static bool course_run(struct course *course, uint32_t threads, struct result *result,
+                       struct error *why)
+{
+    result_init(result);
+    bool good = course_plan(course, threads, why) && write_identity(course, result, why) &&
+                outcome_identity(course->setup, result, why) &&
+                outcome_memory(course->setup, &course->plan, result, why);
+    if (good && course->plan.fits) {
+        good = course_replay(course, threads, why) && course_mass(course, threads, result, why) &&
+               course_time(course, result, why);
+    }
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
 bool run_setup(const struct setup *setup, uint32_t threads, struct result *result,
                struct error *why)
 {
     struct course course;
     course_init(&course, setup);
-    result_init(result);
-    bool good = course_plan(&course, threads, why) && write_identity(&course, result, why) &&
-                outcome_identity(setup, result, why) &&
-                outcome_memory(setup, &course.plan, result, why);
-    if (good && course.plan.fits) {
-        good = course_replay(&course, threads, why) && course_mass(&course, threads, result, why) &&
-               course_time(&course, result, why);
+    bool good = course_run(&course, threads, result, why);
+    course_release(&course);
+    return good;
+}
+
+/* ---- ranges ---- */
+
+/* Time the course with one figure scaled. No share goes past the whole. */
+static bool time_scaled(struct course *course, enum curve_id id, double scale,
+                        struct result *result, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    struct setup scaled = *setup;
+    struct curve *curve = &scaled.profile.curves[id];
+    double *values = array_zeroed(curve->count, sizeof *values, why);
+    if (values == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < curve->count; i++) {
+        double value = scale * curve->value[i];
+        values[i] = curve_kinds[id].unit == UNIT_SHARE ? fmin(value, 1) : value;
+    }
+    curve->value = values;
+    course->setup = &scaled;
+    bool good = course_time(course, result, why);
+    course->setup = setup;
+    free(values);
+    return good;
+}
+
+static bool course_ranges(struct course *course, struct run_range *ranges, uint32_t *count,
+                          struct error *why)
+{
+    const struct setup *setup = course->setup;
+    enum curve_id ids[CURVE_COUNT];
+    size_t read = pipeline_curves(setup, ids);
+    for (size_t i = 0; i < read; i++) {
+        const struct curve *curve = &setup->profile.curves[ids[i]];
+        if (curve->least == 1 && curve->most == 1) {
+            continue;
+        }
+        struct run_range *range = &ranges[(*count)++];
+        range->curve = ids[i];
+        if (!time_scaled(course, ids[i], curve->least, &range->ends[0], why) ||
+            !time_scaled(course, ids[i], curve->most, &range->ends[1], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct result *result,
+                      struct run_range **ranges, uint32_t *count, struct error *why)
+{
+    struct course course;
+    course_init(&course, setup);
+    *count = 0;
+    *ranges = array_zeroed(CURVE_COUNT, sizeof **ranges, why);
+    bool good = *ranges != NULL && course_run(&course, threads, result, why);
+    if (good && course.plan.fits && !course_ranges(&course, *ranges, count, why)) {
+        result_release(result);
+        good = false;
     }
     course_release(&course);
     if (!good) {
-        result_release(result);
+        run_ranges_release(*ranges, *count);
     }
     return good;
+}
+
+void run_ranges_release(struct run_range *ranges, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        result_release(&ranges[i].ends[0]);
+        result_release(&ranges[i].ends[1]);
+    }
+    free(ranges);
 }
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)

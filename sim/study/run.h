@@ -18,6 +18,19 @@ bool run_identity(const struct setup *setup, char run[17], struct error *why);
 bool run_setup(const struct setup *setup, uint32_t threads, struct result *result,
                struct error *why);
 
+/* The run's result with one figure of the machine at either end of its range. */
+struct run_range {
+    enum curve_id curve;
+    struct result ends[2]; /* least, most */
+};
+
+/* run_setup(), and the run again with each figure that it reads and that has a range, at both ends
+ * of it, one figure at a time. What was planned and replayed stays: only time is computed anew. No
+ * ranges where the run has no time. The caller releases result and ranges. */
+bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct result *result,
+                      struct run_range **ranges, uint32_t *count, struct error *why);
+void run_ranges_release(struct run_range *ranges, uint32_t count);
+
 /* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an
  * error. */
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why);

@@ -75,6 +75,12 @@ static bool open_hardware(struct node *root, struct error *why)
     return true;
 }
 
+/* Lay `map`, which is opened on the way. */
+static bool lay_map(struct node *root, struct node *map, struct error *why)
+{
+    return check_keys(map, why) && open_hardware(map, why) && node_merge(root, map, why);
+}
+
 static bool lay_file(struct node *root, const char *path, struct error *why)
 {
     struct node *file = node_load(path, why);
@@ -86,7 +92,7 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
         error_set(why, path, 1, "this is no scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
-    good = good && check_keys(file, why) && open_hardware(file, why) && node_merge(root, file, why);
+    good = good && lay_map(root, file, why);
     node_destroy(file);
     return good;
 }
@@ -192,8 +198,7 @@ static bool lay_value(struct node *root, const char *path, const struct node *va
                       struct error *why)
 {
     struct node *map = node_parse("{}", 2, value->file, why);
-    bool good = map != NULL && node_put(map, path, value, why) && check_keys(map, why) &&
-                open_hardware(map, why) && node_merge(root, map, why);
+    bool good = map != NULL && node_put(map, path, value, why) && lay_map(root, map, why);
     node_destroy(map);
     return good;
 }
@@ -211,6 +216,24 @@ static bool lay_point(const struct scenario *scenario, uint32_t index, struct no
         }
     }
     return true;
+}
+
+bool scenario_init(struct scenario *out, struct error *why)
+{
+    *out = (struct scenario){.root = node_parse("{}", 2, "scenario", why), .points = 1};
+    return out->root != NULL;
+}
+
+bool scenario_lay(struct scenario *scenario, const struct node *map, struct error *why)
+{
+    struct node *copy = node_copy(map, why);
+    bool good = copy != NULL && lay_map(scenario->root, copy, why);
+    const struct node *sweep = node_get(scenario->root, "sweep");
+    if (good && sweep != NULL) {
+        good = node_error(sweep, why, "a single run cannot be swept");
+    }
+    node_destroy(copy);
+    return good;
 }
 
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,

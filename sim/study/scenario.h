@@ -33,6 +33,11 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);
 
+/* A scenario of one run in the making: start empty, and lay maps over it in turn, as files that say
+ * them would be. */
+bool scenario_init(struct scenario *out, struct error *why);
+bool scenario_lay(struct scenario *scenario, const struct node *map, struct error *why);
+
 /* Resolve point `index` into a setup. The caller releases it with setup_release(). */
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
                     struct error *why);

@@ -1,0 +1,20 @@
+#!/bin/bash
+# Hold all predictions against what papers state and print the table. UPDATE=1 also writes it into
+# README.md, below its own text, and the error bands that every result carries.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+program=${PROGRAM:-$root/build/spillway}
+bands=$root/scenarios/error-bands.yaml
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+"$program" compare "$here"/*.yaml --errors "$scratch/bands" >"$scratch/table"
+cat "$scratch/table"
+[ "${UPDATE:-0}" = 0 ] && exit
+{
+    sed '/^<!-- below: make papers -->$/q' "$here/README.md"
+    cat "$scratch/table"
+} >"$scratch/page"
+cp "$scratch/page" "$here/README.md"
+cp "$scratch/bands" "$bands"

@@ -1,0 +1,271 @@
+/* `spillway compare`: predictions beside what papers state, as Markdown. */
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "hardware/profile.h"
+#include "study/comparison.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERRORS, JOBS };
+
+static const struct command_option options[] = {
+    [ERRORS] = {.name = "--errors",
+                .argument = "FILE",
+                .summary = "write the error bands that follow, by class of system"},
+    [JOBS] = {.name = "--jobs",
+              .argument = "N",
+              .summary = "threads to use (default: one a processor); the results are the same"},
+    {.name = NULL},
+};
+
+enum { TEXT = 128 };
+
+/* ---- a row ---- */
+
+static void print_percent(double share, FILE *out)
+{
+    double percent = 100 * share;
+    fprintf(out, "%s%.*f %%", percent > 0 ? "+" : "", fabs(percent) < 9.95 ? 1 : 0, percent);
+}
+
+/* The systems of a rank, in the order of the runs' times. */
+static void print_order(const struct comparison *comparison, const struct comparison_row *row,
+                        bool by_time, FILE *out)
+{
+    const struct result *results[PAPER_MOST_RUNS];
+    int count = 0;
+    for (; count < PAPER_MOST_RUNS && row->row->runs[count].root != NULL; count++) {
+        const struct result *result = comparison_result(comparison, row, count);
+        int at = count;
+        for (; by_time && at > 0 &&
+               results[at - 1]->cells[COLUMN_STEP].integer > result->cells[COLUMN_STEP].integer;
+             at--) {
+            results[at] = results[at - 1];
+        }
+        results[at] = result;
+    }
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "%s%s", i > 0 ? ", " : "", results[i]->cells[COLUMN_SYSTEM].text);
+    }
+}
+
+static void print_predicted(const struct comparison *comparison, const struct comparison_row *row,
+                            FILE *out)
+{
+    char text[TEXT];
+    const struct result *result = comparison_result(comparison, row, PAPER_RUN);
+    if (row->row->rank) {
+        print_order(comparison, row, true, out);
+    } else if (!isnan(row->predicted) && row->row->most > 0) {
+        fputs(units_format(row->predicted, row->row->unit, text, sizeof text), out);
+    } else if (result != NULL && !result->cells[COLUMN_STEP].set) {
+        fputs(result->cells[COLUMN_STATUS].text, out);
+    }
+}
+
+static void print_ranges(const struct comparison_row *row, FILE *out)
+{
+    if (row->least.curve == CURVE_COUNT && row->most.curve == CURVE_COUNT) {
+        return;
+    }
+    print_percent(row->least.error, out);
+    fputs(" … ", out);
+    print_percent(row->most.error, out);
+}
+
+static void print_row(const struct comparison *comparison, const struct comparison_row *row,
+                      FILE *out)
+{
+    const char *bold = row->verdict == VERDICT_MISSED ? "**" : "";
+    fprintf(out, "| %s | %s | ", row->row->what, row->class_name != NULL ? row->class_name : "");
+    if (row->row->rank) {
+        print_order(comparison, row, false, out);
+    } else {
+        fputs(row->row->published, out);
+    }
+    fputs(" | ", out);
+    print_predicted(comparison, row, out);
+    fputs(" | ", out);
+    if (!isnan(row->error)) {
+        fputs(bold, out);
+        print_percent(row->error, out);
+        fputs(bold, out);
+    }
+    fputs(" | ", out);
+    print_ranges(row, out);
+    fprintf(out, " | %s%s%s |\n", bold, verdict_names[row->verdict], bold);
+}
+
+/* ---- what a miss is put down to ---- */
+
+static const struct result_item *largest_part(const struct result *result)
+{
+    const struct result_item *largest = &result->parts[0];
+    for (uint32_t i = 1; i < result->part_count; i++) {
+        largest = result->parts[i].ns > largest->ns ? &result->parts[i] : largest;
+    }
+    return largest;
+}
+
+static const struct curve *curve_of(const struct comparison *comparison,
+                                    const struct comparison_row *row, enum curve_id id)
+{
+    return &comparison->runs[row->runs[PAPER_RUN]].setup.profile.curves[id];
+}
+
+/* The figure that would explain the error, and where most of the step goes. */
+static void print_suspect(const struct comparison *comparison, const struct comparison_row *row,
+                          FILE *out)
+{
+    const struct result *result = comparison_result(comparison, row, PAPER_RUN);
+    const struct comparison_end *suspect = &row->suspect;
+    if (row->row->rank || result == NULL) {
+        return;
+    }
+    if (suspect->curve == CURVE_COUNT) {
+        fputs(" no figure's range brings it nearer.", out);
+    } else {
+        const char *basis = basis_name(curve_of(comparison, row, suspect->curve)->basis);
+        fprintf(out, " `%s` (%s) at %s%.0f %% of itself would %s", curve_kinds[suspect->curve].name,
+                basis, suspect->error == 0 ? "about " : "", 100 * suspect->share,
+                suspect->error == 0 ? "meet it." : "leave ");
+        if (suspect->error != 0) {
+            print_percent(suspect->error, out);
+            fputc('.', out);
+        }
+    }
+    if (result->part_count > 0) {
+        const struct result_item *part = largest_part(result);
+        fprintf(out, " Largest part of the step: %s, %.0f %%.", part->name,
+                100 * (double)part->ns / (double)result->cells[COLUMN_STEP].integer);
+    }
+}
+
+/* Rows of one sweep share their texts: a reason stands at the first, a note at the last. */
+static void print_remark(const struct comparison *comparison, size_t index, FILE *out)
+{
+    const struct comparison_row *row = &comparison->rows[index];
+    const struct paper_row *said = row->row;
+    const struct paper_row *before = index > 0 ? row[-1].row : NULL;
+    const struct paper_row *behind = index + 1 < comparison->row_count ? row[1].row : NULL;
+    bool again = before != NULL && before->not_comparable == said->not_comparable;
+    bool goes_on = behind != NULL && behind->note == said->note && row[1].verdict == row->verdict;
+    if (row->verdict == VERDICT_MET || (said->not_comparable != NULL && again)) {
+        return;
+    }
+    fprintf(out, "- *%s*:", said->what);
+    if (said->not_comparable != NULL) {
+        fprintf(out, " %s.", said->not_comparable);
+    } else {
+        print_suspect(comparison, row, out);
+    }
+    if (said->note != NULL && !goes_on) {
+        fprintf(out, " %s.", said->note);
+    }
+    fputc('\n', out);
+}
+
+/* ---- the page ---- */
+
+static void print_paper(const struct comparison *comparison, const struct paper *paper, FILE *out)
+{
+    fprintf(out,
+            "\n## %s: %s\n\n"
+            "| what | class | published | predicted | error | over ranges | verdict |\n"
+            "|---|---|---|---|---|---|---|\n",
+            paper->title, paper->figure);
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        if (comparison->rows[i].paper == paper) {
+            print_row(comparison, &comparison->rows[i], out);
+        }
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        if (comparison->rows[i].paper == paper) {
+            print_remark(comparison, i, out);
+        }
+    }
+}
+
+static void print_summary(const struct comparison *comparison,
+                          const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
+{
+    uint32_t counts[VERDICT_COUNT] = {0};
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        counts[comparison->rows[i].verdict]++;
+    }
+    fputs("\n## All together\n\n", out);
+    for (int i = 0; i < VERDICT_COUNT; i++) {
+        fprintf(out, "%s%" PRIu32 " %s", i > 0 ? ", " : "", counts[i], verdict_names[i]);
+    }
+    fputs(".\n\n| class | figures | published rates lay about predicted ones |\n|---|---|---|\n",
+          out);
+    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
+        fprintf(out, "| %s | %" PRIu64 " | ", system_class_names[i], bands[i].rows);
+        if (bands[i].rows > 0) {
+            print_percent(-bands[i].below, out);
+            fputs(" … ", out);
+            print_percent(bands[i].above, out);
+        }
+        fputs(" |\n", out);
+    }
+}
+
+static bool write_errors(const char *path, const struct error_band bands[SYSTEM_CLASS_COUNT],
+                         struct error *why)
+{
+    struct output output;
+    if (path == NULL) {
+        return true;
+    }
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    error_band_write(bands, output.file);
+    return output_commit(&output, why);
+}
+
+static bool compare(const char *const *files, uint32_t count, const struct arguments *arguments,
+                    uint32_t threads, struct error *why)
+{
+    struct comparison comparison;
+    struct error_band bands[SYSTEM_CLASS_COUNT];
+    if (!comparison_create(files, count, threads, &comparison, why)) {
+        return false;
+    }
+    comparison_bands(&comparison, bands);
+    for (size_t i = 0; i < comparison.paper_count; i++) {
+        print_paper(&comparison, &comparison.papers[i], stdout);
+    }
+    print_summary(&comparison, bands, stdout);
+    bool good = write_errors(arguments_text(arguments, ERRORS), bands, why);
+    comparison_release(&comparison);
+    return good;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    uint64_t jobs = 0;
+    const char *const *files = arguments_operands(arguments, &count);
+    const char *text = arguments_text(arguments, JOBS);
+    return (text == NULL ||
+            units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &jobs, why)) &&
+           compare(files, count, arguments, (uint32_t)jobs, why);
+}
+
+const struct command command_compare = {
+    .name = "compare",
+    .operands = "FILE...",
+    .least_operands = 1,
+    .most_operands = COMMAND_MANY,
+    .summary = "hold predictions against what papers state",
+    .example = "spillway compare scenarios/papers/clo-layer.yaml",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,74 @@
+/* Predictions beside what papers state.
+ *
+ * Every run that the papers' rows ask for is run once, and again with each figure of its machine at
+ * the ends of its range; rows are then read off. A row is
+ *
+ *     met             its error is within what its class promises
+ *     missed          it is not; the figure of the machine that would explain it is named
+ *     not comparable  the paper's file says why; it counts for nothing
+ *
+ * The error is predicted over published, less 1, and 0 within a published range.
+ */
+#ifndef STUDY_COMPARISON_H
+#define STUDY_COMPARISON_H
+
+#include "study/error_band.h"
+#include "study/paper.h"
+#include "study/run.h"
+
+enum verdict { VERDICT_MET, VERDICT_MISSED, VERDICT_NOT_COMPARABLE, VERDICT_COUNT };
+extern const char *const verdict_names[VERDICT_COUNT];
+
+/* What the error becomes with one figure at a share of itself. */
+struct comparison_end {
+    enum curve_id curve; /* CURVE_COUNT: none */
+    double share, error;
+};
+
+struct comparison_row {
+    const struct paper *paper;
+    const struct paper_row *row;
+    uint32_t runs[PAPER_MOST_RUNS]; /* in the comparison; UINT32_MAX: none */
+    const char *class_name;
+    double tolerance;
+    enum verdict verdict;
+    double predicted, error;           /* NaN: there is none */
+    struct comparison_end least, most; /* over all ranges */
+    /* The figure whose range reaches what was published, on the worst basis and with the least
+     * change, and about the share that would do; where none does, the end that comes nearest. */
+    struct comparison_end suspect;
+};
+
+struct comparison_run {
+    char run[17];
+    struct setup setup;
+    struct result result;
+    struct run_range *ranges;
+    uint32_t range_count;
+    bool ran;
+};
+
+struct comparison {
+    struct paper *papers;
+    struct comparison_row *rows;
+    struct comparison_run *runs;
+    size_t paper_count, row_count, run_count;
+    size_t row_capacity, run_capacity;
+};
+
+/* Load the files and run everything on `threads` threads (0: one a processor). */
+bool comparison_create(const char *const *files, uint32_t count, uint32_t threads,
+                       struct comparison *out, struct error *why);
+void comparison_release(struct comparison *comparison);
+
+/* The bands of all comparable rows that predict a whole step's time or a rate, absolutely or over
+ * that of a bandwidth-bound system. A prediction inside a published range wider than the class
+ * promises says nothing, and does not count. */
+void comparison_bands(const struct comparison *comparison,
+                      struct error_band bands[SYSTEM_CLASS_COUNT]);
+
+/* The result of a row's run, NULL where it has none. */
+const struct result *comparison_result(const struct comparison *comparison,
+                                       const struct comparison_row *row, int role);
+
+#endif

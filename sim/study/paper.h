@@ -1,0 +1,52 @@
+/* A file of what a paper states, beside how it is predicted.
+ *
+ *   paper: "CLO, 2025"
+ *   figure: a decode layer at 128K tokens
+ *   scenario: {model: llama-3-8b, hardware: a40, trace: llama-3-8b-like, context: 131072}
+ *   rows:
+ *     - what: RetroInfer over all KV in HBM
+ *       set: {system: retroinfer}       # over the scenario
+ *       take: layer_us                  # what is predicted (formula.h)
+ *       against: {system: fullattn}     # divided by the same of this run, which is `set`, but for
+ * these published: 137%                 # or "1490us..1517us" note: "..."                     #
+ * what a miss needs: where it comes from, what would settle it
+ *
+ * `over` (other figures to divide by, of the run itself where there is no `against`), `minus` (a
+ * run to subtract), `sweep` (one key and a list: a row for each value, with a list in `published`).
+ * `rank` in place of `take`: runs, fastest first. `not_comparable`: the reason; such a row counts
+ * for nothing and may lack all but `what` and `published`.
+ */
+#ifndef STUDY_PAPER_H
+#define STUDY_PAPER_H
+
+#include "study/formula.h"
+#include "study/scenario.h"
+
+enum { PAPER_MOST_RUNS = 8 };
+
+/* The runs of a row by role; of a rank all of them, fastest first. */
+enum paper_role { PAPER_RUN, PAPER_AGAINST, PAPER_MINUS };
+
+struct paper_row {
+    char what[160];
+    char published[64];         /* as written */
+    enum unit unit;             /* of it */
+    double least, most;         /* of it, in its base unit */
+    const char *not_comparable; /* NULL: it is */
+    const char *note;           /* NULL: none */
+    bool rank;
+    struct formula take, over;
+    struct scenario runs[PAPER_MOST_RUNS]; /* root NULL: not asked for */
+};
+
+struct paper {
+    struct node *tree;
+    const char *title, *figure;
+    struct paper_row *rows;
+    size_t row_count, row_capacity;
+};
+
+bool paper_load(const char *path, struct paper *out, struct error *why);
+void paper_release(struct paper *paper);
+
+#endif

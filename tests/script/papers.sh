@@ -1,0 +1,43 @@
+#!/bin/bash
+# The quick part of `make papers`: what these files come to is what scenarios/papers/README.md shows, and its
+# last table and the error bands that results carry are of one run. After a change that means to move
+# predictions, `make papers UPDATE=1`.
+set -u
+cd "$(dirname "$0")/../.."
+program=$(realpath -m "${PROGRAM:-build/spillway}")
+page=scenarios/papers/README.md
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+quick=(geometry litecache pcie5)
+number=0
+failed=0
+
+report() { # STATUS NAME
+    number=$((number + 1))
+    [ "$1" = 0 ] && echo "ok $number - $2" && return
+    echo "not ok $number - $2"
+    failed=1
+}
+
+# A page's section, from its heading to the next one.
+section() { # HEADING FILE
+    awk -v heading="$1" '/^## / { inside = $0 == heading } inside' "$2"
+}
+
+echo "1..$((${#quick[@]} + 1))"
+for name in "${quick[@]}"; do
+    "$program" compare "scenarios/papers/$name.yaml" >"$scratch/table" 2>&1
+    heading=$(grep -m 1 '^## ' "$scratch/table")
+    diff <(section "$heading" "$page") <(section "$heading" "$scratch/table") | sed 's/^/# /'
+    status=$((PIPESTATUS[0] != 0 || ${#heading} == 0))
+    report $status "the page shows what $name comes to"
+done
+
+# "cpu-managed 8 27 59" of either.
+sed -n 's/^\([a-z-]*\): {rows: \([0-9]*\), below: \([0-9.]*\)%, above: \([0-9.]*\)%}$/\1 \2 \3 \4/p' \
+    scenarios/error-bands.yaml | awk '{ printf "%s %d %.0f %.0f\n", $1, $2, $3, $4 }' >"$scratch/bands"
+section '## All together' "$page" | tr -d '+%|…-' |
+    awk '$1 ~ /managed|bound/ && $2 > 0 { printf "%s %d %.0f %.0f\n", $1, $2, $3, $4 }' >"$scratch/shown"
+diff <(tr -d - <"$scratch/bands") "$scratch/shown" | sed 's/^/# /'
+report $((PIPESTATUS[0] != 0)) "the page shows the error bands that results carry"
+exit $failed
