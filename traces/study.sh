@@ -5,38 +5,23 @@
 #
 # Recordings are kept in FOLDER (default build/study) and made where they are missing, a quarter of an
 # hour on 2 cores: SmolLM2-135M at 1920, 3840 and 7680 tokens of the Debian Policy Manual, and at 3840
-# of libpng's manual; 384 steps each. What recording needs comes from capture/recreate.sh.
+# of libpng's manual; 384 steps each. What recording needs comes from capture/prepare.sh.
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/.." && pwd)
+. "$(dirname "$0")/capture/prepare.sh"
+
 folder=${1:-$root/build/study}
-work=$root/build/capture
-program=${PROGRAM:-$root/build/spillway}
+program=$(realpath "${PROGRAM:-$root/build/spillway}")
 policy=(debian-policy /usr/share/doc/debian-policy/policy.txt.gz 30000)
 libpng=(libpng16-16 /usr/share/doc/libpng16-16/libpng-manual.txt.gz 20000)
 
-say() { echo "study: $*" >&2; }
-
-# Slim images install packages without their documentation.
-find_text() { # PACKAGE PATH
-    if [ -r "$2" ]; then
-        echo "$2"
-    else
-        [ -r "$work$2" ] ||
-            (cd "$work" && apt-get download -qq "$1" && dpkg-deb -x "$1"_*.deb .) >&2
-        echo "$work$2"
-    fi
-}
-
-record() { # NAME CONTEXT PACKAGE TEXT OFFSET
-    local out=$folder/$1.swt
+record_missing() { # NAME CONTEXT PACKAGE TEXT OFFSET
+    local out=$folder/$1.swt text
     [ ! -e "$out" ] || return 0
-    [ -e "$work/venv/complete" ] || "$here/capture/recreate.sh" "$folder/shipped.swt" >&2
+    prepare
+    text=$(find_text "$3" "$4")
     say "recording $1"
-    "$work/venv/bin/python" "$here/capture/capture.py" --forced --steps 384 --context "$2" \
-        --model "$work/SmolLM2-135M-Instruct.Q4_1.gguf" --text "$(find_text "$3" "$4")" \
-        --offset "$5" -o "$out" >&2
+    record "$out" --text "$text" --offset "$5" --context "$2" --steps 384
 }
 
 # One JSON object a comparison, in the order of the columns.
@@ -66,9 +51,9 @@ for name in reports[0]:
 '
 }
 
-mkdir -p "$folder" "$work"
-record policy-1920 1920 "${policy[@]}"
-record policy-3840 3840 "${policy[@]}"
-record policy-7680 7680 "${policy[@]}"
-record libpng-3840 3840 "${libpng[@]}"
+mkdir -p "$folder"
+record_missing policy-1920 1920 "${policy[@]}"
+record_missing policy-3840 3840 "${policy[@]}"
+record_missing policy-7680 7680 "${policy[@]}"
+record_missing libpng-3840 3840 "${libpng[@]}"
 compare | print_table

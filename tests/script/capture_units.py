@@ -1,4 +1,4 @@
-"""Prints TAP: each test is a claim about traces/capture/units.py or rows.py."""
+"""Prints TAP: each test is a claim about units.py, rows.py or turn.py in traces/capture."""
 
 import os
 import sys
@@ -10,6 +10,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
 import rows
 import swt
+import turn
 import units
 
 
@@ -55,6 +56,17 @@ def pages_of_one_token_are_ranked_by_attention():
     scores = query @ keys.astype(np.float16).astype(float).T / 8 ** .5
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     same(made('page', 1, keys).score(0, 0, query), weights.sum(axis=0))
+
+
+def keys_share_a_query_with_tokens_born_later():
+    """Two query heads; the first gives most to the token born. (4, 0) scores 8 on it, 0 on the keys
+    of the prefix; (0, 4) scores 0, 4, 0 on all three, times 1/√4."""
+    keys = made('key', 1, [[0, 0, 0, 0], [0, 2, 0, 0]])
+    keys.see_keys(0, np.array([[[4, 0, 0, 0]]], np.float32))
+    first = np.exp([0., 0., 8.])
+    second = np.exp([0., 4., 0.])
+    wanted = first / first.sum() + second / second.sum()
+    same(keys.score(0, 0, np.array([[4., 0, 0, 0], [0, 4, 0, 0]])), wanted[:2])
 
 
 def clusters_gather_keys_of_one_direction():
@@ -115,10 +127,40 @@ def an_asked_row_keeps_the_order():
     assert rows.pack_asked(score, make_header()).count == 3
 
 
+def turned(vectors, angles, pairs):
+    """By hand: each pair of channels by its angle."""
+    out = vectors.copy()
+    for (i, j), angle in zip(pairs, angles):
+        out[:, i] = vectors[:, i] * np.cos(angle) - vectors[:, j] * np.sin(angle)
+        out[:, j] = vectors[:, j] * np.cos(angle) + vectors[:, i] * np.sin(angle)
+    return out
+
+
+def a_turn_is_found_whatever_the_pairs():
+    rng = np.random.default_rng(1)
+    angles = [2.5, -.3, 0.]
+    for pairs in [(0, 1), (2, 3), (4, 5)], [(0, 3), (1, 4), (2, 5)]:
+        for heads in 1, 3:
+            plain, other = rng.standard_normal((2, heads, 6))
+            found = turn.find_turn(plain, 1.2 * turned(plain, angles, pairs))
+            assert np.abs(found(other) - 1.2 * turned(other, angles, pairs)).max() < 1e-5
+
+
+def what_is_no_turn_is_not_taken_for_one():
+    rng = np.random.default_rng(1)
+    plain = rng.standard_normal((3, 6))
+    for query in (rng.standard_normal((3, 6)), plain * [2, 2, 1, 1, 1, 1],
+                  turned(plain, [1., 2., 3.], [(0, 2), (1, 3), (4, 5)])):
+        assert turn.find_turn(plain, query) is None
+    assert turn.find_turn(plain[:, :5], plain[:, :5]) is None
+
+
 TESTS = (pages_are_ranked_by_the_best_key_that_could_be_in_them,
-         pages_of_one_token_are_ranked_by_attention, clusters_gather_keys_of_one_direction,
-         segments_have_clusters_of_their_own, an_empty_cluster_is_never_asked_for,
-         codes_count_equal_bits, a_row_keeps_what_has_mass, an_asked_row_keeps_the_order)
+         pages_of_one_token_are_ranked_by_attention, keys_share_a_query_with_tokens_born_later,
+         clusters_gather_keys_of_one_direction, segments_have_clusters_of_their_own,
+         an_empty_cluster_is_never_asked_for, codes_count_equal_bits, a_row_keeps_what_has_mass,
+         an_asked_row_keeps_the_order, a_turn_is_found_whatever_the_pairs,
+         what_is_no_turn_is_not_taken_for_one)
 
 
 def main():

@@ -1,7 +1,7 @@
-"""Records the attention of decoded tokens as frames of a decode trace.
+"""Records the attention of decoded tokens as frames of a decode trace, whatever decodes them.
 
 The mass of a KV head is the mean over its query heads. Only one tile of steps is held in memory, and
-the keys of the prefix if the units have a retrieval (units.py).
+the keys of the prefix if something is asked of them (units.py).
 """
 
 import gzip
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import swt
-from attention import Model, Refusal
+from options import Refusal
 from rows import pack, pack_asked
 from units import KINDS
 
@@ -34,40 +34,19 @@ class Geometry:
     head_dim: int
 
 
-def check_model(model, tokens):
-    architecture = model.metadata('general.architecture')
-    if model.metadata(f'{architecture}.attention.kv_lora_rank'):
-        raise Refusal(f"'{model.path}' has multi-head latent attention: no KV heads to record")
-    if model.has_encoder:
-        raise Refusal(f"'{model.path}' has an encoder; only decoders can be recorded")
-    if tokens > model.trained_context:
-        raise Refusal(f'--context and --steps need {tokens} tokens, but the model was trained on '
-                      f'{model.trained_context}')
-
-
-def measure_geometry(model, token):
-    """The shape of the attention, found by decoding `token` once; every layer must have it."""
-    seen = {}
-
-    def see(layer, query, weights, kv_heads):
-        seen[layer] = (kv_heads, len(query), len(weights)), query.shape[-1]
-
-    model.probe.see = see
-    model.decode([token])
-    model.probe.see = None
-    model.forget()
-    architecture = model.metadata('general.architecture')
-    for layer in range(model.layers):
+def common_geometry(seen, layers, name):
+    """Of a model whose layers were `seen` with (KV heads, query heads, head dimension): all must be
+    there, and the same."""
+    for layer in range(layers):
         if layer not in seen:
-            raise Refusal(f"layer {layer} of '{model.path}' shows no attention: its architecture "
-                          f"('{architecture}') has no Qcur, Kcur and kq_soft_max nodes there")
-        heads, head_dim = seen[layer]
-        if heads != (model.kv_heads, model.query_heads, model.query_heads):
+            raise Refusal(f"layer {layer} of '{name}' shows no attention")
+        heads, first = seen[layer], seen[0]
+        if heads[:2] != first[:2]:
             raise Refusal(f'layer {layer} has {heads[0]} KV heads and {heads[1]} query heads, the '
-                          f'first {model.kv_heads} and {model.query_heads}: they must be the same')
-        if head_dim != seen[0][1]:
-            raise Refusal(f'layer {layer} has head dimension {head_dim}, the first {seen[0][1]}')
-    return Geometry(model.layers, model.kv_heads, model.query_heads, head_dim)
+                          f'first {first[0]} and {first[1]}: they must be the same')
+        if heads[2] != first[2]:
+            raise Refusal(f'layer {layer} has head dimension {heads[2]}, the first {first[2]}')
+    return Geometry(layers, *seen[0])
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -88,7 +67,9 @@ class Recorder:
         self.scale = [[] for _ in range(self.header.layers)]
         self.query = [[] for _ in range(self.header.layers)]
 
-    def see(self, layer, query, weights, kv_heads):
+    def see(self, layer, query, weights, kv_heads, asking):
+        """One step of one layer: queries [query heads, head dim], weights [query heads, tokens], and
+        the queries `asking` that a retrieval gets."""
         sums = weights.sum(axis=1, dtype=np.float64)
         if not np.abs(sums - 1).max() < MAX_SUM_ERROR:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '
@@ -97,7 +78,7 @@ class Recorder:
         self.rows[layer].append([pack(*self.units_of(layer, head, mass[head]), self.header)
                                  for head in range(kv_heads)])
         if self.units.asks:
-            groups = np.split(query, kv_heads)
+            groups = np.split(asking, kv_heads)
             self.asked[layer].append([pack_asked(self.units.score(layer, head, groups[head]),
                                                  self.header) for head in range(kv_heads)])
         scale, values = quantize(query)
@@ -131,36 +112,6 @@ def quantize(query):
     return scale, values.astype(np.int8)
 
 
-def prefill(model, tokens):
-    """Decodes the prefix, unrecorded. Yields the number of tokens done, now and then."""
-    for i in range(0, len(tokens), model.batch):
-        model.decode(tokens[i:i + model.batch])
-        yield min(i + model.batch, len(tokens))
-
-
-def record(model, next_token, writer, units):
-    """Decodes and records every step; `next_token(step)` chooses what is decoded. Yields the number
-    of steps done."""
-    recorder = Recorder(writer, units)
-    model.probe.see = recorder.see
-    for step in range(writer.header.steps):
-        model.decode([next_token(step)])
-        recorder.finish_step(step)
-        yield step + 1
-
-
-def sampler(model, seed):
-    """Draws from the model's distribution after the last decoded token."""
-    random = np.random.default_rng(seed)
-
-    def next_token(_):
-        logits = model.logits().astype(np.float64)
-        sums = np.cumsum(np.exp(logits - logits.max()))
-        return int(np.searchsorted(sums, random.random() * sums[-1], side='right'))
-
-    return next_token
-
-
 # ---- from options to a trace ---------------------------------------------------------------------
 
 
@@ -175,19 +126,17 @@ def read_text(path, offset):
     return text.decode(errors='replace').encode()
 
 
-def read_tokens(model, options):
-    tokens = model.tokenize(read_text(options.text, options.offset), options.context)
+def check_length(tokens, options):
     needed = options.context + (options.steps if options.method == 'forced' else 0)
     if len(tokens) < needed:
         raise Refusal(f"'{options.text}' is too short: {len(tokens)} tokens from byte "
                       f'{options.offset}, needed {needed}')
-    return tokens
 
 
 def describe_source(options):
     """The header's JSON. Paths are left out: the same recording has the same bytes anywhere."""
     model, text = os.path.basename(options.model), os.path.basename(options.text)
-    command = ['capture.py', '--model', model, '--text', text, '--offset', str(options.offset),
+    command = [options.program, '--model', model, '--text', text, '--offset', str(options.offset),
                '--context', str(options.context), '--steps', str(options.steps),
                '--sample' if options.method == 'sampled' else '--forced',
                '--keep', f'{options.keep:g}%', '--sinks', str(options.sinks),
@@ -196,12 +145,17 @@ def describe_source(options):
         command += ['--seed', str(options.seed)]
     if options.unit[0] != 'token':
         command += ['--unit', '{}:{}'.format(*options.unit)]
+    if options.speculate:
+        command += ['--speculate', options.speculate]
     return {'model': model.removesuffix('.gguf'), 'text': f'{text} from byte {options.offset}',
             'method': options.method, 'command': shlex.join(command)}
 
 
 def make_units(options):
+    """Speculation on tokens needs a retrieval as well: that by the keys themselves."""
     kind, size = options.unit
+    if kind == 'token' and options.speculate:
+        kind = 'key'
     return KINDS[kind](size, options.context, options.sinks, options.recent)
 
 
@@ -221,44 +175,37 @@ def make_header(options, geometry, units):
     return header
 
 
+class Bar:
+    """Shows progress on standard error, if that is a terminal."""
+
+    WIDTH = 30
+
+    def __init__(self, label, total):
+        self.label, self.total, self.start = label, total, time.monotonic()
+        self.is_seen = sys.stderr.isatty()
+
+    def draw(self, done):
+        if self.is_seen:
+            bar = '#' * (self.WIDTH * done // self.total)
+            left = (time.monotonic() - self.start) / done * (self.total - done)
+            print(f'\r{self.label} [{bar:{self.WIDTH}}] {done}/{self.total}, {left:.0f} s left   ',
+                  end='', file=sys.stderr, flush=True)
+
+    def close(self):
+        if self.is_seen:
+            print(file=sys.stderr)
+
+
 def show_progress(label, counts, total):
-    """Draws a bar on standard error, if that is a terminal, while `counts` runs up to `total`."""
-    if not sys.stderr.isatty():
-        for _ in counts:
-            pass
-        return
-    width, start = 30, time.monotonic()
+    """Draws a bar while `counts` runs up to `total`."""
+    bar = Bar(label, total)
     try:
         for done in counts:
-            bar = '#' * (width * done // total)
-            left = (time.monotonic() - start) / done * (total - done)
-            print(f'\r{label} [{bar:{width}}] {done}/{total}, {left:.0f} s left   ', end='',
-                  file=sys.stderr, flush=True)
+            bar.draw(done)
     finally:
-        print(file=sys.stderr)
+        bar.close()
 
 
-def capture(options):
-    """Does what the command line asks, or raises Refusal or OSError."""
-    model = Model(options.model)
-    try:
-        needed = options.context + options.steps
-        check_model(model, needed)
-        tokens = read_tokens(model, options)
-        model.open_context(needed)
-        geometry = measure_geometry(model, tokens[0])
-        units = make_units(options)
-        with swt.Writer(options.output, make_header(options, geometry, units)) as writer:
-            prefix = tokens[:options.context]
-            model.probe.see_keys = units.see_keys if units.asks else None
-            show_progress('prefix', prefill(model, prefix), len(prefix))
-            model.probe.see_keys = None
-            units.build()
-            next_token = (sampler(model, options.seed) if options.method == 'sampled'
-                          else lambda step: tokens[options.context + step])
-            show_progress('record', record(model, next_token, writer, units),
-                          options.steps)
-    finally:
-        model.close()
+def say_written(options, geometry):
     print(f'{options.output}: {geometry.layers} layers, {geometry.kv_heads} KV heads, '
           f'{options.steps} steps, {os.path.getsize(options.output)} bytes')

@@ -6,6 +6,7 @@ its unit. Query heads of a KV head are added up, each as attention weights would
 scores), but for codes, whose scores are counts of bits.
 
     token          no retrieval: the masses themselves decide
+    key            tokens, ranked by their own keys: what is asked for is as good as the query
     page:16        Quest (Tang et al. 2024): of each page the least and the most of every key channel,
                    ranked by the highest score that a key in between could have
     cluster:16     RetroInfer (Chen et al. 2025): k-means over the keys of each segment of 8192 tokens,
@@ -27,11 +28,12 @@ NEVER = -np.inf  # the score of what is not asked for
 class Tokens:
     """One token a unit, and what all kinds have in common: nothing is asked."""
 
-    kind, asks = swt.POSITIONS, False
+    kind, asks, keeps_born = swt.POSITIONS, False, False
 
     def __init__(self, size, context, sinks, recent):
         self.size, self.context, self.sinks, self.recent = size, context, sinks, recent
         self.keys = {}
+        self.is_built = False
 
     @property
     def count(self):
@@ -46,6 +48,7 @@ class Tokens:
         for layer, keys in self.keys.items():
             keys = np.concatenate(keys).astype(np.float32).transpose(1, 0, 2)
             self.keys[layer] = [self.index(head) for head in keys]
+        self.is_built = True
 
     def index(self, keys):
         raise NotImplementedError
@@ -53,6 +56,27 @@ class Tokens:
     def fold(self, layer, head, mass):
         """Mass of each unit, and of tokens of the prefix that are in none."""
         return mass, 0.0
+
+
+class Keys(Tokens):
+    """Keeps the keys of tokens born while decoding, too, which a system has in HBM: what a query head
+    gives to them it does not give to the prefix."""
+
+    asks = keeps_born = True
+
+    def see_keys(self, layer, keys):
+        if self.is_built:
+            for known, key in zip(self.keys[layer], keys.astype(np.float16).transpose(1, 0, 2)):
+                known.append(key)
+        else:
+            super().see_keys(layer, keys)
+
+    def index(self, keys):
+        return [keys.astype(np.float16)]
+
+    def score(self, layer, head, query):
+        keys = np.concatenate(self.keys[layer][head]).astype(np.float32)
+        return as_weights(query @ keys.T, query)[:self.context]
 
 
 class Codes(Tokens):
@@ -131,7 +155,7 @@ class Clusters(Tokens):
         return np.where(sizes > 0, as_weights(scores, query), NEVER)
 
 
-KINDS = {'token': Tokens, 'page': Pages, 'cluster': Clusters, 'code': Codes}
+KINDS = {'token': Tokens, 'key': Keys, 'page': Pages, 'cluster': Clusters, 'code': Codes}
 
 
 def as_weights(scores, query):

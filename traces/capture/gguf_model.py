@@ -1,9 +1,11 @@
 """A GGUF model on the CPU that shows the attention of what it decodes.
 
-llama.cpp shows every node of its compute graph to a callback. With flash attention off, three of
-them tell what layer L attended to:
+llama.cpp shows every node of its compute graph to a callback. With flash attention off, these tell
+what layer L attended to:
 
-    Qcur-L          the queries; the last of that name is after the position embedding
+    norm-L          what it reads, normalised; the first of that name, before its weights are applied
+    Qcur-L          the queries; the last of that name is after the position embedding, the one
+                    before it is not
     Kcur-L          the new keys; the last of that name is after the position embedding
     kq_soft_max-L   the attention weights of each query head over the cells of the cache
 
@@ -15,17 +17,16 @@ have weight 0 as well.
 import ctypes
 import os
 import re
+from dataclasses import dataclass
 
 import llama_cpp.llama_cpp as llama
 import numpy as np
 
+from options import Refusal
+
 BATCH = 512                # tokens decoded at once, at most; fewer when ...
 WEIGHTS_BYTES = 256 << 20  # ... their attention weights would take more than this
 GGML_F32 = 0
-
-
-class Refusal(Exception):
-    """What the user asked for cannot be done; the text says why."""
 
 
 class Tensor(ctypes.Structure):
@@ -61,22 +62,34 @@ def tensor_is_readable(tensor):
     return Tensor.from_address(tensor).type == GGML_F32 and tensor_is_contiguous(tensor)
 
 
+@dataclass
+class Attention:
+    """Of one token in one layer."""
+
+    layer: int
+    kv_heads: int
+    query: np.ndarray        # [query heads, head dim]
+    plain_query: np.ndarray  # the same before the position embedding
+    weights: np.ndarray      # [query heads, cells]
+    reads: np.ndarray        # [embedding]: what the layer reads, normalised, without its weights
+
+
 class AttentionProbe:
-    """Shows the attention of each token decoded, layer by layer, to `see(layer, query, weights,
-    kv_heads)`: query [query heads, head dim], weights [query heads, cells]; and the keys of many to
-    `see_keys(layer, keys)`: keys [tokens, KV heads, head dim]. Nothing while these are None.
+    """Shows the attention of each token decoded, layer by layer, to `see(attention)`, and the keys of
+    many to `see_keys(layer, keys)`: keys [tokens, KV heads, head dim]. Nothing while these are None.
 
     llama.cpp asks first whether a node is wanted, then shows the wanted ones computed. An exception
     cannot pass through it: it is kept, stops the computation, and is raised by Model.decode().
     """
 
-    NODE = re.compile(rb'(Qcur|Kcur|kq_soft_max)-(\d+)')
+    NODE = re.compile(rb'(norm|Qcur|Kcur|kq_soft_max)-(\d+)')
 
     def __init__(self):
         self.see = None
         self.see_keys = None
         self.failure = None
-        self.query = {}
+        self.reads = {}
+        self.queries = {}
         self.keys = {}
         self.kv_heads = {}
         self.callback = llama.ggml_backend_sched_eval_callback(self.node)
@@ -98,24 +111,34 @@ class AttentionProbe:
         if kind == b'Kcur':
             self.kv_heads[layer] = tensor_shape(tensor)[1]
             return self.see_keys is not None and tensor_is_readable(tensor)
+        if kind == b'norm' and layer in self.reads:
+            return False
         return self.see is not None and tensor_is_readable(tensor)
 
     def show(self, kind, layer, tensor):
         values = tensor_values(tensor)
         if kind == b'Kcur':
             self.keys[layer] = values
+        elif kind == b'norm':
+            self.reads[layer] = values.ravel()
         elif kind == b'Qcur':
-            self.query[layer] = values.reshape(values.shape[-2:])
-        elif layer in self.query and layer in self.kv_heads:
-            weights = values.reshape(-1, values.shape[-1])
-            self.see(layer, self.query.pop(layer), weights, self.kv_heads[layer])
+            self.queries.setdefault(layer, []).append(values)
+        elif layer in self.queries and layer in self.kv_heads:
+            self.see(self.attention(layer, values))
 
+    def attention(self, layer, weights):
+        *_, plain, query = 2 * self.queries[layer][-2:]
+        shape = query.shape[-2:]
+        return Attention(layer, self.kv_heads[layer], query.reshape(shape), plain.reshape(shape),
+                         weights.reshape(-1, weights.shape[-1]), self.reads.get(layer))
 
-    def show_keys(self):
-        """Of the batch that was decoded: only now is known which node of a name was the last."""
+    def finish_batch(self):
+        """Only now is known which node of a name was the last."""
         for layer, keys in self.keys.items():
             self.see_keys(layer, keys.reshape(-1, *keys.shape[-2:]))
         self.keys.clear()
+        self.reads.clear()
+        self.queries.clear()
 
 
 class Log:
@@ -194,7 +217,7 @@ class Model:
             raise self.probe.failure
         if status:
             raise Refusal(f'llama.cpp cannot decode (status {status}): {self.log.reason()}')
-        self.probe.show_keys()
+        self.probe.finish_batch()
 
     def logits(self):
         """Of the last token decoded."""

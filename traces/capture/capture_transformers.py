@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Records a decode trace (.swt, see ../FORMAT.md) from a model of Hugging Face Transformers, on a
+CPU or a GPU: for models that are too large for capture.py, or not in its format.
+
+First the prefix is computed, unrecorded. Then each step decodes one token: the next one of the text
+(--forced: natural and repeatable), or one drawn from the model's own distribution (--sample).
+
+Refused are models of which some layer shows no attention (recurrent layers, attention of its own),
+whose layers differ in their heads, whose attention has more to it than weights that sum to 1
+(learned sinks, soft caps), with an encoder, or with multi-head latent attention, which has no KV
+heads. Sliding windows are recorded: tokens outside a layer's window have no mass.
+"""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True  # no __pycache__ among the traces
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from options import make_parser, parse, require_packages, run
+
+PROGRAM = 'capture_transformers.py'
+PACKAGES = {name: name for name in ('torch', 'transformers', 'numpy', 'xxhash', 'zstandard')}
+EXAMPLE = f"""\
+example:
+  {PROGRAM} --model meta-llama/Meta-Llama-3-8B --device cuda \\
+      --text book.txt --context 32768 --steps 384 -o llama-3-8b.swt
+"""
+
+
+def main():
+    parser = make_parser(PROGRAM, 'a model of Transformers', 'MODEL', EXAMPLE)
+    parser.add_argument('--device', default='cpu', metavar='DEVICE',
+                        help='where it runs, as PyTorch calls it: cpu, cuda, cuda:1 (default cpu)')
+    options = parse(parser)
+    require_packages(PROGRAM, PACKAGES)
+    from decode_transformers import capture
+
+    run(capture, options)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,74 @@
+"""Which query a layer would have, if it read what the layer before it reads.
+
+CLO and InfiniGen fetch a layer ahead: while layer L - 1 runs, layer L's query is guessed from what
+layer L - 1 reads, since the residual stream changes little from one layer to the next. The guess is
+
+    turn(W (scale · norm(x) + shift) + b)
+
+where norm(x) is what layer L - 1 reads, normalised, and all else is layer L's own: the weights of
+its norm and of its query projection, out of the GGUF file, and the turn of the position embedding
+(turn.py). The same is computed of what layer L reads itself; a model for which that is not its query
+is refused.
+
+The first layer has none before it and asks with its own query, as systems do that fetch for it when
+it is there.
+"""
+
+import gguf
+import numpy as np
+
+from options import Refusal
+from turn import error, find_turn
+
+MAX_QUERY_ERROR = 0.05  # of a query computed here: llama.cpp rounds what it reads to 8 bits
+
+
+class PreviousLayer:
+    """Shown the attention of each layer in order, token by token."""
+
+    def __init__(self, path, layers):
+        self.path = path
+        tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
+
+        def values(name, default):
+            tensor = tensors.get(name)
+            if tensor is None:
+                return default
+            try:
+                return gguf.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+            except NotImplementedError:
+                raise Refusal(f"--speculate: {name} of '{path}' is of type "
+                              f'{tensor.tensor_type.name}, which cannot be read')
+
+        self.weights = []
+        for layer in range(layers):
+            projection = values(f'blk.{layer}.attn_q.weight', None)
+            if projection is None:
+                raise Refusal(f"--speculate: '{path}' has no blk.{layer}.attn_q.weight")
+            self.weights.append((values(f'blk.{layer}.attn_norm.weight', np.float32(1)),
+                                 values(f'blk.{layer}.attn_norm.bias', np.float32(0)),
+                                 projection, values(f'blk.{layer}.attn_q.bias', np.float32(0))))
+        self.read_before = None
+
+    def query(self, attention):
+        """The approximate query of the layer, [query heads, head dim]."""
+        read_before, self.read_before = self.read_before, attention.reads
+        if attention.layer == 0:
+            return attention.query
+        turn = find_turn(attention.plain_query, attention.query)
+        if turn and self.has_shapes(attention):
+            own, guess = (turn(vector.reshape(attention.query.shape)) for vector in
+                          self.project(attention.layer, np.stack((attention.reads, read_before))))
+            if error(own, attention.query) <= MAX_QUERY_ERROR:
+                return guess
+        raise Refusal(f"--speculate: the query of layer {attention.layer} of '{self.path}' is not "
+                      'its projection of what the layer reads, turned by position')
+
+    def has_shapes(self, attention):
+        _, _, projection, _ = self.weights[attention.layer]
+        return (attention.reads is not None and
+                projection.shape == (attention.query.size, attention.reads.size))
+
+    def project(self, layer, reads):
+        scale, shift, projection, bias = self.weights[layer]
+        return (scale * reads + shift) @ projection.T + bias
