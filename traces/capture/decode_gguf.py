@@ -57,7 +57,8 @@ def record(model, next_token, writer, units, speculation):
 
     def see(attention):
         asking = speculation.query(attention) if speculation else attention.query
-        recorder.see(attention.layer, attention.query, attention.weights, attention.kv_heads, asking)
+        recorder.see(attention.layer, attention.query, attention.weights, attention.kv_heads,
+                     asking)
 
     model.probe.see = see
     for step in range(writer.header.steps):

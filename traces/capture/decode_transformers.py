@@ -82,8 +82,8 @@ class PreviousLayer:
                 layer.register_forward_pre_hook(self.see_input, with_kwargs=True)
                 layer.self_attn.register_forward_pre_hook(self.see_attention, with_kwargs=True)
         if len(self.norms) != model.config.get_text_config().num_hidden_layers:
-            raise Refusal(f"--speculate: not all layers of '{model.name_or_path}' have a 'self_attn' "
-                          "and its 'input_layernorm'")
+            raise Refusal(f"--speculate: not all layers of '{model.name_or_path}' have "
+                          "'self_attn' and 'input_layernorm'")
 
     def see_input(self, _, arguments, options):
         self.read_before = self.reads

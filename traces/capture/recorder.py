@@ -1,7 +1,7 @@
 """Records the attention of decoded tokens as frames of a decode trace, whatever decodes them.
 
-The mass of a KV head is the mean over its query heads. Only one tile of steps is held in memory, and
-the keys of the prefix if something is asked of them (units.py).
+The mass of a KV head is the mean over its query heads. Only one tile of steps is held in memory,
+and the keys of the prefix if something is asked of them (units.py).
 """
 
 import gzip
@@ -68,8 +68,8 @@ class Recorder:
         self.query = [[] for _ in range(self.header.layers)]
 
     def see(self, layer, query, weights, kv_heads, asking):
-        """One step of one layer: queries [query heads, head dim], weights [query heads, tokens], and
-        the queries `asking` that a retrieval gets."""
+        """One step of one layer: queries [query heads, head dim], weights [query heads, tokens],
+        and the queries `asking` that a retrieval gets."""
         sums = weights.sum(axis=1, dtype=np.float64)
         if not np.abs(sums - 1).max() < MAX_SUM_ERROR:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '

@@ -59,8 +59,8 @@ class Tokens:
 
 
 class Keys(Tokens):
-    """Keeps the keys of tokens born while decoding, too, which a system has in HBM: what a query head
-    gives to them it does not give to the prefix."""
+    """Keeps the keys of tokens born while decoding, too, which a system has in HBM: what a query
+    head gives to them it does not give to the prefix."""
 
     asks = keeps_born = True
 
