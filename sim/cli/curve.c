@@ -139,11 +139,14 @@ static bool read_policy(const char *text, struct policy_curves *curves, struct e
     return ok;
 }
 
-/* Does every head get what the policy needs? One that caches nothing has no curve. */
+/* Does every head get what the policy needs? One that caches nothing has no curve, nor has one that
+ * attends to what it holds. */
 static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
 {
     bool queries = report->trace != NULL && report->trace->has_queries;
-    return policy != &policy_none && (!policy->needs_queries || queries);
+    bool positions = report->trace != NULL;
+    return policy != &policy_none && !policy->chooses_own && (!policy->needs_queries || queries) &&
+           (!policy->by_position || positions);
 }
 
 static bool read_policies(const struct arguments *arguments, struct curve_report *report,

@@ -100,14 +100,15 @@ static uint64_t rounded(double value)
 static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wanted, uint64_t hit)
 {
     uint64_t missed = wanted - hit;
+    double units = plan->policy->by_position ? 0 : 1 / plan->manager_unit; /* of a token, managed */
     return (struct ledger_row){
         .wanted = wanted,
         .hit = hit,
         .missed = missed,
         .missed_worst = missed,
-        .lookups = rounded((double)wanted / plan->manager_unit),
-        .updates = rounded((double)hit / plan->manager_unit),
-        .inserts = rounded((double)missed / plan->manager_unit),
+        .lookups = rounded((double)wanted * units),
+        .updates = rounded((double)hit * units),
+        .inserts = rounded((double)missed * units),
         .fetching_heads = missed > 0,
         .offloaded_heads = 1,
         .mass = 1,

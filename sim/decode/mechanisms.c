@@ -165,6 +165,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a CUDA graph cannot contain a copy by the launch thread"},
         {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
          "query labels live on the GPU: the CPU cannot manage them"},
+        {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || m->selection < 1),
+         "retrieval", "the policy attends to what it keeps: nothing is retrieved"},
         {m->weights > 1, "weights", "it is a share, at most 100%"},
         {m->weights_pageable && m->weights == 1, "weights_pageable", "no weights are streamed"},
         {(m->micro_batch == MICRO_BATCH_ZIG_ZAG) != (m->micro_batch_sequences > 0),

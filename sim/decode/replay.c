@@ -80,7 +80,7 @@ static bool job_init(struct replay_job *job, const struct trace *trace,
         return error_expect(why, "at most %u steps", header->steps);
     }
     uint32_t wanted = header->keep;
-    if (!plan->policy->names_for_cpu && !replay_wanted(trace, plan->selection, &wanted, why)) {
+    if (!plan->policy->chooses_own && !replay_wanted(trace, plan->selection, &wanted, why)) {
         return false;
     }
     *job = (struct replay_job){

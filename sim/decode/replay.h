@@ -78,8 +78,8 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
  * the context become whole units, at least one where the share is not 0. Counts scale by target
  * context / recorded context, rounded to whole tokens per (pair, step) with wanted = hit + missed
  * + for_cpu kept. Fails when the trace has too few steps, lacks the queries that the policy needs, or
- * keeps fewer units than the selection wants (a policy that names units for the CPU looks at what
- * there is). `ledger` is the caller's to release, on failure too. */
+ * keeps fewer units than the selection wants (a policy that chooses its own looks at what there
+ * is). `ledger` is the caller's to release, on failure too. */
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
 

@@ -159,6 +159,9 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
                              .capacity = job->capacity,
                              .wanted = job->shape.wanted,
                              .order = job->plan->order,
+                             .sinks = job->shape.first_unit,
+                             .recent = header->units - job->shape.end_unit,
+                             .warmup = job->plan->warmup,
                              .query_heads = header->has_queries ? group : 0,
                              .head_dim = header->head_dim,
                              .importance = layer->importance};
@@ -222,7 +225,7 @@ static void replay_step(const struct replay_job *job, struct instance *instance,
     }
     if (step >= job->plan->warmup) {
         instance->rows[step - job->plan->warmup] = scaled_row(job, demand, &outcome);
-        instance->wanted += outcome.hit + outcome.missed;
+        instance->wanted += outcome.hit + outcome.missed + outcome.for_cpu;
         instance->hit += outcome.hit;
     }
 }

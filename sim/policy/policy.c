@@ -12,9 +12,10 @@
 #include <assert.h>
 
 const struct policy_kind *const policies[] = {
-    &policy_none,       &policy_lru,   &policy_fifo,   &policy_lfu,   &policy_clock,
-    &policy_arc,        &policy_lecar, &policy_s3fifo, &policy_sieve, &policy_opt,
-    &policy_opt_bypass, &policy_qsac,  NULL,
+    &policy_none,       &policy_lru,          &policy_fifo,       &policy_lfu,
+    &policy_clock,      &policy_arc,          &policy_lecar,      &policy_s3fifo,
+    &policy_sieve,      &policy_opt,          &policy_opt_bypass, &policy_qsac,
+    &policy_window_maw, &policy_heavy_hitter, &policy_prefix,     NULL,
 };
 
 enum { ROWS = sizeof policies / sizeof policies[0] - 1 };

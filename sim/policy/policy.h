@@ -34,7 +34,9 @@ struct policy_env {
     uint32_t capacity;              /* blocks the cache may hold, at most `blocks` */
     uint32_t wanted;                /* blocks that a demand asks for at most */
     enum policy_order order;
-    uint32_t query_heads; /* of the group; 0: the trace has no queries */
+    uint32_t sinks, recent; /* first and last blocks that no demand asks for: others keep them */
+    uint32_t warmup;        /* accesses before those that are reported */
+    uint32_t query_heads;   /* of the group; 0: the trace has no queries */
     uint32_t head_dim;
     const float *importance; /* one a query head of the group, 0 ... 1; NULL: all 1 */
     uint64_t seed;           /* of policies that draw lots */
@@ -45,6 +47,13 @@ struct policy_env {
 
 enum { POLICY_MOST_PARAMS = 8 };
 
+/* Blocks that demands may ask for. */
+static inline uint32_t policy_outside(const struct policy_env *env)
+{
+    uint64_t window = (uint64_t)env->sinks + env->recent;
+    return window < env->blocks ? env->blocks - (uint32_t)window : 0;
+}
+
 /* A parameter of a policy: its row in the table gives name, default and range. */
 struct policy_param {
     const char *name;
@@ -53,10 +62,11 @@ struct policy_param {
 };
 
 struct outcome {
-    uint32_t hit, missed;               /* of the wanted blocks; hit + missed = wanted */
-    uint32_t for_cpu; /* of a policy that names_for_cpu: blocks that are not held, which the CPU
-                         attends to where they are. Then hits are the blocks attended to on the
-                         GPU, nothing misses, and what is neither is let go */
+    uint32_t hit, missed; /* of the wanted blocks; hit + missed = wanted */
+    /* Of a policy that chooses_own: hits are all blocks that the GPU attends to, these are those
+     * that are not held, which the CPU attends to where they are (of one that names_for_cpu),
+     * nothing misses but before it has chosen, and what is neither is let go. */
+    uint32_t for_cpu;
     uint32_t admitted, evicted;         /* admitted - evicted: what the footprint grows by */
     uint32_t lookups, updates, inserts; /* what the manager of the cache does, in blocks (in query
                                            heads, but for inserts, if the policy needs queries) */
@@ -77,8 +87,11 @@ struct policy_kind {
     const struct policy_param *params; /* ends with a row of name NULL; NULL: none */
     bool needs_queries;
     bool needs_next_use;
-    uint64_t content; /* of a plug-in: hash of its file; 0 for a row of the table */
-    bool names_for_cpu; /* looks at whole rows, whatever is selected, and names units for the CPU */
+    bool chooses_own; /* what is attended to is its own choice: it looks at whole rows, whatever is
+                         selected, and `mass` says what the choice leaves */
+    bool names_for_cpu; /* and names units for the CPU */
+    bool by_position;   /* what it holds is told by position: of everything it hits its capacity */
+    uint64_t content;   /* of a plug-in: hash of its file; 0 for a row of the table */
     /* Through policy_create(), which has checked `values` and `env`. The instance starts empty;
      * its `struct policy` is filled by policy_create(). */
     struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);

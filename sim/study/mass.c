@@ -1,5 +1,5 @@
 /* Three kinds of heads: those that attend to everything, those whose ledger says what they attended
- * to, and resident ones that select with the true query. */
+ * to (they select, or their policy chooses), and resident ones that select with the true query. */
 #include "study/mass.h"
 
 #include "base/array.h"
@@ -51,9 +51,10 @@ static uint64_t count_selecting(const struct setup *setup, const struct plan *pl
     return heads;
 }
 
+/* Does any head, or its policy, leave something out? */
 static bool any_selects(const struct setup *setup, uint32_t layers)
 {
-    bool selects = false;
+    bool selects = mechanisms_offload(&setup->mechanisms) && setup->mechanisms.policy->chooses_own;
     for (uint32_t l = 0; l < layers; l++) {
         selects = selects || !setup_attends_all(setup, l);
     }
@@ -70,6 +71,7 @@ bool mass_recall(const struct setup *setup, const struct plan *plan, const struc
     if (!*known) {
         return true;
     }
+    bool chooses = ledger != NULL && setup->mechanisms.policy->chooses_own;
     ledger_init(&resident);
     if (selecting > 0 && !replay_resident(setup, plan, threads, &resident, why)) {
         ledger_release(&resident);
@@ -77,7 +79,8 @@ bool mass_recall(const struct setup *setup, const struct plan *plan, const struc
     }
     for (uint32_t l = 0; l < plan->layers; l++) {
         if (setup_attends_all(setup, l)) {
-            mass += pairs;
+            double own = chooses ? (double)plan->offloaded[l] * plan->batch * plan->steps : 0;
+            mass += pairs - own + (chooses ? ledger_mass(ledger, l) : 0);
             continue;
         }
         mass += ledger != NULL ? ledger_mass(ledger, l) : 0;

@@ -240,6 +240,9 @@ static bool start_caches(struct layer *layer, struct error *why)
         .blocks = header->units,
         .wanted = job->shape.wanted,
         .order = job->request->order,
+        .sinks = job->shape.first_unit,
+        .recent = header->units - job->shape.end_unit,
+        .warmup = job->request->warmup,
         .query_heads = header->has_queries ? header->query_heads / header->kv_heads : 0,
         .head_dim = header->head_dim,
     };
@@ -330,9 +333,23 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
     return good;
 }
 
+/* What attends to its own choice misses nothing at any size. */
+static bool check_misses(const struct policy_kind *policy, struct error *why)
+{
+    if (!policy->chooses_own) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "policy '%s' misses nothing: it attends to what it holds",
+                policy->name);
+    return error_expect(why, "'simulate', whose mass_recall says what that leaves out");
+}
+
 bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why)
 {
+    if (!check_misses(request->policy, why)) {
+        return false;
+    }
     if (request->group != MISS_WHOLE) {
         return count_layers(trace, request, threads, curve, why);
     }
@@ -407,7 +424,7 @@ bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request
                        struct miss_curve *curve, struct error *why)
 {
     assert(request->group == MISS_WHOLE);
-    if (!miss_curve_reserve(curve, 1, request->count, why)) {
+    if (!check_misses(request->policy, why) || !miss_curve_reserve(curve, 1, request->count, why)) {
         return false;
     }
     struct ids_job job = {.ids = ids, .request = request, .curve = curve};

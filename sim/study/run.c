@@ -43,6 +43,14 @@ static bool course_plan(struct course *course, uint32_t threads, struct error *w
     return plan_resolve(setup, course->head_cosine, &course->plan, &course->trust, why);
 }
 
+/* What hits of everything where no trace has to be asked: what the cache holds. */
+static double fixed_hit(const struct course *course)
+{
+    const struct mechanisms *m = &course->setup->mechanisms;
+    double outside = (double)(course->plan.context - m->sinks - m->recent);
+    return fmin((double)course->plan.cache_tokens / outside, 1);
+}
+
 static bool course_replay(struct course *course, uint32_t threads, struct error *why)
 {
     const struct setup *setup = course->setup;
@@ -51,10 +59,11 @@ static bool course_replay(struct course *course, uint32_t threads, struct error 
         return true;
     }
     struct replay_plan plan = plan_replay(setup, &course->plan);
-    bool good = !setup_asks_trace(setup) ? replay_assumed(0, 0, setup->seed, &plan, ledger, why)
-                : setup->trace != NULL   ? replay_run(setup->trace, &plan, threads, ledger, why)
-                                         : replay_assumed(setup->assumed_hit, setup->assumed_spread,
-                                                          setup->seed, &plan, ledger, why);
+    bool good = !setup_asks_trace(setup)
+                    ? replay_assumed(fixed_hit(course), 0, setup->seed, &plan, ledger, why)
+                : setup->trace != NULL ? replay_run(setup->trace, &plan, threads, ledger, why)
+                                       : replay_assumed(setup->assumed_hit, setup->assumed_spread,
+                                                        setup->seed, &plan, ledger, why);
     course->used = good ? ledger : NULL;
     return good;
 }

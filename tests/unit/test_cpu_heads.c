@@ -117,6 +117,7 @@ static void even_destroy(struct policy *policy)
 
 static const struct policy_kind even = {
     .name = "even",
+    .chooses_own = true,
     .names_for_cpu = true,
     .create = even_create,
     .access = even_access,

@@ -93,6 +93,9 @@ static void every_size_of_a_trace_equals_its_replay(void **state)
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct trace *trace = open_random_trace(seed);
         for (size_t p = 0; policies[p]; p++) {
+            if (policies[p]->chooses_own) {
+                continue;
+            }
             uint32_t sizes[32], count = 0, least = policies[p]->needs_queries ? 4 : 0;
             for (uint32_t size = least; size <= trace_header(trace)->units; size++) {
                 sizes[count++] = size;
@@ -140,6 +143,9 @@ static void threads_do_not_change_a_curve(void **state)
     struct trace *trace = open_random_trace(9);
     const uint32_t sizes[] = {4, 9, 15};
     for (size_t p = 0; policies[p]; p++) {
+        if (policies[p]->chooses_own) {
+            continue;
+        }
         struct miss_request request = {
             .policy = policies[p], .group = MISS_HEAD, .selection = .2, .sizes = sizes, .count = 3};
         struct miss_curve one, four;
@@ -245,6 +251,11 @@ static void what_cannot_be_drawn_is_refused(void **state)
     assert_string_equal(why.found, "policy 'qsac' with a cache of 3 blocks where a head wants 4");
     assert_false(miss_curve_of_ids(&ids, &request, 1, &curve, &why));
     assert_string_equal(why.found, "policy 'qsac' compares queries, and the trace has none");
+    request.policy = kind("heavy-hitter");
+    assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));
+    assert_string_equal(why.found,
+                        "policy 'heavy-hitter' misses nothing: it attends to what it holds");
+    assert_false(miss_curve_of_ids(&ids, &request, 1, &curve, &why));
     request.policy = kind("lru");
     request.selection = .5;
     assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));

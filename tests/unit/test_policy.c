@@ -146,6 +146,10 @@ static const struct block_case block_cases[] = {
      "m m m h"},
     {"lecar, a cache of one", "lecar", POLICY_BATCH, 1, "A A B A", "m h m m"},
 
+    {"prefix, the first two blocks stay whatever is wanted", "prefix", POLICY_BATCH, 2,
+     "C A ABC CB", "m h hhm hm"},
+    {"prefix, no block, no hit", "prefix", POLICY_SEQUENTIAL, 0, "A A", "m m"},
+
     {"opt, C is admitted and B leaves", "opt", POLICY_SEQUENTIAL, 2, "A B C A B", "m m m h m"},
     {"opt:bypass, C is not", "opt:bypass", POLICY_SEQUENTIAL, 2, "A B C A B", "m m m h h"},
     {"opt, one after the other, worst first", "opt", POLICY_SEQUENTIAL, 1, "AB BA", "mm hm"},
@@ -211,6 +215,7 @@ static const struct count_case count_cases[] = {
     {"lecar", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
     {"s3fifo", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
     {"sieve", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
+    {"prefix", "ABC", "ABD", {2, 1, 0, 0, 0, 0, 0}},
     {"opt", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
     {"opt:bypass", "AB", "CA", {1, 1, 1, 0, 2, 1, 1}},
     {"opt:bypass", "ABC", "ABD", {2, 1, 0, 0, 3, 2, 0}}, /* D is never wanted again */
@@ -418,6 +423,76 @@ static void reuse_attends_to_the_mass_of_the_old_set(void **state)
     policy_destroy(policy);
 }
 
+/* A step of a policy that weighs: blocks as letters, what they weigh (a: a half, b: a quarter, c:
+ * an eighth), and how many of them are wanted. Blocks A and F are in the window of others. */
+struct weight_step {
+    const char *letters, *weights;
+    uint32_t wanted;
+    uint32_t expected[4]; /* hit, missed, for the CPU, held */
+    double mass;
+};
+
+static void weigh_steps(const char *name, const double *values, uint32_t capacity,
+                        const struct weight_step *steps, size_t count)
+{
+    struct policy *policy = create(
+        name, values,
+        (struct policy_env){
+            .blocks = 6, .capacity = capacity, .wanted = 3, .sinks = 1, .recent = 1, .warmup = 2});
+    for (size_t s = 0; s < count; s++) {
+        uint32_t units[ROW_MOST], length = (uint32_t)strlen(steps[s].letters), most;
+        uint8_t mass[ROW_MOST];
+        struct demand demand = letters_demand(steps[s].letters, length, units);
+        demand.wanted = steps[s].wanted;
+        demand.mass = mass;
+        for (uint32_t i = 0; i < length; i++) {
+            mass[i] = (uint8_t)(10 * (steps[s].weights[i] - 'a' + 1));
+            demand.wanted_mass += i < demand.wanted ? trace_mass[mass[i]] : 0;
+        }
+        struct outcome out;
+        policy_access(policy, &demand, &out);
+        uint32_t found[] = {out.hit, out.missed, out.for_cpu, 0};
+        policy_footprint(policy, &found[3], &most);
+        for (size_t i = 0; i < 4; i++) {
+            if (found[i] != steps[s].expected[i]) {
+                fail_msg("%s, step %zu, figure %zu: %u, not %u", name, s, i, found[i],
+                         steps[s].expected[i]);
+            }
+        }
+        assert_float_equal(out.mass, steps[s].mass, 1e-6);
+    }
+    policy_destroy(policy);
+}
+
+/* Room for two: the last, E, and one more. Sums of two steps: B 1/2, C 1/4 + 1/4, D 1/8. */
+static void heavy_hitters_stay_and_the_rest_is_gone(void **state)
+{
+    (void)state;
+    const double values[] = {.5};
+    const struct weight_step steps[] = {
+        {"BC", "ab", 2, {0, 2, 0, 0}, .75},
+        {"CD", "bc", 1, {0, 1, 0, 2}, .25},
+        {"BCE", "abc", 3, {2, 0, 0, 2}, .375},
+        {"BDC", "aac", 2, {2, 0, 0, 2}, .125},
+    };
+    weigh_steps("heavy-hitter", values, 2, steps, 4);
+}
+
+/* D and E are the window: what the CPU keeps weighs over .5 / 2. Averages of B and C: 1/2 and 1/4,
+ * then 1/4 and 3/8: C is kept. It falls to 1/4 while B stays as it is; at the next prompt, two
+ * steps on, they are 3/8 and 1/8: B is kept. */
+static void the_cpu_keeps_what_weighs_enough(void **state)
+{
+    (void)state;
+    const double values[] = {.5, .5, 2};
+    const struct weight_step steps[] = {
+        {"BC", "ab", 2, {2, 0, 2, 2}, .75},    {"CD", "ab", 2, {2, 0, 2, 2}, .75},
+        {"BDC", "bcc", 3, {2, 0, 1, 2}, .25},  {"BE", "ac", 1, {2, 0, 2, 2}, .625},
+        {"BCE", "abc", 2, {2, 0, 1, 2}, .625},
+    };
+    weigh_steps("window-maw", values, 2, steps, 5);
+}
+
 static void footprint_remembers_its_most(void **state)
 {
     (void)state;
@@ -460,6 +535,9 @@ static const struct refusal refusals[] = {
     {"lru", {0}, {.blocks = UINT32_MAX}, "a cache over 4294967295 blocks"},
     {"arc", {0}, {.blocks = 1u << 29}, "a cache over 536870912 blocks"},
     {"lfu", {0}, {.blocks = UINT32_MAX}, "a cache over 4294967295 blocks"},
+    {"heavy-hitter", {1.5}, {.blocks = 4, .capacity = 4}, "recent 1.5 of policy 'heavy-hitter'"},
+    {"window-maw", {.1, 1, .5}, {.blocks = 4, .capacity = 4}, "append 0.5 of policy 'window-maw'"},
+    {"window-maw", {.1, .2, 0}, {.blocks = 4, .capacity = 4}, "beta 0.2 of policy 'window-maw'"},
     {"opt", {0}, {.blocks = 4, .capacity = 4}, "policy 'opt' needs to know the future"},
     {"qsac",
      {.8, 3, 1, 0},
@@ -504,6 +582,8 @@ int main(void)
         cmocka_unit_test(queries_reuse_and_miss_as_worked_by_hand),
         cmocka_unit_test(fetching_attends_to_the_mass_that_is_wanted),
         cmocka_unit_test(reuse_attends_to_the_mass_of_the_old_set),
+        cmocka_unit_test(heavy_hitters_stay_and_the_rest_is_gone),
+        cmocka_unit_test(the_cpu_keeps_what_weighs_enough),
         cmocka_unit_test(footprint_remembers_its_most),
         cmocka_unit_test(impossible_settings_are_refused),
         cmocka_unit_test(an_unknown_policy_names_the_nearest),

@@ -459,7 +459,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     bool guessed = plan->speculates && layer > 0;
     float importance = plan->heads[layer * HEADS + head].importance;
     const float importances[] = {importance, importance};
-    uint32_t source_layer, source_head, wanted_units = plan->policy->names_for_cpu ? 6 : 4;
+    uint32_t source_layer, source_head, wanted_units = plan->policy->chooses_own ? 6 : 4;
     replay_source(trace_header(trace), LAYERS, HEADS, layer, head, STEPS, &source_layer,
                   &source_head, shift);
     struct next_use future;
@@ -478,6 +478,9 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
                              .capacity = 7,
                              .wanted = wanted_units,
                              .order = plan->order,
+                             .sinks = 2,
+                             .recent = 3,
+                             .warmup = WARMUP,
                              .query_heads = 2,
                              .head_dim = 3,
                              .importance = importances,

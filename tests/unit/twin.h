@@ -28,9 +28,12 @@ struct twin {
     uint64_t when[BLOCKS_MOST]; /* last touched, or evicted */
     uint32_t next[BLOCKS_MOST]; /* OPT: access at which a block is wanted next */
     uint64_t touches, lookups;
-    uint32_t hand; /* SIEVE: a block, or NO_BLOCK */
-    double share;  /* ARC: target; LeCaR: weight of LRU */
-    bool evicted;  /* S3-FIFO: anything yet */
+    uint32_t hand;              /* SIEVE: a block, or NO_BLOCK */
+    double share;               /* ARC: target; LeCaR: weight of LRU */
+    bool evicted;               /* S3-FIFO: anything yet */
+    double weight[BLOCKS_MOST]; /* heavy hitters: sum of attention; window: its average */
+    struct list cpu;            /* window: what the CPU keeps */
+    uint32_t accesses;          /* of these two, up to now */
     gsl_rng *random;
 };
 
@@ -400,6 +403,125 @@ static void admit_opt_bypass(struct twin *twin, uint32_t block)
     }
 }
 
+/* ---- what is laid down once ---- */
+
+static uint32_t twin_end(const struct twin *twin)
+{
+    return twin->env.blocks - twin->env.recent;
+}
+
+/* Blocks [first, end), but no more than the cache holds: from the front, or from the back. */
+static void hold_range(struct twin *twin, uint32_t first, uint32_t end, bool back)
+{
+    while (first < end && twin->held.count < twin->env.capacity) {
+        list_push(&twin->held, back ? --end : first++);
+    }
+}
+
+static void twin_prefix(struct twin *twin, const struct demand *demand, struct outcome *outcome)
+{
+    twin->held.count = 0;
+    hold_range(twin, twin->env.sinks, twin_end(twin), false);
+    for (uint32_t i = 0; i < demand->wanted; i++) {
+        outcome->hit += list_has(&twin->held, demand->units[i]);
+    }
+    outcome->missed = demand->wanted - outcome->hit;
+}
+
+/* Mass of the recorded blocks that are held or that the CPU keeps. */
+static double twin_own_mass(const struct twin *twin, const struct demand *demand)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        uint32_t block = demand->units[i];
+        bool own = list_has(&twin->held, block) || list_has(&twin->cpu, block);
+        sum += own ? (double)trace_mass[demand->mass[i]] : 0;
+    }
+    return sum;
+}
+
+/* The recorded weight of a block. */
+static double twin_weight(const struct demand *demand, uint32_t block)
+{
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        if (demand->units[i] == block) {
+            return (double)trace_mass[demand->mass[i]];
+        }
+    }
+    return 0;
+}
+
+/* Of what is not held the block of greatest sum, of equals the last. */
+static uint32_t heaviest(const struct twin *twin)
+{
+    uint32_t found = NO_BLOCK;
+    for (uint32_t block = twin->env.sinks; block < twin_end(twin); block++) {
+        if (!list_has(&twin->held, block) &&
+            (found == NO_BLOCK || twin->weight[block] >= twin->weight[found])) {
+            found = block;
+        }
+    }
+    return found;
+}
+
+static void twin_heavy_hitter(struct twin *twin, const struct demand *demand,
+                              struct outcome *outcome)
+{
+    uint32_t listens = (uint32_t)fmax(1, twin->env.warmup);
+    bool listening = twin->accesses++ < listens;
+    for (uint32_t block = twin->env.sinks; listening && block < twin_end(twin); block++) {
+        twin->weight[block] += twin_weight(demand, block);
+    }
+    outcome->missed = listening ? demand->wanted : 0;
+    if (!listening) {
+        outcome->hit = twin->held.count;
+        outcome->mass = (float)twin_own_mass(twin, demand);
+    }
+    if (twin->accesses == listens) {
+        uint32_t capacity = twin->env.capacity, outside = twin_end(twin) - twin->env.sinks;
+        uint32_t count = capacity < outside ? capacity : outside;
+        twin->env.capacity = (uint32_t)lround(twin->values[0] * count);
+        hold_range(twin, twin->env.sinks, twin_end(twin), true);
+        twin->env.capacity = capacity;
+        while (twin->held.count < count) {
+            list_push(&twin->held, heaviest(twin));
+        }
+    }
+}
+
+static void twin_window_maw(struct twin *twin, const struct demand *demand, struct outcome *outcome)
+{
+    uint32_t prompt = (uint32_t)fmax(1, twin->env.warmup), append = (uint32_t)twin->values[2];
+    bool all =
+        twin->accesses < prompt || (append > 0 && (twin->accesses - prompt) % append == append - 1);
+    twin->held.count = 0;
+    hold_range(twin, twin->env.sinks, twin_end(twin), true);
+    struct list kept = {.count = 0};
+    if (all) {
+        twin->cpu.count = 0;
+    }
+    for (uint32_t block = twin->env.sinks; block < twin_end(twin); block++) {
+        if (all && !list_has(&twin->held, block)) {
+            list_push(&twin->cpu, block);
+        }
+        bool on_cpu = list_has(&twin->cpu, block);
+        if (on_cpu) {
+            double share = twin->accesses > 0 ? twin->values[0] : 1;
+            twin->weight[block] += share * (twin_weight(demand, block) - twin->weight[block]);
+        }
+        if (on_cpu && twin->weight[block] > twin->values[1] / twin->held.count) {
+            list_push(&kept, block);
+        }
+    }
+    outcome->hit = twin->held.count;
+    outcome->for_cpu = twin->cpu.count;
+    outcome->mass = (float)twin_own_mass(twin, demand);
+    if (all) {
+        twin->cpu = kept;
+    }
+    twin->accesses++;
+}
+
 /* ---- QSAC ---- */
 
 static const int8_t *twin_query(const struct demand *demand, uint32_t head)
@@ -459,6 +581,7 @@ static void twin_qsac(struct twin *twin, const struct demand *demand, struct out
     if (twin->labelled && twin_reuses(twin, demand)) {
         outcome->hit = demand->wanted;
         outcome->reused = true;
+        outcome->mass = (float)twin_own_mass(twin, demand);
         return;
     }
     outcome->missed = demand->wanted;
@@ -470,18 +593,6 @@ static void twin_qsac(struct twin *twin, const struct demand *demand, struct out
         memcpy(twin->label[j], twin_query(demand, j), demand->head_dim);
     }
     twin->labelled = true;
-}
-
-/* Mass of what is attended to: the wanted blocks, or the listed ones where the set was reused. */
-static double twin_mass(const struct twin *twin, const struct demand *demand, bool reused)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        if (reused ? list_has(&twin->held, demand->units[i]) : i < demand->wanted) {
-            sum += (double)trace_mass[demand->mass[i]];
-        }
-    }
-    return sum;
 }
 
 /* ---- the table ---- */
@@ -496,6 +607,9 @@ static const struct twin_kind twins[] = {
     {"none", twin_none, NULL, NULL},
     {"lru", twin_lru, NULL, NULL},
     {"qsac", twin_qsac, NULL, NULL},
+    {"prefix", twin_prefix, NULL, NULL},
+    {"heavy-hitter", twin_heavy_hitter, NULL, NULL},
+    {"window-maw", twin_window_maw, NULL, NULL},
     {"fifo", NULL, touch_nothing, admit_fifo},
     {"lfu", NULL, touch_lfu, admit_lfu},
     {"clock", NULL, touch_mark, admit_clock},
@@ -522,6 +636,7 @@ static const struct twin_kind *twin_find(const char *policy)
 static void twin_access(struct twin *twin, const struct twin_kind *kind,
                         const struct demand *demand, struct outcome *outcome)
 {
+    outcome->mass = demand->wanted_mass; /* unless the policy attends to what it chose itself */
     if (kind->access) {
         kind->access(twin, demand, outcome);
     } else {

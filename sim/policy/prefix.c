@@ -1,0 +1,56 @@
+/* Prefix: the first blocks by position stay, the others are streamed whenever they are wanted.
+ *
+ * FlexGen's share of the KV cache on the GPU, and any other placement that is laid down once: the
+ * prefill leaves the blocks there, nothing is admitted or evicted after, and no cache has to be
+ * looked up, as the position tells where a block is.
+ */
+#include "base/array.h"
+#include "policy/kinds.h"
+
+#include <stdlib.h>
+
+struct prefix {
+    struct policy base;
+    uint32_t first, count; /* blocks that stay */
+};
+
+static struct policy *prefix_create(const double *values, const struct policy_env *env,
+                                    struct error *why)
+{
+    (void)values;
+    struct prefix *prefix = array_zeroed(1, sizeof *prefix, why);
+    if (!prefix) {
+        return NULL;
+    }
+    uint32_t outside = policy_outside(env);
+    prefix->first = env->sinks;
+    prefix->count = env->capacity < outside ? env->capacity : outside;
+    return &prefix->base;
+}
+
+static void prefix_access(struct policy *policy, const struct demand *demand,
+                          struct outcome *outcome)
+{
+    const struct prefix *prefix = (const struct prefix *)policy;
+    for (uint32_t i = 0; i < demand->wanted; i++) {
+        outcome->hit += demand->units[i] - prefix->first < prefix->count; /* wraps below `first` */
+    }
+    outcome->missed = demand->wanted - outcome->hit;
+    outcome->admitted = prefix->count - policy->held; /* all of it, at the first access */
+    outcome->mass = demand->wanted_mass;
+    policy->held = prefix->count;
+}
+
+static void prefix_destroy(struct policy *policy)
+{
+    free(policy);
+}
+
+const struct policy_kind policy_prefix = {
+    .name = "prefix",
+    .summary = "the first blocks by position stay, the others are streamed",
+    .by_position = true,
+    .create = prefix_create,
+    .access = prefix_access,
+    .destroy = prefix_destroy,
+};

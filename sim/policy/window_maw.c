@@ -1,0 +1,151 @@
+/* Window with a moving average of attention weights (HGCA): the GPU attends to a window of the last
+ * blocks, the CPU to those older ones whose average says that they matter; the rest is not attended
+ * to.
+ *
+ *     position    sinks |  older: on the CPU, some kept  | window: on the GPU | recent
+ *     MAW         after a step  a x weight + (1 - a) x before,  of what was attended to
+ *     kept        MAW > beta / window
+ *
+ * The published system decides for a block when it leaves the window, and again for all when a
+ * prompt is appended, at which the CPU attends to everything. In a run the context stays as it is:
+ * no block leaves the window, and what is older was prompt. So the warm-up stands for the appending
+ * of the prompt (without one: the first access); at its end the CPU keeps what it keeps. From then
+ * on a block that is not kept is not attended to and its average stays, until `append` accesses
+ * have passed, if ever, and one more prompt is appended: one access at which all is attended to.
+ *
+ * Weights are those that the trace records, of a block all its tokens together; so is the
+ * threshold: a block is to a window of `capacity` blocks what a token is to one of tokens. What a
+ * row does not record weighs nothing.
+ *
+ * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
+ */
+#include "base/array.h"
+#include "policy/kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ALPHA, BETA, APPEND };
+
+static const struct policy_param window_maw_params[] = {
+    {"alpha", 0.1, 0.001, 1, "weight of the last step in the average (assumed)"},
+    {"beta", 1, 0.25, 1, "how far above an even share of the window the CPU's blocks are"},
+    {"append", 0, 0, 1e6, "steps between two appended prompts; 0: none (assumed)"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+struct window_maw {
+    struct policy base;
+    uint32_t first, window, end; /* of the older blocks, of the window, and of both */
+    double alpha, threshold;
+    uint32_t prompt, append; /* accesses of the first prompt, and until each other; 0: no other */
+    uint32_t accesses;
+    double *average; /* [blocks] */
+    double *weight;  /* [blocks] scratch: of this access, else 0 */
+    bool *kept;      /* [blocks] */
+    uint32_t kept_count;
+};
+
+static void window_maw_destroy(struct policy *policy)
+{
+    struct window_maw *maw = (struct window_maw *)policy;
+    if (maw) {
+        free(maw->average);
+        free(maw->weight);
+        free(maw->kept);
+        free(maw);
+    }
+}
+
+static struct policy *window_maw_create(const double *values, const struct policy_env *env,
+                                        struct error *why)
+{
+    if (values[APPEND] != floor(values[APPEND])) {
+        error_usage(why, NULL, 0, "append %g of policy 'window-maw'", values[APPEND]);
+        error_expect(why, "a whole number of steps");
+        return NULL;
+    }
+    struct window_maw *maw = array_zeroed(1, sizeof *maw, why);
+    if (!maw) {
+        return NULL;
+    }
+    uint32_t outside = policy_outside(env);
+    uint32_t window = env->capacity < outside ? env->capacity : outside;
+    maw->first = env->sinks;
+    maw->end = env->sinks + outside;
+    maw->window = maw->end - window;
+    maw->alpha = values[ALPHA];
+    maw->threshold = window > 0 ? values[BETA] / window : INFINITY;
+    maw->append = (uint32_t)values[APPEND];
+    maw->prompt = env->warmup > 0 ? env->warmup : 1;
+    if (!(maw->average = array_zeroed(env->blocks, sizeof *maw->average, why)) ||
+        !(maw->weight = array_zeroed(env->blocks, sizeof *maw->weight, why)) ||
+        !(maw->kept = array_zeroed(env->blocks, sizeof *maw->kept, why))) {
+        window_maw_destroy(&maw->base);
+        return NULL;
+    }
+    return &maw->base;
+}
+
+/* Is this access that of a prompt, at which the CPU attends to everything? */
+static bool is_prompt(const struct window_maw *maw)
+{
+    uint32_t since = maw->accesses - maw->prompt; /* from 0; of the first prompt it is not used */
+    return maw->accesses < maw->prompt || (maw->append > 0 && (since + 1) % maw->append == 0);
+}
+
+static void average_weights(struct window_maw *maw, const struct demand *demand, bool all)
+{
+    double share = maw->accesses > 0 ? maw->alpha : 1;
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        maw->weight[demand->units[i]] = (double)trace_mass[demand->mass[i]];
+    }
+    for (uint32_t block = maw->first; block < maw->window; block++) {
+        if (all || maw->kept[block]) {
+            maw->average[block] += share * (maw->weight[block] - maw->average[block]);
+        }
+    }
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        maw->weight[demand->units[i]] = 0;
+    }
+}
+
+static void choose_kept(struct window_maw *maw)
+{
+    maw->kept_count = 0;
+    for (uint32_t block = maw->first; block < maw->window; block++) {
+        maw->kept[block] = maw->average[block] > maw->threshold;
+        maw->kept_count += maw->kept[block];
+    }
+}
+
+static void window_maw_access(struct policy *policy, const struct demand *demand,
+                              struct outcome *outcome)
+{
+    struct window_maw *maw = (struct window_maw *)policy;
+    bool all = is_prompt(maw);
+    outcome->hit = maw->end - maw->window;
+    outcome->for_cpu = all ? maw->window - maw->first : maw->kept_count;
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        bool attended = all || demand->units[i] >= maw->window || maw->kept[demand->units[i]];
+        outcome->mass += attended ? trace_mass[demand->mass[i]] : 0;
+    }
+    outcome->admitted = outcome->hit - policy->held; /* at the first access */
+    policy->held = outcome->hit;
+    average_weights(maw, demand, all);
+    if (all) {
+        choose_kept(maw);
+    }
+    maw->accesses++;
+}
+
+const struct policy_kind policy_window_maw = {
+    .name = "window-maw",
+    .summary = "the last blocks stay, older ones that weigh enough are for the CPU",
+    .params = window_maw_params,
+    .chooses_own = true,
+    .names_for_cpu = true,
+    .create = window_maw_create,
+    .access = window_maw_access,
+    .destroy = window_maw_destroy,
+};
