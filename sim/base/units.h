@@ -3,9 +3,9 @@
  * Sizes are powers of 1024 with an i (KiB MiB GiB TiB) and of 1000 without
  * (kB MB GB TB); times are ns us ms s; rates are a size per second ("26GB/s") or work
  * per second (FLOP/s MFLOP/s GFLOP/s TFLOP/s PFLOP/s). A share is "30%" or "0.3",
- * a multiple "3x", a count of tokens "4096tok". A blank between number and unit
- * is allowed; everything else, a sign, and values past 64 bits (63 for times, which are
- * signed) are refused. Numbers are decimal with an optional fraction and exponent.
+ * a multiple "3x", a count of tokens "4096tok", or "128K" and "1M" in powers of 1024. A blank
+ * between number and unit is allowed; everything else, a sign, and values past 64 bits (63 for
+ * times, which are signed) are refused. Numbers are decimal with an optional fraction and exponent.
  */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
@@ -18,7 +18,7 @@ enum unit {
     UNIT_COUNT,  /* a plain number */
     UNIT_SHARE,  /* 1.0 is the whole; written "30%" or 0.3 */
     UNIT_TIMES,  /* a multiple; written "3x" */
-    UNIT_TOKENS, /* written "4096tok" */
+    UNIT_TOKENS, /* written "4096tok" or "4K" */
     UNIT_BYTES,
     UNIT_NS,
     UNIT_BYTES_PER_S,

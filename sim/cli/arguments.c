@@ -69,9 +69,22 @@ static bool matches(const struct command_option *option, const char *text, const
     return false;
 }
 
+/* One of the option's values, or one with more behind its `value_end`. */
+static bool is_value(const struct command_option *option, const char *value)
+{
+    const char *end = option->value_end != '\0' ? strchr(value, option->value_end) : NULL;
+    size_t length = end != NULL ? (size_t)(end - value) : strlen(value);
+    for (const char *const *known = option->values; *known != NULL; known++) {
+        if (strlen(*known) == length && strncmp(*known, value, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_value(const struct command_option *option, const char *value, struct error *why)
 {
-    if (option->values == NULL || is_in(value, option->values)) {
+    if (option->values == NULL || is_value(option, value)) {
         return true;
     }
     error_usage(why, NULL, 0, "unknown %s '%s' of '%s'", option->argument, value, option->name);

@@ -8,11 +8,13 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
+#include "trace/profile.h"
 #include "trace/source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TEXT = 32 };
 
@@ -229,17 +231,16 @@ static bool add_mechanisms(struct table *table, struct error *why)
 
 static const struct table_column trace_columns[] = {
     {.title = "trace"},
+    {.title = "basis"},
     {.title = "model"},
     {.title = "context", .right = true},
     {.title = "steps", .right = true},
-    {.title = "layers", .right = true},
-    {.title = "KV heads", .right = true},
-    {.title = "queries"},
+    {.title = "from", .wrap = true},
 };
 
-static bool add_trace(struct table *table, const char *name, struct error *why)
+static bool add_recording(struct table *table, const char *name, struct error *why)
 {
-    char path[4096], context[TEXT], steps[TEXT], layers[TEXT], heads[TEXT];
+    char path[4096], context[TEXT], steps[TEXT];
     struct trace_source source;
     if (!find_path("traces", name, "swt", path, sizeof path, why)) {
         return false;
@@ -252,22 +253,37 @@ static bool add_trace(struct table *table, const char *name, struct error *why)
     trace_source_read(header, &source);
     snprintf(context, sizeof context, "%" PRIu32, header->context);
     snprintf(steps, sizeof steps, "%" PRIu32, header->steps);
-    snprintf(layers, sizeof layers, "%" PRIu32, header->layers);
-    snprintf(heads, sizeof heads, "%" PRIu32, header->kv_heads);
-    const char *texts[] = {name,
-                           source.model[0] != '\0' ? source.model : "-",
-                           context,
-                           steps,
-                           layers,
-                           heads,
-                           header->has_queries ? "yes" : "no"};
     trace_close(trace);
-    return table_add(table, texts, 7, why);
+    const char *texts[] = {name,    basis_name(source.basis), source.model,
+                           context, steps,                    source.text};
+    return table_add(table, texts, 6, why);
+}
+
+/* A name that is a recording's, too, means that one: then the profile is told apart by its suffix.
+ */
+static bool add_trace_profile(struct table *table, const char *name, struct error *why)
+{
+    char path[4096], recording[4096], called[280], context[TEXT];
+    struct trace_profile profile;
+    if (!find_path("traces", name, "swt", recording, sizeof recording, why) ||
+        !find_path("traces", name, "yaml", path, sizeof path, why) ||
+        !trace_profile_load(path, &profile, why)) {
+        return false;
+    }
+    bool shared = access(recording, F_OK) == 0;
+    snprintf(called, sizeof called, "%s%s", name, shared ? ".yaml" : "");
+    snprintf(context, sizeof context, "%" PRIu32, profile.context);
+    const char *texts[] = {called,  basis_name(profile.basis), profile.model,
+                           context, "any",                     profile.source};
+    bool ok = table_add(table, texts, 6, why);
+    trace_profile_release(&profile);
+    return ok;
 }
 
 static bool add_traces(struct table *table, struct error *why)
 {
-    return add_names(table, "traces", "swt", add_trace, why);
+    return add_names(table, "traces", "swt", add_recording, why) &&
+           add_names(table, "traces", "yaml", add_trace_profile, why);
 }
 
 /* ---- the command ---- */

@@ -42,8 +42,9 @@ static bool read_count(const struct arguments *arguments, int option, uint32_t *
 {
     uint64_t value = *out;
     const char *text = arguments_text(arguments, option);
-    if (text != NULL && !units_parse_whole(text, UNIT_COUNT, UINT32_MAX, NULL, 0,
-                                           options[option].name, &value, why)) {
+    enum unit unit = option == CONTEXT ? UNIT_TOKENS : UNIT_COUNT;
+    if (text != NULL && !units_parse_whole(text, unit, UINT32_MAX, NULL, 0, options[option].name,
+                                           &value, why)) {
         return false;
     }
     *out = (uint32_t)value;

@@ -83,6 +83,14 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
         m->retrieval == RETRIEVAL_CLUSTERS
             ? (uint64_t)llround(m->selection * (double)out->entries) * m->retrieval_tokens
             : (uint64_t)llround(m->selection * (double)setup->context);
+    if (out->selected_tokens == 0) {
+        uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
+        error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is none at all",
+                    100 * m->selection, (unsigned long long)setup->context);
+        return error_expect(why, "more, such as %.3g %%, which is %llu of them",
+                            100 * (double)least / (double)setup->context,
+                            (unsigned long long)least);
+    }
     if (out->selected_tokens > setup->context) { /* clusters are rounded up */
         out->selected_tokens = setup->context;
     }

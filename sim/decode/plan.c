@@ -212,6 +212,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .heads = plan->heads,
         .policy = m->policy,
         .policy_values = m->policy_values,
+        .seed = setup->seed,
         .order = setup->order,
         .selection = (double)plan->selected_tokens / context,
         .capacity = (double)plan->cache_tokens / context,
@@ -233,6 +234,7 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
         replay.layers,          replay.kv_heads,    replay.batch,      replay.context,
         (uint64_t)replay.order, replay.sinks,       replay.recent,     replay.warmup,
         replay.steps,           replay.whole_layers, replay.speculates,
+        replay.seed,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

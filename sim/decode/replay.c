@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "decode/replay_layer.h"
+#include "trace/mapping.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,15 +14,11 @@ void replay_source(const struct trace_header *source, uint32_t layers, uint32_t 
                    uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
                    uint32_t *source_head, uint32_t *shift)
 {
-    *source_layer = (uint32_t)((uint64_t)layer * source->layers / layers);
-    uint32_t first = replay_first(layers, source->layers, *source_layer);
-    uint32_t end = replay_first(layers, source->layers, (uint64_t)*source_layer + 1);
-    uint64_t number = (uint64_t)(layer - first) * kv_heads + head;
-    uint64_t all = (uint64_t)(end - first) * kv_heads;
-    *source_head = (uint32_t)(number % source->kv_heads);
-    uint64_t reader = number / source->kv_heads;
-    uint64_t readers = (all - *source_head + source->kv_heads - 1) / source->kv_heads;
-    *shift = (uint32_t)(reader * rows / readers);
+    struct mapping_size own = {source->layers, source->kv_heads}, target = {layers, kv_heads};
+    struct mapping_source read = mapping_source(own, target, layer, head);
+    *source_layer = read.layer;
+    *source_head = read.head;
+    *shift = (uint32_t)(read.reader * rows / read.readers);
 }
 
 void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger)

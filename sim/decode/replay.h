@@ -31,6 +31,7 @@ struct replay_plan {
     uint64_t context;                /* tokens a sequence, of the target */
     const struct replay_head *heads; /* [layers * kv_heads] */
     const struct policy_kind *policy;
+    uint64_t seed; /* of policies that draw lots */
     const double *policy_values; /* one for each parameter of the policy; NULL: its defaults */
     enum policy_order order;
     double selection; /* share of the context that a head wants, over 0 and at most 1 */
@@ -48,8 +49,8 @@ struct replay_plan {
     bool speculates;
 };
 
-/* Which source head a target head reads, and with what shift of `rows` reported rows: the rule of
- * traces/FORMAT.md in one function. */
+/* Which source head a target head reads (trace/mapping.h), and with what shift of `rows` reported
+ * rows. */
 void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
                    uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
                    uint32_t *source_head, uint32_t *shift);
@@ -61,11 +62,13 @@ uint32_t replay_units(const struct trace_header *header, double share);
 bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted,
                    struct error *why);
 
-/* The seed of the policy of one source head: each draws lots of its own. */
-static inline uint64_t replay_seed(const struct trace_header *source, uint32_t sequence,
-                                   uint32_t layer, uint32_t head)
+/* The seed of the policy of one source head: each draws lots of its own under every seed, which an
+ * odd factor keeps apart. */
+static inline uint64_t replay_seed(uint64_t seed, const struct trace_header *source,
+                                   uint32_t sequence, uint32_t layer, uint32_t head)
 {
-    return ((uint64_t)sequence * source->layers + layer) * source->kv_heads + head;
+    uint64_t place = ((uint64_t)sequence * source->layers + layer) * source->kv_heads + head;
+    return seed * 0x9E3779B97F4A7C15u + place;
 }
 
 /* The rows of the plan's whole layers. */

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "decode/cpu_heads.h"
 #include "policy/next_use.h"
+#include "trace/mapping.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,8 +126,8 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     *layer = (struct layer){
         .job = job,
         .source = source,
-        .first = replay_first(plan->layers, header->layers, source),
-        .end = replay_first(plan->layers, header->layers, (uint64_t)source + 1),
+        .first = mapping_first(plan->layers, header->layers, source),
+        .end = mapping_first(plan->layers, header->layers, (uint64_t)source + 1),
         .streams = 2 * header->kv_heads,
     };
     size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads;
@@ -170,7 +171,7 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
-        env.seed = replay_seed(header, sequence, layer->source, instance->stream / 2);
+        env.seed = replay_seed(job->plan->seed, header, sequence, layer->source, instance->stream / 2);
         env.next_use = layer->future[instance->stream].access;
         policy_destroy(instance->policy);
         instance->policy = policy_create(job->plan->policy, job->plan->policy_values, &env, why);
@@ -336,7 +337,7 @@ static void add_copies(const struct layer *layer, uint32_t target, const struct 
     struct ledger *ledger = layer->job->ledger;
     uint32_t steps = plan->steps;
     for (uint64_t by = 0; by < steps; by++) {
-        uint32_t times = replay_first(copies, steps, by + 1) - replay_first(copies, steps, by);
+        uint32_t times = mapping_first(copies, steps, by + 1) - mapping_first(copies, steps, by);
         for (uint64_t s = 0; times > 0 && s < steps; s++) {
             ledger_add(&ledger->rows[s * plan->layers + target], &rows[(s + shift + by) % steps],
                        times);

@@ -31,13 +31,6 @@ struct replay_job {
     struct replay_totals *totals;   /* one a source layer */
 };
 
-/* Where item i of `items` goes is floor(i * places / items): the first item that goes to `place` or
- * beyond. Target layers go to source layers so, and sequences of a batch to shifts. */
-static inline uint32_t replay_first(uint64_t items, uint64_t places, uint64_t place)
-{
-    return (uint32_t)((place * items + places - 1) / places);
-}
-
 /* The replay of source layer `index`, an item of parallel_for() over a struct replay_job. Writes
  * the rows of the target layers that read it and its own totals, nothing else. */
 bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *why);

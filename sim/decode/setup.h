@@ -13,6 +13,7 @@
 #define SETUP_BATCH_MAX 0
 #define SETUP_STEPS_ALL 0
 #define SETUP_WARMUP_AUTO (-1)
+#define SETUP_SEED 1 /* where nothing is said */
 
 struct setup {
     struct system_info system;

@@ -3,7 +3,7 @@
 #include "base/name.h"
 #include "hardware/profile.h"
 
-static const char *const names[BASIS_COUNT + 1] = {
+const char *const basis_names[BASIS_COUNT + 1] = {
     [BASIS_MEASURED] = "measured",
     [BASIS_PUBLISHED] = "published",
     [BASIS_DATASHEET] = "datasheet",
@@ -13,12 +13,12 @@ static const char *const names[BASIS_COUNT + 1] = {
 
 static const char *name_of_row(size_t row)
 {
-    return names[row];
+    return basis_names[row];
 }
 
 const char *basis_name(enum basis basis)
 {
-    return names[basis];
+    return basis_names[basis];
 }
 
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why)

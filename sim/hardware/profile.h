@@ -45,6 +45,7 @@ enum curve_id {
 
 /* Best first. */
 enum basis { BASIS_MEASURED, BASIS_PUBLISHED, BASIS_DATASHEET, BASIS_ASSUMED, BASIS_COUNT };
+extern const char *const basis_names[BASIS_COUNT + 1]; /* ends with NULL */
 const char *basis_name(enum basis basis);
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why);
 

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "decode/replay.h"
+#include "decode/setup.h"
 #include "policy/kinds.h"
 #include "policy/next_use.h"
 #include "policy/stack.h"
@@ -248,7 +249,7 @@ static bool start_caches(struct layer *layer, struct error *why)
     };
     bool good = true;
     for (uint32_t head = 0; good && head < header->kv_heads; head++) {
-        env.seed = replay_seed(header, layer->sequence, layer->number, head);
+        env.seed = replay_seed(SETUP_SEED, header, layer->sequence, layer->number, head);
         env.next_use = layer->future[head].access;
         good = caches_init(&layer->caches[head], job->request, 0, job->request->count, env, why);
     }

@@ -15,9 +15,12 @@ bool outcome_identity(const struct setup *setup, struct result *result, struct e
 {
     result_integer(result, COLUMN_CONTEXT, (int64_t)setup->context);
     result_integer(result, COLUMN_SEED, (int64_t)setup->seed);
+    result_integer(result, COLUMN_TENSOR_PARALLEL, setup->model.tensor_parallel);
     return result_text(result, COLUMN_SYSTEM, setup->system.name, why) &&
            result_text(result, COLUMN_MODEL, setup->model.name, why) &&
            result_text(result, COLUMN_HARDWARE, setup->profile.name, why) &&
+           result_text(result, COLUMN_DTYPE_WEIGHTS, dtype_name(setup->model.weights), why) &&
+           result_text(result, COLUMN_DTYPE_KV, dtype_name(setup->model.kv), why) &&
            result_text(result, COLUMN_TRACE, setup->trace_name, why) &&
            result_text(result, COLUMN_POLICY, setup->mechanisms.policy->name, why) &&
            result_text(result, COLUMN_AVAILABLE, setup->system.available, why) &&
@@ -78,7 +81,7 @@ static void note_heads(const struct setup *setup, struct result *result)
 
 static void note_trace(const struct setup *setup, struct result *result)
 {
-    if (setup->trace_note[0] != '\0' && mechanisms_offload(&setup->mechanisms)) {
+    if (setup->trace_note[0] != '\0' && setup_asks_trace(setup)) {
         add_note(result, setup->trace_note);
     }
 }
@@ -324,6 +327,7 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
         (!setup->trace_is_model || trace_header(setup->trace)->context != setup->context);
     char text[256];
     trust_add(&trust, timing->trust);
+    trust_add(&trust, (struct trust){asked ? setup->trace_basis : BASIS_MEASURED, carried});
     for (size_t i = 0; i < BASIS_COUNT; i++) {
         result->basis[i] = (struct result_item){
             basis_name((enum basis)i), 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
@@ -331,10 +335,12 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
     result->basis_count = BASIS_COUNT;
     result->cells[COLUMN_ERROR_BAND].set = setup->band_known;
     memcpy(result->band, setup->band, sizeof result->band);
-    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated || carried);
+    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated);
     if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why)) {
         return false;
     }
     describe_trace(setup, text, sizeof text);
-    return !asked || result_text(result, COLUMN_TRACE_SOURCE, text, why);
+    return !asked ||
+           (result_text(result, COLUMN_TRACE_BASIS, basis_name(setup->trace_basis), why) &&
+            result_text(result, COLUMN_TRACE_SOURCE, text, why));
 }

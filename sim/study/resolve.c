@@ -83,10 +83,10 @@ static bool read_system(const struct node *root, struct node **merged, struct se
 }
 
 /* A whole number of at least `least`. */
-static bool read_whole(const struct node *root, const char *key, uint64_t least, uint64_t most,
-                       uint64_t *out, struct error *why)
+static bool read_whole(const struct node *root, const char *key, enum unit unit, uint64_t least,
+                       uint64_t most, uint64_t *out, struct error *why)
 {
-    return node_whole(root, key, UNIT_COUNT, most, out, why) &&
+    return node_whole(root, key, unit, most, out, why) &&
            (*out >= least || node_error(node_get(root, key), why, "'%s' of %llu is too small", key,
                                         (unsigned long long)*out));
 }
@@ -105,7 +105,7 @@ static bool read_word_or_whole(const struct node *root, const char *key, const c
         *out = meant;
         return true;
     }
-    if (!read_whole(root, key, least, most, &value, why)) {
+    if (!read_whole(root, key, UNIT_COUNT, least, most, &value, why)) {
         return error_expect(why, "a whole number from %llu to %llu, or %s",
                             (unsigned long long)least, (unsigned long long)most, word);
     }
@@ -130,9 +130,9 @@ static bool read_order(const struct node *root, struct setup *out, struct error 
 static bool read_size(const struct node *root, struct setup *out, struct error *why)
 {
     int64_t batch = 1, steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
-    out->seed = 1;
+    out->seed = SETUP_SEED;
     if (required(root, "context", "131072", why) == NULL ||
-        !read_whole(root, "context", 1, MOST_CONTEXT, &out->context, why) ||
+        !read_whole(root, "context", UNIT_TOKENS, 1, MOST_CONTEXT, &out->context, why) ||
         !read_word_or_whole(root, "batch", "max", SETUP_BATCH_MAX, 1, MOST_BATCH, &batch, why) ||
         !read_word_or_whole(root, "steps", "all", SETUP_STEPS_ALL, 1, MOST_STEPS, &steps, why) ||
         !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,

@@ -83,12 +83,14 @@ static bool find_shipped(const char *name, const char *suffix, char path[PATH_SI
 }
 
 /* A path that ends in .yaml, or a shipped profile; of a name that is a recording, too, that one is
- * meant. */
+ * meant, unless the suffix tells. */
 static bool find_profile(const char *name, char path[PATH_SIZE])
 {
     size_t length = strlen(name);
     if (length > 5 && strcmp(name + length - 5, ".yaml") == 0) {
-        return snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
+        bool shipped = strchr(name, '/') == NULL && access(name, F_OK) != 0 &&
+                       find_shipped(name, "", path);
+        return shipped || snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
     }
     return !find_shipped(name, "swt", path) && strchr(name, '/') == NULL &&
            find_shipped(name, "yaml", path);

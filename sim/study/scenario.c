@@ -16,7 +16,7 @@ const struct scenario_key scenario_keys[] = {
     {"system", "retroinfer", "preset of scenarios/systems, or a path"},
     {"trace", "smollm2-135m",
      "decode trace or trace profile, name or path, or assumed:hit=93%,spread=5%"},
-    {"context", "131072", "tokens a sequence"},
+    {"context", "131072", "tokens a sequence; 128K is 131072"},
     {"batch", "1", "sequences, or max: as many as fit"},
     {"steps", "32", "steps to report; all that the trace has"},
     {"warmup", "auto", "steps replayed before them; half of the trace"},

@@ -16,7 +16,6 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
-#include "decode/pipeline.h"
 #include "study/run.h"
 
 #include <pthread.h>
@@ -197,34 +196,6 @@ static bool is_done(struct sweep *sweep, uint32_t index)
     return done;
 }
 
-/* What is blamed is the first figure of the profile that is worse, where one is: a run may also
- * rest on an assumed trace. */
-static bool blame_basis(const struct setup *setup, const struct result *result, enum basis least,
-                        struct error *why)
-{
-    enum curve_id curves[CURVE_COUNT];
-    size_t count = pipeline_curves(setup, curves);
-    if (!profile_require_basis(&setup->profile, curves, count, least, why)) {
-        return false;
-    }
-    error_set(why, NULL, 0, "system '%s' on '%s' rests on %s figures", setup->system.name,
-              setup->profile.name, result->cells[COLUMN_BASIS].text);
-    return error_expect(why, "%s ones or better", basis_name(least));
-}
-
-static bool check_basis(const struct sweep_options *options, const struct slot *slot,
-                        struct error *why)
-{
-    const struct cell *cell = &slot->result.cells[COLUMN_BASIS];
-    enum basis basis;
-    if (!options->require_basis || !cell->set) {
-        return true;
-    }
-    return basis_find(cell->text, NULL, 0, &basis, why) &&
-           (basis <= options->least_basis ||
-            blame_basis(&slot->setup, &slot->result, options->least_basis, why));
-}
-
 static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
 {
     const struct sweep_options *options = sweep->options;
@@ -232,7 +203,7 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
         *why = slot->why;
         return false;
     }
-    return check_basis(options, slot, why) &&
+    return required_basis_check(&options->required_basis, &slot->setup, &slot->result, why) &&
            (options->store == NULL || slot->stored ||
             store_put(options->store, &slot->result, why)) &&
            (options->on_result == NULL ||

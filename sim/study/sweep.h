@@ -9,17 +9,16 @@
 #define STUDY_SWEEP_H
 
 #include "base/error.h"
-#include "hardware/profile.h"
 #include "store/result.h"
 #include "store/store.h"
+#include "study/required_basis.h"
 #include "study/scenario.h"
 
 struct sweep_options {
     struct store *store; /* NULL: keep nothing */
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
-    bool require_basis;
-    enum basis least_basis; /* with require_basis: a run that rests on worse is an error */
+    struct required_basis required_basis; /* a run that rests on less is an error */
     /* Called in point order, in the calling thread. May be NULL. */
     bool (*on_result)(uint32_t index, const struct result *result, void *context,
                       struct error *why);

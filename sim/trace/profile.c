@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/node.h"
 #include "base/text.h"
+#include "trace/mapping.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -288,18 +289,11 @@ void trace_profile_write(const struct trace_profile *profile, FILE *out)
 
 /* ---- heads of a target model ---- */
 
-/* First of `layers` target layers that reads source layer `source` of `sources`. */
-static uint32_t first_target(uint32_t layers, uint32_t sources, uint32_t source)
-{
-    return (uint32_t)(((uint64_t)source * layers + sources - 1) / sources);
-}
-
 const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,
                                                     uint32_t layers, uint32_t kv_heads,
                                                     uint32_t layer, uint32_t head)
 {
-    uint32_t source = (uint32_t)((uint64_t)layer * profile->layers / layers);
-    uint32_t first = first_target(layers, profile->layers, source);
-    uint64_t number = (uint64_t)(layer - first) * kv_heads + head;
-    return &profile->heads[(size_t)source * profile->kv_heads + number % profile->kv_heads];
+    struct mapping_size own = {profile->layers, profile->kv_heads}, target = {layers, kv_heads};
+    struct mapping_source source = mapping_source(own, target, layer, head);
+    return &profile->heads[(size_t)source.layer * profile->kv_heads + source.head];
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "decode/replay.h"
+#include "decode/setup.h"
 #include "make_trace.h"
 #include "study/miss_curve.h"
 
@@ -49,6 +50,7 @@ static uint64_t replay_misses(const struct trace *trace, const struct miss_reque
                                .batch = header->sequences,
                                .context = header->context,
                                .heads = heads,
+                               .seed = SETUP_SEED,
                                .policy = request->policy,
                                .policy_values = request->values,
                                .order = request->order,

@@ -403,7 +403,8 @@ static void columns_are_set_where_they_apply(void **state)
         COLUMN_HBM_BYTES, COLUMN_MAX_BATCH, COLUMN_LIMITED_BY,   COLUMN_DRAM_BYTES,
         COLUMN_STEP,      COLUMN_TPOT,      COLUMN_DECODE_RATE,  COLUMN_GPU_BUSY,
         COLUMN_BASIS,     COLUMN_AVAILABLE, COLUMN_EXTRAPOLATED, COLUMN_LOSSLESS,
-        COLUMN_H2D_BYTES, COLUMN_D2H_BYTES, COLUMN_BUDGET_BYTES, COLUMN_CACHE_BYTES};
+        COLUMN_H2D_BYTES, COLUMN_D2H_BYTES, COLUMN_BUDGET_BYTES, COLUMN_CACHE_BYTES,
+        COLUMN_DTYPE_KV,  COLUMN_DTYPE_WEIGHTS, COLUMN_TENSOR_PARALLEL};
     static const enum column never[] = {COLUMN_TTFT, COLUMN_QUEUE, COLUMN_GOODPUT, COLUMN_PREFILL,
                                         COLUMN_E2E_RATE};
     static const char *const systems[] = {"system=fullattn", "system=vllm", "system=retroinfer",
@@ -422,6 +423,7 @@ static void columns_are_set_where_they_apply(void **state)
         }
         assert_int_equal(result.cells[COLUMN_HIT_RATIO].set, offloads);
         assert_int_equal(result.cells[COLUMN_TRACE_SOURCE].set, offloads);
+        assert_int_equal(result.cells[COLUMN_TRACE_BASIS].set, offloads);
         assert_int_equal(integer_of(&result, COLUMN_H2D_BYTES) > 0, offloads);
         result_release(&result);
     }
@@ -506,16 +508,19 @@ static void threads_do_not_change_the_result(void **state)
 
 static const struct {
     const char *overrides[3];
-    const char *source; /* NULL: null */
-    bool extrapolated;
+    const char *source, *basis; /* NULL: null */
+    bool extrapolated, mass;
 } sources[] = {
-    {{"system=clo"}, "assumed: 93% hits, spread 5%", false},
-    {{"system=fullattn", "trace=smollm2-135m"}, NULL, false},
-    {{"system=retroinfer", "trace=smollm2-135m"}, "SmolLM2-135M-Instruct", true},
+    {{"system=clo"}, "assumed: 93% hits, spread 5%", "assumed", false, false},
+    {{"system=fullattn", "trace=smollm2-135m"}, NULL, NULL, false, true},
+    {{"system=retroinfer", "trace=smollm2-135m"}, "SmolLM2-135M-Instruct", "measured", true, true},
     {{"system=retroinfer", "trace=", "context=4096"},
      "published profile llama-3-8b-like 8192→4096 tokens",
-     true},
-    {{"system=fullattn", "model=llama-3.1-8b", "context=140000"}, NULL, true},
+     "published",
+     true,
+     false},
+    {{"system=fullattn", "trace=", "context=4096"}, NULL, NULL, false, true},
+    {{"system=fullattn", "model=llama-3.1-8b", "context=140000"}, NULL, NULL, true, true},
 };
 
 static void trace_of_another_model_is_marked(void **state)
@@ -529,16 +534,40 @@ static void trace_of_another_model_is_marked(void **state)
         struct result result = run(all, 1);
         if (sources[i].source == NULL) {
             assert_false(result.cells[COLUMN_TRACE_SOURCE].set);
+            assert_false(result.cells[COLUMN_TRACE_BASIS].set);
         } else {
+            assert_string_equal(text_of(&result, COLUMN_TRACE_BASIS), sources[i].basis);
             assert_non_null(strstr(text_of(&result, COLUMN_TRACE_SOURCE), sources[i].source));
         }
         assert_int_equal(integer_of(&result, COLUMN_EXTRAPOLATED), sources[i].extrapolated);
+        assert_int_equal(result.cells[COLUMN_MASS_RECALL].set, sources[i].mass);
         result_release(&result);
     }
     struct result result = run(OVERRIDES("system=clo", "trace=smollm2-135m", "steps=1"), 1);
     assert_non_null(strstr(text_of(&result, COLUMN_TRACE_SOURCE), "→131072 tokens"));
     assert_int_equal(integer_of(&result, COLUMN_EXTRAPOLATED), 1);
     result_release(&result);
+}
+
+/* A policy that draws lots draws others under another seed; what hits under LRU has no lot in it. */
+static void seed_reaches_the_policy(void **state)
+{
+    static const char *const policies_drawn[] = {"mechanisms.policy=lru", "mechanisms.policy=lecar"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(policies_drawn); i++) {
+        double hits[3];
+        for (size_t s = 0; s < 3; s++) {
+            static const char *const seeds[] = {"seed=1", "seed=2", "seed=1"};
+            struct result result = run(OVERRIDES("system=retroinfer", policies_drawn[i],
+                                                 "mechanisms.budget=15%", "trace=smollm2-135m",
+                                                 "context=8192", "steps=4", seeds[s]),
+                                       1);
+            hits[s] = real_of(&result, COLUMN_HIT_RATIO);
+            result_release(&result);
+        }
+        assert_int_equal(hits[0] == hits[1], i == 0);
+        assert_true(hits[0] == hits[2]);
+    }
 }
 
 /* A timeline is JSON of one step; what does not fit has none. */
@@ -586,6 +615,7 @@ int main(void)
         cmocka_unit_test(parts_add_up_to_the_step_exactly),
         cmocka_unit_test(threads_do_not_change_the_result),
         cmocka_unit_test(trace_of_another_model_is_marked),
+        cmocka_unit_test(seed_reaches_the_policy),
         cmocka_unit_test(timeline_is_of_what_fits),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -254,6 +254,12 @@ static const struct {
     const char *overrides[3];
     const char *message;
 } refused[] = {
+    {{"system=clo", "mechanisms.selection=0.01%", "context=4K"},
+     "a selection of 0.01 % of 4096 tokens is none at all\n"
+     "  expected: more, such as 0.0244 %, which is 1 of them"},
+    {{"system=retroinfer", "mechanisms.selection=0.01%", "context=4K"}, /* whole clusters */
+     "a selection of 0.01 % of 4096 tokens is none at all\n"
+     "  expected: more, such as 0.391 %, which is 16 of them"},
     {{"system=retroinfer", "mechanisms.budget=15tok"},
      "the budget is below one block of the cache a head\n"
      "  expected: at least 16 tokens for each of 256 heads of 1 sequences"},

@@ -182,6 +182,16 @@ static void default_trace_is_the_nearest_to_the_model(void **state)
     }
 }
 
+static void tokens_may_be_counted_in_powers_of_1024(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("context=128K", "kv_pool_tokens=2M", "mechanisms.recent=1K");
+    assert_int_equal(setup.context, 131072);
+    assert_int_equal(setup.kv_pool_tokens, 2 << 20);
+    assert_int_equal(setup.mechanisms.recent, 1024);
+    setup_release(&setup);
+}
+
 /* An empty value says nothing: the default stays. */
 static void empty_value_is_the_default(void **state)
 {
@@ -573,6 +583,7 @@ int main(void)
         cmocka_unit_test(override_reaches_inside),
         cmocka_unit_test(override_reaches_into_parts_of_a_machine),
         cmocka_unit_test(defaults_are_as_documented),
+        cmocka_unit_test(tokens_may_be_counted_in_powers_of_1024),
         cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
         cmocka_unit_test(empty_value_is_the_default),
         cmocka_unit_test(every_key_is_read),

@@ -226,15 +226,14 @@ static void figures_worse_than_required_are_an_error(void **state)
     bool interrupted;
     struct seen seen = {.raise_at = -1, .fail_at = -1};
     struct sweep_options options = {.jobs = 2,
-                                    .require_basis = true,
-                                    .least_basis = BASIS_MEASURED,
+                                    .required_basis = {true, BASIS_MEASURED, 1},
                                     .on_result = see,
                                     .context = &seen};
     assert_false(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, 0);
     assert_non_null(strstr(why.found, "' of hardware 'a40' is "));
     assert_string_equal(why.expected, "measured");
-    options.least_basis = BASIS_ASSUMED;
+    options.required_basis.least = BASIS_ASSUMED;
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, POINTS);
     scenario_release(&scenario);

@@ -31,6 +31,8 @@ static void quantities_are_read_as_written(void **state)
         {"30%", UNIT_SHARE, 0.3},
         {"3x", UNIT_TIMES, 3},
         {"4096tok", UNIT_TOKENS, 4096},
+        {"128K", UNIT_TOKENS, 131072},
+        {"1M", UNIT_TOKENS, 1048576},
         {"7B", UNIT_BYTES, 7},
         {"1kB", UNIT_BYTES, 1000},
         {"1KiB", UNIT_BYTES, 1024},
@@ -156,6 +158,8 @@ static void whole_numbers_are_exact_in_all_their_bits(void **state)
         {"1e3", UNIT_COUNT, 1000},
         {"4096", UNIT_TOKENS, 4096},
         {"4096tok", UNIT_TOKENS, 4096},
+        {"128K", UNIT_TOKENS, 131072},
+        {"1M", UNIT_TOKENS, 1048576},
         {"12us", UNIT_NS, 12000},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
