@@ -63,8 +63,8 @@ test: packages ## run every test, also under the address and undefined sanitizer
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 
-bench: $(BENCHES) ## measure speed
-	@for bench in $(BENCHES); do echo "$$bench"; $$bench || exit; done
+bench: $(BENCHES) ## measure speed beside bare loops; RECORD=1 keeps it in tests/bench/RESULTS.md
+	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
 
 fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 	@command -v clang >/dev/null || \

@@ -2,12 +2,10 @@
  * the Lindley recurrence on the same random numbers; and tasks a second of a recorded graph that
  * looks like decoding. */
 #include "base/random.h"
+#include "bench.h"
 #include "engine/engine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #define CUSTOMERS 1000000
 #define ROUNDS 20 /* taken in turns; the best counts, as others may use the machine too */
@@ -23,21 +21,6 @@ struct queue {
     int64_t arrival_ns;
     int64_t sojourn_ns; /* sum over customers */
 };
-
-static void die(const struct error *why)
-{
-    char text[1024];
-    error_format(why, text, sizeof text);
-    fprintf(stderr, "bench_engine: %s\n", text);
-    exit(1);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int64_t draw_ns(gsl_rng *random, double mean_ns)
 {
@@ -153,7 +136,7 @@ static void measure_queue(struct measured_queue *measured)
     gsl_rng_free(queue.random);
 }
 
-enum { STEPS = 32, LAYERS = 32, STAGES = 30 };
+enum { STEPS = 32, LAYERS = 32, STAGES = 30, TASKS = STEPS * LAYERS * STAGES };
 
 /* The kinds of stages of a decode-like machine, which follow each other. */
 enum { KINDS = 5 };
@@ -216,7 +199,7 @@ static void submit_stage(struct engine *engine, const struct machine *machine, u
     }
 }
 
-/* Tasks a second of a whole program, submitted and run. */
+/* Seconds of a whole program, submitted and run. */
 static double measure_graph(void)
 {
     struct machine machine;
@@ -226,7 +209,7 @@ static double measure_graph(void)
         struct error why;
         engine_reset(engine);
         double begin = seconds();
-        for (uint32_t index = 0; index < STEPS * LAYERS * STAGES; index++) {
+        for (uint32_t index = 0; index < TASKS; index++) {
             submit_stage(engine, &machine, index);
         }
         if (!engine_run(engine, INT64_MAX, &why)) {
@@ -235,13 +218,13 @@ static double measure_graph(void)
         best = fmin(best, seconds() - begin);
     }
     engine_destroy(engine);
-    return STEPS * LAYERS * STAGES / best;
+    return best;
 }
 
 int main(void)
 {
     struct measured_queue queues[] = {
-        {"bare loop (Lindley)", run_bare, INFINITY, 0},
+        {"M/M/1 by hand", run_bare, INFINITY, 0},
         {"engine, a timer each", run_timers, INFINITY, 0},
         {"engine, released in chunks", run_releases, INFINITY, 0},
     };
@@ -250,14 +233,10 @@ int main(void)
             measure_queue(&queues[i]);
         }
     }
-    printf("M/M/1, load %.1f, one core       million customers/s   of bare loop   mean sojourn\n",
-           LOAD);
-    for (int i = 0; i < 3; i++) {
-        printf("  %-28s %19.2f %14.2f %11.3f ms\n", queues[i].name,
-               CUSTOMERS / queues[i].best_s / 1e6, queues[0].best_s / queues[i].best_s,
-               (double)queues[i].sojourn_ns / CUSTOMERS / 1e6);
+    for (int i = 1; i < 3; i++) {
+        print_row(queues[i].name, CUSTOMERS, "customers", queues[i].best_s, "a bare M/M/1 loop",
+                  queues[0].best_s);
     }
-    printf("decode-like graph, recorded      million tasks/s\n  %-28s %19.2f\n",
-           "30 stages x 32 layers x 32", measure_graph() / 1e6);
+    print_row("engine, decode-like graph", TASKS, "tasks", measure_graph(), NULL, 0);
     return 0;
 }

@@ -1,18 +1,10 @@
 /* How fast traces are generated on one core: wanted units a second (rows keep what is wanted, a
  * tenth of the context), beside a bare pass that hashes each unit of the context once a step. */
 #include "../unit/make_profile.h"
+#include "bench.h"
 #include "trace/hash.h"
 
-#include <time.h>
-
 enum { ROUNDS = 3 }; /* the best counts, as others may use the machine too */
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Heads as fits of recordings have them. */
 static void make_heads(struct trace_profile_head heads[8])
@@ -78,7 +70,6 @@ int main(void)
     struct trace_profile_head heads[8];
     make_heads(heads);
     struct trace_profile profile = make_profile(heads, 1, 8);
-    printf("%10s %16s %16s %8s\n", "context", "wanted units/s", "bare hashes", "ratio");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct trace_geometry geometry =
             make_geometry(cases[i].layers, 8, cases[i].context, cases[i].steps);
@@ -91,8 +82,9 @@ int main(void)
             best = fmin(best, generate(trace, &units));
             bare = fmin(bare, hash_all(trace_header(trace)));
         }
-        printf("%10u %14.1f M %14.1f M %8.2f\n", cases[i].context, 1e-6 * (double)units / best,
-               1e-6 * (double)units / bare, bare / best);
+        char name[32];
+        snprintf(name, sizeof name, "generate at %u", cases[i].context);
+        print_row(name, (double)units, "wanted units", best, "bare hashes", bare);
         trace_close(trace);
     }
     return 0;

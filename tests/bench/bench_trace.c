@@ -3,20 +3,13 @@
  * else one that is drawn like a recording: a fifth of the context, gaps geometric, masses
  * log-normal. */
 #include "../unit/make_trace.h"
+#include "bench.h"
 #include "trace/demand.h"
 
 #include <gsl/gsl_randist.h>
-#include <time.h>
 #include <zstd.h>
 
 enum { ROUNDS = 7 }; /* the best counts, as others may use the machine too */
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Rows as a model makes them, in place of the even ones of make_rows(). */
 static void draw_rows(const struct trace_header *header, struct trace_frame *frame, gsl_rng *random)
@@ -138,11 +131,9 @@ int main(int argc, char **argv)
     struct demand_buffer buffer;
     struct work best = {.read = 1e9, .decompress = 1e9, .sort = 1e9};
     make_path(make_folder(folder), "bench.swt", path);
-    double start = seconds();
     if (argc == 1) {
         draw_trace(path);
     }
-    double drawn = seconds() - start;
     struct trace *trace = trace_open(argc == 1 ? path : argv[1], &why);
     make_check(trace != NULL, &why);
     trace_frame_init(&frame);
@@ -155,14 +146,10 @@ int main(int argc, char **argv)
         best.raw_bytes = work.raw_bytes;
         best.units = work.units;
     }
-    double mb = 1e-6 * (double)best.raw_bytes, millions = 1e-6 * (double)best.units;
-    printf("%.1f million units, %.1f MB in %.1f MB; drawn and written in %.1f s\n", millions, mb,
-           1e-6 * (double)trace_bytes(trace), drawn);
-    printf("%-30s %8.0f MB/s %8.0f million units/s\n", "zstd alone", mb / best.decompress,
-           millions / best.decompress);
-    printf("%-30s %8.0f MB/s %8.0f million units/s\n", "trace_read", mb / best.read,
-           millions / best.read);
-    printf("%-30s %13s %8.0f million units/s\n", "demand_from_frame", "", millions / best.sort);
+    double units = (double)best.units;
+    print_row("trace_read", units, "units", best.read, "zstd alone", best.decompress);
+    print_row("trace_read, in bytes", (double)best.raw_bytes, "bytes", best.read, NULL, 0);
+    print_row("demand_from_frame", units, "units", best.sort, NULL, 0);
     demand_buffer_release(&buffer);
     trace_frame_release(&frame);
     trace_close(trace);

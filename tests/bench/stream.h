@@ -1,16 +1,13 @@
-/* A stream of demands that looks like decoding, and the clock; for the benchmarks of policies. */
+/* A stream of demands that looks like decoding; for the benchmarks of policies. */
 #ifndef BENCH_STREAM_H
 #define BENCH_STREAM_H
 
 #include "base/random.h"
+#include "bench.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     UNITS = 4096,
@@ -27,21 +24,6 @@ struct stream {
     uint8_t mass[STEPS][WANTED];
     int8_t query[STEPS][GROUP][DIM];
 };
-
-static inline void die(const struct error *why)
-{
-    char text[1024];
-    error_format(why, text, sizeof text);
-    fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
-    exit(1);
-}
-
-static inline double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static inline uint32_t below(gsl_rng *random, uint32_t end)
 {
