@@ -11,7 +11,7 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-height = beside_legend(500)
+height = 500
 eval start(WIDTH, height)
 set output picture
 

@@ -14,7 +14,7 @@ array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 bars = axis eq "system"
-height = bars ? 142 + 30 * lines : beside_legend(480)
+height = bars ? 142 + 30 * lines : 480
 eval start(WIDTH, height)
 set output picture
 

@@ -26,13 +26,10 @@ color(i) = COLORS[1 + (int(i) + |COLORS| - 1) % |COLORS|]
 array POINTS[6] = [7, 5, 9, 13, 11, 6]
 point(i) = POINTS[1 + (int(i) + |POINTS| - 1) % |POINTS|]
 
-# Of `lines` lines the first ones are wider, so that one below another shows; of many, none.
-below(i) = lines > 8 ? 0 : lines - i > 4 ? 4 : lines - i
+# Of `lines` lines the first ones are wider, so that one below another shows.
+below(i) = lines - i > 4 ? 4 : lines - i
 wide(i) = 2 + 1.2 * below(i)
 large(i) = 0.8 + 0.4 * below(i)
-
-# The height of a picture with a legend beside it.
-beside_legend(least) = least > 170 + 25 * lines ? least : 170 + 25 * lines
 
 set border 3 lc rgb GREY
 set tics nomirror tc rgb "black"

@@ -1,6 +1,7 @@
 /* A fetch, stage by stage. Each takes what the stage before left in pipe->at[layer]. */
 #include "decode/fetch.h"
 
+#include "decode/hybrid.h"
 #include "decode/work.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
 {
     return layer < pipe->plan->layers && !setup_loads_whole(pipe->setup, layer) &&
-           pipe_row(pipe, layer) != NULL;
+           pipe_row(pipe, layer) != NULL && !hybrid_is(pipe->setup, layer);
 }
 
 uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])

@@ -8,7 +8,8 @@
  * earlier, the next one when something can. Returns how many (0 to 2). */
 uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
 
-/* Is this layer's KV asked for with a query? (Not when it is resident, or loaded whole.) */
+/* Is this layer's KV asked for with a query? (Not when it is resident, loaded whole, or attended to
+ * where it is.) */
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
 
 /* Scoring the entries of so many (sequence, head) pairs, and top-k over the scores. */

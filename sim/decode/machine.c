@@ -59,6 +59,7 @@ static bool add_link(struct pipe *pipe, struct engine_use hbm, struct engine_use
     routes[ROUTE_COPY_IN] = (struct engine_route){{way_in, either, memory, hbm}, 4};
     routes[ROUTE_COPY_OUT] = (struct engine_route){{way_out, either, memory, hbm}, 4};
     routes[ROUTE_GATHER] = (struct engine_route){{twice}, 1};
+    routes[ROUTE_CPU_READ] = (struct engine_route){{memory}, 1};
     return true;
 }
 

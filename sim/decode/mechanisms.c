@@ -15,6 +15,7 @@ static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pa
                                               "sm-zero-copy", "cpu-store",   NULL};
 static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
+static const char *const attention_values[] = {"gpu", "hybrid", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
 static const char *const micro_batch_values[] = {"whole", "zig-zag", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
@@ -83,6 +84,9 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("admit_ctas", admit_ctas, UNIT_COUNT, "1", "CTAs a (sequence, head) that admit misses"),
     CHOICE("prefetch", prefetch, prefetch_values, "none",
            "whether a layer's KV is asked for a layer ahead"),
+    CHOICE(
+        "attention", attention, attention_values, "gpu",
+        "who attends: the GPU; or it to a window, the budget, and the CPU to what is kept outside"),
     CHOICE("sync", sync, sync_values, "gpu",
            "who waits for indices and for KV: launch thread or kernel"),
     WHOLE("syncs", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU a layer"),
@@ -125,6 +129,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
 {
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
+    bool hybrid = m->attention == ATTEND_HYBRID;
     bool caches = strcmp(m->policy->name, "none") != 0;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     const struct rule rules[] = {
@@ -151,8 +156,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "reuse difficulty is a matter of query labels: policy qsac"},
         {offload && m->selection < 1 &&
              (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE),
-         "transfer",
-         "a copy engine moves contiguous KV, and a selection is scattered"},
+         "transfer", "a copy engine moves contiguous KV, and a selection is scattered"},
         {graph && offload && m->sync == SYNC_CPU, "launch",
          "a CUDA graph cannot contain a synchronisation with the CPU"},
         {graph && offload && m->transfer == TRANSFER_GATHER_COPY, "launch",
@@ -185,6 +189,18 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "whole layers come without a query: nothing is synchronised but by a barrier"},
         {whole_layers && m->manager == MANAGER_CPU, "manager",
          "whole layers come without a query: there is nothing to look up"},
+        {hybrid && !offload, "attention",
+         "nothing is offloaded, so the CPU has nothing to attend to"},
+        {hybrid && !m->policy->names_for_cpu, "attention",
+         "the CPU attends to what a policy keeps for it: policy window-maw"},
+        {!hybrid && m->policy->names_for_cpu, "policy",
+         "it keeps entries for the CPU to attend to: attention hybrid"},
+        {hybrid && m->budget.value == 0, "budget", "the GPU attends to a window, the budget"},
+        {hybrid && m->manager == MANAGER_CPU, "manager",
+         "what the GPU attended to is averaged there: the CPU manages no cache"},
+        {hybrid && m->merge, "merge", "nothing is fetched that could be admitted"},
+        {hybrid && m->prefetch != PREFETCH_NONE, "prefetch",
+         "the CPU attends with the layer's own query: nothing can be asked for ahead"},
         {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
          "an execution buffer is filled in its own layer: it cannot be prefetched"},
     };

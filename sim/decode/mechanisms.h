@@ -38,6 +38,7 @@ enum sync { SYNC_CPU, SYNC_GPU };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
 enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG };
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
+enum attend { ATTEND_GPU, ATTEND_HYBRID };
 
 /* HBM for the cache: so many bytes in all, a share of the KV, a multiple of the selection, or
  * tokens a layer. */
@@ -76,8 +77,9 @@ struct mechanisms {
     int merge; /* hits are copied into an execution buffer, misses once more into the cache */
     uint64_t hit_ctas, admit_ctas; /* a (sequence, head), of these two copies */
     int prefetch;
+    int attention; /* the GPU attends to everything, or the CPU to what lies outside its window */
     int sync;
-    uint64_t syncs;    /* synchronisations a layer, by the CPU */
+    uint64_t syncs; /* synchronisations a layer, by the CPU */
     int barrier;    /* when the launch thread waits for all kernels and copies */
     double weights; /* share of each layer's weights that stays in HBM; the rest is streamed */
     int weights_pageable;

@@ -2,6 +2,7 @@
  * wrapping, and below 2^53 (8 PiB) every figure is an exact integer. */
 #include "decode/memory.h"
 
+#include "decode/hybrid.h"
 #include "decode/stream.h"
 
 #include <math.h>
@@ -165,6 +166,37 @@ static double workspace_bytes(const struct setup *setup, uint32_t batch)
                     8 * 2.0 * setup->model.hidden);
 }
 
+/* KV on the host: a copy of everything; or, where a window moves on, what has left it. */
+static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                            uint64_t offloaded, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
+    if (m->attention != ATTEND_HYBRID) {
+        return pairs * (double)setup->context * token;
+    }
+    double window = (double)(m->sinks + m->recent + sizes->cache_tokens);
+    return pairs * fmax(0, (double)setup->context - window) * (token + HYBRID_AVERAGE_BYTES);
+}
+
+/* What HBM holds of it besides: the index of heads that select, or the averages of a window. */
+static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                             uint64_t offloaded, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double entry = m->retrieval_in_place ? 0 : setup_entry_bytes(setup), heads = 0;
+    if (m->attention == ATTEND_HYBRID) {
+        return (double)offloaded * (double)sizes->cache_tokens * HYBRID_AVERAGE_BYTES * batch;
+    }
+    if (m->estimation > 0) { /* the summary of an entry is a key and a value */
+        entry = fmax(entry, (double)model_kv_head_bytes(&setup->model));
+    }
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        heads += setup_attends_all(setup, l) ? 0 : model_kv_heads(&setup->model);
+    }
+    return heads * (double)sizes->entries * entry * batch;
+}
+
 struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
                         uint64_t offloaded, uint32_t batch)
 {
@@ -172,17 +204,12 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
     uint64_t token = model_kv_head_bytes(&setup->model);
     double one = (double)token * batch;
     double window = fmin((double)(m->sinks + m->recent), (double)setup->context);
-    double heads = 0, all = 0; /* heads that select; bytes of all KV */
+    double all = 0; /* bytes of all KV */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        double kv_heads = model_kv_heads(&setup->model);
-        heads += setup_attends_all(setup, l) ? 0 : kv_heads;
-        all += kv_heads * (double)memory_head_bytes(setup, l) * batch;
+        all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
     }
     double away = (double)offloaded * (double)setup->context * one;
-    double entry = m->retrieval_in_place ? 0 : setup_entry_bytes(setup);
-    if (m->estimation > 0) { /* the summary of an entry is a key and a value */
-        entry = fmax(entry, (double)token);
-    }
+    double host = host_kv_bytes(setup, sizes, offloaded, batch);
     double staging = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m)
                          ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one
                          : 0;
@@ -192,10 +219,10 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
         .resident = whole(all - away),
         .window = whole((double)offloaded * window * one),
         .cache = whole((double)offloaded * (double)sizes->cache_tokens * one),
-        .metadata = whole(heads * (double)sizes->entries * entry * batch),
+        .metadata = whole(metadata_bytes(setup, sizes, offloaded, batch)),
         .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup)),
         .workspace = whole(workspace_bytes(setup, batch)),
-        .dram = whole((away + staging + streamed) * setup->model.tensor_parallel),
+        .dram = whole((host + staging + streamed) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +

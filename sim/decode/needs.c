@@ -22,6 +22,8 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool copies = (offload && !stores && !loads) || streams;
     bool pageable =
         (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
+    bool hybrid = m->attention == ATTEND_HYBRID;
+    bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct need needs[] = {
         {CURVE_GPU_HBM_CAPACITY, true},
         {CURVE_GPU_HBM_BANDWIDTH, true},
@@ -40,23 +42,24 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_LINK_D2H, link},
         {CURVE_LINK_DUPLEX, link},
         {CURVE_LINK_COPY_LATENCY, link},
-        {CURVE_LINK_ROUND_TRIP, loads},
-        {CURVE_LINK_ZERO_COPY, loads},
+        {CURVE_LINK_ROUND_TRIP, loads || hybrid},
+        {CURVE_LINK_ZERO_COPY, loads || hybrid},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
         {CURVE_LINK_GPUS_PER_UPLINK, link},
         {CURVE_HOST_LAUNCH, !graph},
         {CURVE_HOST_GRAPH_LAUNCH, graph},
-        {CURVE_HOST_COPY_CALL, copies && !graph},
+        {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},
         {CURVE_HOST_SYNC, true},
         {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
         {CURVE_HOST_DRAM_BANDWIDTH, link},
-        {CURVE_HOST_CORES, pool || stores},
-        {CURVE_HOST_POOL_HANDOFF, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_CORES, pool || stores || hybrid},
+        {CURVE_HOST_POOL_HANDOFF, (offload && m->manager == MANAGER_CPU) || hybrid},
         {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, offload && m->transfer == TRANSFER_GATHER_COPY},
+        {CURVE_HOST_ATTENTION, hybrid},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {

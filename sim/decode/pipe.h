@@ -28,6 +28,7 @@ enum pipe_route {
     ROUTE_COPY_IN,   /* link, DRAM, HBM */
     ROUTE_COPY_OUT,  /* the same, the other way */
     ROUTE_GATHER,    /* DRAM, read and written */
+    ROUTE_CPU_READ,  /* DRAM, read */
     ROUTE_COUNT
 };
 
@@ -43,11 +44,12 @@ struct pipe_mark {
 
 /* Tasks of a layer that later stages wait for; ENGINE_NONE when there are none. */
 struct pipe_layer {
-    engine_task_id selected;  /* indices, on the side that needs them */
+    engine_task_id selected;  /* indices, on the side that needs them; or the query, on the host */
     engine_task_id looked_up; /* which of them hit */
     engine_task_id fetched;   /* the missed KV, in HBM */
     engine_task_id attended;  /* its buffer is free */
     engine_task_id updated;   /* the cache's update, where the layer waits for it */
+    engine_task_id answered;  /* the CPU's share of attention, where the GPU reads it */
 };
 
 /* What comes in a known order, a slot ahead of its use (stream.h). Two buffers of each: entry n % 2

@@ -16,7 +16,7 @@ const char *const pipeline_part_names[PART_COUNT] = {
 #undef PART
 };
 
-/* Tokens that each head of a layer attends to. */
+/* Tokens that each head of a layer attends to on the GPU. */
 static uint64_t attended_tokens(const struct pipe *pipe, uint32_t layer)
 {
     const struct mechanisms *m = &pipe->setup->mechanisms;
@@ -24,7 +24,9 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t layer)
     if (setup_attends_all(pipe->setup, layer)) {
         return all;
     }
-    uint64_t some = pipe->plan->selected_tokens + m->sinks + m->recent;
+    bool chosen = m->policy->chooses_own;
+    uint64_t some =
+        (chosen ? pipe->plan->cache_tokens : pipe->plan->selected_tokens) + m->sinks + m->recent;
     return some < all ? some : all;
 }
 
@@ -60,8 +62,8 @@ static bool allocate(struct pipe *pipe, struct error *why)
         return false;
     }
     for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] =
-            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
+                                          ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
     return true;
 }

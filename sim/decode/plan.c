@@ -2,6 +2,7 @@
 #include "decode/plan.h"
 
 #include "base/array.h"
+#include "decode/hybrid.h"
 #include "decode/memory.h"
 #include "decode/resident.h"
 
@@ -127,6 +128,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     plan->selected_tokens = sizes.selected_tokens;
     plan->estimated_entries = sizes.estimated_entries;
     plan->cache_tokens = sizes.cache_tokens;
+    plan->cpu_threads = hybrid_threads(setup, trust);
     plan->memory = memory_of(setup, &sizes, offloaded, plan->batch);
     plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
@@ -221,6 +223,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .manager_unit = (double)m->granularity,
         .warmup = plan->warmup,
         .steps = plan->steps,
+        .cpu_threads = plan->cpu_threads,
         .whole_layers = whole_layers(setup),
         .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
     };
@@ -231,10 +234,10 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     const struct replay_plan replay = plan_replay(setup, plan);
     const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
     const uint64_t numbers[] = {
-        replay.layers,          replay.kv_heads,    replay.batch,      replay.context,
-        (uint64_t)replay.order, replay.sinks,       replay.recent,     replay.warmup,
-        replay.steps,           replay.whole_layers, replay.speculates,
-        replay.seed,
+        replay.layers,          replay.kv_heads,     replay.batch,      replay.context,
+        (uint64_t)replay.order, replay.sinks,        replay.recent,     replay.warmup,
+        replay.steps,           replay.whole_layers, replay.speculates, replay.seed,
+        replay.cpu_threads,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

@@ -37,6 +37,7 @@ struct plan {
     uint64_t estimated_entries; /* a head */
     uint64_t cache_tokens;      /* a head */
     uint64_t budget_bytes;
+    uint32_t cpu_threads; /* that attend to what is kept outside HBM; 0: none do */
     struct memory memory;
     uint64_t hbm_limit, dram_limit;
     bool fits;

@@ -7,7 +7,9 @@
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    return m->selection >= 1 || layer < m->full_layers ||
+    bool chosen =
+        m->policy->chooses_own && !(layer == 0 && m->resident_heads == RESIDENT_FIRST_LAYER);
+    return (m->selection >= 1 && !chosen) || layer < m->full_layers ||
            setup->model.layers[layer].attention == ATTENTION_SLIDING;
 }
 

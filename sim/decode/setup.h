@@ -46,8 +46,9 @@ struct setup {
     char *scenario; /* canonical text of everything above, owned */
 };
 
-/* Does this layer attend to all tokens that it holds? It does when nothing selects, when it is one
- * of those that load everything, and when it holds a window only. */
+/* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy chooses
+ * what it keeps, when the layer is one of those that load everything, and when it holds a window
+ * only. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
 /* Does all KV of this layer cross the link, in a known order and so a layer ahead? */

@@ -3,6 +3,7 @@
  * A stage looks at the mechanisms and puts its tasks, or none; the table below is the whole
  * program of a layer for every system. */
 #include "decode/fetch.h"
+#include "decode/hybrid.h"
 #include "decode/stream.h"
 #include "decode/work.h"
 
@@ -93,7 +94,19 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }
 
-/* The new token's K and V of offloaded heads, to the host. */
+/* Bytes of one pair that leave HBM in this step: the new token's K and V; of a window, once it has
+ * moved by a block, that block with the average of each entry. */
+static double leaving_bytes(const struct pipe *pipe, uint32_t layer)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    if (!hybrid_is(pipe->setup, layer)) {
+        return pipe->head_bytes;
+    }
+    bool moved = pipe->step % m->granularity == 0;
+    return moved ? (double)m->granularity * (pipe->head_bytes + HYBRID_AVERAGE_BYTES) : 0;
+}
+
+/* What leaves of offloaded heads, to the host. */
 static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct profile *profile = &pipe->setup->profile;
@@ -107,7 +120,10 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
     if (pipe->plan->offloaded[layer] == 0) {
         return true;
     }
-    work.bytes = pipe->head_bytes * pipe->plan->offloaded[layer] * pipe_sequences(pipe);
+    work.bytes = leaving_bytes(pipe, layer) * pipe->plan->offloaded[layer] * pipe_sequences(pipe);
+    if (work.bytes == 0) {
+        return true;
+    }
     work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
     work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
@@ -119,8 +135,8 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_H2D, PIPE_D2H};
-    bool last = pipe->micro_batch + 1 == pipe->plan->micro_batch_count &&
-                (pipe->halves & HALF_FFN) != 0;
+    bool last =
+        pipe->micro_batch + 1 == pipe->plan->micro_batch_count && (pipe->halves & HALF_FFN) != 0;
     (void)layer;
     struct work work = {
         .part = PART_SYNC,
@@ -152,7 +168,11 @@ const struct stage layer_stages[] = {
     {"transfer", true, HALF_ATTENTION, fetch_transfer},
     {"merge", true, HALF_ATTENTION, emit_hits},
     {"local", false, HALF_ATTENTION, emit_local},
+    {"ask", false, HALF_ATTENTION, hybrid_ask},
     {"attend", false, HALF_ATTENTION, emit_attend},
+    {"average", false, HALF_ATTENTION, hybrid_average},
+    {"cpu-attend", false, HALF_ATTENTION, hybrid_attend},
+    {"combine", false, HALF_ATTENTION, hybrid_combine},
     {"update", true, HALF_ATTENTION, fetch_update},
     {"admit", true, HALF_ATTENTION, emit_admit},
     {"post", false, HALF_FFN, emit_post},

@@ -15,7 +15,8 @@ enum system_class system_class_of(const struct mechanisms *m)
         return CLASS_BANDWIDTH_BOUND;
     }
     if (m->manager == MANAGER_CPU || m->sync == SYNC_CPU || m->barrier != BARRIER_NONE ||
-        m->transfer == TRANSFER_GATHER_COPY || m->transfer == TRANSFER_PAGEABLE) {
+        m->transfer == TRANSFER_GATHER_COPY || m->transfer == TRANSFER_PAGEABLE ||
+        m->attention == ATTEND_HYBRID) {
         return CLASS_CPU_MANAGED;
     }
     return m->selection < 1 || m->budget.value > 0 ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;

@@ -65,9 +65,7 @@ bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_i
     return work_put(pipe, &work, out, why);
 }
 
-/* One call a kernel. `first` is what the first kernel waits for: the others are launched while it
- * runs. */
-static bool launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why)
+bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why)
 {
     if (pipe->setup->mechanisms.launch == LAUNCH_GRAPH) {
         *first = pipe->graph;
@@ -87,7 +85,7 @@ bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, ui
     engine_task_id first;
     kernels = kernels > 0 ? kernels : 1;
     kernel = kernel_at_least(pipe->setup, kernel, kernels);
-    if (!launch(pipe, kernels, &first, why)) {
+    if (!work_launch(pipe, kernels, &first, why)) {
         return false;
     }
     struct work work = {

@@ -61,6 +61,7 @@ static void empty_preset_is_all_defaults(void **state)
     assert_int_equal(m.transfer, TRANSFER_COPY_ENGINE);
     assert_int_equal(m.merge, 0);
     assert_int_equal(m.prefetch, PREFETCH_NONE);
+    assert_int_equal(m.attention, ATTEND_GPU);
     assert_int_equal(m.sync, SYNC_GPU);
     assert_int_equal(m.launch, LAUNCH_EAGER);
     assert_int_equal(m.operators, 40);
@@ -68,11 +69,11 @@ static void empty_preset_is_all_defaults(void **state)
     assert_true(mechanisms_offload(&m));
 }
 
-/* What a value of some mechanism needs beside it: nothing, a cache, one of query labels, or
- * micro-batches. */
+/* What a value of some mechanism needs beside it: nothing, a cache, one of query labels, one that
+ * keeps entries for the CPU, or micro-batches. */
 static const char *const companions[] = {
     "", "policy: lru\nbudget: 1x\n", "policy: qsac\nbudget: 1x\n",
-    "prefetch: whole-layer\nmicro_batch_sequences: 4\n"};
+    "policy: window-maw\nbudget: 1x\n", "prefetch: whole-layer\nmicro_batch_sequences: 4\n"};
 
 static void every_value_of_a_choice_is_its_number(void **state)
 {
@@ -350,6 +351,26 @@ static const struct {
      "query labels live on the GPU: the CPU cannot manage them"},
     {"{prefetch: next-layer, merge: yes, policy: lru, budget: 1x}", "merge",
      "an execution buffer is filled in its own layer: it cannot be prefetched"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, resident_heads: all}", "policy",
+     "nothing is offloaded, so nothing is cached"},
+    {"{attention: hybrid, resident_heads: all}", "attention",
+     "nothing is offloaded, so the CPU has nothing to attend to"},
+    {"{attention: hybrid, policy: lru, budget: 1x}", "attention",
+     "the CPU attends to what a policy keeps for it: policy window-maw"},
+    {"{policy: window-maw, budget: 1x}", "policy",
+     "it keeps entries for the CPU to attend to: attention hybrid"},
+    {"{attention: hybrid, policy: window-maw}", "budget",
+     "the GPU attends to a window, the budget"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, retrieval: hata}", "retrieval",
+     "the policy attends to what it keeps: nothing is retrieved"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, manager: cpu}", "manager",
+     "what the GPU attended to is averaged there: the CPU manages no cache"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, merge: yes}", "merge",
+     "nothing is fetched that could be admitted"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, prefetch: next-layer}", "prefetch",
+     "the CPU attends with the layer's own query: nothing can be asked for ahead"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, launch: graph, sync: cpu}", "launch",
+     "a CUDA graph cannot contain a synchronisation with the CPU"},
 };
 
 static void contradictions_are_refused_with_their_reason(void **state)
@@ -379,6 +400,8 @@ static const char *const allowed[] = {
     "{launch: graph, sync: gpu, syncs: 1}",
     "{launch: graph, transfer: gather+copy, resident_heads: all}",
     "{manager: gpu, policy: qsac}",
+    "{attention: hybrid, policy: window-maw, budget: 1x, launch: graph, sync: gpu}",
+    "{attention: hybrid, policy: window-maw, budget: 64tok, resident_heads: first-layer}",
     "{policy: lru, budget: 0x}",
     "{prefetch: next-layer, merge: yes, resident_heads: all}",
     "{selection: 30%, estimation: 70%, retrieval: clusters, transfer: sm-zero-copy}",
@@ -429,7 +452,8 @@ static void shipped_systems_are_sensible(void **state)
         assert_string_equal(info.name, names[i]);
         assert_true(info.summary[0] != '\0' && strlen(info.summary) < sizeof info.summary - 1);
         assert_true(info.paper[0] != '\0' && strlen(info.paper) < sizeof info.paper - 1);
-        assert_int_equal(strcmp(info.lossless, "exact") == 0, m.selection >= 1);
+        assert_int_equal(strcmp(info.lossless, "exact") == 0,
+                         m.selection >= 1 && m.attention == ATTEND_GPU);
         if (!mechanisms_offload(&m)) {
             assert_near(m.budget.value, 0, 0);
         } else if (m.selection < 1) {

@@ -1,0 +1,42 @@
+/* Attention on both sides of the link: the GPU attends to its window while the CPU attends, where
+ * they lie, to the entries outside it that the policy keeps. In one layer:
+ *
+ *     launch thread |pre|copy|att|avg| |..sync..|..........................|combine|post|
+ *     main stream   |    pre     |  window  |avg|                          |combine|post|
+ *     D2H engine                 |Q|
+ *     CPU pool                                  | hand-off | kept entries  |
+ *
+ * A thread for each task is woken. A task is some adjacent heads, padded to the longest
+ * (cpu_heads.h); their K and V are read once for all query heads of a group: bound by memory, never
+ * by arithmetic. So the time is that of all padded bytes at the rate of the threads at work, or of
+ * the longest task at one thread's rate. The GPU then reads the CPU's output and its log-sum-exp
+ * from pinned memory and merges both. HGCA is such a system.
+ *
+ * With `sync: gpu` nothing of this takes the launch thread: kernels store Q and poll for the
+ * output. What attention weighed is averaged by one more kernel, beside the CPU. A layer in which
+ * no head keeps anything does none of this but the average.
+ */
+#ifndef DECODE_HYBRID_H
+#define DECODE_HYBRID_H
+
+#include "decode/pipe.h"
+
+#define HYBRID_AVERAGE_BYTES 4.0 /* of an entry's average attention: fp32 */
+
+/* Does the CPU attend to a part of this layer? */
+bool hybrid_is(const struct setup *setup, uint32_t layer);
+
+/* Threads of the pool for one GPU; 0 where the CPU attends to nothing. */
+uint32_t hybrid_threads(const struct setup *setup, struct trust *trust);
+
+/* Of so many (sequence, KV head) pairs: their queries, and what the CPU answers. */
+double hybrid_query_bytes(const struct model *model, uint64_t pairs);
+double hybrid_answer_bytes(const struct model *model, uint64_t pairs);
+
+/* Stages, in program order; the GPU's attention stands behind the first. */
+bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why);
+bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why);
+bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why);
+bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why);
+
+#endif
