@@ -95,7 +95,7 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 }
 
 /* RetroInfer without what allows no prefetch, and no graph. */
-#define MECHANISM_BASE "system=retroinfer", "mechanisms={merge: no, sync: gpu}"
+#define MECHANISM_BASE "system=retroinfer", "mechanisms={merge: no, sync: gpu, weights: 50%}"
 
 /* Every value of every mechanism that the rest of the system allows: the same value, the same
  * identity; another one, another. */
