@@ -29,28 +29,20 @@ enum { TEXT = 128 };
 
 static void print_percent(double share, FILE *out)
 {
-    double percent = 100 * share;
+    double percent = fabs(share) < 0.0005 ? 0 : 100 * share; /* no "-0.0" */
     fprintf(out, "%s%.*f %%", percent > 0 ? "+" : "", fabs(percent) < 9.95 ? 1 : 0, percent);
 }
 
-/* The systems of a rank, in the order of the runs' times. */
+/* The systems of a rank, as published or as predicted. */
 static void print_order(const struct comparison *comparison, const struct comparison_row *row,
-                        bool by_time, FILE *out)
+                        bool predicted, FILE *out)
 {
-    const struct result *results[PAPER_MOST_RUNS];
-    int count = 0;
-    for (; count < PAPER_MOST_RUNS && row->row->runs[count].root != NULL; count++) {
-        const struct result *result = comparison_result(comparison, row, count);
-        int at = count;
-        for (; by_time && at > 0 &&
-               results[at - 1]->cells[COLUMN_STEP].integer > result->cells[COLUMN_STEP].integer;
-             at--) {
-            results[at] = results[at - 1];
-        }
-        results[at] = result;
-    }
-    for (int i = 0; i < count; i++) {
-        fprintf(out, "%s%s", i > 0 ? ", " : "", results[i]->cells[COLUMN_SYSTEM].text);
+    uint32_t order[PAPER_MOST_RUNS], count;
+    comparison_order(comparison, row, order, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        int run = (int)(predicted ? order[i] : i);
+        fprintf(out, "%s%s", i > 0 ? ", " : "",
+                comparison_result(comparison, row, run)->cells[COLUMN_SYSTEM].text);
     }
 }
 
@@ -115,34 +107,44 @@ static const struct result_item *largest_part(const struct result *result)
 static const struct curve *curve_of(const struct comparison *comparison,
                                     const struct comparison_row *row, enum curve_id id)
 {
-    return &comparison->runs[row->runs[PAPER_RUN]].setup.profile.curves[id];
+    const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].setup;
+    return id == CURVE_COUNT ? NULL : &setup->profile.curves[id];
 }
 
-/* The figure that would explain the error, and where most of the step goes. */
-static void print_suspect(const struct comparison *comparison, const struct comparison_row *row,
-                          FILE *out)
+/* What a row of the clock is put down to: a figure of the machine, and where the time goes. */
+static void print_suspect(const struct comparison_row *row, const struct curve *curve,
+                          const struct result *result, FILE *out)
 {
-    const struct result *result = comparison_result(comparison, row, PAPER_RUN);
     const struct comparison_end *suspect = &row->suspect;
-    if (row->row->rank || result == NULL) {
-        return;
-    }
-    if (suspect->curve == CURVE_COUNT) {
+    const struct result_item *part = largest_part(result);
+    if (curve == NULL) {
         fputs(" no figure's range brings it nearer.", out);
     } else {
-        const char *basis = basis_name(curve_of(comparison, row, suspect->curve)->basis);
         fprintf(out, " `%s` (%s) at %s%.0f %% of itself would %s", curve_kinds[suspect->curve].name,
-                basis, suspect->error == 0 ? "about " : "", 100 * suspect->share,
+                basis_name(curve->basis), suspect->error == 0 ? "about " : "", 100 * suspect->share,
                 suspect->error == 0 ? "meet it." : "leave ");
         if (suspect->error != 0) {
             print_percent(suspect->error, out);
             fputc('.', out);
         }
     }
-    if (result->part_count > 0) {
-        const struct result_item *part = largest_part(result);
-        fprintf(out, " Largest part of the step: %s, %.0f %%.", part->name,
-                100 * (double)part->ns / (double)result->cells[COLUMN_STEP].integer);
+    fprintf(out, " Largest part of the step: %s, %.0f %%.", part->name,
+            100 * (double)part->ns / (double)result->cells[COLUMN_STEP].integer);
+}
+
+static void print_cause(const struct comparison *comparison, const struct comparison_row *row,
+                        FILE *out)
+{
+    const struct result *result = comparison_result(comparison, row, PAPER_RUN);
+    if (row->row->rank || result == NULL) {
+        return;
+    }
+    if (!result->cells[COLUMN_STEP].set) {
+        fprintf(out, " %s.", result->message);
+    } else if (row->class_name == comparison_trace_class) {
+        fprintf(out, " it rests on %s.", result->cells[COLUMN_TRACE_SOURCE].text);
+    } else {
+        print_suspect(row, curve_of(comparison, row, row->suspect.curve), result, out);
     }
 }
 
@@ -162,7 +164,7 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
     if (said->not_comparable != NULL) {
         fprintf(out, " %s.", said->not_comparable);
     } else {
-        print_suspect(comparison, row, out);
+        print_cause(comparison, row, out);
     }
     if (said->note != NULL && !goes_on) {
         fprintf(out, " %s.", said->note);

@@ -19,16 +19,21 @@
 enum verdict { VERDICT_MET, VERDICT_MISSED, VERDICT_NOT_COMPARABLE, VERDICT_COUNT };
 extern const char *const verdict_names[VERDICT_COUNT];
 
+/* Classes of rows besides those of systems. */
+extern const char comparison_geometry_class[], comparison_trace_class[], comparison_rank_class[];
+
 /* What the error becomes with one figure at a share of itself. */
 struct comparison_end {
     enum curve_id curve; /* CURVE_COUNT: none */
     double share, error;
 };
 
+#define COMPARISON_NO_RUN UINT32_MAX
+
 struct comparison_row {
     const struct paper *paper;
     const struct paper_row *row;
-    uint32_t runs[PAPER_MOST_RUNS]; /* in the comparison; UINT32_MAX: none */
+    uint32_t runs[PAPER_MOST_RUNS]; /* in the comparison, or COMPARISON_NO_RUN */
     const char *class_name;
     double tolerance;
     enum verdict verdict;
@@ -66,6 +71,10 @@ void comparison_release(struct comparison *comparison);
  * promises says nothing, and does not count. */
 void comparison_bands(const struct comparison *comparison,
                       struct error_band bands[SYSTEM_CLASS_COUNT]);
+
+/* The runs of a rank as predicted, best first. */
+void comparison_order(const struct comparison *comparison, const struct comparison_row *row,
+                      uint32_t order[PAPER_MOST_RUNS], uint32_t *count);
 
 /* The result of a row's run, NULL where it has none. */
 const struct result *comparison_result(const struct comparison *comparison,

@@ -96,6 +96,10 @@ static bool build_rank(const struct paper *paper, const struct node *node, struc
         return node_error(list, why, "a rank is a list of 2 to %d runs", PAPER_MOST_RUNS);
     }
     row->rank = true;
+    if (row->take.count == 0) {
+        row->take.terms[0].column = COLUMN_DECODE_RATE;
+        row->take.count = 1;
+    }
     for (size_t i = 0; i < list->count; i++) {
         if (!build_run(paper, node, point, list->children[i], &row->runs[i], why)) {
             return false;
@@ -108,14 +112,16 @@ static bool build_runs(const struct paper *paper, const struct node *node, struc
                        struct paper_row *row, struct error *why)
 {
     const struct node *against = node_get(node, "against"), *minus = node_get(node, "minus");
+    if (!formula_read(node_get(node, "take"), &row->take, why)) {
+        return false;
+    }
     if (node_get(node, "rank") != NULL) {
         return build_rank(paper, node, point, row, why);
     }
     if (node_get(node, "take") == NULL && row->not_comparable != NULL) {
         return true;
     }
-    return require(node, "take", why) && formula_read(node_get(node, "take"), &row->take, why) &&
-           formula_read(node_get(node, "over"), &row->over, why) &&
+    return require(node, "take", why) && formula_read(node_get(node, "over"), &row->over, why) &&
            build_run(paper, node, point, NULL, &row->runs[PAPER_RUN], why) &&
            (against == NULL ||
             build_run(paper, node, point, against, &row->runs[PAPER_AGAINST], why)) &&

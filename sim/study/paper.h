@@ -5,16 +5,17 @@
  *   scenario: {model: llama-3-8b, hardware: a40, trace: llama-3-8b-like, context: 131072}
  *   rows:
  *     - what: RetroInfer over all KV in HBM
- *       set: {system: retroinfer}       # over the scenario
- *       take: layer_us                  # what is predicted (formula.h)
- *       against: {system: fullattn}     # divided by the same of this run, which is `set`, but for
- * these published: 137%                 # or "1490us..1517us" note: "..."                     #
- * what a miss needs: where it comes from, what would settle it
+ *       set: {system: retroinfer}      # over the scenario
+ *       take: layer_us                 # what is predicted (formula.h)
+ *       against: {system: fullattn}    # over the same of another run: `set`, and this over it
+ *       published: 137%                # or 1490us..1517us
+ *       note: "..."                    # of a miss: what would settle it
  *
  * `over` (other figures to divide by, of the run itself where there is no `against`), `minus` (a
  * run to subtract), `sweep` (one key and a list: a row for each value, with a list in `published`).
- * `rank` in place of `take`: runs, fastest first. `not_comparable`: the reason; such a row counts
- * for nothing and may lack all but `what` and `published`.
+ * `rank`: runs, the one with the best `take` first, which is decode_tokens_per_s unless said.
+ * `not_comparable`: the reason; such a row counts for nothing and may lack all but `what` and
+ * `published`.
  */
 #ifndef STUDY_PAPER_H
 #define STUDY_PAPER_H
@@ -24,7 +25,7 @@
 
 enum { PAPER_MOST_RUNS = 8 };
 
-/* The runs of a row by role; of a rank all of them, fastest first. */
+/* The runs of a row by role; of a rank all of them, the best first. */
 enum paper_role { PAPER_RUN, PAPER_AGAINST, PAPER_MINUS };
 
 struct paper_row {
