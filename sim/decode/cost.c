@@ -62,19 +62,22 @@ struct kernel cost_topk(const struct setup *setup, double elements)
 
 /* Matrix products of fp8 weights run at the fp8 rate, all others at bf16's: weights of fewer bits
  * are unpacked before the product. */
-static struct kernel cost_operator(const struct setup *setup, const struct model_operator *op)
+struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes)
 {
     const struct profile *profile = &setup->profile;
     struct trust trust = {BASIS_MEASURED, false};
-    struct kernel kernel = cost_read(setup, (double)(op->weight_bytes + op->data_bytes));
-    if (!op->matrix || op->flops <= 0) {
-        return kernel;
-    }
     bool fp8 = setup->model.weights == DTYPE_FP8;
     double peak =
         profile_value(profile, fp8 ? CURVE_GPU_FLOPS_FP8 : CURVE_GPU_FLOPS_BF16, 0, &trust);
-    double share = profile_value(profile, CURVE_GPU_FLOPS_SHARE, op->rows, &trust);
-    return bounded(kernel, op->flops * 1e9 / (peak * share), trust);
+    double share = profile_value(profile, CURVE_GPU_FLOPS_SHARE, rows, &trust);
+    return bounded(cost_read(setup, bytes), flops * 1e9 / (peak * share), trust);
+}
+
+static struct kernel cost_operator(const struct setup *setup, const struct model_operator *op)
+{
+    double bytes = (double)(op->weight_bytes + op->data_bytes);
+    return op->matrix && op->flops > 0 ? cost_product(setup, op->flops, op->rows, bytes)
+                                       : cost_read(setup, bytes);
 }
 
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,

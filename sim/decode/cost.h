@@ -34,6 +34,9 @@ struct kernel cost_read(const struct setup *setup, double bytes);
  * (read and written). */
 struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas);
 
+/* A matrix product over `rows` rows that moves `bytes` in HBM. */
+struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes);
+
 /* Top-k over `elements` scores of a layer. */
 struct kernel cost_topk(const struct setup *setup, double elements);
 

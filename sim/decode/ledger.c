@@ -27,9 +27,12 @@ bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, stru
     return true;
 }
 
-void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held)
+void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held,
+                       uint64_t recomputed)
 {
-    uint64_t hit = held < wanted ? held : wanted, missed = wanted - hit;
+    uint64_t hit = held < wanted ? held : wanted;
+    uint64_t again = recomputed < wanted - hit ? recomputed : wanted - hit;
+    uint64_t missed = wanted - hit - again;
     layers = layers < ledger->layers ? layers : ledger->layers;
     for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
         struct ledger_row *row = &ledger->rows[i];
@@ -40,6 +43,7 @@ void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, 
                 .hit = pairs * hit,
                 .missed = pairs * missed,
                 .missed_worst = pairs > 0 ? missed : 0,
+                .recomputed = pairs * again,
                 .fetching_heads = missed > 0 ? pairs : 0,
                 .offloaded_heads = pairs,
                 .mass = pairs,
@@ -57,6 +61,7 @@ void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t 
         row->missed_worst = pair->missed_worst;
     }
     row->for_cpu += times * pair->for_cpu;
+    row->recomputed += times * pair->recomputed;
     row->for_cpu_padded += times * pair->for_cpu_padded;
     if (pair->for_cpu_worst > row->for_cpu_worst) {
         row->for_cpu_worst = pair->for_cpu_worst;

@@ -6,7 +6,7 @@
  *      ...
  *
  * Replay writes it and timing reads it; it knows no time. In every row wanted = hit + missed +
- * for_cpu.
+ * for_cpu + recomputed.
  */
 #ifndef DECODE_LEDGER_H
 #define DECODE_LEDGER_H
@@ -23,6 +23,7 @@ struct ledger_row {
     uint64_t for_cpu;          /* attended to by the CPU, where they are */
     uint64_t for_cpu_padded;   /* the same, with the padding of its tasks (cpu_heads.h) */
     uint64_t for_cpu_worst;    /* of its longest task */
+    uint64_t recomputed;       /* K and V made again, from activations or from the tokens */
     uint64_t lookups, updates; /* in units of the cache's manager; in query heads for a policy that
                                   needs queries */
     uint64_t inserts;          /* in units of the cache's manager */
@@ -49,8 +50,10 @@ void ledger_release(struct ledger *ledger);
 bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why);
 
 /* Make the first `layers` layers ones that load whole each step, whatever was replayed: every pair
- * wants `wanted` tokens, of which it holds the same `held`, and attends to all mass. */
-void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held);
+ * wants `wanted` tokens, of which it holds the same `held` and has `recomputed` made again, and
+ * attends to all mass. */
+void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held,
+                       uint64_t recomputed);
 
 /* Add `times` pairs, each with this row of its own, to a layer's row. */
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);

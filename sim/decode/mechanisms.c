@@ -17,7 +17,8 @@ static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
 static const char *const attention_values[] = {"gpu", "hybrid", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
-static const char *const micro_batch_values[] = {"whole", "zig-zag", NULL};
+static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", NULL};
+static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
 
 #define FIELD(member) offsetof(struct mechanisms, member)
@@ -42,7 +43,7 @@ const struct mechanism_key mechanism_keys[] = {
     {"policy", MECHANISM_POLICY, UNIT_COUNT, NULL, FIELD(policy), "none",
      "cache policy, or {name: qsac, eta: 0.8}"},
     {"budget", MECHANISM_BUDGET, UNIT_COUNT, NULL, FIELD(budget), "0x",
-     "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer"},
+     "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     WHOLE("granularity", granularity, UNIT_TOKENS, "1tok",
           "tokens of a block of the cache's manager"),
     WHOLE("sinks", sinks, UNIT_TOKENS, "4tok", "first tokens, always in HBM"),
@@ -95,10 +96,24 @@ const struct mechanism_key mechanism_keys[] = {
     REAL("weights", weights, UNIT_SHARE, "100%",
          "share of a layer's weights that stays in HBM; the rest is streamed a layer ahead"),
     SWITCH("weights_pageable", weights_pageable, "no", "streamed weights lie in pageable memory"),
+    SWITCH("weights_spread", weights_spread, "no",
+           "streamed weights cross in equal parts, one with each micro-batch"),
     CHOICE("micro_batch", micro_batch, micro_batch_values, "whole",
            "how many sequences pass a layer together"),
     WHOLE("micro_batch_sequences", micro_batch_sequences, UNIT_COUNT, "0",
           "sequences of a zig-zag block"),
+    WHOLE("micro_batch_tokens", micro_batch_tokens, UNIT_TOKENS, "0tok",
+          "tokens that a balanced micro-batch's buffers hold of each kind"),
+    WHOLE("micro_batch_overhead", micro_batch_overhead, UNIT_NS, "0us",
+          "time of the GPU that each micro-batch takes in each layer besides"),
+    CHOICE("representation", representation, representation_values, "kv",
+           "what is kept of a token: K and V, activations, some of each, or the token alone"),
+    REAL("representation_share", representation_share, UNIT_SHARE, "0%",
+         "share of what is not in HBM that is kept as activations, or run again from tokens"),
+    SWITCH("balance", balance, "no",
+           "choose that share so that recomputing K and V takes as long as loading the rest"),
+    SWITCH("balance_counts_act", balance_counts_act, "yes",
+           "the balance counts the loads of activations"),
     SWITCH("halves", halves, "no",
            "attention and FFN are two layers: weights and micro-batches pass twice"),
     CHOICE("launch", launch, launch_values, "eager",
@@ -131,6 +146,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool graph = m->launch == LAUNCH_GRAPH;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool caches = strcmp(m->policy->name, "none") != 0;
+    bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     const struct rule rules[] = {
         {m->selection <= 0 || m->selection > 1, "selection",
@@ -148,10 +164,12 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->selection < 1 && m->retrieval == RETRIEVAL_NONE, "selection",
          "a share can only be selected with a 'retrieval'"},
         {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},
-        {offload && !caches && m->budget.value > 0, "budget", "a budget needs a policy"},
+        {offload && !caches && has_budget && m->representation == REPRESENTATION_KV, "budget",
+         "a budget needs a policy"},
         {offload && !caches && m->manager == MANAGER_CPU, "manager",
          "there is no policy to manage"},
-        {offload && !caches && m->merge, "merge", "there is no policy to admit for"},
+        {offload && !caches && m->merge && m->representation == REPRESENTATION_KV, "merge",
+         "there is no policy to admit for"},
         {m->resident_heads == RESIDENT_DIFFICULTY && !m->policy->needs_queries, "resident_heads",
          "reuse difficulty is a matter of query labels: policy qsac"},
         {offload && m->selection < 1 &&
@@ -173,8 +191,28 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "retrieval", "the policy attends to what it keeps: nothing is retrieved"},
         {m->weights > 1, "weights", "it is a share, at most 100%"},
         {m->weights_pageable && m->weights == 1, "weights_pageable", "no weights are streamed"},
+        {m->weights_spread && m->micro_batch == MICRO_BATCH_WHOLE, "weights_spread",
+         "there are no micro-batches to spread them over"},
         {(m->micro_batch == MICRO_BATCH_ZIG_ZAG) != (m->micro_batch_sequences > 0),
          "micro_batch_sequences", "a zig-zag block, and nothing else, has a number of sequences"},
+        {(m->micro_batch == MICRO_BATCH_BALANCED) != (m->micro_batch_tokens > 0),
+         "micro_batch_tokens", "a balanced micro-batch, and nothing else, has a number of tokens"},
+        {m->micro_batch == MICRO_BATCH_BALANCED && !whole_layers, "micro_batch",
+         "buffers of whole layers are what balanced micro-batches fill: prefetch whole-layer"},
+        {m->representation != REPRESENTATION_KV && !whole_layers, "representation",
+         "K and V are recomputed for whole layers: prefetch whole-layer"},
+        {m->representation != REPRESENTATION_KV && m->resident_heads != RESIDENT_NONE,
+         "resident_heads", "K and V are recomputed for all heads of a layer"},
+        {m->representation != REPRESENTATION_KV && caches, "policy",
+         "nothing is looked up: HBM holds activations"},
+        {m->representation == REPRESENTATION_TOKENS && has_budget, "budget",
+         "tokens need no memory: there is nothing to hold in HBM"},
+        {m->representation_share > 1, "representation_share", "it is a share, at most 100%"},
+        {m->balance && m->representation != REPRESENTATION_HYBRID, "balance",
+         "only a hybrid of KV and activations has a share to choose"},
+        {m->representation_share > 0 && (m->balance || m->representation == REPRESENTATION_KV ||
+                                         m->representation == REPRESENTATION_ACT),
+         "representation_share", "a hybrid that is not balanced, or tokens, have a share"},
         {offload && m->micro_batch != MICRO_BATCH_WHOLE && !whole_layers, "micro_batch",
          "a selection is asked for by the whole batch: only whole layers come in micro-batches"},
         {offload && m->halves && !whole_layers, "halves",
@@ -183,7 +221,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "whole layers come without a query: nothing is selected"},
         {whole_layers && caches && strcmp(m->policy->name, "prefix") != 0, "policy",
          "what is loaded whole is held by position: policy prefix"},
-        {whole_layers && m->merge, "merge", "whole layers are not merged with a cache"},
+        {whole_layers && m->merge && m->representation == REPRESENTATION_KV, "merge",
+         "whole layers are not merged with a cache"},
         {whole_layers && m->full_layers > 0, "full_layers", "all layers are loaded whole"},
         {whole_layers && m->sync == SYNC_CPU, "sync",
          "whole layers come without a query: nothing is synchronised but by a barrier"},

@@ -36,7 +36,13 @@ enum transfer {
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
-enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG };
+enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG, MICRO_BATCH_BALANCED };
+enum representation {
+    REPRESENTATION_KV,
+    REPRESENTATION_ACT,
+    REPRESENTATION_HYBRID,
+    REPRESENTATION_TOKENS
+};
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
 enum attend { ATTEND_GPU, ATTEND_HYBRID };
 
@@ -45,6 +51,7 @@ enum attend { ATTEND_GPU, ATTEND_HYBRID };
 struct budget {
     enum unit unit; /* UNIT_BYTES, UNIT_SHARE, UNIT_TIMES or UNIT_TOKENS */
     double value;
+    bool rest; /* all HBM that nothing else takes, instead */
 };
 
 struct mechanisms {
@@ -83,8 +90,15 @@ struct mechanisms {
     int barrier;    /* when the launch thread waits for all kernels and copies */
     double weights; /* share of each layer's weights that stays in HBM; the rest is streamed */
     int weights_pageable;
+    int weights_spread; /* they cross in equal parts, one with each micro-batch */
     int micro_batch;
     uint64_t micro_batch_sequences; /* of a zig-zag block */
+    uint64_t micro_batch_tokens;    /* that a balanced one's buffers hold of each kind */
+    uint64_t micro_batch_overhead;  /* ns of the main stream, a pass */
+    int representation;
+    double representation_share; /* of what is not in HBM: activations, or tokens run again */
+    int balance;                 /* find that share so that GPU and link take as long */
+    int balance_counts_act;      /* the loads of activations take their time, too */
     int halves; /* attention and FFN are two layers: weights and micro-batches pass twice */
     int launch;
     uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */

@@ -55,12 +55,27 @@ static uint64_t entry_count(const struct setup *setup)
     return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
 }
 
-/* Tokens a head that the budget pays for, before rounding to blocks. */
+/* HBM that nothing but the cache takes. */
+static double rest_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                         uint64_t offloaded, uint32_t batch)
+{
+    struct trust ignored = {BASIS_MEASURED, false};
+    struct head_sizes bare = *sizes;
+    bare.cache_tokens = setup->mechanisms.granularity; /* a cache there is, of one block */
+    double taken = (double)memory_of(setup, &bare, offloaded, batch).hbm;
+    return fmax(0, (double)memory_hbm_limit(setup, batch, &ignored) - taken);
+}
+
+/* Tokens a head that the budget pays for, before rounding to blocks, when each takes `bytes`. */
 static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes,
-                            uint64_t offloaded, uint32_t batch)
+                            uint64_t offloaded, uint32_t batch, double bytes)
 {
     const struct budget *budget = &setup->mechanisms.budget;
     double heads = (double)offloaded * batch;
+    if (heads > 0 && (budget->rest || budget->unit == UNIT_BYTES)) {
+        double all = budget->rest ? rest_bytes(setup, sizes, offloaded, batch) : budget->value;
+        return all / (heads * bytes);
+    }
     switch (budget->unit) {
     case UNIT_SHARE:
         return round(budget->value * (double)setup->context);
@@ -69,8 +84,17 @@ static double budget_tokens(const struct setup *setup, const struct head_sizes *
     case UNIT_TOKENS:
         return budget->value;
     default:
-        return heads > 0 ? budget->value / (heads * (double)model_kv_head_bytes(&setup->model)) : 0;
+        return 0;
     }
+}
+
+/* Bytes of a token in the cache, a KV head: K and V, or a head's part of an activation. */
+static double cached_bytes(const struct setup *setup)
+{
+    const struct model *model = &setup->model;
+    return setup->mechanisms.representation == REPRESENTATION_KV
+               ? (double)model_kv_head_bytes(model)
+               : (double)model_activation_bytes(model) / model_kv_heads(model);
 }
 
 bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
@@ -78,6 +102,7 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
 {
     const struct mechanisms *m = &setup->mechanisms;
     uint64_t block = m->granularity;
+    *out = (struct head_sizes){0};
     out->entries = m->retrieval == RETRIEVAL_NONE ? 0 : entry_count(setup);
     out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
     out->selected_tokens =
@@ -95,13 +120,19 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     if (out->selected_tokens > setup->context) { /* clusters are rounded up */
         out->selected_tokens = setup->context;
     }
-    double tokens = fmin(budget_tokens(setup, out, offloaded, batch), (double)setup->context);
-    out->cache_tokens = (uint64_t)floor(tokens / (double)block + 1e-9) * block;
-    if (m->budget.value > 0 && offloaded > 0 && out->cache_tokens == 0) {
+    double bytes = cached_bytes(setup);
+    double paid = budget_tokens(setup, out, offloaded, batch, bytes);
+    double tokens = fmin(paid, (double)setup->context);
+    uint64_t cached = (uint64_t)floor(tokens / (double)block + 1e-9) * block;
+    if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
         error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
         return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
                             (unsigned long long)block, (unsigned long long)offloaded, batch);
     }
+    bool kv = m->representation == REPRESENTATION_KV;
+    out->cache_tokens = kv ? cached : 0;
+    out->split =
+        kv ? (struct split){.kv = setup->context} : representation_split(setup, batch, cached);
     if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
         error_usage(why, NULL, 0, "policy '%s' caches a whole selection, and the budget is less",
                     m->policy->name);
@@ -110,12 +141,28 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     return true;
 }
 
+/* Sequences of one context are alike: a balanced micro-batch takes as many as its buffers hold. */
 uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    return m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < batch
-               ? (uint32_t)m->micro_batch_sequences
-               : batch;
+    uint64_t most = m->micro_batch == MICRO_BATCH_ZIG_ZAG ? m->micro_batch_sequences
+                    : m->micro_batch == MICRO_BATCH_BALANCED
+                        ? m->micro_batch_tokens / setup->context
+                        : batch;
+    most = most > 0 ? most : 1;
+    return most < batch ? (uint32_t)most : batch;
+}
+
+/* Two buffers for a micro-batch's whole layer: of KV, and where K and V are recomputed of
+ * activations, of loaded KV and of all KV to attend to. */
+static double whole_bytes(const struct setup *setup, double kv_token, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double tokens = (double)setup->context * memory_micro_batch(setup, batch);
+    double token = m->representation == REPRESENTATION_KV
+                       ? kv_token
+                       : 2 * kv_token + (double)model_activation_bytes(&setup->model);
+    return 2 * tokens * token;
 }
 
 /* Buffers for one layer's KV. A selection needs none where it goes straight into the cache, one
@@ -125,16 +172,15 @@ static double buffer_bytes(const struct setup *setup, const struct head_sizes *s
                            uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double head = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
-    double whole_tokens = setup_loads_whole(setup, 0) ? 2 * (double)setup->context : 0;
-    double some_tokens = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens;
+    double token = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
+    double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens * token;
     if (!mechanisms_offload(m)) {
         return 0;
     }
     if ((sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER) {
-        some_tokens = 0;
+        some = 0;
     }
-    return fmax(whole_tokens * memory_micro_batch(setup, batch), some_tokens * batch) * head;
+    return fmax(setup_loads_whole(setup, 0) ? whole_bytes(setup, token, batch) : 0, some * batch);
 }
 
 /* Weights of all layers that lie in host memory. */
@@ -166,14 +212,16 @@ static double workspace_bytes(const struct setup *setup, uint32_t batch)
                     8 * 2.0 * setup->model.hidden);
 }
 
-/* KV on the host: a copy of everything; or, where a window moves on, what has left it. */
+/* KV on the host, or what stands for it: a copy of everything; or, where a window moves on, what has
+ * left it. */
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
     if (m->attention != ATTEND_HYBRID) {
-        return pairs * (double)setup->context * token;
+        return pairs / model_kv_heads(&setup->model) *
+               representation_host_bytes(setup, &sizes->split);
     }
     double window = (double)(m->sinks + m->recent + sizes->cache_tokens);
     return pairs * fmax(0, (double)setup->context - window) * (token + HYBRID_AVERAGE_BYTES);
@@ -214,11 +262,12 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
                          ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one
                          : 0;
     double streamed = streamed_weight_bytes(setup);
+    double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     struct memory memory = {
         .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
         .resident = whole(all - away),
         .window = whole((double)offloaded * window * one),
-        .cache = whole((double)offloaded * (double)sizes->cache_tokens * one),
+        .cache = whole((double)offloaded * cached_tokens * cached_bytes(setup) * batch),
         .metadata = whole(metadata_bytes(setup, sizes, offloaded, batch)),
         .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup)),
         .workspace = whole(workspace_bytes(setup, batch)),

@@ -3,13 +3,15 @@
 #define DECODE_MEMORY_H
 
 #include "decode/plan.h"
+#include "decode/representation.h"
 
 /* Sizes a head that do not depend on the batch, but for a budget in bytes. */
 struct head_sizes {
     uint64_t entries; /* of retrieval */
     uint64_t selected_tokens;
     uint64_t estimated_entries;
-    uint64_t cache_tokens;
+    uint64_t cache_tokens; /* of K and V */
+    struct split split;    /* of a sequence's context, where K and V are recomputed */
 };
 
 /* Fails when the budget is below one block, or below what the policy must hold. `offloaded` heads

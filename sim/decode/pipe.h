@@ -57,6 +57,7 @@ struct pipe_layer {
 struct pipe_stream {
     uint32_t weights_now, slot_now;
     engine_task_id weights[2];  /* loaded: of a layer, or half of one */
+    engine_task_id weights_freed; /* the buffer to load into */
     engine_task_id loaded[2];   /* the whole KV of a slot: a micro-batch's attention in a layer */
     engine_task_id attended[2]; /* a slot's: its buffer is free */
 };

@@ -129,6 +129,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     plan->estimated_entries = sizes.estimated_entries;
     plan->cache_tokens = sizes.cache_tokens;
     plan->cpu_threads = hybrid_threads(setup, trust);
+    plan->split = sizes.split;
     plan->memory = memory_of(setup, &sizes, offloaded, plan->batch);
     plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
@@ -142,8 +143,7 @@ static bool resolve_micro_batches(const struct setup *setup, struct plan *plan, 
 {
     uint32_t most = memory_micro_batch(setup, plan->batch);
     plan->micro_batch_count = (plan->batch + most - 1) / most;
-    plan->micro_batches =
-        array_zeroed(plan->micro_batch_count, sizeof *plan->micro_batches, why);
+    plan->micro_batches = array_zeroed(plan->micro_batch_count, sizeof *plan->micro_batches, why);
     for (uint32_t i = 0; plan->micro_batches != NULL && i < plan->micro_batch_count; i++) {
         uint32_t left = plan->batch - i * most;
         plan->micro_batches[i] = left < most ? left : most;
@@ -225,6 +225,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .steps = plan->steps,
         .cpu_threads = plan->cpu_threads,
         .whole_layers = whole_layers(setup),
+        .recomputed = plan->split.act_hbm + plan->split.act_host + plan->split.ids,
         .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
     };
 }
@@ -234,10 +235,11 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     const struct replay_plan replay = plan_replay(setup, plan);
     const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
     const uint64_t numbers[] = {
-        replay.layers,          replay.kv_heads,     replay.batch,      replay.context,
-        (uint64_t)replay.order, replay.sinks,        replay.recent,     replay.warmup,
-        replay.steps,           replay.whole_layers, replay.speculates, replay.seed,
-        replay.cpu_threads,
+        replay.layers,       replay.kv_heads,        replay.batch,
+        replay.context,      (uint64_t)replay.order, replay.sinks,
+        replay.recent,       replay.warmup,          replay.steps,
+        replay.whole_layers, replay.speculates,      replay.recomputed,
+        replay.seed,         replay.cpu_threads,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

@@ -7,6 +7,7 @@
 #define DECODE_PLAN_H
 
 #include "decode/replay.h"
+#include "decode/representation.h"
 #include "decode/setup.h"
 
 #include <stdint.h>
@@ -35,7 +36,8 @@ struct plan {
     uint64_t entries;           /* entries of retrieval a head: tokens, pages or clusters */
     uint64_t selected_tokens;   /* a head */
     uint64_t estimated_entries; /* a head */
-    uint64_t cache_tokens;      /* a head */
+    uint64_t cache_tokens;      /* a head, of K and V */
+    struct split split;         /* of a sequence's context, where K and V are recomputed */
     uint64_t budget_bytes;
     uint32_t cpu_threads; /* that attend to what is kept outside HBM; 0: none do */
     struct memory memory;

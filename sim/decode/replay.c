@@ -25,7 +25,7 @@ void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger)
 {
     uint64_t wanted = plan->context - plan->sinks - plan->recent;
     uint64_t held = (uint64_t)llround(plan->capacity * (double)plan->context);
-    ledger_load_whole(ledger, plan->whole_layers, wanted, held);
+    ledger_load_whole(ledger, plan->whole_layers, wanted, held, plan->recomputed);
 }
 
 bool replay_check(const struct replay_plan *plan, struct error *why)

@@ -43,6 +43,7 @@ struct replay_plan {
     uint32_t cpu_threads;   /* that attend to what the policy names for the CPU; 0: none do */
     uint32_t whole_layers;  /* first layers that load whole what their cache does not hold, by
                                position: they replay nothing, whatever the policy */
+    uint64_t recomputed;    /* tokens of each of them whose K and V are made again */
     /* Layers but the first and these are asked for a layer ahead: where the trace has approximate
      * rows, with those; else with the true query. Labels are compared with the true queries: a
      * trace holds no other. */
@@ -90,9 +91,9 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
  * ratio for all steps and sequences: an equal slice of a beta distribution of that mean and
  * standard deviation, dealt in a fixed shuffled order under `seed`. Mass is 1, nothing is reused,
  * and a manager looks up what is wanted, promotes hits and inserts misses. Where the CPU attends,
- * the ratio is of what the cache, its window, does not hold: a hit is let go, a miss is for the CPU,
- * which so keeps 1 - hit. Spread 0 gives the mean everywhere; a spread that no beta distribution of
- * that mean has is an error. */
+ * the ratio is of what the cache, its window, does not hold: a hit is let go, a miss is for the
+ * CPU, which so keeps 1 - hit. Spread 0 gives the mean everywhere; a spread that no beta
+ * distribution of that mean has is an error. */
 bool replay_assumed(double hit, double spread, uint64_t seed, const struct replay_plan *plan,
                     struct ledger *ledger, struct error *why);
 

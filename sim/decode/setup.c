@@ -23,8 +23,8 @@ bool setup_loads_whole(const struct setup *setup, uint32_t layer)
 bool setup_asks_trace(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    bool fixed =
-        m->budget.value == 0 || m->prefetch == PREFETCH_WHOLE_LAYER || m->policy->by_position;
+    bool without = m->budget.value == 0 && !m->budget.rest;
+    bool fixed = without || m->prefetch == PREFETCH_WHOLE_LAYER || m->policy->by_position;
     return mechanisms_offload(m) && !(m->selection >= 1 && fixed);
 }
 

@@ -62,6 +62,39 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
+/* K and V of what was kept as activations or as tokens; then what was loaded beside them, into one
+ * buffer. */
+static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct setup *setup = pipe->setup;
+    uint32_t sequences = pipe_sequences(pipe);
+    struct kernel kernel = representation_recompute(setup, &pipe->plan->split, sequences);
+    if (pipe_row(pipe, layer) == NULL || kernel.ns == 0) {
+        return true;
+    }
+    if (!work_put_kernel(pipe, PART_RECOMPUTE, kernel, 1, stream_kv(pipe), NULL, why)) {
+        return false;
+    }
+    double loaded = (double)pipe->plan->split.kv * sequences * pipe->plan->offloaded[layer];
+    return !pipe->mechanisms->merge || loaded == 0 ||
+           work_put_kernel(pipe, PART_MERGE, cost_read(setup, 2 * loaded * pipe->head_bytes), 1,
+                           ENGINE_NONE, NULL, why);
+}
+
+/* What a micro-batch costs besides, found out by whoever measured one. */
+static bool emit_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct work work = {
+        .part = PART_OVERHEAD,
+        .resource = PIPE_MAIN,
+        .fixed_ns = (double)pipe->mechanisms->micro_batch_overhead,
+        .fixed_trust = {BASIS_ASSUMED, false},
+        .rate_trust = work_trust,
+    };
+    (void)layer;
+    return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
+}
+
 static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id *attended = &pipe->at[layer].attended;
@@ -94,13 +127,23 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }
 
+/* Bytes of one pair that a new token adds on the host, where a part of the context is kept as
+ * activations: what the parts there weigh. */
+static double kept_bytes(const struct pipe *pipe, uint32_t layer)
+{
+    const struct split *split = &pipe->plan->split;
+    double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
+    double kv_share = (double)split->kv / (double)(split->kv + split->act_host);
+    return kv_share * pipe->head_bytes + (1 - kv_share) * act;
+}
+
 /* Bytes of one pair that leave HBM in this step: the new token's K and V; of a window, once it has
  * moved by a block, that block with the average of each entry. */
 static double leaving_bytes(const struct pipe *pipe, uint32_t layer)
 {
     const struct mechanisms *m = pipe->mechanisms;
     if (!hybrid_is(pipe->setup, layer)) {
-        return pipe->head_bytes;
+        return pipe->plan->split.act_host > 0 ? kept_bytes(pipe, layer) : pipe->head_bytes;
     }
     bool moved = pipe->step % m->granularity == 0;
     return moved ? (double)m->granularity * (pipe->head_bytes + HYBRID_AVERAGE_BYTES) : 0;
@@ -159,6 +202,7 @@ const struct stage layer_stages[] = {
     {"weights", false, HALF_BOTH, stream_put_weights},
     {"load", false, HALF_BOTH, stream_put_kv},
     {"pre", false, HALF_ATTENTION, emit_pre},
+    {"overhead", false, HALF_ATTENTION, emit_overhead},
     {"retrieve", true, HALF_ATTENTION, fetch_retrieve},
     {"ids", true, HALF_ATTENTION, fetch_ids},
     {"sync", true, HALF_ATTENTION, fetch_sync},
@@ -169,6 +213,7 @@ const struct stage layer_stages[] = {
     {"merge", true, HALF_ATTENTION, emit_hits},
     {"local", false, HALF_ATTENTION, emit_local},
     {"ask", false, HALF_ATTENTION, hybrid_ask},
+    {"recompute", false, HALF_ATTENTION, emit_recompute},
     {"attend", false, HALF_ATTENTION, emit_attend},
     {"average", false, HALF_ATTENTION, hybrid_average},
     {"cpu-attend", false, HALF_ATTENTION, hybrid_attend},

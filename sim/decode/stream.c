@@ -63,16 +63,20 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     struct pipe_stream *stream = &pipe->stream;
-    if (m->weights >= 1 || pipe->micro_batch > 0) {
+    if (m->weights >= 1 || (pipe->micro_batch > 0 && !m->weights_spread)) {
         return true;
     }
-    uint32_t next = ++stream->weights_now + 1;
+    if (pipe->micro_batch == 0) {
+        stream->weights_now++;
+        stream->weights_freed = pipe->last[PIPE_MAIN]; /* the pass before has read it */
+    }
+    double parts = m->weights_spread ? pipe->plan->micro_batch_count : 1;
     enum stage_half halves = next_halves(pipe, &layer);
     struct work work = {
         .part = PART_WEIGHTS,
         .resource = PIPE_H2D,
         .route = ROUTE_COPY_IN,
-        .bytes = stream_weight_bytes(pipe->setup, layer, halves),
+        .bytes = stream_weight_bytes(pipe->setup, layer, halves) / parts,
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
@@ -82,23 +86,22 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     double call = m->launch == LAUNCH_GRAPH
                       ? 0
                       : cost_copy_call(pipe->setup, m->weights_pageable, work.bytes, &trust);
-    if (call > 0 &&
-        !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
+    if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }
     work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work.rate = profile_value(profile, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9 /
                 cost_uplink_sharers(pipe->setup, &work.rate_trust);
     work_wait_for(&work, started);
-    work_wait_for(&work, pipe->last[PIPE_MAIN]); /* the pass before has read its buffer */
+    work_wait_for(&work, stream->weights_freed);
     pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
-    return work_put(pipe, &work, &stream->weights[next % 2], why);
+    return work_put(pipe, &work, &stream->weights[(stream->weights_now + 1) % 2], why);
 }
 
 /* ---- KV ---- */
 
-/* The slot after the current one, where its KV starts to cross with the current pass: a pass over an
- * FFN starts that of the next layer, behind its last micro-batch. */
+/* The slot after the current one, where its KV starts to cross with the current pass: a pass over
+ * an FFN starts that of the next layer, behind its last micro-batch. */
 static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_batch)
 {
     bool last = pipe->micro_batch + 1 == pipe->plan->micro_batch_count;
@@ -115,12 +118,15 @@ bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
         return true;
     }
     const struct ledger_row *row = pipe_row(pipe, layer);
-    if (row == NULL || row->missed == 0) {
+    if (row == NULL) {
         return true;
     }
-    double head = (double)(row->missed / row->offloaded_heads) * pipe->head_bytes;
-    double heads =
-        (double)pipe->plan->offloaded[layer] * pipe->plan->micro_batches[micro_batch];
-    return fetch_put_transfer(pipe, heads * head, head, ENGINE_NONE, stream->attended[next % 2],
-                              &stream->loaded[next % 2], why);
+    double heads = pipe->plan->offloaded[layer];
+    double sequences = pipe->plan->micro_batches[micro_batch];
+    double kv = (double)(row->missed / row->offloaded_heads) * pipe->head_bytes;
+    double bytes = kv * heads + (double)pipe->plan->split.act_host *
+                                    (double)model_activation_bytes(&pipe->setup->model);
+    return bytes == 0 ||
+           fetch_put_transfer(pipe, bytes * sequences, bytes / heads, ENGINE_NONE,
+                              stream->attended[next % 2], &stream->loaded[next % 2], why);
 }

@@ -12,7 +12,7 @@ static const char *const info_keys[] = {"summary", "paper", "available", "lossle
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};
 
-#define MOST_KEYS 64
+#define MOST_KEYS 96
 
 static bool read_choice(const struct node *node, const char *key, const char *const *values,
                         int *out, struct error *why)
@@ -32,8 +32,13 @@ static bool read_choice(const struct node *node, const char *key, const char *co
 
 static bool read_budget(const struct node *node, struct budget *out, struct error *why)
 {
-    static const char *const examples = "8GiB, 30% of the KV, 3x the selection or 4096tok a layer";
+    static const char *const examples =
+        "8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest";
     struct quantity quantity;
+    if (node->kind == NODE_SCALAR && strcmp(node->text, "rest") == 0) {
+        *out = (struct budget){.rest = true};
+        return true;
+    }
     if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
         !(quantity.value >= 0) ||
         (quantity.unit != UNIT_BYTES && quantity.unit != UNIT_SHARE &&
@@ -46,7 +51,7 @@ static bool read_budget(const struct node *node, struct budget *out, struct erro
         node_error(node, why, "budget '%.100s' is more than the whole KV", node->text);
         return error_expect(why, "at most 100%%");
     }
-    *out = (struct budget){quantity.unit, quantity.value};
+    *out = (struct budget){quantity.unit, quantity.value, false};
     return true;
 }
 

@@ -73,7 +73,9 @@ static void empty_preset_is_all_defaults(void **state)
  * keeps entries for the CPU, or micro-batches. */
 static const char *const companions[] = {
     "", "policy: lru\nbudget: 1x\n", "policy: qsac\nbudget: 1x\n",
-    "policy: window-maw\nbudget: 1x\n", "prefetch: whole-layer\nmicro_batch_sequences: 4\n"};
+    "policy: window-maw\nbudget: 1x\n", "prefetch: whole-layer\n",
+    "prefetch: whole-layer\nmicro_batch_sequences: 4\n",
+    "prefetch: whole-layer\nmicro_batch_tokens: 4tok\n"};
 
 static void every_value_of_a_choice_is_its_number(void **state)
 {
@@ -245,16 +247,16 @@ static const struct {
      "x.yaml:1: 'eta' is out of range\n  expected: 0 to 1"},
     {"budget: 30\n", NULL,
      "x.yaml:1: '30' is no budget\n"
-     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     {"budget: 3us\n", NULL,
      "x.yaml:1: '3us' is no budget\n"
-     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     {"budget: -1GiB\n", NULL,
      "x.yaml:1: '-1GiB' is no budget\n"
-     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     {"budget: {share: 30%}\n", NULL,
      "x.yaml:1: 'this' is no budget\n"
-     "  expected: 8GiB, 30% of the KV, 3x the selection or 4096tok a layer"},
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     {"budget: 101%\n", NULL,
      "x.yaml:1: budget '101%' is more than the whole KV\n  expected: at most 100%"},
     {"merge: maybe\n", NULL,

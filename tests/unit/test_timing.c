@@ -70,19 +70,28 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
     const struct setup *setup = course->setup;
     const struct plan *plan = &course->plan;
     uint64_t tokens = 0, answers = 0;
-    int64_t weights = 0;
+    int64_t weights = 0, activations = 0;
     for (uint32_t l = 0; l < plan->layers; l++) {
         if (course->used != NULL) {
             const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
             tokens += row->missed;
             answers += row->for_cpu > 0 ? row->offloaded_heads : 0;
+            activations +=
+                (int64_t)(plan->offloaded[l] > 0 ? plan->split.act_host * plan->batch : 0) *
+                (int64_t)model_activation_bytes(&setup->model);
         }
-        for (int half = HALF_ATTENTION; half <= HALF_FFN; half++) {
-            weights += llround(stream_weight_bytes(setup, l, (enum stage_half)half));
+        int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batch_count : 1;
+        if (setup->mechanisms.halves) {
+            weights +=
+                parts * llround(stream_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
+            weights += parts * llround(stream_weight_bytes(setup, l, HALF_FFN) / (double)parts);
+        } else {
+            weights += parts * llround(stream_weight_bytes(setup, l, HALF_BOTH) / (double)parts);
         }
     }
-    return weights + (int64_t)(tokens * model_kv_head_bytes(&setup->model) +
-                               answers * answer_bytes(&setup->model));
+    return weights + activations +
+           (int64_t)(tokens * model_kv_head_bytes(&setup->model) +
+                     answers * answer_bytes(&setup->model));
 }
 
 /* New KV leaves at each step; of a window a block now and then, and queries where the CPU attends.
