@@ -219,7 +219,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a selection is asked for by a whole layer: only whole layers come in halves"},
         {whole_layers && m->selection < 1, "prefetch",
          "whole layers come without a query: nothing is selected"},
-        {whole_layers && caches && strcmp(m->policy->name, "prefix") != 0, "policy",
+        {whole_layers && caches && !m->policy->by_position, "policy",
          "what is loaded whole is held by position: policy prefix"},
         {whole_layers && m->merge && m->representation == REPRESENTATION_KV, "merge",
          "whole layers are not merged with a cache"},
