@@ -11,6 +11,8 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # 1 shows the commands
 V ?=
+# 1 keeps what `make bench` measures in tests/bench/RESULTS.md
+RECORD ?=
 
 OPTIMIZE ?= -O2 -g
 WARNINGS ?= -Wall -Wextra -Wconversion
@@ -63,7 +65,7 @@ test: packages ## run every test, also under the address and undefined sanitizer
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 
-bench: $(BENCHES) ## measure speed beside bare loops; RECORD=1 keeps it in tests/bench/RESULTS.md
+bench: $(BENCHES) ## measure speed, beside bare loops
 	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
 
 fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
