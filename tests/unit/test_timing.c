@@ -3,6 +3,8 @@
 #include "tiny.h"
 
 #include "base/find.h"
+#include "base/random.h"
+#include "decode/hybrid.h"
 #include "decode/stream.h"
 #include "make_timing.h"
 
@@ -98,13 +100,13 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
  */
 static bool writes_back(const struct course *course, uint32_t step)
 {
-    const struct mechanisms *m = &course->setup->mechanisms;
-    bool asks = false;
+    bool moves = (step + 1) % course->setup->mechanisms.granularity == 0, writes = false;
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
-        asks = asks || course->used->rows[(size_t)step * course->plan.layers + l].for_cpu > 0;
+        const struct ledger_row *row =
+            &course->used->rows[(size_t)step * course->plan.layers + l];
+        writes = writes || moves || row->for_cpu > 0 || !hybrid_is(course->setup, l);
     }
-    bool moves = m->attention == ATTEND_GPU || (step + 1) % m->granularity == 0;
-    return course->used != NULL && (moves || asks);
+    return writes;
 }
 
 static void check_times(const struct course *course)
@@ -488,6 +490,97 @@ static void every_pair_of_mechanisms_runs_or_is_refused(void **state)
     assert_true(ran > refused / 4 && refused > 0);
 }
 
+/* Values to try of a key that is neither choice, switch nor policy. */
+static const char *number_of(const struct mechanism_key *key, size_t pick)
+{
+    static const char *const numbers[][4] = {
+        [UNIT_COUNT] = {"0", "1", "3", "64"},
+        [UNIT_SHARE] = {"0%", "30%", "50%", "100%"},
+        [UNIT_TIMES] = {"0x", "0.25x", "1x", "3x"},
+        [UNIT_TOKENS] = {"0tok", "1tok", "16tok", "300tok"},
+        [UNIT_BYTES] = {"0B", "2B", "32B", "4KiB"},
+        [UNIT_NS] = {"0us", "1ns", "7us", "1ms"},
+    };
+    static const char *const budgets[] = {"0x", "1x", "40%", "700tok", "100KB", "rest"};
+    return key->type == MECHANISM_BUDGET ? budgets[pick % COUNT(budgets)]
+                                         : numbers[key->unit][pick % 4];
+}
+
+/* A random value of a random key, as an override says it. */
+static size_t write_override(gsl_rng *rng, char *text, size_t size)
+{
+    size_t keys = 0, count = 0;
+    while (mechanism_keys[keys].name != NULL) {
+        keys++;
+    }
+    const struct mechanism_key *key = &mechanism_keys[gsl_rng_uniform_int(rng, keys)];
+    for (struct choice choice = {key, 0}; choice_exists(choice); choice.value++) {
+        count++;
+    }
+    size_t pick = gsl_rng_uniform_int(rng, count > 0 ? count : 12);
+    const char *value = count > 0 ? choice_name((struct choice){key, pick}) : number_of(key, pick);
+    return (size_t)snprintf(text, size, "%s: %s", key->name, value);
+}
+
+/* A system with three random overrides: 1 when it ran, 0 when it was refused with a reason. */
+static bool run_overridden(struct setup *setup, const char *system, const char *text)
+{
+    struct error why = {.found = ""};
+    struct node *at = node_parse(system, strlen(system), "test", &why);
+    struct node *overrides = node_parse(text, strlen(text), "test", &why);
+    struct system_info info;
+    struct course course;
+    uint32_t counts[CURVE_COUNT];
+    bool ran = overrides != NULL &&
+               system_load(system, at, overrides, &setup->mechanisms, &info, NULL, &why);
+    if (ran) {
+        hide_curves(setup, counts);
+        ran = try_course(setup, &course, &why);
+        show_curves(setup, counts);
+    }
+    if (ran) {
+        check_course(&course);
+        course_release(&course);
+    } else if (why.found[0] == '\0') {
+        fail_msg("%s %s is refused without a reason", system, text);
+    }
+    node_destroy(overrides);
+    node_destroy(at);
+    return ran;
+}
+
+static void a_thousand_triples_of_overrides_run_or_are_refused(void **state)
+{
+    (void)state;
+    size_t names, ran = 0, most = 1000;
+    char **systems, model[128];
+    struct error why;
+    gsl_rng *rng = random_stream(1, "overrides", 0, &why);
+    tiny_model(2, model);
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &names, &why));
+    for (size_t i = 0; i < most; i++) {
+        char a[96], b[96], c[96], text[320], system[80];
+        const char *name = systems[i % names];
+        write_override(rng, a, sizeof a);
+        write_override(rng, b, sizeof b);
+        write_override(rng, c, sizeof c);
+        snprintf(text, sizeof text, "{%s, %s, %s}", a, b, c);
+        snprintf(system, sizeof system, "system=%s", name);
+        struct setup setup =
+            SETUP(model, tiny_machine, "context=1000", "steps=2", "batch=3", system);
+        print_message("%s %s\n", name, text);
+        ran += run_overridden(&setup, name, text);
+        setup_release(&setup);
+    }
+    for (size_t i = 0; i < names; i++) {
+        free(systems[i]);
+    }
+    free(systems);
+    gsl_rng_free(rng);
+    print_message("%zu of %zu ran\n", ran, most);
+    assert_true(ran > most / 10);
+}
+
 /* A machine that lacks one of the curves is refused before anything runs. */
 static void missing_curve_is_named(void **state)
 {
@@ -518,6 +611,7 @@ int main(void)
         cmocka_unit_test(better_figures_are_never_slower),
         cmocka_unit_test(worst_head_decides),
         cmocka_unit_test(every_pair_of_mechanisms_runs_or_is_refused),
+        cmocka_unit_test(a_thousand_triples_of_overrides_run_or_are_refused),
         cmocka_unit_test(missing_curve_is_named),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
