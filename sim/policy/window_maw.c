@@ -13,9 +13,10 @@
  * on a block that is not kept is not attended to and its average stays, until `append` accesses
  * have passed, if ever, and one more prompt is appended: one access at which all is attended to.
  *
- * Weights are those that the trace records, of a block all its tokens together; so is the
- * threshold: a block is to a window of `capacity` blocks what a token is to one of tokens. What a
- * row does not record weighs nothing.
+ * Each side weighs what it attends to by itself, before both are merged: a weight is a share of
+ * what the CPU attends to. Weights are those that the trace records, of a block all its tokens
+ * together; so is the threshold: a block is to a window of `capacity` blocks what a token is to one
+ * of tokens. A block that a row does not record weighs nothing itself, but all those together do.
  *
  * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
  */
@@ -94,15 +95,38 @@ static bool is_prompt(const struct window_maw *maw)
     return maw->accesses < maw->prompt || (maw->append > 0 && (since + 1) % maw->append == 0);
 }
 
+/* Does the CPU attend to this block? */
+static bool is_for_cpu(const struct window_maw *maw, uint32_t block, bool all)
+{
+    return block < maw->window && (all || maw->kept[block]);
+}
+
+/* Take the weights of what the CPU attends to from the row, and return their sum: that of the
+ * blocks that the row does not record, too, which share what it leaves evenly with those of the
+ * window. */
+static double take_weights(struct window_maw *maw, const struct demand *demand, bool all)
+{
+    double sum = 0, left = 1 - (double)demand->window_mass;
+    uint32_t unrecorded = maw->end - maw->first, older = maw->window - maw->first;
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        uint32_t block = demand->units[i];
+        double weight = (double)trace_mass[demand->mass[i]];
+        maw->weight[block] = is_for_cpu(maw, block, all) ? weight : 0;
+        sum += maw->weight[block];
+        left -= weight;
+        unrecorded--;
+        older -= block < maw->window;
+    }
+    return all && left > 0 && older > 0 ? sum + left * older / unrecorded : sum;
+}
+
 static void average_weights(struct window_maw *maw, const struct demand *demand, bool all)
 {
     double share = maw->accesses > 0 ? maw->alpha : 1;
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        maw->weight[demand->units[i]] = (double)trace_mass[demand->mass[i]];
-    }
-    for (uint32_t block = maw->first; block < maw->window; block++) {
-        if (all || maw->kept[block]) {
-            maw->average[block] += share * (maw->weight[block] - maw->average[block]);
+    double sum = take_weights(maw, demand, all);
+    for (uint32_t block = maw->first; sum > 0 && block < maw->window; block++) {
+        if (is_for_cpu(maw, block, all)) {
+            maw->average[block] += share * (maw->weight[block] / sum - maw->average[block]);
         }
     }
     for (uint32_t i = 0; i < demand->recorded; i++) {
@@ -127,7 +151,8 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
     outcome->hit = maw->end - maw->window;
     outcome->for_cpu = all ? maw->window - maw->first : maw->kept_count;
     for (uint32_t i = 0; i < demand->recorded; i++) {
-        bool attended = all || demand->units[i] >= maw->window || maw->kept[demand->units[i]];
+        uint32_t block = demand->units[i];
+        bool attended = block >= maw->window || is_for_cpu(maw, block, all);
         outcome->mass += attended ? trace_mass[demand->mass[i]] : 0;
     }
     outcome->admitted = outcome->hit - policy->held; /* at the first access */

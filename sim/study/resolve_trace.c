@@ -107,14 +107,32 @@ static uint64_t steps_to_generate(const struct setup *setup)
     return (setup->steps > 0 ? setup->steps : reported) + (uint64_t)setup->warmup;
 }
 
+/* The share of the context that a policy chooses to hold; all of it where only memory will tell. */
+static double share_to_hold(const struct setup *setup)
+{
+    const struct budget *budget = &setup->mechanisms.budget;
+    switch (budget->unit) {
+    case UNIT_SHARE:
+    case UNIT_TIMES:
+        return budget->value;
+    case UNIT_TOKENS:
+        return budget->value / (double)setup->context;
+    default:
+        return 1;
+    }
+}
+
 /* Rows keep what is selected beside the system's window; twice that where sets are reused, whose
- * mass at later steps is to be known. */
+ * mass at later steps is to be known. A policy that chooses by weight holds so much, and no more
+ * than that again weighs more than an even share of what it holds. */
 static double share_to_keep(const struct setup *setup)
 {
     const struct mechanisms *mechanisms = &setup->mechanisms;
+    const struct policy_kind *policy = mechanisms->policy;
     double window = (double)(mechanisms->sinks + mechanisms->recent + 1) / (double)setup->context;
-    double selection = fmin(mechanisms->selection, 1) * (mechanisms->policy->needs_queries ? 2 : 1);
-    return fmin(selection + window, 1);
+    double selection = policy->chooses_own ? share_to_hold(setup) : fmin(mechanisms->selection, 1);
+    bool twice = policy->chooses_own || policy->needs_queries;
+    return fmin(selection * (twice ? 2 : 1) + window, 1);
 }
 
 /* What can be generated is bounded here in tokens and steps, by the generator in bytes. */

@@ -478,13 +478,15 @@ static void heavy_hitters_stay_and_the_rest_is_gone(void **state)
     weigh_steps("heavy-hitter", values, 2, steps, 4);
 }
 
-/* D and E are the window: what the CPU keeps weighs over .5 / 2. Averages of B and C: 1/2 and 1/4,
- * then 1/4 and 3/8: C is kept. It falls to 1/4 while B stays as it is; at the next prompt, two
- * steps on, they are 3/8 and 1/8: B is kept. */
+/* D and E are the window: what the CPU keeps weighs over 1/2. First it attends to B and C alone,
+ * 2/3 and 1/3. Then to C and half of the quarter that is not recorded, B's or E's: 4/5, so that the
+ * averages are 1/3 and 17/30, and C is kept. By itself it weighs 1 and rises to 47/60 while B stays
+ * as it is; at the next prompt, two steps on, B weighs 8/11 beside half of what is not recorded,
+ * and C nothing: 35/66 and 47/120. B is kept. */
 static void the_cpu_keeps_what_weighs_enough(void **state)
 {
     (void)state;
-    const double values[] = {.5, .5, 2};
+    const double values[] = {.5, 1, 2};
     const struct weight_step steps[] = {
         {"BC", "ab", 2, {2, 0, 2, 2}, .75},    {"CD", "ab", 2, {2, 0, 2, 2}, .75},
         {"BDC", "bcc", 3, {2, 0, 1, 2}, .25},  {"BE", "ac", 1, {2, 0, 2, 2}, .625},

@@ -489,6 +489,32 @@ static void twin_heavy_hitter(struct twin *twin, const struct demand *demand,
     }
 }
 
+static bool is_recorded(const struct demand *demand, uint32_t block)
+{
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        if (demand->units[i] == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All that the CPU attends to: what is recorded of it, and when it attends to all older blocks what
+ * is not, each block as much. */
+static double twin_cpu_sum(const struct twin *twin, const struct demand *demand, bool all)
+{
+    double sum = 0, recorded = 0;
+    uint32_t unrecorded = 0, older = 0;
+    for (uint32_t block = twin->env.sinks; block < twin_end(twin); block++) {
+        recorded += twin_weight(demand, block);
+        sum += list_has(&twin->cpu, block) ? twin_weight(demand, block) : 0;
+        unrecorded += !is_recorded(demand, block);
+        older += !is_recorded(demand, block) && !list_has(&twin->held, block);
+    }
+    double each = unrecorded > 0 ? (1 - (double)demand->window_mass - recorded) / unrecorded : 0;
+    return sum + (all ? fmax(0, each) * older : 0);
+}
+
 static void twin_window_maw(struct twin *twin, const struct demand *demand, struct outcome *outcome)
 {
     uint32_t prompt = (uint32_t)fmax(1, twin->env.warmup), append = (uint32_t)twin->values[2];
@@ -504,10 +530,13 @@ static void twin_window_maw(struct twin *twin, const struct demand *demand, stru
         if (all && !list_has(&twin->held, block)) {
             list_push(&twin->cpu, block);
         }
+    }
+    double sum = twin_cpu_sum(twin, demand, all);
+    for (uint32_t block = twin->env.sinks; block < twin_end(twin); block++) {
         bool on_cpu = list_has(&twin->cpu, block);
-        if (on_cpu) {
+        if (on_cpu && sum > 0) {
             double share = twin->accesses > 0 ? twin->values[0] : 1;
-            twin->weight[block] += share * (twin_weight(demand, block) - twin->weight[block]);
+            twin->weight[block] += share * (twin_weight(demand, block) / sum - twin->weight[block]);
         }
         if (on_cpu && twin->weight[block] > twin->values[1] / twin->held.count) {
             list_push(&kept, block);
