@@ -129,6 +129,11 @@ bool mechanisms_offload(const struct mechanisms *mechanisms)
     return mechanisms->resident_heads != RESIDENT_ALL;
 }
 
+bool mechanisms_drop(const struct mechanisms *mechanisms)
+{
+    return mechanisms->policy->chooses_own && !mechanisms->policy->names_for_cpu;
+}
+
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 {
     return mechanisms->manager == MANAGER_CPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
@@ -187,6 +192,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a CUDA graph cannot contain a copy by the launch thread"},
         {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
          "query labels live on the GPU: the CPU cannot manage them"},
+        {offload && mechanisms_drop(m) && !has_budget, "budget",
+         "only what is held is attended to, and without a budget nothing is"},
         {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || m->selection < 1),
          "retrieval", "the policy attends to what it keeps: nothing is retrieved"},
         {m->weights > 1, "weights", "it is a share, at most 100%"},

@@ -147,6 +147,9 @@ const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
 
+/* True when what the policy does not hold is gone for good. */
+bool mechanisms_drop(const struct mechanisms *mechanisms);
+
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and no index leaves the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);

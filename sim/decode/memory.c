@@ -212,12 +212,15 @@ static double workspace_bytes(const struct setup *setup, uint32_t batch)
                     8 * 2.0 * setup->model.hidden);
 }
 
-/* KV on the host, or what stands for it: a copy of everything; or, where a window moves on, what has
- * left it. */
+/* KV on the host, or what stands for it: a copy of everything; where a window moves on, what has
+ * left it; nothing of what a policy drops for good. */
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
+    if (mechanisms_drop(m)) {
+        return 0;
+    }
     double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
     if (m->attention != ATTEND_HYBRID) {
         return pairs / model_kv_heads(&setup->model) *
