@@ -3,12 +3,15 @@
  * A row is the feature: help, checking, defaults and documentation walk this table. */
 #include "decode/mechanisms.h"
 
+#include "decode/replay.h"
+
 #include <stddef.h>
 #include <string.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
 static const char *const retrieval_values[] = {"none",     "quest",           "hata", "loki",
                                                "clusters", "partial-weights", NULL};
+static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
 static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pageable",
@@ -46,6 +49,11 @@ const struct mechanism_key mechanism_keys[] = {
      "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     WHOLE("granularity", granularity, UNIT_TOKENS, "1tok",
           "tokens of a block of the cache's manager"),
+    CHOICE("block_span", block_span, block_span_values, "unit",
+           "what is kept or evicted: units of the trace, or blocks of one head, or the same block "
+           "of all heads"),
+    WHOLE("block_candidates", block_candidates, UNIT_COUNT, "0",
+          "blocks that a step touches and admits, those with most wanted tokens; 0: all"),
     WHOLE("sinks", sinks, UNIT_TOKENS, "4tok", "first tokens, always in HBM"),
     WHOLE("recent", recent, UNIT_TOKENS, "64tok", "last tokens, always in HBM"),
     CHOICE("resident_heads", resident_heads, resident_values, "none",
@@ -196,6 +204,14 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "only what is held is attended to, and without a budget nothing is"},
         {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || m->selection < 1),
          "retrieval", "the policy attends to what it keeps: nothing is retrieved"},
+        {offload && m->block_span != BLOCK_UNIT && caches && m->policy->holds == NULL, "block_span",
+         "the policy does not keep or evict one block after the other"},
+        {offload && m->block_span != BLOCK_UNIT && !caches, "block_span",
+         "there is no policy to keep blocks"},
+        {offload && m->block_span != BLOCK_UNIT && m->prefetch != PREFETCH_NONE, "block_span",
+         "what is asked for ahead are units, not blocks"},
+        {m->block_candidates > 0 && m->block_span == BLOCK_UNIT, "block_candidates",
+         "units are not candidates: all that are wanted are touched"},
         {m->weights > 1, "weights", "it is a share, at most 100%"},
         {m->weights_pageable && m->weights == 1, "weights_pageable", "no weights are streamed"},
         {m->weights_spread && m->micro_batch == MICRO_BATCH_WHOLE, "weights_spread",

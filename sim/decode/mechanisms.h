@@ -58,8 +58,10 @@ struct mechanisms {
     const struct policy_kind *policy;
     double policy_values[POLICY_MOST_PARAMS];
     struct budget budget;
-    uint64_t granularity;   /* tokens of a block of the cache's manager */
-    uint64_t sinks, recent; /* tokens, always in HBM, always attended to */
+    uint64_t granularity;      /* tokens of a block of the cache's manager */
+    int block_span;            /* enum block_span of replay.h */
+    uint64_t block_candidates; /* blocks that a step touches; 0: all that it wants */
+    uint64_t sinks, recent;    /* tokens, always in HBM, always attended to */
     int resident_heads;
     double resident_epsilon; /* slack in reuse difficulty */
     double selection;        /* share of the context that a head attends to */

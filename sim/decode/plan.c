@@ -221,6 +221,8 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .sinks = (uint32_t)m->sinks,
         .recent = (uint32_t)m->recent,
         .manager_unit = (double)m->granularity,
+        .block_span = (enum block_span)m->block_span,
+        .block_candidates = (uint32_t)m->block_candidates,
         .warmup = plan->warmup,
         .steps = plan->steps,
         .cpu_threads = plan->cpu_threads,
@@ -235,11 +237,22 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     const struct replay_plan replay = plan_replay(setup, plan);
     const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
     const uint64_t numbers[] = {
-        replay.layers,       replay.kv_heads,        replay.batch,
-        replay.context,      (uint64_t)replay.order, replay.sinks,
-        replay.recent,       replay.warmup,          replay.steps,
-        replay.whole_layers, replay.speculates,      replay.recomputed,
-        replay.seed,         replay.cpu_threads,
+        replay.layers,
+        replay.kv_heads,
+        replay.batch,
+        replay.context,
+        (uint64_t)replay.order,
+        replay.sinks,
+        replay.recent,
+        replay.warmup,
+        replay.steps,
+        replay.whole_layers,
+        replay.speculates,
+        replay.recomputed,
+        replay.seed,
+        replay.cpu_threads,
+        (uint64_t)replay.block_span,
+        replay.block_candidates,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

@@ -24,6 +24,10 @@ struct replay_head {
     float importance; /* 0 ... 1; used by policies that need queries */
 };
 
+/* What a cache keeps or evicts: units of the trace, a cache a head; or blocks, ranges of as many
+ * tokens as the manager's unit: a cache a head, or one a layer whose blocks hold all its heads. */
+enum block_span { BLOCK_UNIT, BLOCK_HEAD, BLOCK_LAYER };
+
 /* The integers of a plan that decide what hits. */
 struct replay_plan {
     uint32_t layers, kv_heads;       /* of the target model (per GPU) */
@@ -31,19 +35,21 @@ struct replay_plan {
     uint64_t context;                /* tokens a sequence, of the target */
     const struct replay_head *heads; /* [layers * kv_heads] */
     const struct policy_kind *policy;
-    uint64_t seed; /* of policies that draw lots */
+    uint64_t seed;               /* of policies that draw lots */
     const double *policy_values; /* one for each parameter of the policy; NULL: its defaults */
     enum policy_order order;
     double selection; /* share of the context that a head wants, over 0 and at most 1 */
     double capacity;  /* share of the context that a head's cache holds; over 1 is all of it */
     uint32_t sinks, recent; /* tokens, always in HBM, never in the demand */
     double manager_unit;    /* tokens of a unit of the cache's manager */
-    uint32_t warmup;        /* steps replayed and not reported */
-    uint32_t steps;         /* steps reported; at most the trace's less warmup */
-    uint32_t cpu_threads;   /* that attend to what the policy names for the CPU; 0: none do */
-    uint32_t whole_layers;  /* first layers that load whole what their cache does not hold, by
-                               position: they replay nothing, whatever the policy */
-    uint64_t recomputed;    /* tokens of each of them whose K and V are made again */
+    enum block_span block_span;
+    uint32_t block_candidates; /* blocks that a step touches; 0: all that it wants */
+    uint32_t warmup;           /* steps replayed and not reported */
+    uint32_t steps;            /* steps reported; at most the trace's less warmup */
+    uint32_t cpu_threads;      /* that attend to what the policy names for the CPU; 0: none do */
+    uint32_t whole_layers;     /* first layers that load whole what their cache does not hold, by
+                                  position: they replay nothing, whatever the policy */
+    uint64_t recomputed;       /* tokens of each of them whose K and V are made again */
     /* Layers but the first and these are asked for a layer ahead: where the trace has approximate
      * rows, with those; else with the true query. Labels are compared with the true queries: a
      * trace holds no other. */
@@ -81,8 +87,8 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
 /* Replay `trace` under `plan` into `ledger` on `threads` threads (0: one a processor). Shares of
  * the context become whole units, at least one where the share is not 0. Counts scale by target
  * context / recorded context, rounded to whole tokens per (pair, step) with wanted = hit + missed
- * + for_cpu kept. Fails when the trace has too few steps, lacks the queries that the policy needs, or
- * keeps fewer units than the selection wants (a policy that chooses its own looks at what there
+ * + for_cpu kept. Fails when the trace has too few steps, lacks the queries that the policy needs,
+ * or keeps fewer units than the selection wants (a policy that chooses its own looks at what there
  * is). `ledger` is the caller's to release, on failure too. */
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
