@@ -274,11 +274,15 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
         .metadata = whole(metadata_bytes(setup, sizes, offloaded, batch)),
         .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup)),
         .workspace = whole(workspace_bytes(setup, batch)),
-        .dram = whole((host + staging + streamed) * setup->model.tensor_parallel),
+        .host_kv = whole(host * setup->model.tensor_parallel),
+        .host_weights = whole(streamed * setup->model.tensor_parallel),
+        .host_buffers = whole(staging * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
                        (double)memory.workspace);
+    memory.dram = whole((double)memory.host_kv + (double)memory.host_weights +
+                        (double)memory.host_buffers);
     return memory;
 }
 

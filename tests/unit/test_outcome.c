@@ -360,7 +360,7 @@ static const struct {
     {{"system=clo", "host_memory=15GiB"},
      "out-of-memory",
      "host",
-     "host memory: needs 15.5 GiB of the 15.0 GiB there are; largest batch 0"},
+     "host memory: needs 15.5 GiB of the 15.0 GiB there are; largest batch 0, largest context X"},
     {{"system=clo", "host_memory=32GiB", "batch=3"},
      "out-of-memory",
      "host",
