@@ -60,17 +60,22 @@ struct kernel cost_topk(const struct setup *setup, double elements)
     return kernel;
 }
 
-/* Matrix products of fp8 weights run at the fp8 rate, all others at bf16's: weights of fewer bits
- * are unpacked before the product. */
-struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes)
+struct kernel cost_product_as(const struct setup *setup, double flops, double rows, double bytes,
+                              bool fp8)
 {
     const struct profile *profile = &setup->profile;
     struct trust trust = {BASIS_MEASURED, false};
-    bool fp8 = setup->model.weights == DTYPE_FP8;
     double peak =
         profile_value(profile, fp8 ? CURVE_GPU_FLOPS_FP8 : CURVE_GPU_FLOPS_BF16, 0, &trust);
     double share = profile_value(profile, CURVE_GPU_FLOPS_SHARE, rows, &trust);
     return bounded(cost_read(setup, bytes), flops * 1e9 / (peak * share), trust);
+}
+
+/* Matrix products of fp8 weights run at the fp8 rate, all others at bf16's: weights of fewer bits
+ * are unpacked before the product. */
+struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes)
+{
+    return cost_product_as(setup, flops, rows, bytes, setup->model.weights == DTYPE_FP8);
 }
 
 static struct kernel cost_operator(const struct setup *setup, const struct model_operator *op)

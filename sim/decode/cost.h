@@ -34,8 +34,11 @@ struct kernel cost_read(const struct setup *setup, double bytes);
  * (read and written). */
 struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas);
 
-/* A matrix product over `rows` rows that moves `bytes` in HBM. */
+/* A matrix product over `rows` rows that moves `bytes` in HBM: of the model's weights, or in the
+ * type that is said. */
 struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes);
+struct kernel cost_product_as(const struct setup *setup, double flops, double rows, double bytes,
+                              bool fp8);
 
 /* Top-k over `elements` scores of a layer. */
 struct kernel cost_topk(const struct setup *setup, double elements);
@@ -50,8 +53,8 @@ uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
 
 /* The functions below worsen `trust` by what they read. */
 
-/* CPU time of starting an asynchronous copy of `bytes`: the call, and of pageable memory a pass into
- * a pinned block, which is what such a copy takes longer than one of pinned memory. */
+/* CPU time of starting an asynchronous copy of `bytes`: the call, and of pageable memory a pass
+ * into a pinned block, which is what such a copy takes longer than one of pinned memory. */
 double cost_copy_call(const struct setup *setup, bool pageable, double bytes, struct trust *trust);
 
 /* Threads that a mechanism's number stands for: at most one a core; 0 is every core. */

@@ -2,6 +2,7 @@
 #include "decode/fetch.h"
 
 #include "decode/hybrid.h"
+#include "decode/retrieval.h"
 #include "decode/work.h"
 
 #include <math.h>
@@ -37,24 +38,43 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
     return count;
 }
 
-struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs)
+/* The index of `layer` to HBM, on the copy engine. */
+static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = pipe->mechanisms;
-    const struct model *model = &pipe->setup->model;
-    double entries = (double)pipe->plan->entries * (double)pairs;
-    double rows =
-        m->retrieval_per_query_head ? (double)model_query_heads(model) / model_kv_heads(model) : 1;
-    struct kernel score = cost_read(pipe->setup, entries * setup_entry_bytes(pipe->setup));
-    return kernel_then(score, cost_topk(pipe->setup, entries * rows));
+    struct work work = {
+        .part = PART_LINK,
+        .resource = PIPE_H2D,
+        .route = ROUTE_COPY_IN,
+        .bytes = (double)pipe->plan->entries * retrieval_entry_bytes(pipe->setup) *
+                 pipe_row(pipe, layer)->offloaded_heads,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
+    engine_task_id started = pipe->graph;
+    struct trust trust = work_trust;
+    if (pipe->mechanisms->launch == LAUNCH_EAGER &&
+        !work_put_thread(pipe, PART_LAUNCH, figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust),
+                         ENGINE_NONE, trust, &started, why)) {
+        return false;
+    }
+    work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) /
+                cost_uplink_sharers(pipe->setup, &work.rate_trust) / 1e9;
+    work_wait_for(&work, started);
+    work_wait_for(&work, layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected);
+    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
+    return work_put(pipe, &work, &pipe->at[layer].indexed, why);
 }
 
-/* The share of the query projection that speculation runs once more. */
-static struct kernel query_cost(const struct pipe *pipe)
+/* Each layer's fetch starts the next layer's index, which fills the buffer that the layer before
+ * has read; the first one has to wait for its own. The last step has read both of a step's first
+ * two. */
+bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct model *model = &pipe->setup->model;
-    uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
-    double bytes = pipe->mechanisms->retrieval_query * (double)dtype_bytes(model->weights, weights);
-    return cost_read(pipe->setup, bytes);
+    bool first = layer == 0 || !fetch_is_asked(pipe, layer - 1);
+    return !pipe->mechanisms->retrieval_stream ||
+           ((!first || put_index(pipe, layer, why)) &&
+            (!fetch_is_asked(pipe, layer + 1) || put_index(pipe, layer + 1, why)));
 }
 
 /* (sequence, head) pairs that score their entries: labels are compared before, so that with them
@@ -69,13 +89,14 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
     pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* asked for when this layer has begun */
-    if (m->retrieval == RETRIEVAL_NONE) {
+    if (!setup_retrieves(pipe->setup)) {
         return true;
     }
-    struct kernel kernel =
-        kernel_then(query_cost(pipe), fetch_retrieval_cost(pipe, asking_pairs(pipe, row)));
-    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels, ENGINE_NONE,
-                           &pipe->at[layer].selected, why);
+    uint64_t pairs = asking_pairs(pipe, row);
+    struct kernel kernel = kernel_then(retrieval_query_cost(pipe->setup),
+                                       retrieval_cost(pipe->setup, pipe->plan, pairs));
+    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels,
+                           pipe->at[layer].indexed, &pipe->at[layer].selected, why);
 }
 
 /* Indices to the host: a copy that the launch thread waits for, or the kernel's own stores and a
@@ -90,7 +111,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (m->retrieval == RETRIEVAL_NONE || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
+    if (!setup_retrieves(pipe->setup) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
         return true;
     }
     if (m->sync == SYNC_GPU) {
@@ -269,17 +290,21 @@ bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_ta
     return work_put(pipe, &work, out, why);
 }
 
-/* Two buffers: the one to fill was last attended to two layers ago. */
+/* Two buffers: the one to fill was last attended to two layers ago. Among the kernels, a transfer
+ * waits for all before it, and all behind it wait. */
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
     uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
+    bool among = pipe->mechanisms->transfer_stream == TRANSFER_STREAM_MAIN;
     at->fetched = at->looked_up;
     return row->missed == 0 ||
-           fetch_put_transfer(pipe, (double)row->missed * pipe->head_bytes,
-                              (double)row->missed_worst * pipe->head_bytes, at->looked_up,
-                              pipe->at[before].attended, &at->fetched, why);
+           (fetch_put_transfer(pipe, (double)row->missed * pipe->head_bytes,
+                               (double)row->missed_worst * pipe->head_bytes, at->looked_up,
+                               among ? pipe->last[PIPE_MAIN] : pipe->at[before].attended,
+                               &at->fetched, why) &&
+            (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
 }
 
 /* The CPU's update of the cache; blocking, it holds up every launch behind it, or the kernels

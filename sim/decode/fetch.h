@@ -12,9 +12,6 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
  * where it is.) */
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
 
-/* Scoring the entries of so many (sequence, head) pairs, and top-k over the scores. */
-struct kernel fetch_retrieval_cost(const struct pipe *pipe, uint64_t pairs);
-
 /* The CPU's manager working on `units` units of `row`: a hand-off that wakes every thread of the
  * pool, then one job a (sequence, head). */
 bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t units,
@@ -22,6 +19,7 @@ bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t
                        struct error *why);
 
 /* In program order. */
+bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why);

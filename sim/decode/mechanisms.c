@@ -3,19 +3,17 @@
  * A row is the feature: help, checking, defaults and documentation walk this table. */
 #include "decode/mechanisms.h"
 
-#include "decode/replay.h"
-
 #include <stddef.h>
 #include <string.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
-static const char *const retrieval_values[] = {"none",     "quest",           "hata", "loki",
-                                               "clusters", "partial-weights", NULL};
-static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
+static const char *const retrieval_values[] = {
+    "none", "quest", "hata", "loki", "clusters", "partial-weights", "pq", "native", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
 static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pageable",
                                               "sm-zero-copy", "cpu-store",   NULL};
+static const char *const transfer_stream_values[] = {"own", "main", NULL};
 static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
 static const char *const attention_values[] = {"gpu", "hybrid", NULL};
@@ -37,6 +35,10 @@ static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
     {                                                                                              \
         key, MECHANISM_WHOLE, unit, NULL, FIELD(member), standard, what                            \
     }
+#define EXTENT(key, member, unit, standard, what)                                                  \
+    {                                                                                              \
+        key, MECHANISM_EXTENT, unit, NULL, FIELD(member), standard, what                           \
+    }
 #define REAL(key, member, unit, standard, what)                                                    \
     {                                                                                              \
         key, MECHANISM_REAL, unit, NULL, FIELD(member), standard, what                             \
@@ -49,26 +51,26 @@ const struct mechanism_key mechanism_keys[] = {
      "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     WHOLE("granularity", granularity, UNIT_TOKENS, "1tok",
           "tokens of a block of the cache's manager"),
-    CHOICE("block_span", block_span, block_span_values, "unit",
-           "what is kept or evicted: units of the trace, or blocks of one head, or the same block "
-           "of all heads"),
-    WHOLE("block_candidates", block_candidates, UNIT_COUNT, "0",
-          "blocks that a step touches and admits, those with most wanted tokens; 0: all"),
     WHOLE("sinks", sinks, UNIT_TOKENS, "4tok", "first tokens, always in HBM"),
-    WHOLE("recent", recent, UNIT_TOKENS, "64tok", "last tokens, always in HBM"),
+    EXTENT("recent", recent, UNIT_TOKENS, "64tok", "last tokens, always in HBM: 64tok, or a share"),
     CHOICE("resident_heads", resident_heads, resident_values, "none",
            "heads whose whole KV stays in HBM"),
     REAL("resident_epsilon", resident_epsilon, UNIT_COUNT, "0.1",
          "slack in the reuse difficulty that makes a head resident"),
-    REAL("selection", selection, UNIT_SHARE, "100%", "share of the context that a head attends to"),
+    EXTENT("selection", selection, UNIT_SHARE, "100%",
+           "what a head attends to: a share of the context, or 2048tok"),
     CHOICE("retrieval", retrieval, retrieval_values, "none", "how the selection is found"),
     REAL(
         "retrieval_keys", retrieval_keys, UNIT_TIMES, "0x",
         "keys that an entry is as large as: 1x for a centroid, 0.25x for a quarter of the channels"),
     WHOLE("retrieval_bytes", retrieval_bytes, UNIT_BYTES, "0B",
           "bytes of an entry of a KV head besides: codes"),
+    WHOLE("retrieval_scores", retrieval_scores, UNIT_BYTES, "0B",
+          "bytes that an entry's scores take on their way to top-k, read and written"),
     SWITCH("retrieval_in_place", retrieval_in_place, "no",
            "retrieval reads the KV itself: no index is held"),
+    SWITCH("retrieval_stream", retrieval_stream, "no",
+           "the index lies on the host and is copied to HBM a layer ahead"),
     WHOLE("retrieval_tokens", retrieval_tokens, UNIT_TOKENS, "1tok", "tokens of an entry"),
     SWITCH("retrieval_per_query_head", retrieval_per_query_head, "no",
            "top-k sorts the scores of every query head"),
@@ -87,10 +89,14 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("transfer_threads", transfer_threads, UNIT_COUNT, "0",
           "threads of CPU stores or of the gather; 0: every core"),
     WHOLE("transfer_ctas", transfer_ctas, UNIT_COUNT, "16", "CTAs a (sequence, head) of SM loads"),
+    CHOICE("transfer_stream", transfer_stream, transfer_stream_values, "own",
+           "whether a transfer has a stream of its own or stands among the kernels"),
     SWITCH("merge", merge, "no",
            "hits are copied into an execution buffer, misses once more into the cache"),
     WHOLE("hit_ctas", hit_ctas, UNIT_COUNT, "16", "CTAs a (sequence, head) that copy hits"),
     WHOLE("admit_ctas", admit_ctas, UNIT_COUNT, "1", "CTAs a (sequence, head) that admit misses"),
+    SWITCH("repeat_kv", repeat_kv, "no",
+           "KV and entries are copied once per query head before they are read"),
     CHOICE("prefetch", prefetch, prefetch_values, "none",
            "whether a layer's KV is asked for a layer ahead"),
     CHOICE(
@@ -132,14 +138,14 @@ const struct mechanism_key mechanism_keys[] = {
     {NULL, 0, 0, NULL, 0, NULL, NULL},
 };
 
+bool mechanisms_select(const struct mechanisms *mechanisms)
+{
+    return mechanisms->selection.unit == UNIT_TOKENS || mechanisms->selection.value < 1;
+}
+
 bool mechanisms_offload(const struct mechanisms *mechanisms)
 {
     return mechanisms->resident_heads != RESIDENT_ALL;
-}
-
-bool mechanisms_drop(const struct mechanisms *mechanisms)
-{
-    return mechanisms->policy->chooses_own && !mechanisms->policy->names_for_cpu;
 }
 
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
@@ -161,9 +167,9 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool caches = strcmp(m->policy->name, "none") != 0;
     bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
+    bool selects = mechanisms_select(m);
     const struct rule rules[] = {
-        {m->selection <= 0 || m->selection > 1, "selection",
-         "it is a share of the context, above 0 and at most 100%"},
+        {m->selection.value <= 0, "selection", "a head attends to something"},
         {m->retrieval_query > 1, "retrieval_query", "it is a share, at most 100%"},
         {m->estimation > 1, "estimation", "it is a share, at most 100%"},
         {m->granularity == 0, "granularity", "a block holds at least one token"},
@@ -172,9 +178,9 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},
-        {m->selection + m->estimation > 1, "estimation",
-         "what is selected and what is estimated are at most all entries"},
-        {m->selection < 1 && m->retrieval == RETRIEVAL_NONE, "selection",
+        {!(m->selection.unit == UNIT_TOKENS) && m->selection.value + m->estimation > 1,
+         "estimation", "what is selected and what is estimated are at most all entries"},
+        {selects && m->retrieval == RETRIEVAL_NONE, "selection",
          "a share can only be selected with a 'retrieval'"},
         {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},
         {offload && !caches && has_budget && m->representation == REPRESENTATION_KV, "budget",
@@ -185,7 +191,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "there is no policy to admit for"},
         {m->resident_heads == RESIDENT_DIFFICULTY && !m->policy->needs_queries, "resident_heads",
          "reuse difficulty is a matter of query labels: policy qsac"},
-        {offload && m->selection < 1 &&
+        {offload && selects &&
              (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE),
          "transfer", "a copy engine moves contiguous KV, and a selection is scattered"},
         {graph && offload && m->sync == SYNC_CPU, "launch",
@@ -200,18 +206,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a CUDA graph cannot contain a copy by the launch thread"},
         {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
          "query labels live on the GPU: the CPU cannot manage them"},
-        {offload && mechanisms_drop(m) && !has_budget, "budget",
-         "only what is held is attended to, and without a budget nothing is"},
-        {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || m->selection < 1),
+        {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || selects),
          "retrieval", "the policy attends to what it keeps: nothing is retrieved"},
-        {offload && m->block_span != BLOCK_UNIT && caches && m->policy->holds == NULL, "block_span",
-         "the policy does not keep or evict one block after the other"},
-        {offload && m->block_span != BLOCK_UNIT && !caches, "block_span",
-         "there is no policy to keep blocks"},
-        {offload && m->block_span != BLOCK_UNIT && m->prefetch != PREFETCH_NONE, "block_span",
-         "what is asked for ahead are units, not blocks"},
-        {m->block_candidates > 0 && m->block_span == BLOCK_UNIT, "block_candidates",
-         "units are not candidates: all that are wanted are touched"},
         {m->weights > 1, "weights", "it is a share, at most 100%"},
         {m->weights_pageable && m->weights == 1, "weights_pageable", "no weights are streamed"},
         {m->weights_spread && m->micro_batch == MICRO_BATCH_WHOLE, "weights_spread",
@@ -240,7 +236,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a selection is asked for by the whole batch: only whole layers come in micro-batches"},
         {offload && m->halves && !whole_layers, "halves",
          "a selection is asked for by a whole layer: only whole layers come in halves"},
-        {whole_layers && m->selection < 1, "prefetch",
+        {whole_layers && selects, "prefetch",
          "whole layers come without a query: nothing is selected"},
         {whole_layers && caches && !m->policy->by_position, "policy",
          "what is loaded whole is held by position: policy prefix"},
@@ -263,6 +259,14 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {hybrid && m->merge, "merge", "nothing is fetched that could be admitted"},
         {hybrid && m->prefetch != PREFETCH_NONE, "prefetch",
          "the CPU attends with the layer's own query: nothing can be asked for ahead"},
+        {m->retrieval_stream && (!offload || m->resident_heads != RESIDENT_NONE),
+         "retrieval_stream", "heads that stay in HBM keep their index there"},
+        {m->retrieval_stream && (m->retrieval == RETRIEVAL_NONE || m->retrieval_in_place),
+         "retrieval_stream", "there is no index to copy"},
+        {offload && m->transfer_stream == TRANSFER_STREAM_MAIN && m->transfer == TRANSFER_CPU_STORE,
+         "transfer_stream", "the CPU's stores are on no stream"},
+        {whole_layers && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
+         "whole layers are loaded while others compute"},
         {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
          "an execution buffer is filled in its own layer: it cannot be prefetched"},
     };

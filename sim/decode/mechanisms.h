@@ -22,7 +22,9 @@ enum retrieval {
     RETRIEVAL_HATA,
     RETRIEVAL_LOKI,
     RETRIEVAL_CLUSTERS,
-    RETRIEVAL_PARTIAL_WEIGHTS
+    RETRIEVAL_PARTIAL_WEIGHTS,
+    RETRIEVAL_PQ,
+    RETRIEVAL_NATIVE
 };
 enum manager { MANAGER_CPU, MANAGER_GPU };
 enum update { UPDATE_OVERLAPPED, UPDATE_BLOCKING };
@@ -33,6 +35,7 @@ enum transfer {
     TRANSFER_SM_ZERO_COPY,
     TRANSFER_CPU_STORE
 };
+enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
@@ -46,9 +49,10 @@ enum representation {
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
 enum attend { ATTEND_GPU, ATTEND_HYBRID };
 
-/* HBM for the cache: so many bytes in all, a share of the KV, a multiple of the selection, or
- * tokens a layer. */
-struct budget {
+/* A quantity that may be said in several units. HBM of the cache: so many bytes in all, a share of
+ * the KV, a multiple of the selection, or tokens a layer. An extent: a share of the context, or
+ * tokens. */
+struct amount {
     enum unit unit; /* UNIT_BYTES, UNIT_SHARE, UNIT_TIMES or UNIT_TOKENS */
     double value;
     bool rest; /* all HBM that nothing else takes, instead */
@@ -57,20 +61,21 @@ struct budget {
 struct mechanisms {
     const struct policy_kind *policy;
     double policy_values[POLICY_MOST_PARAMS];
-    struct budget budget;
-    uint64_t granularity;      /* tokens of a block of the cache's manager */
-    int block_span;            /* enum block_span of replay.h */
-    uint64_t block_candidates; /* blocks that a step touches; 0: all that it wants */
-    uint64_t sinks, recent;    /* tokens, always in HBM, always attended to */
+    struct amount budget;
+    uint64_t granularity; /* tokens of a block of the cache's manager */
+    uint64_t sinks;       /* tokens, always in HBM, always attended to */
+    struct amount recent; /* the same: an extent */
     int resident_heads;
     double resident_epsilon; /* slack in reuse difficulty */
-    double selection;        /* share of the context that a head attends to */
+    struct amount selection; /* what a head attends to: an extent */
     int retrieval;
-    /* What scoring reads of HBM for an entry of a KV head: so many keys (0.25: a quarter of a key's
-     * channels), and so many bytes. */
+    /* What an entry of a KV head holds, which scoring reads: so many keys (0.25: a quarter of a
+     * key's channels), and so many bytes. */
     double retrieval_keys;
     uint64_t retrieval_bytes;
+    uint64_t retrieval_scores;    /* bytes that its scores take on their way, read and written */
     int retrieval_in_place;       /* it reads the KV itself: no index is held beside it */
+    int retrieval_stream;         /* the index lies on the host, and comes a layer ahead */
     uint64_t retrieval_tokens;    /* tokens of an entry */
     int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
     double retrieval_query; /* share of the query projection computed once more, to speculate */
@@ -83,8 +88,10 @@ struct mechanisms {
     int transfer;
     uint64_t transfer_threads; /* of CPU stores or gather; 0: every core */
     uint64_t transfer_ctas;    /* a (sequence, head), of SM loads */
+    int transfer_stream;
     int merge; /* hits are copied into an execution buffer, misses once more into the cache */
     uint64_t hit_ctas, admit_ctas; /* a (sequence, head), of these two copies */
+    int repeat_kv; /* KV and entries are copied once per query head before they are read */
     int prefetch;
     int attention; /* the GPU attends to everything, or the CPU to what lies outside its window */
     int sync;
@@ -114,6 +121,7 @@ enum mechanism_type {
     MECHANISM_WHOLE,  /* a whole number in `unit` */
     MECHANISM_REAL,   /* a number in `unit` */
     MECHANISM_BUDGET,
+    MECHANISM_EXTENT, /* of the context; a bare number is in `unit` */
     MECHANISM_POLICY
 };
 struct mechanism_key {
@@ -146,11 +154,11 @@ bool system_load(const char *name, const struct node *at, const struct node *ove
 /* The reason why this combination cannot be meant, with the key to blame; NULL when it can. */
 const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);
 
+/* True when a head attends to less than everything, if the context is long enough. */
+bool mechanisms_select(const struct mechanisms *mechanisms);
+
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
-
-/* True when what the policy does not hold is gone for good. */
-bool mechanisms_drop(const struct mechanisms *mechanisms);
 
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and no index leaves the GPU. */

@@ -3,6 +3,7 @@
 #include "decode/memory.h"
 
 #include "decode/hybrid.h"
+#include "decode/retrieval.h"
 #include "decode/stream.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static double rest_bytes(const struct setup *setup, const struct head_sizes *siz
 static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch, double bytes)
 {
-    const struct budget *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms.budget;
     double heads = (double)offloaded * batch;
     if (heads > 0 && (budget->rest || budget->unit == UNIT_BYTES)) {
         double all = budget->rest ? rest_bytes(setup, sizes, offloaded, batch) : budget->value;
@@ -103,22 +104,31 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     const struct mechanisms *m = &setup->mechanisms;
     uint64_t block = m->granularity;
     *out = (struct head_sizes){0};
-    out->entries = m->retrieval == RETRIEVAL_NONE ? 0 : entry_count(setup);
+    out->entries = setup_retrieves(setup) ? entry_count(setup) : 0;
+    double share = setup_share(setup, &m->selection);
     out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
     out->selected_tokens =
         m->retrieval == RETRIEVAL_CLUSTERS
-            ? (uint64_t)llround(m->selection * (double)out->entries) * m->retrieval_tokens
-            : (uint64_t)llround(m->selection * (double)setup->context);
+            ? (uint64_t)llround(share * (double)out->entries) * m->retrieval_tokens
+            : (uint64_t)llround(share * (double)setup->context);
     if (out->selected_tokens == 0) {
         uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
         error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is none at all",
-                    100 * m->selection, (unsigned long long)setup->context);
+                    100 * share, (unsigned long long)setup->context);
         return error_expect(why, "more, such as %.3g %%, which is %llu of them",
                             100 * (double)least / (double)setup->context,
                             (unsigned long long)least);
     }
     if (out->selected_tokens > setup->context) { /* clusters are rounded up */
         out->selected_tokens = setup->context;
+    }
+    uint64_t chosen = out->selected_tokens / m->retrieval_tokens;
+    if (out->estimated_entries > 0 && chosen + out->estimated_entries > out->entries) {
+        error_usage(why, NULL, 0,
+                    "what is selected and what is estimated are more than all entries");
+        return error_expect(why, "at most %llu, not %llu and %llu",
+                            (unsigned long long)out->entries, (unsigned long long)chosen,
+                            (unsigned long long)out->estimated_entries);
     }
     double bytes = cached_bytes(setup);
     double paid = budget_tokens(setup, out, offloaded, batch, bytes);
@@ -183,6 +193,19 @@ static double buffer_bytes(const struct setup *setup, const struct head_sizes *s
     return fmax(setup_loads_whole(setup, 0) ? whole_bytes(setup, token, batch) : 0, some * batch);
 }
 
+/* A layer's K, V and entries, once for each query head. */
+static double repeat_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                           uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double some = (double)(sizes->selected_tokens + m->sinks + setup_recent(setup));
+    double tokens =
+        setup_selects(setup) ? fmin(some, (double)setup->context) : (double)setup->context;
+    double kv = tokens * (double)model_kv_head_bytes(&setup->model);
+    double entries = (double)sizes->entries * retrieval_entry_bytes(setup);
+    return retrieval_copies(setup) * (kv + entries) * model_kv_heads(&setup->model) * batch;
+}
+
 /* Weights of all layers that lie in host memory. */
 static double streamed_weight_bytes(const struct setup *setup)
 {
@@ -212,33 +235,26 @@ static double workspace_bytes(const struct setup *setup, uint32_t batch)
                     8 * 2.0 * setup->model.hidden);
 }
 
-/* KV on the host, or what stands for it: a copy of everything; where a window moves on, what has
- * left it; nothing of what a policy drops for good. */
+/* KV on the host, or what stands for it: a copy of everything; or, where a window moves on, what
+ * has left it. */
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    if (mechanisms_drop(m)) {
-        return 0;
-    }
     double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
     if (m->attention != ATTEND_HYBRID) {
         return pairs / model_kv_heads(&setup->model) *
                representation_host_bytes(setup, &sizes->split);
     }
-    double window = (double)(m->sinks + m->recent + sizes->cache_tokens);
+    double window = (double)(m->sinks + setup_recent(setup) + sizes->cache_tokens);
     return pairs * fmax(0, (double)setup->context - window) * (token + HYBRID_AVERAGE_BYTES);
 }
 
-/* What HBM holds of it besides: the index of heads that select, or the averages of a window. */
-static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
-                             uint64_t offloaded, uint32_t batch)
+/* What retrieval reads of all layers. */
+static double index_bytes(const struct setup *setup, const struct head_sizes *sizes, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double entry = m->retrieval_in_place ? 0 : setup_entry_bytes(setup), heads = 0;
-    if (m->attention == ATTEND_HYBRID) {
-        return (double)offloaded * (double)sizes->cache_tokens * HYBRID_AVERAGE_BYTES * batch;
-    }
+    double entry = m->retrieval_in_place ? 0 : retrieval_entry_bytes(setup), heads = 0;
     if (m->estimation > 0) { /* the summary of an entry is a key and a value */
         entry = fmax(entry, (double)model_kv_head_bytes(&setup->model));
     }
@@ -248,13 +264,28 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
     return heads * (double)sizes->entries * entry * batch;
 }
 
+/* Of an index on the host, two buffers for a layer's; of a window for the CPU, its averages. */
+static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                             uint64_t offloaded, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->attention == ATTEND_HYBRID) {
+        return (double)offloaded * (double)sizes->cache_tokens * HYBRID_AVERAGE_BYTES * batch;
+    }
+    if (m->retrieval_stream) {
+        return 2.0 * (double)sizes->entries * retrieval_entry_bytes(setup) *
+               model_kv_heads(&setup->model) * batch;
+    }
+    return index_bytes(setup, sizes, batch);
+}
+
 struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
                         uint64_t offloaded, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
     uint64_t token = model_kv_head_bytes(&setup->model);
     double one = (double)token * batch;
-    double window = fmin((double)(m->sinks + m->recent), (double)setup->context);
+    double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
     double all = 0; /* bytes of all KV */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
@@ -266,23 +297,21 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
                          : 0;
     double streamed = streamed_weight_bytes(setup);
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
+    double index = m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
     struct memory memory = {
         .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
         .resident = whole(all - away),
         .window = whole((double)offloaded * window * one),
         .cache = whole((double)offloaded * cached_tokens * cached_bytes(setup) * batch),
         .metadata = whole(metadata_bytes(setup, sizes, offloaded, batch)),
-        .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup)),
+        .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup) +
+                         repeat_bytes(setup, sizes, batch)),
         .workspace = whole(workspace_bytes(setup, batch)),
-        .host_kv = whole(host * setup->model.tensor_parallel),
-        .host_weights = whole(streamed * setup->model.tensor_parallel),
-        .host_buffers = whole(staging * setup->model.tensor_parallel),
+        .dram = whole((host + staging + streamed + index) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
                        (double)memory.workspace);
-    memory.dram = whole((double)memory.host_kv + (double)memory.host_weights +
-                        (double)memory.host_buffers);
     return memory;
 }
 

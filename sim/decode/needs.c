@@ -2,6 +2,7 @@
  * and so that
  * --require-basis asks about these and no others. */
 #include "decode/pipeline.h"
+#include "decode/retrieval.h"
 
 struct need {
     enum curve_id id;
@@ -19,7 +20,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
     bool link = offload || streams;
-    bool copies = (offload && !stores && !loads) || streams;
+    bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream;
     bool pageable =
         (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
     bool hybrid = m->attention == ATTEND_HYBRID;
@@ -30,11 +31,11 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
         {CURVE_GPU_SMS, link},
-        {CURVE_GPU_FLOPS_BF16, !fp8},
-        {CURVE_GPU_FLOPS_FP8, fp8},
+        {CURVE_GPU_FLOPS_BF16, !fp8 || retrieval_needs_bf16(setup)},
+        {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},
-        {CURVE_GPU_TOPK, m->retrieval != RETRIEVAL_NONE},
+        {CURVE_GPU_TOPK, setup_retrieves(setup)},
         {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},

@@ -44,6 +44,7 @@ struct pipe_mark {
 
 /* Tasks of a layer that later stages wait for; ENGINE_NONE when there are none. */
 struct pipe_layer {
+    engine_task_id indexed;   /* the index, in HBM */
     engine_task_id selected;  /* indices, on the side that needs them; or the query, on the host */
     engine_task_id looked_up; /* which of them hit */
     engine_task_id fetched;   /* the missed KV, in HBM */
@@ -56,10 +57,10 @@ struct pipe_layer {
  * is that of the n-th. */
 struct pipe_stream {
     uint32_t weights_now, slot_now;
-    engine_task_id weights[2];  /* loaded: of a layer, or half of one */
+    engine_task_id weights[2];    /* loaded: of a layer, or half of one */
     engine_task_id weights_freed; /* the buffer to load into */
-    engine_task_id loaded[2];   /* the whole KV of a slot: a micro-batch's attention in a layer */
-    engine_task_id attended[2]; /* a slot's: its buffer is free */
+    engine_task_id loaded[2];     /* the whole KV of a slot: a micro-batch's attention in a layer */
+    engine_task_id attended[2];   /* a slot's: its buffer is free */
 };
 
 enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
@@ -84,7 +85,7 @@ struct pipe {
     uint32_t step, layer, micro_batch;
     enum stage_half halves; /* of the layer, that are passed now */
     const char *stage;
-    engine_task_id graph; /* the launch of this step's graph */
+    engine_task_id graph;                     /* the launch of this step's graph */
     engine_task_id last[PIPE_RESOURCE_COUNT]; /* put on each */
     struct pipe_layer *at;                    /* [layers], owned */
     struct pipe_stream stream;
@@ -110,8 +111,8 @@ const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 uint32_t pipe_sequences(const struct pipe *pipe);
 
 /* A row of the stage table. A stage of a fetch is emitted for each layer whose KV is asked for
- * here (this layer, the next one, both or none), any other for the current layer; each in the passes
- * over its half of the layer. */
+ * here (this layer, the next one, both or none), any other for the current layer; each in the
+ * passes over its half of the layer. */
 struct stage {
     const char *name;
     bool of_fetch;

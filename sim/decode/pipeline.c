@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "decode/fetch.h"
 #include "decode/machine.h"
+#include "decode/retrieval.h"
 #include "decode/stream.h"
 #include "engine/timeline.h"
 
@@ -25,9 +26,17 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t layer)
         return all;
     }
     bool chosen = m->policy->chooses_own;
-    uint64_t some =
-        (chosen ? pipe->plan->cache_tokens : pipe->plan->selected_tokens) + m->sinks + m->recent;
+    uint64_t some = (chosen ? pipe->plan->cache_tokens : pipe->plan->selected_tokens) + m->sinks +
+                    setup_recent(pipe->setup);
     return some < all ? some : all;
+}
+
+/* K and V of what is attended to, copied once per query head and read as often. */
+static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, uint32_t sequences)
+{
+    double tokens = (double)attended_tokens(pipe, layer) * sequences;
+    double token = (double)model_kv_token_bytes(&pipe->setup->model, layer);
+    return cost_read(pipe->setup, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
 }
 
 static bool cost_layers(struct pipe *pipe, struct error *why)
@@ -45,6 +54,10 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
             uint32_t sequences = plan->micro_batches[i % plan->micro_batch_count];
             pipe->kernels[stage][i] = cost_stage(pipe->setup, layer, stage, sequences,
                                                  attended_tokens(pipe, layer), kernels);
+            if (stage == MODEL_ATTEND) {
+                pipe->kernels[stage][i] =
+                    kernel_then(pipe->kernels[stage][i], repeat_cost(pipe, layer, sequences));
+            }
         }
     }
     pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, plan->batch, 0, 1);
@@ -62,7 +75,7 @@ static bool allocate(struct pipe *pipe, struct error *why)
         return false;
     }
     for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
+        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
                                           ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
     return true;
@@ -104,9 +117,9 @@ static bool build_passes(struct pipe *pipe, enum stage_half halves, struct error
 
 static bool build_layer(struct pipe *pipe, struct error *why)
 {
-    return pipe->mechanisms->halves ? build_passes(pipe, HALF_ATTENTION, why) &&
-                                          build_passes(pipe, HALF_FFN, why)
-                                    : build_passes(pipe, HALF_BOTH, why);
+    return pipe->mechanisms->halves
+               ? build_passes(pipe, HALF_ATTENTION, why) && build_passes(pipe, HALF_FFN, why)
+               : build_passes(pipe, HALF_BOTH, why);
 }
 
 static bool build_step(struct pipe *pipe, struct error *why)

@@ -40,11 +40,6 @@ bool replay_check(const struct replay_plan *plan, struct error *why)
         return error_expect(why,
                             "all over 0, a selection of at most 100 %%, a batch below 2^32 heads");
     }
-    if (plan->block_span != BLOCK_UNIT && plan->policy->holds == NULL) {
-        return error_set(why, NULL, 0,
-                         "policy '%s' does not keep or evict one block after the other",
-                         plan->policy->name);
-    }
     return true;
 }
 
@@ -71,6 +66,12 @@ bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted
     return true;
 }
 
+static uint32_t recorded_recent(const struct trace_header *header, const struct replay_plan *plan)
+{
+    double share = (double)plan->recent / (double)plan->context;
+    return plan->recent_scales ? (uint32_t)llround(share * header->context) : plan->recent;
+}
+
 static bool job_init(struct replay_job *job, const struct trace *trace,
                      const struct replay_plan *plan, struct ledger *ledger, struct error *why)
 {
@@ -90,7 +91,7 @@ static bool job_init(struct replay_job *job, const struct trace *trace,
         .header = header,
         .plan = plan,
         .ledger = ledger,
-        .shape = demand_shape(header, wanted, plan->sinks, plan->recent),
+        .shape = demand_shape(header, wanted, plan->sinks, recorded_recent(header, plan)),
         .capacity = replay_units(header, plan->capacity),
         .sequences = plan->batch < header->sequences ? plan->batch : header->sequences,
         .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
@@ -126,9 +127,7 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
         demand_buffer_init(&job.scratch[t].buffer);
     }
     if (good) {
-        good =
-            parallel_for(job.header->layers, threads,
-                         plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks, &job, why);
+        good = parallel_for(job.header->layers, threads, replay_layer, &job, why);
         for (uint32_t t = 0; t < threads; t++) {
             trace_frame_release(&job.scratch[t].frame);
             demand_buffer_release(&job.scratch[t].buffer);

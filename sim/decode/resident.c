@@ -89,7 +89,7 @@ bool resident_importance(const struct setup *setup, const double *head_cosine, s
 uint32_t resident_prefetchable(const struct setup *setup, const struct head_sizes *sizes,
                                const struct plan *plan, struct trust *trust)
 {
-    uint64_t attended = sizes->selected_tokens + setup->mechanisms.sinks + setup->mechanisms.recent;
+    uint64_t attended = sizes->selected_tokens + setup->mechanisms.sinks + setup_recent(setup);
     double compute = 0;
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
         uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);

@@ -1,6 +1,7 @@
 /* A setup owns its model, profile, trace and text. */
 #include "decode/setup.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +10,14 @@ bool setup_attends_all(const struct setup *setup, uint32_t layer)
     const struct mechanisms *m = &setup->mechanisms;
     bool chosen =
         m->policy->chooses_own && !(layer == 0 && m->resident_heads == RESIDENT_FIRST_LAYER);
-    return (m->selection >= 1 && !chosen) || layer < m->full_layers ||
+    return (!setup_selects(setup) && !chosen) || layer < m->full_layers ||
            setup->model.layers[layer].attention == ATTENTION_SLIDING;
 }
 
 bool setup_loads_whole(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    return mechanisms_offload(m) &&
-           (m->prefetch == PREFETCH_WHOLE_LAYER || layer < m->full_layers);
+    return mechanisms_offload(m) && (m->prefetch == PREFETCH_WHOLE_LAYER || layer < m->full_layers);
 }
 
 bool setup_asks_trace(const struct setup *setup)
@@ -25,14 +25,53 @@ bool setup_asks_trace(const struct setup *setup)
     const struct mechanisms *m = &setup->mechanisms;
     bool without = m->budget.value == 0 && !m->budget.rest;
     bool fixed = without || m->prefetch == PREFETCH_WHOLE_LAYER || m->policy->by_position;
-    return mechanisms_offload(m) && !(m->selection >= 1 && fixed);
+    return mechanisms_offload(m) && !(!setup_selects(setup) && fixed);
 }
 
-double setup_entry_bytes(const struct setup *setup)
+double setup_share(const struct setup *setup, const struct amount *extent)
 {
-    const struct mechanisms *m = &setup->mechanisms;
-    double key = (double)model_kv_head_bytes(&setup->model) / 2;
-    return m->retrieval_keys * key + (double)m->retrieval_bytes;
+    return extent->unit == UNIT_TOKENS ? fmin(extent->value / (double)setup->context, 1)
+                                       : extent->value;
+}
+
+uint64_t setup_recent(const struct setup *setup)
+{
+    double share = setup_share(setup, &setup->mechanisms.recent);
+    return setup->mechanisms.recent.unit == UNIT_TOKENS
+               ? (uint64_t)setup->mechanisms.recent.value
+               : (uint64_t)llround(share * (double)setup->context);
+}
+
+bool setup_selects(const struct setup *setup)
+{
+    return setup_share(setup, &setup->mechanisms.selection) < 1;
+}
+
+/* A copy engine moves no scattered tokens, and whole layers are not selected from. */
+static bool loads_contiguous(const struct mechanisms *m)
+{
+    return mechanisms_offload(m) &&
+           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE);
+}
+
+void setup_resolve_native(struct setup *setup)
+{
+    struct mechanisms *m = &setup->mechanisms;
+    if (setup_indexes(setup) && !loads_contiguous(m)) {
+        m->selection = (struct amount){.unit = UNIT_TOKENS, .value = setup->model.index_topk};
+    }
+}
+
+bool setup_retrieves(const struct setup *setup)
+{
+    int retrieval = setup->mechanisms.retrieval;
+    return retrieval == RETRIEVAL_NATIVE ? mechanisms_select(&setup->mechanisms)
+                                         : retrieval != RETRIEVAL_NONE;
+}
+
+bool setup_indexes(const struct setup *setup)
+{
+    return setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup->model.index_topk > 0;
 }
 
 void setup_init(struct setup *setup)

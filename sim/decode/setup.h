@@ -39,16 +39,17 @@ struct setup {
     uint64_t kv_pool_tokens; /* 0: what memory gives */
     uint64_t host_memory;    /* bytes; 0: what the profile says */
 
-    /* Where published rates of systems of its class lay about predicted ones, as shares of these. */
+    /* Where published rates of systems of its class lay about predicted ones, as shares of these.
+     */
     bool band_known;
     double band[2]; /* -0.1, 0.3 */
 
     char *scenario; /* canonical text of everything above, owned */
 };
 
-/* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy chooses
- * what it keeps, when the layer is one of those that load everything, and when it holds a window
- * only. */
+/* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy
+ * chooses what it keeps, when the layer is one of those that load everything, and when it holds a
+ * window only. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
 /* Does all KV of this layer cross the link, in a known order and so a layer ahead? */
@@ -58,8 +59,24 @@ bool setup_loads_whole(const struct setup *setup, uint32_t layer);
  * holds may be known without one: nothing, or a fixed part. */
 bool setup_asks_trace(const struct setup *setup);
 
-/* Bytes of an entry of one KV head that retrieval reads. */
-double setup_entry_bytes(const struct setup *setup);
+/* The share of the context that an extent comes to; at most 1. */
+double setup_share(const struct setup *setup, const struct amount *extent);
+
+/* Last tokens that stay in HBM. */
+uint64_t setup_recent(const struct setup *setup);
+
+/* Does a head attend to less than the whole context? */
+bool setup_selects(const struct setup *setup);
+
+/* Make the selection of `retrieval: native` the model's own count of tokens, where it has an indexer
+ * and the transfer can move scattered tokens. Without an indexer it stays what the system says. */
+void setup_resolve_native(struct setup *setup);
+
+/* Is there an index that is scored? Not of a native retrieval where nothing is selected. */
+bool setup_retrieves(const struct setup *setup);
+
+/* Is the model's own indexer what selects? */
+bool setup_indexes(const struct setup *setup);
 
 void setup_init(struct setup *setup);
 void setup_release(struct setup *setup);

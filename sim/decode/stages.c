@@ -4,6 +4,7 @@
  * program of a layer for every system. */
 #include "decode/fetch.h"
 #include "decode/hybrid.h"
+#include "decode/retrieval.h"
 #include "decode/stream.h"
 #include "decode/work.h"
 
@@ -34,12 +35,24 @@ static bool put_merge(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64
                            NULL, why);
 }
 
-/* Hits into the execution buffer, beside the SM loads of the misses. */
-static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
+/* Hits into the execution buffer: launched before the launch thread gathers the misses, else behind
+ * the transfer, beside which they are copied. */
+static bool put_hits(struct pipe *pipe, uint32_t layer, bool before_gather, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    return !m->merge || put_merge(pipe, layer, pipe_row(pipe, layer)->hit, m->hit_ctas,
-                                  pipe->at[layer].looked_up, why);
+    return !m->merge || (m->transfer == TRANSFER_GATHER_COPY) != before_gather ||
+           put_merge(pipe, layer, pipe_row(pipe, layer)->hit, m->hit_ctas,
+                     pipe->at[layer].looked_up, why);
+}
+
+static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_hits(pipe, layer, true, why);
+}
+
+static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_hits(pipe, layer, false, why);
 }
 
 /* Misses once more, into the cache. */
@@ -56,9 +69,9 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     uint64_t resident =
         (uint64_t)(pipe->plan->kv_heads - pipe->plan->offloaded[layer]) * pipe->plan->batch;
-    return m->retrieval == RETRIEVAL_NONE || resident == 0 ||
+    return !setup_retrieves(pipe->setup) || resident == 0 ||
            setup_attends_all(pipe->setup, layer) ||
-           work_put_kernel(pipe, PART_RETRIEVAL, fetch_retrieval_cost(pipe, resident),
+           work_put_kernel(pipe, PART_RETRIEVAL, retrieval_cost(pipe->setup, pipe->plan, resident),
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
@@ -160,7 +173,7 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (pipe->plan->offloaded[layer] == 0 || mechanisms_drop(pipe->mechanisms)) {
+    if (pipe->plan->offloaded[layer] == 0) {
         return true;
     }
     work.bytes = leaving_bytes(pipe, layer) * pipe->plan->offloaded[layer] * pipe_sequences(pipe);
@@ -203,11 +216,13 @@ const struct stage layer_stages[] = {
     {"load", false, HALF_BOTH, stream_put_kv},
     {"pre", false, HALF_ATTENTION, emit_pre},
     {"overhead", false, HALF_ATTENTION, emit_overhead},
+    {"index", true, HALF_ATTENTION, fetch_index},
     {"retrieve", true, HALF_ATTENTION, fetch_retrieve},
     {"ids", true, HALF_ATTENTION, fetch_ids},
     {"sync", true, HALF_ATTENTION, fetch_sync},
     {"estimate", true, HALF_ATTENTION, fetch_estimate},
     {"lookup", true, HALF_ATTENTION, fetch_lookup},
+    {"merge", true, HALF_ATTENTION, emit_early_hits},
     {"gather", true, HALF_ATTENTION, fetch_gather},
     {"transfer", true, HALF_ATTENTION, fetch_transfer},
     {"merge", true, HALF_ATTENTION, emit_hits},

@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "base/named.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +31,13 @@ static bool read_choice(const struct node *node, const char *key, const char *co
     return name_expect(node->text, values, why);
 }
 
-static bool read_budget(const struct node *node, struct budget *out, struct error *why)
+static bool read_budget(const struct node *node, struct amount *out, struct error *why)
 {
     static const char *const examples =
         "8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest";
     struct quantity quantity;
     if (node->kind == NODE_SCALAR && strcmp(node->text, "rest") == 0) {
-        *out = (struct budget){.rest = true};
+        *out = (struct amount){.rest = true};
         return true;
     }
     if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
@@ -51,7 +52,27 @@ static bool read_budget(const struct node *node, struct budget *out, struct erro
         node_error(node, why, "budget '%.100s' is more than the whole KV", node->text);
         return error_expect(why, "at most 100%%");
     }
-    *out = (struct budget){quantity.unit, quantity.value, false};
+    *out = (struct amount){.unit = quantity.unit, .value = quantity.value};
+    return true;
+}
+
+/* A bare number is in the key's own unit. */
+static bool read_extent(const struct node *node, const struct mechanism_key *key,
+                        struct amount *out, struct error *why)
+{
+    struct quantity quantity;
+    bool good =
+        node->kind == NODE_SCALAR && quantity_parse(node->text, &quantity) && quantity.value >= 0;
+    enum unit unit = good && quantity.unit == UNIT_COUNT ? key->unit : quantity.unit;
+    bool tokens = good && unit == UNIT_TOKENS && quantity.value == floor(quantity.value) &&
+                  quantity.value <= UINT32_MAX;
+    bool share = good && unit == UNIT_SHARE && quantity.value <= 1;
+    if (!tokens && !share) {
+        node_error(node, why, "'%.100s' of '%s' is no extent of a context",
+                   node->kind == NODE_SCALAR ? node->text : "this", key->name);
+        return error_expect(why, "a share of at most 100%%, or whole tokens: 10%% or 2048tok");
+    }
+    *out = (struct amount){.unit = unit, .value = quantity.value};
     return true;
 }
 
@@ -78,6 +99,8 @@ static bool read_key(const struct mechanism_key *key, const struct node *map,
         return node_quantity(map, key->name, key->unit, at, why);
     case MECHANISM_BUDGET:
         return read_budget(node, at, why);
+    case MECHANISM_EXTENT:
+        return read_extent(node, key, at, why);
     case MECHANISM_POLICY:
         return policy_read(node, &out->policy, out->policy_values, why);
     }

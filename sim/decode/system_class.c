@@ -1,7 +1,5 @@
 #include "decode/system_class.h"
 
-#include <string.h>
-
 const char *const system_class_names[SYSTEM_CLASS_COUNT + 1] = {
     [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
     [CLASS_GPU_MANAGED] = "gpu-managed",
@@ -21,6 +19,5 @@ enum system_class system_class_of(const struct mechanisms *m)
         m->attention == ATTEND_HYBRID) {
         return CLASS_CPU_MANAGED;
     }
-    bool caches = strcmp(m->policy->name, "none") != 0;
-    return m->selection < 1 || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
+    return mechanisms_select(m) || m->budget.value > 0 ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
 }

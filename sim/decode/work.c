@@ -65,6 +65,14 @@ bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_i
     return work_put(pipe, &work, out, why);
 }
 
+bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, struct error *why)
+{
+    struct work work = {
+        .part = part, .resource = PIPE_MAIN, .fixed_trust = work_trust, .rate_trust = work_trust};
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, NULL, why);
+}
+
 bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why)
 {
     if (pipe->setup->mechanisms.launch == LAUNCH_GRAPH) {

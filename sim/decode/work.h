@@ -37,12 +37,15 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
 bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
                      struct trust trust, engine_task_id *out, struct error *why);
 
-/* One call a kernel, or the step's graph. `first` is what the first kernel waits for: the others are
- * launched while it runs. */
+/* One call a kernel, or the step's graph. `first` is what the first kernel waits for: the others
+ * are launched while it runs. */
 bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why);
 
-/* Launch `kernels` kernels and run them as one task on the main stream, after `after`. Each takes at
- * least the gap between two kernels. */
+/* Let the main stream wait for `after`, as for an event. */
+bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, struct error *why);
+
+/* Launch `kernels` kernels and run them as one task on the main stream, after `after`. Each takes
+ * at least the gap between two kernels. */
 bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
                      engine_task_id after, engine_task_id *out, struct error *why);
 

@@ -44,9 +44,15 @@ static void note_model(const struct setup *setup, struct result *result)
                  model->trained_context);
         add_note(result, note);
     }
-    if (model->index_topk > 0 && setup->context > model->index_topk) {
-        snprintf(note, sizeof note, "the sparse attention of %s is timed as if it were dense",
+    bool uses = setup_retrieves(setup) && setup_indexes(setup);
+    if (model->index_topk > 0 && setup->context > model->index_topk && !uses) {
+        snprintf(note, sizeof note, "%s has an indexer of its own, which the system does not use",
                  model->name);
+        add_note(result, note);
+    }
+    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_selects(setup) && !uses) {
+        snprintf(note, sizeof note,
+                 "%s has no indexer of its own: the system's codes stand for one", model->name);
         add_note(result, note);
     }
 }
@@ -55,7 +61,7 @@ static void note_model(const struct setup *setup, struct result *result)
 static void note_speculation(const struct setup *setup, struct result *result)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && m->selection < 1 &&
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && setup_selects(setup) &&
         setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
         add_note(result, "speculation is taken as perfect: the trace has no approximate queries");
     }
@@ -109,16 +115,14 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
     uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
     char a[32], b[32];
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are; largest batch %u, largest context %llu",
-             hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
-             units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch,
-             (unsigned long long)plan->max_context);
+             "%s: needs %s of the %s there are; largest batch %u", hbm ? "HBM" : "host memory",
+             units_format((double)needed, UNIT_BYTES, a, sizeof a),
+             units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch);
 }
 
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
-    const struct memory *memory = &plan->memory;
     result_integer(result, COLUMN_BATCH, plan->batch);
     result_integer(result, COLUMN_STEPS, plan->steps);
     result_integer(result, COLUMN_WARMUP, plan->warmup);
@@ -126,14 +130,6 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_CACHE_BYTES, (int64_t)plan->memory.cache);
     result_integer(result, COLUMN_HBM_BYTES, (int64_t)plan->memory.hbm);
     result_integer(result, COLUMN_DRAM_BYTES, (int64_t)plan->memory.dram);
-    result_integer(result, COLUMN_HBM_WEIGHTS, (int64_t)memory->weights);
-    result_integer(result, COLUMN_HBM_KV, (int64_t)(memory->resident + memory->window));
-    result_integer(result, COLUMN_HBM_METADATA, (int64_t)memory->metadata);
-    result_integer(result, COLUMN_HBM_BUFFERS, (int64_t)memory->buffers);
-    result_integer(result, COLUMN_HBM_WORKSPACE, (int64_t)memory->workspace);
-    result_integer(result, COLUMN_DRAM_KV, (int64_t)memory->host_kv);
-    result_integer(result, COLUMN_DRAM_WEIGHTS, (int64_t)memory->host_weights);
-    result_integer(result, COLUMN_DRAM_BUFFERS, (int64_t)memory->host_buffers);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
         note_model(setup, result);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
-static const char *const row_keys[] = {"what",           "set",   "sweep",     "take",    "over",
-                                       "against",        "minus", "published", "assumed", "rank",
-                                       "not_comparable", "note",  NULL};
+static const char *const paper_keys[] = {"paper", "figure", "scenario", "rows", NULL};
+static const char *const row_keys[] = {"what",    "set",   "sweep",     "take", "over",
+                                       "against", "minus", "published", "rank", "not_comparable",
+                                       "note",    NULL};
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
@@ -54,87 +54,41 @@ static bool read_published(const struct node *node, struct paper_row *row, struc
 
 /* ---- runs ---- */
 
-/* A value under its key: what a sweep or a range lays over a run. */
-struct setting {
-    const char *key; /* NULL: nothing */
-    const struct node *value;
+/* One point of a row's sweep. */
+struct point {
+    const struct node *key; /* the list, under its key; NULL: nothing is swept */
+    size_t index;
 };
 
-static bool lay_setting(struct scenario *scenario, struct setting setting, struct error *why)
+static bool lay_point(struct scenario *scenario, struct point point, struct error *why)
 {
-    if (setting.key == NULL) {
+    if (point.key == NULL) {
         return true;
     }
-    struct node *map = node_parse("{}", 2, setting.value->file, why);
-    bool good = map != NULL && node_put(map, setting.key, setting.value, why) &&
+    struct node *map = node_parse("{}", 2, point.key->file, why);
+    bool good = map != NULL &&
+                node_put(map, point.key->key, point.key->children[point.index], why) &&
                 scenario_lay(scenario, map, why);
     node_destroy(map);
     return good;
 }
 
-static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
+static bool build_run(const struct paper *paper, const struct node *row, struct point point,
+                      const struct node *role, struct scenario *out, struct error *why)
 {
-    return map == NULL || scenario_lay(scenario, map, why);
-}
-
-/* The file's scenario, the row's, the point of its sweep, what the role says, an end of a range. */
-static bool build_run(const struct paper *paper, const struct node *row, struct setting swept,
-                      const struct node *role, struct setting end, struct scenario *out,
-                      struct error *why)
-{
-    return scenario_init(out, why) && lay_map(out, node_get(paper->tree, "scenario"), why) &&
-           lay_map(out, node_get(row, "set"), why) && lay_setting(out, swept, why) &&
-           lay_map(out, role, why) && lay_setting(out, end, why);
-}
-
-static const struct setting nothing = {NULL, NULL};
-
-/* The runs of a row that compares figures. */
-static bool build_roles(const struct paper *paper, const struct node *row, struct setting swept,
-                        struct setting end, struct scenario runs[PAPER_ROLES], struct error *why)
-{
-    static const char *const keys[PAPER_ROLES] = {NULL, "against", "minus"};
-    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
-        const struct node *said = keys[role] != NULL ? node_get(row, keys[role]) : NULL;
-        if ((role == PAPER_RUN || said != NULL) &&
-            !build_run(paper, row, swept, said, end, &runs[role], why)) {
+    const struct node *maps[] = {node_get(paper->tree, "scenario"), node_get(row, "set")};
+    if (!scenario_init(out, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+        if (maps[i] != NULL && !scenario_lay(out, maps[i], why)) {
             return false;
         }
     }
-    return true;
+    return lay_point(out, point, why) && (role == NULL || scenario_lay(out, role, why));
 }
 
-static bool build_assumed(const struct paper *paper, const struct node *node, struct setting swept,
-                          struct paper_row *row, struct error *why)
-{
-    const struct node *own = node_get(node, "assumed");
-    const struct node *map = own != NULL ? own : node_get(paper->tree, "assumed");
-    if (map == NULL) {
-        return true;
-    }
-    if (map->kind != NODE_MAP || map->count > PAPER_MOST_ASSUMED) {
-        return node_error(map, why, "'assumed' is no map of at most %d keys", PAPER_MOST_ASSUMED);
-    }
-    for (size_t i = 0; i < map->count; i++) {
-        const struct node *range = map->children[i];
-        struct paper_assumed *assumed = &row->assumed[row->assumed_count++];
-        assumed->key = range->key;
-        if (range->kind != NODE_LIST || range->count != 2) {
-            return node_error(range, why, "the range of '%.60s' has no two ends", range->key);
-        }
-        for (int end = 0; end < 2; end++) {
-            const struct node *value = range->children[end];
-            assumed->values[end] = value->kind == NODE_SCALAR ? value->text : "an end";
-            if (!build_roles(paper, node, swept, (struct setting){range->key, value},
-                             assumed->runs[end], why)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool build_rank(const struct paper *paper, const struct node *node, struct setting swept,
+static bool build_rank(const struct paper *paper, const struct node *node, struct point point,
                        struct paper_row *row, struct error *why)
 {
     const struct node *list = node_get(node, "rank");
@@ -147,46 +101,51 @@ static bool build_rank(const struct paper *paper, const struct node *node, struc
         row->take.count = 1;
     }
     for (size_t i = 0; i < list->count; i++) {
-        if (!build_run(paper, node, swept, list->children[i], nothing, &row->runs[i], why)) {
+        if (!build_run(paper, node, point, list->children[i], &row->runs[i], why)) {
             return false;
         }
     }
     return true;
 }
 
-static bool build_runs(const struct paper *paper, const struct node *node, struct setting swept,
+static bool build_runs(const struct paper *paper, const struct node *node, struct point point,
                        struct paper_row *row, struct error *why)
 {
-    if (!formula_read(node_get(node, "take"), &row->take, why) ||
-        !formula_read(node_get(node, "over"), &row->over, why)) {
+    const struct node *against = node_get(node, "against"), *minus = node_get(node, "minus");
+    if (!formula_read(node_get(node, "take"), &row->take, why)) {
         return false;
     }
     if (node_get(node, "rank") != NULL) {
-        return build_rank(paper, node, swept, row, why);
+        return build_rank(paper, node, point, row, why);
     }
-    if (row->take.count == 0 && row->not_comparable != NULL) {
+    if (node_get(node, "take") == NULL && row->not_comparable != NULL) {
         return true;
     }
-    return require(node, "take", why) && build_roles(paper, node, swept, nothing, row->runs, why) &&
-           build_assumed(paper, node, swept, row, why);
+    return require(node, "take", why) && formula_read(node_get(node, "over"), &row->over, why) &&
+           build_run(paper, node, point, NULL, &row->runs[PAPER_RUN], why) &&
+           (against == NULL ||
+            build_run(paper, node, point, against, &row->runs[PAPER_AGAINST], why)) &&
+           (minus == NULL || build_run(paper, node, point, minus, &row->runs[PAPER_MINUS], why));
 }
 
 /* ---- rows ---- */
 
-static void name_row(const char *what, struct setting swept, struct paper_row *row)
+static void name_row(const char *what, struct point point, struct paper_row *row)
 {
-    if (swept.key == NULL) {
+    if (point.key == NULL) {
         snprintf(row->what, sizeof row->what, "%s", what);
-    } else {
-        snprintf(row->what, sizeof row->what, "%s, %s %s", what, swept.key,
-                 swept.value->kind == NODE_SCALAR ? swept.value->text : "as listed");
+        return;
     }
+    const struct node *value = point.key->children[point.index];
+    snprintf(row->what, sizeof row->what, "%s, %s %s", what, point.key->key,
+             value->kind == NODE_SCALAR ? value->text : "as listed");
 }
 
-static bool add_row(struct paper *paper, const struct node *node, struct setting swept,
-                    const struct node *published, struct error *why)
+static bool add_row(struct paper *paper, const struct node *node, struct point point,
+                    struct error *why)
 {
     const char *what = "";
+    const struct node *published = node_get(node, "published");
     if (!array_reserve(&paper->rows, &paper->row_capacity, paper->row_count + 1,
                        sizeof *paper->rows, why)) {
         return false;
@@ -195,46 +154,42 @@ static bool add_row(struct paper *paper, const struct node *node, struct setting
     *row = (struct paper_row){.rank = false};
     if (!node_text(node, "what", &what, why) ||
         !node_text(node, "not_comparable", &row->not_comparable, why) ||
-        !node_text(node, "note", &row->note, why) || !build_runs(paper, node, swept, row, why)) {
+        !node_text(node, "note", &row->note, why) || !build_runs(paper, node, point, row, why)) {
         return false;
     }
-    name_row(what, swept, row);
-    return row->rank || read_published(published, row, why);
+    name_row(what, point, row);
+    return row->rank ||
+           read_published(point.key != NULL ? published->children[point.index] : published, row,
+                          why);
 }
 
-/* A row for each value of the sweep. */
-static bool add_swept(struct paper *paper, const struct node *node, const struct node *sweep,
-                      struct error *why)
+/* Without a sweep one row; with one as many as it has values. */
+static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
 {
-    const struct node *published = node_get(node, "published");
+    const struct node *sweep = node_get(node, "sweep"), *published = node_get(node, "published");
+    if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
+        (node_get(node, "rank") == NULL && !require(node, "published", why))) {
+        return false;
+    }
+    if (sweep == NULL) {
+        return add_row(paper, node, (struct point){NULL, 0}, why);
+    }
     if (sweep->kind != NODE_MAP || sweep->count != 1 || sweep->children[0]->kind != NODE_LIST) {
         node_error(sweep, why, "a row sweeps one key");
         return error_expect(why, "such as {context: [8192, 32768]}");
     }
     const struct node *values = sweep->children[0];
-    bool rank = node_get(node, "rank") != NULL;
-    if (!rank && (published->kind != NODE_LIST || published->count != values->count)) {
+    if (node_get(node, "rank") == NULL &&
+        (published->kind != NODE_LIST || published->count != values->count)) {
         return node_error(node, why, "'published' has no figure for each of %zu values",
                           values->count);
     }
     for (size_t i = 0; i < values->count; i++) {
-        struct setting swept = {values->key, values->children[i]};
-        if (!add_row(paper, node, swept, rank ? NULL : published->children[i], why)) {
+        if (!add_row(paper, node, (struct point){values, i}, why)) {
             return false;
         }
     }
     return true;
-}
-
-static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
-{
-    const struct node *sweep = node_get(node, "sweep");
-    if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
-        (node_get(node, "rank") == NULL && !require(node, "published", why))) {
-        return false;
-    }
-    return sweep != NULL ? add_swept(paper, node, sweep, why)
-                         : add_row(paper, node, nothing, node_get(node, "published"), why);
 }
 
 static bool read_paper(struct paper *paper, struct error *why)
@@ -271,23 +226,12 @@ bool paper_load(const char *path, struct paper *out, struct error *why)
     return true;
 }
 
-static void release_row(struct paper_row *row)
-{
-    for (size_t run = 0; run < PAPER_MOST_RUNS; run++) {
-        scenario_release(&row->runs[run]);
-    }
-    for (uint32_t i = 0; i < row->assumed_count; i++) {
-        for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
-            scenario_release(&row->assumed[i].runs[0][role]);
-            scenario_release(&row->assumed[i].runs[1][role]);
-        }
-    }
-}
-
 void paper_release(struct paper *paper)
 {
     for (size_t i = 0; i < paper->row_count; i++) {
-        release_row(&paper->rows[i]);
+        for (size_t run = 0; run < PAPER_MOST_RUNS; run++) {
+            scenario_release(&paper->rows[i].runs[run]);
+        }
     }
     free(paper->rows);
     node_destroy(paper->tree);

@@ -259,10 +259,13 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     struct node *merged = NULL;
     setup_init(out);
     bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
-                read_order(root, out, why) && read_size(root, out, why) &&
-                read_memory(root, out, why) && read_hardware(root, out, why) &&
-                read_band(out, why) && resolve_trace(root, out, why) &&
-                write_scenario(root, merged, out, why);
+                read_order(root, out, why) && read_size(root, out, why);
+    if (good) {
+        setup_resolve_native(out);
+    }
+    good = good && read_memory(root, out, why) && read_hardware(root, out, why) &&
+           read_band(out, why) && resolve_trace(root, out, why) &&
+           write_scenario(root, merged, out, why);
     node_destroy(merged);
     if (!good) {
         setup_release(out);

@@ -39,6 +39,12 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
                      why)) {
         return false;
     }
+    const struct policy_kind *policy = out->mechanisms.policy;
+    if (policy->chooses_own && !policy->names_for_cpu) {
+        node_error(node, why, "policy '%s' weighs blocks by attention, and '%.100s' has none",
+                   policy->name, text);
+        return error_expect(why, "a trace");
+    }
     if (out->assumed_hit > 1) {
         return node_error(node, why, "a hit ratio of '%s' is above 100%%", hit);
     }
@@ -82,8 +88,8 @@ static bool find_profile(const char *name, char path[PATH_SIZE])
 {
     size_t length = strlen(name);
     if (length > 5 && strcmp(name + length - 5, ".yaml") == 0) {
-        bool shipped = strchr(name, '/') == NULL && access(name, F_OK) != 0 &&
-                       find_shipped(name, "", path);
+        bool shipped =
+            strchr(name, '/') == NULL && access(name, F_OK) != 0 && find_shipped(name, "", path);
         return shipped || snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
     }
     return !find_shipped(name, "swt", path) && strchr(name, '/') == NULL &&
@@ -104,7 +110,7 @@ static uint64_t steps_to_generate(const struct setup *setup)
 /* The share of the context that a policy chooses to hold; all of it where only memory will tell. */
 static double share_to_hold(const struct setup *setup)
 {
-    const struct budget *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms.budget;
     switch (budget->unit) {
     case UNIT_SHARE:
     case UNIT_TIMES:
@@ -123,8 +129,9 @@ static double share_to_keep(const struct setup *setup)
 {
     const struct mechanisms *mechanisms = &setup->mechanisms;
     const struct policy_kind *policy = mechanisms->policy;
-    double window = (double)(mechanisms->sinks + mechanisms->recent + 1) / (double)setup->context;
-    double selection = policy->chooses_own ? share_to_hold(setup) : fmin(mechanisms->selection, 1);
+    double window = (double)(mechanisms->sinks + setup_recent(setup) + 1) / (double)setup->context;
+    double selection =
+        policy->chooses_own ? share_to_hold(setup) : setup_share(setup, &mechanisms->selection);
     bool twice = policy->chooses_own || policy->needs_queries;
     return fmin(selection * (twice ? 2 : 1) + window, 1);
 }

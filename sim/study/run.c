@@ -47,7 +47,7 @@ static bool course_plan(struct course *course, uint32_t threads, struct error *w
 static double fixed_hit(const struct course *course)
 {
     const struct mechanisms *m = &course->setup->mechanisms;
-    double outside = (double)(course->plan.context - m->sinks - m->recent);
+    double outside = (double)(course->plan.context - m->sinks - setup_recent(course->setup));
     return fmin((double)course->plan.cache_tokens / outside, 1);
 }
 

@@ -77,6 +77,7 @@ static void other_value(const struct mechanism_key *key, size_t choice, char tex
                         : key->type == MECHANISM_SWITCH ? (choice ? "yes" : "no")
                         : key->type == MECHANISM_POLICY ? policies[choice]->name
                         : key->type == MECHANISM_BUDGET ? "1.5x"
+                        : key->type == MECHANISM_EXTENT ? "17%"
                                                         : by_unit[key->unit];
     snprintf(text, 128, "mechanisms.%s=%s", key->name, value);
 }
@@ -95,13 +96,10 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 }
 
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no
- * prefetch, and no graph; blocks of a layer; whole layers, and weights that are streamed; activations. */
+ * prefetch, and no graph; whole layers, and weights that are streamed. */
 static const char *const mechanism_bases[][2] = {
     {"system=retroinfer", "mechanisms={merge: no, sync: gpu}"},
-    {"system=retroinfer", "mechanisms={merge: no, block_span: layer}"},
     {"system=flexgen", "mechanisms={weights: 50%}"},
-    {"system=capture", "mechanisms={weights: 50%}"},
-    {"system=capture-static", "mechanisms={weights: 50%}"},
 };
 
 /* Does a value of `key` give another setup than the base has? Where it does, and only there, the
@@ -112,7 +110,8 @@ static bool other_value_is_told(const char *const base_overrides[2],
     struct setup base = SETUP(base_overrides[0], base_overrides[1]);
     char run[17];
     bool changed = false;
-    size_t size = key->type == MECHANISM_BUDGET   ? sizeof(struct budget)
+    size_t size = key->type == MECHANISM_BUDGET || key->type == MECHANISM_EXTENT
+                      ? sizeof(struct amount)
                   : key->type == MECHANISM_POLICY ? sizeof(const struct policy_kind *)
                   : key->values != NULL || key->type == MECHANISM_SWITCH ? sizeof(int)
                                                                          : sizeof(uint64_t);
@@ -138,8 +137,8 @@ static bool other_value_is_told(const char *const base_overrides[2],
     return changed;
 }
 
-/* Hybrid attention comes with a policy that names entries for it, a zig-zag block with its number of
- * sequences: neither changes alone. */
+/* Hybrid attention comes with a policy that names entries for it, a zig-zag block with its number
+ * of sequences: neither changes alone. */
 static bool is_tied(const struct mechanism_key *key)
 {
     return strcmp(key->name, "attention") == 0 || strcmp(key->name, "micro_batch") == 0;

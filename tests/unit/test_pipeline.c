@@ -213,6 +213,58 @@ static void gpus_share_the_work_and_meet_twice_a_layer(void **state)
     check(2, FULL_GRAPH, OVERRIDES("tensor_parallel=2"), &wish);
 }
 
+/* 5 query heads a KV head. K and V of what is attended to are read, written 5 times and read 5
+ * times: 10 times more than in place, 10 * 800 B a token. */
+static void copies_for_query_heads_are_written_and_read(void **state)
+{
+    const struct wish all = {
+        .step = 25000 + 2 * (176672 + 80000) + 20180,
+        .parts = {[PART_COMPUTE] = 533524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {256672, 256672},
+    };
+    /* 100 tokens: no shorter than 1000, and 8000. 4000 entries of 20 B, 11 times, and 30 B of
+     * scores: 10000, and top-k 10000. */
+    const struct wish some = {
+        .step = 25000 + 2 * (28212 + 20000 + 9000 + 140420) + 20180,
+        .parts = {[PART_COMPUTE] = 2 * (28212 + 9000 + 140420) + 20180,
+                  [PART_RETRIEVAL] = 40000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {197632, 197632},
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph, repeat_kv: yes}",
+          OVERRIDES(NULL), &all);
+    check(2,
+          "mechanisms={resident_heads: all, operators: 8, launch: graph, repeat_kv: yes,"
+          " sinks: 0tok, recent: 0tok, selection: 100tok, retrieval: pq, retrieval_bytes: 20B,"
+          " retrieval_scores: 30B, retrieval_kernels: 4}",
+          OVERRIDES(NULL), &some);
+}
+
+/* 0.1 TFLOP/s: 4000 keys of 50 values against 5 queries each are 2 000 000 FLOPs, 20000 ns, where
+ * their 400 000 B take 4000. Attention to 100 tokens takes 4000. */
+static void scores_of_keys_take_their_flops(void **state)
+{
+    const struct wish wish = {
+        .step = 25000 + 2 * (28212 + 30000 + 4000 + 140420) + 20180,
+        .parts = {[PART_COMPUTE] = 2 * (28212 + 4000 + 140420) + 20180,
+                  [PART_RETRIEVAL] = 60000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {202632, 202632},
+    };
+    (void)state;
+    check(2,
+          "mechanisms={resident_heads: all, operators: 8, launch: graph, sinks: 0tok,"
+          " recent: 0tok, selection: 10%, retrieval: clusters, retrieval_keys: 1x,"
+          " retrieval_kernels: 3}",
+          OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &wish);
+}
+
 /* ---- KV on the host -------------------------------------------------------------------------- */
 
 #define MANAGED                                                                                    \
@@ -377,6 +429,76 @@ static void all_hits_move_nothing(void **state)
     };
     (void)state;
     check(2, AHEAD, OVERRIDES("trace=assumed:hit=100%"), &wish);
+}
+
+/* An index on the host: a layer's 4000 entries of 100 B cross the link in 2000 + 40000, the second
+ * layer's behind the first's, which nothing has asked for before. No cache: 400 tokens, 80000 B.
+ *
+ *   retrieve  400000 B, 4000; top-k 10000: 14000, at 30 B/ns
+ *   transfer  a flag of 3000 each way; 80000 B at 4 B/ns: 20000
+ *
+ *  h2d     index 0 25000-67000, index 1 69000: 18000 ns at 10 B/ns, 20000 at 6 beside the stores,
+ *          -117000
+ *  main    pre 25000: 2000 ns at 100, then 2621200 B at 90, -56125,
+ *          retrieve 67000-81000
+ *  stores  84000-107000
+ *  main    attend -108000, post 9000 ns at 90, then 13232000 B at 100, -249320,
+ *          L1 pre with 8 ns for the writeback -277540, retrieve -291540
+ *  stores  294540-317540
+ *  main    attend -318540, post -458960, edge -479148 */
+static void index_comes_a_layer_ahead(void **state)
+{
+    const struct wish wish = {
+        .step = 479148,
+        .parts = {[PART_COMPUTE] = 1000 + 141320 + 28220 + 1000 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 28000,
+                  [PART_LINK] = 42000 + 2 * 23000,
+                  [PART_SYNC] = 6000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000,
+                   [PART_OVERHEAD] = 20000,
+                   [PART_SYNC] = 6000,
+                   [PART_LINK] = 67000 - 56125 + 2 * 23000},
+        .layers = {249320 - 25000, 458960 - 249320},
+        .in = 2 * 400000 + 2 * 80000,
+        .out = 1600,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={sinks: 0tok, recent: 0tok, selection: 10%, retrieval: pq,"
+          " retrieval_bytes: 100B, retrieval_stream: yes, retrieval_kernels: 4,"
+          " transfer: cpu-store, sync: gpu, launch: graph, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+/* Loads among the kernels: 200 of 400 tokens hit, and are copied when the others have come.
+ *
+ *  main  pre 25000-53212, retrieve 800 + 10000 -64012, lookup -65012,
+ *        40000 B at 8 B/ns, 1000 + 5000, -71012, hits -72012, attend -73012,
+ *        admit by 4 CTAs, 10000, -83012, post -223432, edge -243620 */
+static void transfer_among_the_kernels_overlaps_none(void **state)
+{
+    const struct wish wish = {
+        .step = 243620,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 10800,
+                  [PART_MANAGER] = 1000,
+                  [PART_LINK] = 6000,
+                  [PART_MERGE] = 11000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000, [PART_LINK] = 6000},
+        .layers = {223432 - 25000},
+        .in = 40000,
+        .out = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={policy: lru, budget: 2x, sinks: 0tok, recent: 0tok, selection: 10%,"
+          " retrieval: hata, retrieval_bytes: 20B, retrieval_kernels: 3, transfer: sm-zero-copy,"
+          " transfer_stream: main, merge: yes, sync: gpu, launch: graph, operators: 8}",
+          OVERRIDES("trace=assumed:hit=50%"), &wish);
 }
 
 /* InfiniGen's shape: layer 0 loads its whole KV, 800000 B, during layer 1 of the step before; layer
@@ -618,6 +740,10 @@ int main(void)
         cmocka_unit_test(batch_and_context_cost_their_bytes),
         cmocka_unit_test(each_operator_has_its_own_roofline),
         cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
+        cmocka_unit_test(copies_for_query_heads_are_written_and_read),
+        cmocka_unit_test(scores_of_keys_take_their_flops),
+        cmocka_unit_test(index_comes_a_layer_ahead),
+        cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
         cmocka_unit_test(prefetch_in_time_is_hidden),

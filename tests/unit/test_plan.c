@@ -127,6 +127,30 @@ static const struct {
       .buffers = 160000,
       .workspace = 40000,
       .dram = 3200000}},
+    /* The same selection as a count; the window is a tenth and 4 sinks: 8 * 104 * 400. */
+    {"{retrieval: hata, retrieval_bytes: 32B, selection: 100tok, recent: 10%, transfer: cpu-store}",
+     {.window = 332800,
+      .metadata = 512000,
+      .buffers = 160000,
+      .workspace = 40000,
+      .dram = 3200000}},
+    /* The second layer alone has an index, 4 * 1000 * 32 * 2, in host memory, and two buffers in
+     * HBM; the first loads everything. */
+    {"{retrieval: pq, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store,"
+     " prefetch: next-layer, full_layers: 1, retrieval_stream: yes}",
+     {.window = 217600,
+      .metadata = 512000,
+      .buffers = 3200000,
+      .workspace = 40000,
+      .dram = 3456000}},
+    /* Copies of a layer's index and of 168 tokens for each of 5 query heads of 4 KV heads:
+     * 2 * 4 * 5 * (1000 * 32 + 168 * 200), beside the 160000 of the selection. */
+    {"{retrieval: pq, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store, repeat_kv: yes}",
+     {.window = 217600,
+      .metadata = 512000,
+      .buffers = 2784000,
+      .workspace = 40000,
+      .dram = 3200000}},
     /* A layer ahead: two buffers. A gather stages twice a layer's selection in host memory. */
     {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, prefetch: next-layer,"
      " transfer: gather+copy}",
@@ -172,9 +196,6 @@ static const struct {
       .buffers = 25206000,
       .workspace = 40000,
       .dram = 25206000}},
-    /* A fifth of each head's 1000 tokens is kept, 8 * 200 * 400; the rest is nowhere. */
-    {"{policy: heavy-hitter, budget: 20%, sinks: 0tok, recent: 0tok, transfer: sm-zero-copy}",
-     {.cache = 640000, .workspace = 40000}},
     /* Two buffers of one sequence's KV in a layer, 800 000 B, and two of the larger half of a
      * layer's weights, without norm and QKV: 16 804 000 - 2 802 000. */
     {"{prefetch: whole-layer, micro_batch: zig-zag, micro_batch_sequences: 1, weights: 0%,"
@@ -199,8 +220,8 @@ static void memory_is_the_sum_of_its_terms(void **state)
         struct setup setup =
             SETUP(model, tiny_machine, bare, "context=1000", "batch=2", mechanisms);
         struct plan plan = make_plan(&setup);
-        uint64_t weights = wish->weights > 0 ? wish->weights
-                                             : 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
+        uint64_t weights =
+            wish->weights > 0 ? wish->weights : 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
         assert_int_equal(plan.memory.weights, weights);
         assert_int_equal(plan.memory.resident, wish->resident);
         assert_int_equal(plan.memory.window, wish->window);
@@ -211,6 +232,38 @@ static void memory_is_the_sum_of_its_terms(void **state)
         assert_int_equal(plan.memory.dram, wish->dram);
         assert_int_equal(plan.memory.hbm, weights + wish->resident + wish->window + wish->cache +
                                               wish->metadata + wish->buffers + wish->workspace);
+        plan_release(&plan);
+        setup_release(&setup);
+    }
+}
+
+/* ---- a model's own indexer ------------------------------------------------------------------- */
+
+/* DeepSeek-V3.2: 2048 tokens of any context; a key of 128 values and a scale of 4 B for each token
+ * in 61 layers, on every GPU. Without an indexer the system's own count and codes; a system that
+ * does not ask selects nothing. */
+static const struct {
+    const char *model, *system;
+    const char *context;
+    uint64_t selected, metadata;
+} indexers[] = {
+    {"model=deepseek-v3.2", "system=vllm", "context=131072", 2048, 61ull * 131072 * 132},
+    {"model=deepseek-v3.2", "system=hisparse", "context=131072", 2048, 61ull * 131072 * 132},
+    {"model=deepseek-v3.2", "system=vllm", "context=2048", 2048, 0},
+    {"model=deepseek-v3.2", "system=fullattn", "context=131072", 131072, 0},
+    {"model=llama-3-8b", "system=vllm", "context=131072", 131072, 0},
+    {"model=llama-3-8b", "system=hisparse", "context=131072", 2048, 256ull * 131072 * 132},
+};
+
+static void models_own_indexer_selects_its_own_count(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(indexers); i++) {
+        struct setup setup = SETUP(indexers[i].model, "hardware=h200", indexers[i].system,
+                                   indexers[i].context, "mechanisms.retrieval_kernels=5");
+        struct plan plan = make_plan(&setup);
+        assert_int_equal(plan.selected_tokens, indexers[i].selected);
+        assert_int_equal(plan.memory.metadata, indexers[i].metadata);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -284,6 +337,9 @@ static const struct {
     {{"system=fullattn", "model=opt-6.7b", "context=2049"},
      "'opt-6.7b' has learned positions and cannot run 2049 tokens\n"
      "  expected: a context of at most 2048"},
+    {{"system=retroinfer", "mechanisms.selection=100800tok"}, /* 76.9 % and 23.2 % */
+     "what is selected and what is estimated are more than all entries\n"
+     "  expected: at most 8192, not 6300 and 1901"},
     {{"system=clo", "context=68"},
      "a context of 68 tokens has nothing outside the window\n"
      "  expected: more than 68 tokens"},
@@ -564,6 +620,7 @@ int main(void)
         cmocka_unit_test(no_more_than_the_context_is_selected),
         cmocka_unit_test(clo_keeps_layer_0_and_a_tenth),
         cmocka_unit_test(memory_is_the_sum_of_its_terms),
+        cmocka_unit_test(models_own_indexer_selects_its_own_count),
         cmocka_unit_test(budgets_of_every_unit_become_blocks),
         cmocka_unit_test(what_cannot_be_planned_is_refused),
         cmocka_unit_test(equal_shares_of_budget_and_selection_are_1x),

@@ -243,6 +243,23 @@ static void counts_scale_to_the_target_context(void **state)
     trace_close(trace);
 }
 
+/* A quarter of 80 tokens is a window of 2 of the 8 recorded: G and H, which is worth an eighth. */
+static void a_share_for_a_window_is_one_of_what_was_recorded(void **state)
+{
+    (void)state;
+    struct trace *trace = open_hand_trace();
+    struct replay_plan plan = hand_plan("lru", one_head);
+    plan.context = 80;
+    plan.recent = 20;
+    plan.recent_scales = true;
+    struct ledger ledger;
+    run_plan(trace, &plan, 1, &ledger);
+    ASSERT_STEPS(&ledger, missed, 10, 0, 10, 10);
+    assert_float_equal(ledger.rows[0].mass, .5 + .25 + .125 + .0625, 1e-6);
+    ledger_release(&ledger);
+    trace_close(trace);
+}
+
 /* Two target heads read one source head, the second two rows later. Importance 1 misses at steps 0,
  * 2 and 4; importance 0 at step 0 only, so of rows 2 3 0 1 at the third. */
 static void heads_of_one_source_have_caches_by_importance(void **state)
@@ -410,7 +427,6 @@ static struct replay_plan random_plan(const char *policy, struct replay_head *he
                                 .recent = 3,
                                 .manager_unit = 3,
                                 .warmup = WARMUP,
-                                .cpu_threads = 4,
                                 .steps = STEPS};
 }
 
@@ -709,6 +725,7 @@ int main(void)
         cmocka_unit_test(opt_knows_the_future_of_the_trace),
         cmocka_unit_test(a_batch_reads_rows_shifted),
         cmocka_unit_test(counts_scale_to_the_target_context),
+        cmocka_unit_test(a_share_for_a_window_is_one_of_what_was_recorded),
         cmocka_unit_test(heads_of_one_source_have_caches_by_importance),
         cmocka_unit_test(a_layer_asked_for_ahead_attends_to_what_was_guessed),
         cmocka_unit_test(a_guessed_set_is_reused_for_what_it_is_worth),

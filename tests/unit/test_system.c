@@ -51,10 +51,11 @@ static void empty_preset_is_all_defaults(void **state)
     assert_near(m.budget.value, 0, 0);
     assert_int_equal(m.granularity, 1);
     assert_int_equal(m.sinks, 4);
-    assert_int_equal(m.recent, 64);
+    assert_near(m.recent.value, 64, 0);
     assert_int_equal(m.resident_heads, RESIDENT_NONE);
     assert_near(m.resident_epsilon, .1, 0);
-    assert_near(m.selection, 1, 0);
+    assert_near(m.selection.value, 1, 0);
+    assert_int_equal(m.selection.unit, UNIT_SHARE);
     assert_int_equal(m.retrieval, RETRIEVAL_NONE);
     assert_int_equal(m.manager, MANAGER_GPU);
     assert_int_equal(m.update, UPDATE_OVERLAPPED);
@@ -71,11 +72,13 @@ static void empty_preset_is_all_defaults(void **state)
 
 /* What a value of some mechanism needs beside it: nothing, a cache, one of query labels, one that
  * keeps entries for the CPU, or micro-batches. */
-static const char *const companions[] = {
-    "", "policy: lru\nbudget: 1x\n", "policy: qsac\nbudget: 1x\n",
-    "policy: window-maw\nbudget: 1x\n", "prefetch: whole-layer\n",
-    "prefetch: whole-layer\nmicro_batch_sequences: 4\n",
-    "prefetch: whole-layer\nmicro_batch_tokens: 4tok\n"};
+static const char *const companions[] = {"",
+                                         "policy: lru\nbudget: 1x\n",
+                                         "policy: qsac\nbudget: 1x\n",
+                                         "policy: window-maw\nbudget: 1x\n",
+                                         "prefetch: whole-layer\n",
+                                         "prefetch: whole-layer\nmicro_batch_sequences: 4\n",
+                                         "prefetch: whole-layer\nmicro_batch_tokens: 4tok\n"};
 
 static void every_value_of_a_choice_is_its_number(void **state)
 {
@@ -119,9 +122,9 @@ static void keys_are_read_in_their_units(void **state)
     assert_near(m.budget.value, 3 * (1 << 29), 0);
     assert_int_equal(m.granularity, 16);
     assert_int_equal(m.sinks, 0);
-    assert_int_equal(m.recent, 9);
+    assert_near(m.recent.value, 9, 0);
     assert_near(m.resident_epsilon, .05, 0);
-    assert_near(m.selection, .125, 0);
+    assert_near(m.selection.value, .125, 0);
     assert_int_equal(m.retrieval_bytes, 1024);
     assert_near(m.retrieval_query, .5, 0);
     assert_int_equal(m.retrieval_per_query_head, 1);
@@ -159,6 +162,31 @@ static void budget_takes_every_unit(void **state)
     }
 }
 
+static const struct {
+    const char *text;
+    enum unit unit;
+    double value;
+} extent_texts[] = {
+    {"selection: 12.5%", UNIT_SHARE, .125}, {"selection: 0.5", UNIT_SHARE, .5},
+    {"selection: 1", UNIT_SHARE, 1},        {"selection: 2048tok", UNIT_TOKENS, 2048},
+    {"recent: 5%", UNIT_SHARE, .05},        {"recent: 64", UNIT_TOKENS, 64},
+    {"recent: 0tok", UNIT_TOKENS, 0},       {"recent: 1", UNIT_TOKENS, 1},
+};
+
+static void extents_are_shares_or_tokens(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(extent_texts); i++) {
+        char text[128];
+        snprintf(text, sizeof text, "retrieval: hata\nresident_heads: all\n%s\n",
+                 extent_texts[i].text);
+        const struct mechanisms m = load_well(text, NULL);
+        const struct amount *read = strstr(text, "selection") != NULL ? &m.selection : &m.recent;
+        assert_int_equal(read->unit, extent_texts[i].unit);
+        assert_near(read->value, extent_texts[i].value, 0);
+    }
+}
+
 static void overrides_win_over_the_preset(void **state)
 {
     (void)state;
@@ -171,7 +199,7 @@ static void overrides_win_over_the_preset(void **state)
                             "{sinks: 7tok, policy: {eta: 0.6}, launch: graph}", &m, &info, &merged,
                             &why));
     assert_int_equal(m.sinks, 7);
-    assert_int_equal(m.recent, 6);
+    assert_near(m.recent.value, 6, 0);
     assert_int_equal(m.launch, LAUNCH_GRAPH);
     assert_string_equal(m.policy->name, "qsac");
     assert_near(m.policy_values[0], .6, 0);
@@ -269,6 +297,18 @@ static const struct {
     {"summary: [a, b]\n", NULL, "x.yaml:1: 'summary' is a list\n  expected: a single value"},
     {"[merge]\n", NULL, NULL}, /* no map */
     {"word\n", NULL, NULL},
+    {"selection: 101%\n", NULL,
+     "x.yaml:1: '101%' of 'selection' is no extent of a context\n"
+     "  expected: a share of at most 100%, or whole tokens: 10% or 2048tok"},
+    {"selection: 1.5tok\n", NULL,
+     "x.yaml:1: '1.5tok' of 'selection' is no extent of a context\n"
+     "  expected: a share of at most 100%, or whole tokens: 10% or 2048tok"},
+    {"recent: [5%]\n", NULL,
+     "x.yaml:1: 'this' of 'recent' is no extent of a context\n"
+     "  expected: a share of at most 100%, or whole tokens: 10% or 2048tok"},
+    {"recent: 4294967296tok\n", NULL, NULL},
+    {"recent: 3x\n", NULL, NULL},
+    {"selection: -1tok\n", NULL, NULL},
     {"sinks: 4294967296tok\n", NULL, NULL},
     {"sinks: 4KiB\n", NULL, NULL},
     {"sinks: 1.5tok\n", NULL, NULL},
@@ -321,8 +361,20 @@ static void what_cannot_be_read_is_refused(void **state)
 static const struct {
     const char *overrides, *key, *reason;
 } contradictions[] = {
-    {"{selection: 0%}", "selection", "it is a share of the context, above 0 and at most 100%"},
-    {"{selection: 101%}", "selection", "it is a share of the context, above 0 and at most 100%"},
+    {"{selection: 0%}", "selection", "a head attends to something"},
+    {"{selection: 0tok}", "selection", "a head attends to something"},
+    {"{selection: 2048tok}", "selection", "a share can only be selected with a 'retrieval'"},
+    {"{retrieval_stream: yes}", "retrieval_stream", "there is no index to copy"},
+    {"{retrieval_stream: yes, retrieval: loki, retrieval_in_place: yes}", "retrieval_stream",
+     "there is no index to copy"},
+    {"{retrieval_stream: yes, retrieval: pq, resident_heads: all}", "retrieval_stream",
+     "heads that stay in HBM keep their index there"},
+    {"{retrieval_stream: yes, retrieval: pq, resident_heads: first-layer}", "retrieval_stream",
+     "heads that stay in HBM keep their index there"},
+    {"{transfer_stream: main, transfer: cpu-store}", "transfer_stream",
+     "the CPU's stores are on no stream"},
+    {"{transfer_stream: main, prefetch: whole-layer}", "transfer_stream",
+     "whole layers are loaded while others compute"},
     {"{retrieval_query: 101%}", "retrieval_query", "it is a share, at most 100%"},
     {"{estimation: 101%}", "estimation", "it is a share, at most 100%"},
     {"{granularity: 0tok}", "granularity", "a block holds at least one token"},
@@ -339,20 +391,12 @@ static const struct {
     {"{resident_heads: all, policy: lru, budget: 1x}", "policy",
      "nothing is offloaded, so nothing is cached"},
     {"{budget: 1x}", "budget", "a budget needs a policy"},
-    {"{block_span: layer}", "block_span", "there is no policy to keep blocks"},
-    {"{policy: opt, budget: 1x, block_span: head}", "block_span",
-     "the policy does not keep or evict one block after the other"},
-    {"{policy: lru, budget: 1x, block_candidates: 4}", "block_candidates",
-     "units are not candidates: all that are wanted are touched"},
-    {"{policy: lru, budget: 1x, selection: 10%, retrieval: hata, transfer: cpu-store, block_span: "
-     "layer, prefetch: next-layer}",
-     "block_span", "what is asked for ahead are units, not blocks"},
-    {"{policy: heavy-hitter, budget: 1x, retrieval: hata}", "retrieval",
-     "the policy attends to what it keeps: nothing is retrieved"},
     {"{manager: cpu}", "manager", "there is no policy to manage"},
     {"{merge: yes}", "merge", "there is no policy to admit for"},
     {"{resident_heads: difficulty}", "resident_heads",
      "reuse difficulty is a matter of query labels: policy qsac"},
+    {"{selection: 2048tok, retrieval: hata, transfer: copy-engine}", "transfer",
+     "a copy engine moves contiguous KV, and a selection is scattered"},
     {"{selection: 10%, retrieval: hata, transfer: copy-engine}", "transfer",
      "a copy engine moves contiguous KV, and a selection is scattered"},
     {"{launch: graph, transfer: gather+copy}", "launch",
@@ -406,6 +450,10 @@ static void contradictions_are_refused_with_their_reason(void **state)
 
 static const char *const allowed[] = {
     "{selection: 100%}",
+    "{retrieval: native}",
+    "{selection: 2048tok, retrieval: native, transfer: sm-zero-copy, transfer_stream: main}",
+    "{selection: 2048tok, estimation: 70%, retrieval: clusters, transfer: sm-zero-copy}",
+    "{transfer_stream: main, transfer: cpu-store, resident_heads: all}",
     "{selection: 0.1%, retrieval: hata, transfer: cpu-store}",
     "{selection: 0.1%, retrieval: hata, resident_heads: all}",
     "{launch: graph, sync: cpu, resident_heads: all}",
@@ -465,10 +513,10 @@ static void shipped_systems_are_sensible(void **state)
         assert_true(info.summary[0] != '\0' && strlen(info.summary) < sizeof info.summary - 1);
         assert_true(info.paper[0] != '\0' && strlen(info.paper) < sizeof info.paper - 1);
         assert_int_equal(strcmp(info.lossless, "exact") == 0,
-                         m.selection >= 1 && !m.policy->chooses_own);
+                         !mechanisms_select(&m) && m.attention == ATTEND_GPU);
         if (!mechanisms_offload(&m)) {
             assert_near(m.budget.value, 0, 0);
-        } else if (m.selection < 1) {
+        } else if (mechanisms_select(&m)) {
             assert_true((m.retrieval_bytes > 0 || m.retrieval_keys > 0) && m.retrieval_kernels > 0);
         }
         assert_int_equal(m.budget.value > 0, strcmp(m.policy->name, "none") != 0);
@@ -491,7 +539,8 @@ static void systems_differ_as_they_say(void **state)
         snprintf(b, sizeof b, "system=%s", pairs[i][2]);
         struct setup first = SETUP(a), second = SETUP(b);
         for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-            size_t size = key->type == MECHANISM_BUDGET ? sizeof(struct budget)
+            size_t size = key->type == MECHANISM_BUDGET || key->type == MECHANISM_EXTENT
+                              ? sizeof(struct amount)
                           : key->type == MECHANISM_CHOICE || key->type == MECHANISM_SWITCH
                               ? sizeof(int)
                               : sizeof(uint64_t);
@@ -511,6 +560,7 @@ int main(void)
         cmocka_unit_test(every_value_of_a_choice_is_its_number),
         cmocka_unit_test(keys_are_read_in_their_units),
         cmocka_unit_test(budget_takes_every_unit),
+        cmocka_unit_test(extents_are_shares_or_tokens),
         cmocka_unit_test(overrides_win_over_the_preset),
         cmocka_unit_test(policy_can_be_replaced_by_name),
         cmocka_unit_test(what_a_preset_leaves_out_is_assumed),

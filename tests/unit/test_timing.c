@@ -5,6 +5,7 @@
 #include "base/find.h"
 #include "base/random.h"
 #include "decode/hybrid.h"
+#include "decode/retrieval.h"
 #include "decode/stream.h"
 #include "make_timing.h"
 
@@ -66,18 +67,22 @@ static uint64_t answer_bytes(const struct model *model)
     return model_query_heads(model) / model_kv_heads(model) * (2 * width + 4);
 }
 
-/* Bytes that the ledger says cross the link in a step, and streamed weights. */
+/* Bytes that the ledger says cross the link in a step, and streamed weights and indices. */
 static int64_t bytes_due(const struct course *course, uint32_t step)
 {
     const struct setup *setup = course->setup;
     const struct plan *plan = &course->plan;
     uint64_t tokens = 0, answers = 0;
-    int64_t weights = 0, activations = 0;
+    int64_t weights = 0, activations = 0, index = 0;
     for (uint32_t l = 0; l < plan->layers; l++) {
         if (course->used != NULL) {
             const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
             tokens += row->missed;
             answers += row->for_cpu > 0 ? row->offloaded_heads : 0;
+            index += setup->mechanisms.retrieval_stream && !setup_loads_whole(setup, l)
+                         ? llround((double)plan->entries * retrieval_entry_bytes(setup) *
+                                   row->offloaded_heads)
+                         : 0;
             activations +=
                 (int64_t)(plan->offloaded[l] > 0 ? plan->split.act_host * plan->batch : 0) *
                 (int64_t)model_activation_bytes(&setup->model);
@@ -91,7 +96,7 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
             weights += parts * llround(stream_weight_bytes(setup, l, HALF_BOTH) / (double)parts);
         }
     }
-    return weights + activations +
+    return weights + activations + index +
            (int64_t)(tokens * model_kv_head_bytes(&setup->model) +
                      answers * answer_bytes(&setup->model));
 }
@@ -101,12 +106,8 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
 static bool writes_back(const struct course *course, uint32_t step)
 {
     bool moves = (step + 1) % course->setup->mechanisms.granularity == 0, writes = false;
-    if (mechanisms_drop(&course->setup->mechanisms)) {
-        return false;
-    }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
-        const struct ledger_row *row =
-            &course->used->rows[(size_t)step * course->plan.layers + l];
+        const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];
         writes = writes || moves || row->for_cpu > 0 || !hybrid_is(course->setup, l);
     }
     return writes;
@@ -505,8 +506,10 @@ static const char *number_of(const struct mechanism_key *key, size_t pick)
         [UNIT_NS] = {"0us", "1ns", "7us", "1ms"},
     };
     static const char *const budgets[] = {"0x", "1x", "40%", "700tok", "100KB", "rest"};
-    return key->type == MECHANISM_BUDGET ? budgets[pick % COUNT(budgets)]
-                                         : numbers[key->unit][pick % 4];
+    static const char *const extents[] = {"0tok", "64tok", "300tok", "10%", "40%", "100%"};
+    return key->type == MECHANISM_BUDGET   ? budgets[pick % COUNT(budgets)]
+           : key->type == MECHANISM_EXTENT ? extents[pick % COUNT(extents)]
+                                           : numbers[key->unit][pick % 4];
 }
 
 /* A random value of a random key, as an override says it. */
