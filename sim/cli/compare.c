@@ -62,7 +62,7 @@ static void print_predicted(const struct comparison *comparison, const struct co
 
 static void print_ranges(const struct comparison_row *row, FILE *out)
 {
-    if (row->least.curve == CURVE_COUNT && row->most.curve == CURVE_COUNT) {
+    if (row->least.name == NULL && row->most.name == NULL) {
         return;
     }
     print_percent(row->least.error, out);
@@ -104,25 +104,23 @@ static const struct result_item *largest_part(const struct result *result)
     return largest;
 }
 
-static const struct curve *curve_of(const struct comparison *comparison,
-                                    const struct comparison_row *row, enum curve_id id)
+/* What a row of the clock is put down to: a figure of the machine or a key, and where the time
+ * goes. */
+static void print_suspect(const struct comparison_end *suspect, const struct result *result,
+                          FILE *out)
 {
-    const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].setup;
-    return id == CURVE_COUNT ? NULL : &setup->profile.curves[id];
-}
-
-/* What a row of the clock is put down to: a figure of the machine, and where the time goes. */
-static void print_suspect(const struct comparison_row *row, const struct curve *curve,
-                          const struct result *result, FILE *out)
-{
-    const struct comparison_end *suspect = &row->suspect;
     const struct result_item *part = largest_part(result);
-    if (curve == NULL) {
+    if (suspect->name == NULL) {
         fputs(" no figure's range brings it nearer.", out);
     } else {
-        fprintf(out, " `%s` (%s) at %s%.0f %% of itself would %s", curve_kinds[suspect->curve].name,
-                basis_name(curve->basis), suspect->error == 0 ? "about " : "", 100 * suspect->share,
-                suspect->error == 0 ? "meet it." : "leave ");
+        fprintf(out, " `%s` (%s) ", suspect->name, basis_name(suspect->basis));
+        if (suspect->value != NULL) {
+            fprintf(out, "%s %s", suspect->error == 0 ? "towards" : "at", suspect->value);
+        } else {
+            fprintf(out, "at %s%.0f %% of itself", suspect->error == 0 ? "about " : "",
+                    100 * suspect->share);
+        }
+        fputs(suspect->error == 0 ? " would meet it." : " would leave ", out);
         if (suspect->error != 0) {
             print_percent(suspect->error, out);
             fputc('.', out);
@@ -144,7 +142,7 @@ static void print_cause(const struct comparison *comparison, const struct compar
     } else if (row->class_name == comparison_trace_class) {
         fprintf(out, " it rests on %s.", result->cells[COLUMN_TRACE_SOURCE].text);
     } else {
-        print_suspect(row, curve_of(comparison, row, row->suspect.curve), result, out);
+        print_suspect(&row->suspect, result, out);
     }
 }
 

@@ -115,7 +115,8 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
     };
 }
 
-/* The same where the CPU attends to what it keeps outside the window of `held` tokens. */
+/* The same where a policy attends to all `held` tokens that it has chosen, and the CPU to what it
+ * keeps of the others. */
 static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held, uint64_t kept)
 {
     return (struct ledger_row){
@@ -138,15 +139,19 @@ static struct ledger_row task_row(const struct replay_plan *plan, const uint64_t
     return row;
 }
 
-/* What a head asks for, and what of it lies in a window that it always attends to. */
+/* What a head asks for, and what of it a policy that chooses its own always attends to: there is
+ * nothing else where the policy drops the rest. */
 static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint64_t *held)
 {
     double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
     double asked = fmin(plan->selection * (double)plan->context, away);
     *wanted = rounded(fmax(asked, 1));
-    *held = plan->cpu_threads > 0
+    *held = plan->policy->chooses_own
                 ? rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
                 : 0;
+    if (plan->policy->chooses_own && !plan->policy->names_for_cpu) {
+        *wanted = *held;
+    }
 }
 
 /* One step; all are alike. Hits are rounded so that their sum over heads is the rounded sum. `kept`
@@ -169,8 +174,9 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
             hit = hit < wanted ? hit : wanted;
             given += hit;
             kept[heads++] = wanted - hit;
-            struct ledger_row row = plan->cpu_threads > 0 ? kept_row(plan, held, wanted - hit)
-                                                          : assumed_row(plan, wanted, hit);
+            struct ledger_row row = plan->policy->chooses_own
+                                        ? kept_row(plan, held, wanted - hit)
+                                        : assumed_row(plan, wanted, hit);
             ledger_add(&ledger->rows[layer], &row, plan->batch);
             ledger->demand_wanted += row.wanted * plan->batch * plan->steps;
             ledger->demand_hit += row.hit * plan->batch * plan->steps;

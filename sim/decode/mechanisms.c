@@ -3,12 +3,15 @@
  * A row is the feature: help, checking, defaults and documentation walk this table. */
 #include "decode/mechanisms.h"
 
+#include "decode/replay.h"
+
 #include <stddef.h>
 #include <string.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
 static const char *const retrieval_values[] = {
     "none", "quest", "hata", "loki", "clusters", "partial-weights", "pq", "native", NULL};
+static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
 static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pageable",
@@ -51,6 +54,11 @@ const struct mechanism_key mechanism_keys[] = {
      "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     WHOLE("granularity", granularity, UNIT_TOKENS, "1tok",
           "tokens of a block of the cache's manager"),
+    CHOICE("block_span", block_span, block_span_values, "unit",
+           "what is kept or evicted: units of the trace, or blocks of one head, or the same block "
+           "of all heads"),
+    WHOLE("block_candidates", block_candidates, UNIT_COUNT, "0",
+          "blocks that a step touches and admits, those with most wanted tokens; 0: all"),
     WHOLE("sinks", sinks, UNIT_TOKENS, "4tok", "first tokens, always in HBM"),
     EXTENT("recent", recent, UNIT_TOKENS, "64tok", "last tokens, always in HBM: 64tok, or a share"),
     CHOICE("resident_heads", resident_heads, resident_values, "none",
@@ -148,6 +156,11 @@ bool mechanisms_offload(const struct mechanisms *mechanisms)
     return mechanisms->resident_heads != RESIDENT_ALL;
 }
 
+bool mechanisms_drop(const struct mechanisms *mechanisms)
+{
+    return mechanisms->policy->chooses_own && !mechanisms->policy->names_for_cpu;
+}
+
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 {
     return mechanisms->manager == MANAGER_CPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
@@ -206,8 +219,18 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a CUDA graph cannot contain a copy by the launch thread"},
         {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
          "query labels live on the GPU: the CPU cannot manage them"},
+        {offload && mechanisms_drop(m) && !has_budget, "budget",
+         "only what is held is attended to, and without a budget nothing is"},
         {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || selects),
          "retrieval", "the policy attends to what it keeps: nothing is retrieved"},
+        {offload && m->block_span != BLOCK_UNIT && caches && m->policy->holds == NULL, "block_span",
+         "the policy does not keep or evict one block after the other"},
+        {offload && m->block_span != BLOCK_UNIT && !caches, "block_span",
+         "there is no policy to keep blocks"},
+        {offload && m->block_span != BLOCK_UNIT && m->prefetch != PREFETCH_NONE, "block_span",
+         "what is asked for ahead are units, not blocks"},
+        {m->block_candidates > 0 && m->block_span == BLOCK_UNIT, "block_candidates",
+         "units are not candidates: all that are wanted are touched"},
         {m->weights > 1, "weights", "it is a share, at most 100%"},
         {m->weights_pageable && m->weights == 1, "weights_pageable", "no weights are streamed"},
         {m->weights_spread && m->micro_batch == MICRO_BATCH_WHOLE, "weights_spread",

@@ -62,9 +62,11 @@ struct mechanisms {
     const struct policy_kind *policy;
     double policy_values[POLICY_MOST_PARAMS];
     struct amount budget;
-    uint64_t granularity; /* tokens of a block of the cache's manager */
-    uint64_t sinks;       /* tokens, always in HBM, always attended to */
-    struct amount recent; /* the same: an extent */
+    uint64_t granularity;      /* tokens of a block of the cache's manager */
+    int block_span;            /* enum block_span of replay.h */
+    uint64_t block_candidates; /* blocks that a step touches; 0: all that it wants */
+    uint64_t sinks;            /* tokens, always in HBM, always attended to */
+    struct amount recent;      /* the same: an extent */
     int resident_heads;
     double resident_epsilon; /* slack in reuse difficulty */
     struct amount selection; /* what a head attends to: an extent */
@@ -159,6 +161,9 @@ bool mechanisms_select(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
+
+/* True when what the policy does not hold is gone for good. */
+bool mechanisms_drop(const struct mechanisms *mechanisms);
 
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and no index leaves the GPU. */

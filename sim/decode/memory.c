@@ -235,12 +235,15 @@ static double workspace_bytes(const struct setup *setup, uint32_t batch)
                     8 * 2.0 * setup->model.hidden);
 }
 
-/* KV on the host, or what stands for it: a copy of everything; or, where a window moves on, what
- * has left it. */
+/* KV on the host, or what stands for it: a copy of everything; where a window moves on, what has
+ * left it; nothing of what a policy drops for good. */
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
+    if (mechanisms_drop(m)) {
+        return 0;
+    }
     double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
     if (m->attention != ATTEND_HYBRID) {
         return pairs / model_kv_heads(&setup->model) *
@@ -307,11 +310,15 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
         .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup) +
                          repeat_bytes(setup, sizes, batch)),
         .workspace = whole(workspace_bytes(setup, batch)),
-        .dram = whole((host + staging + streamed + index) * setup->model.tensor_parallel),
+        .host_kv = whole(host * setup->model.tensor_parallel),
+        .host_weights = whole(streamed * setup->model.tensor_parallel),
+        .host_buffers = whole((staging + index) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
                        (double)memory.workspace);
+    memory.dram =
+        whole((double)memory.host_kv + (double)memory.host_weights + (double)memory.host_buffers);
     return memory;
 }
 

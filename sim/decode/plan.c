@@ -17,16 +17,22 @@
 #define STEPS_WITHOUT_TRACE 16
 #define MOST_ALIKE 1024
 
-static bool fits_hbm(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
-                     uint32_t batch, struct trust *trust)
+/* Does this batch fit, and if not, which tier is it that stops it? */
+static bool fits(const struct setup *setup, uint64_t offloaded, uint32_t batch, enum limit *limit,
+                 struct trust *trust)
 {
-    return memory_of(setup, sizes, offloaded, batch).hbm <= memory_hbm_limit(setup, batch, trust);
-}
-
-static bool fits_dram(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
-                      uint32_t batch, struct trust *trust)
-{
-    return memory_of(setup, sizes, offloaded, batch).dram <= memory_dram_limit(setup, trust);
+    struct head_sizes sizes;
+    struct error ignored;
+    *limit = LIMIT_HBM;
+    if (!memory_head_sizes(setup, offloaded, batch, &sizes, &ignored)) {
+        return false;
+    }
+    struct memory memory = memory_of(setup, &sizes, offloaded, batch);
+    if (memory.hbm > memory_hbm_limit(setup, batch, trust)) {
+        return false;
+    }
+    *limit = LIMIT_HOST;
+    return memory.dram <= memory_dram_limit(setup, trust);
 }
 
 /* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
@@ -35,23 +41,37 @@ static bool fits_dram(const struct setup *setup, const struct head_sizes *sizes,
 static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, enum limit *limit,
                               struct trust *trust)
 {
-    uint32_t fits = 0, fails = MOST_BATCH + 1;
-    struct head_sizes sizes;
-    struct error ignored;
+    uint32_t good = 0, bad = MOST_BATCH + 1;
     *limit = LIMIT_HBM;
-    while (fails - fits > 1) {
-        uint32_t batch = fits + (fails - fits) / 2;
-        bool sized = memory_head_sizes(setup, offloaded, batch, &sizes, &ignored);
-        bool hbm = sized && fits_hbm(setup, &sizes, offloaded, batch, trust);
-        bool dram = sized && fits_dram(setup, &sizes, offloaded, batch, trust);
-        if (hbm && dram) {
-            fits = batch;
+    while (bad - good > 1) {
+        uint32_t batch = good + (bad - good) / 2;
+        enum limit stops;
+        if (fits(setup, offloaded, batch, &stops, trust)) {
+            good = batch;
         } else {
-            fails = batch;
-            *limit = hbm ? LIMIT_HOST : LIMIT_HBM;
+            bad = batch;
+            *limit = stops;
         }
     }
-    return fits;
+    return good;
+}
+
+/* The longest context that would fit with this batch, shorter than the setup's. */
+static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, uint32_t batch,
+                                struct trust *trust)
+{
+    struct setup shorter = *setup;
+    uint64_t good = 0, bad = setup->context;
+    while (bad - good > 1) {
+        enum limit stops;
+        shorter.context = good + (bad - good) / 2;
+        if (fits(&shorter, offloaded, batch, &stops, trust)) {
+            good = shorter.context;
+        } else {
+            bad = shorter.context;
+        }
+    }
+    return good;
 }
 
 static bool resolve_steps(const struct setup *setup, struct plan *plan, struct error *why)
@@ -180,6 +200,9 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
         plan_release(out);
         return false;
     }
+    if (!out->fits) {
+        out->max_context = largest_context(setup, most, out->batch, trust);
+    }
     return true;
 }
 
@@ -222,6 +245,8 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .recent = (uint32_t)setup_recent(setup),
         .recent_scales = m->recent.unit == UNIT_SHARE,
         .manager_unit = (double)m->granularity,
+        .block_span = (enum block_span)m->block_span,
+        .block_candidates = (uint32_t)m->block_candidates,
         .warmup = plan->warmup,
         .steps = plan->steps,
         .cpu_threads = plan->cpu_threads,
@@ -236,11 +261,23 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     const struct replay_plan replay = plan_replay(setup, plan);
     const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
     const uint64_t numbers[] = {
-        replay.layers,       replay.kv_heads,        replay.batch,
-        replay.context,      (uint64_t)replay.order, replay.sinks,
-        replay.recent,       replay.warmup,          replay.steps,
-        replay.whole_layers, replay.speculates,      replay.recomputed,
-        replay.seed,         replay.cpu_threads,     replay.recent_scales,
+        replay.layers,
+        replay.kv_heads,
+        replay.batch,
+        replay.context,
+        (uint64_t)replay.order,
+        replay.sinks,
+        replay.recent,
+        replay.warmup,
+        replay.steps,
+        replay.whole_layers,
+        replay.speculates,
+        replay.recomputed,
+        replay.seed,
+        replay.cpu_threads,
+        (uint64_t)replay.block_span,
+        replay.block_candidates,
+        replay.recent_scales,
     };
     uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
     hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);

@@ -22,8 +22,11 @@ struct memory {
     uint64_t metadata; /* what retrieval reads */
     uint64_t buffers;  /* prefetch or execution buffers */
     uint64_t workspace;
-    uint64_t hbm;  /* the sum */
-    uint64_t dram; /* offloaded KV and pinned buffers */
+    uint64_t hbm;          /* the sum */
+    uint64_t host_kv;      /* or what stands for it */
+    uint64_t host_weights; /* that are streamed */
+    uint64_t host_buffers; /* pinned: staging, and an index that is streamed */
+    uint64_t dram;         /* the sum */
 };
 
 struct plan {
@@ -45,6 +48,7 @@ struct plan {
     bool fits;
     enum limit limit; /* what stops one sequence more */
     uint32_t max_batch;
+    uint64_t max_context; /* at this batch, of a plan that does not fit; 0: none */
     uint32_t warmup, steps;
     bool importance_assumed; /* importances were laid over another model's heads */
 };

@@ -40,6 +40,11 @@ bool replay_check(const struct replay_plan *plan, struct error *why)
         return error_expect(why,
                             "all over 0, a selection of at most 100 %%, a batch below 2^32 heads");
     }
+    if (plan->block_span != BLOCK_UNIT && plan->policy->holds == NULL) {
+        return error_set(why, NULL, 0,
+                         "policy '%s' does not keep or evict one block after the other",
+                         plan->policy->name);
+    }
     return true;
 }
 
@@ -127,7 +132,9 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
         demand_buffer_init(&job.scratch[t].buffer);
     }
     if (good) {
-        good = parallel_for(job.header->layers, threads, replay_layer, &job, why);
+        good =
+            parallel_for(job.header->layers, threads,
+                         plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks, &job, why);
         for (uint32_t t = 0; t < threads; t++) {
             trace_frame_release(&job.scratch[t].frame);
             demand_buffer_release(&job.scratch[t].buffer);

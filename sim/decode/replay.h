@@ -24,6 +24,10 @@ struct replay_head {
     float importance; /* 0 ... 1; used by policies that need queries */
 };
 
+/* What a cache keeps or evicts: units of the trace, a cache a head; or blocks, ranges of as many
+ * tokens as the manager's unit: a cache a head, or one a layer whose blocks hold all its heads. */
+enum block_span { BLOCK_UNIT, BLOCK_HEAD, BLOCK_LAYER };
+
 /* The integers of a plan that decide what hits. */
 struct replay_plan {
     uint32_t layers, kv_heads;       /* of the target model (per GPU) */
@@ -39,12 +43,14 @@ struct replay_plan {
     uint32_t sinks, recent; /* tokens, always in HBM, never in the demand */
     bool recent_scales;     /* as large a share of what was recorded; else as many tokens */
     double manager_unit;    /* tokens of a unit of the cache's manager */
-    uint32_t warmup;        /* steps replayed and not reported */
-    uint32_t steps;         /* steps reported; at most the trace's less warmup */
-    uint32_t cpu_threads;   /* that attend to what the policy names for the CPU; 0: none do */
-    uint32_t whole_layers;  /* first layers that load whole what their cache does not hold, by
-                               position: they replay nothing, whatever the policy */
-    uint64_t recomputed;    /* tokens of each of them whose K and V are made again */
+    enum block_span block_span;
+    uint32_t block_candidates; /* blocks that a step touches; 0: all that it wants */
+    uint32_t warmup;           /* steps replayed and not reported */
+    uint32_t steps;            /* steps reported; at most the trace's less warmup */
+    uint32_t cpu_threads;      /* that attend to what the policy names for the CPU; 0: none do */
+    uint32_t whole_layers;     /* first layers that load whole what their cache does not hold, by
+                                  position: they replay nothing, whatever the policy */
+    uint64_t recomputed;       /* tokens of each of them whose K and V are made again */
     /* Layers but the first and these are asked for a layer ahead: where the trace has approximate
      * rows, with those; else with the true query. Labels are compared with the true queries: a
      * trace holds no other. */

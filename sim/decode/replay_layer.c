@@ -190,9 +190,8 @@ static uint64_t rounded(double value)
     return (uint64_t)(value + 0.5);
 }
 
-/* The row of one pair, in the target's tokens. */
-static struct ledger_row scaled_row(const struct replay_job *job, const struct demand *demand,
-                                    const struct outcome *outcome)
+struct ledger_row replay_row(const struct replay_job *job, float window_mass,
+                             const struct outcome *outcome)
 {
     double managed = job->tokens / job->plan->manager_unit;
     double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads stay as many */
@@ -211,7 +210,7 @@ static struct ledger_row scaled_row(const struct replay_job *job, const struct d
         .fetching_heads = missed > 0,
         .reused_heads = outcome->reused,
         .offloaded_heads = 1,
-        .mass = fmin((double)demand->window_mass + (double)outcome->mass, 1),
+        .mass = fmin((double)window_mass + (double)outcome->mass, 1),
     };
 }
 
@@ -226,7 +225,7 @@ static void replay_step(const struct replay_job *job, struct instance *instance,
         instance->filled = held == job->capacity || outcome.admitted == outcome.evicted;
     }
     if (step >= job->plan->warmup) {
-        instance->rows[step - job->plan->warmup] = scaled_row(job, demand, &outcome);
+        instance->rows[step - job->plan->warmup] = replay_row(job, demand->window_mass, &outcome);
         instance->wanted += outcome.hit + outcome.missed + outcome.for_cpu;
         instance->hit += outcome.hit;
     }
@@ -329,18 +328,14 @@ static bool replay_sequence(struct layer *layer, uint32_t sequence, struct repla
            check_instances(layer, why);
 }
 
-/* Add `rows`, moved by `shift`, for the `copies` sequences of the batch that read this recorded
- * one: copy c is shifted by floor(c * steps / copies) more. */
-static void add_copies(const struct layer *layer, uint32_t target, const struct ledger_row *rows,
+void replay_add_copies(const struct replay_job *job, uint32_t target, const struct ledger_row *rows,
                        uint32_t shift, uint32_t copies)
 {
-    const struct replay_plan *plan = layer->job->plan;
-    struct ledger *ledger = layer->job->ledger;
-    uint32_t steps = plan->steps;
+    uint32_t layers = job->plan->layers, steps = job->plan->steps;
     for (uint64_t by = 0; by < steps; by++) {
         uint32_t times = mapping_first(copies, steps, by + 1) - mapping_first(copies, steps, by);
         for (uint64_t s = 0; times > 0 && s < steps; s++) {
-            ledger_add(&ledger->rows[s * plan->layers + target], &rows[(s + shift + by) % steps],
+            ledger_add(&job->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
                        times);
         }
     }
@@ -375,7 +370,7 @@ static void compose_tasks(struct layer *layer, uint32_t target, uint32_t heads, 
         cpu_heads_pad(layer->for_cpu, count, each, &layer->tasks[s].for_cpu_padded,
                       &layer->tasks[s].for_cpu_worst);
     }
-    add_copies(layer, target, layer->tasks, 0, copies);
+    replay_add_copies(layer->job, target, layer->tasks, 0, copies);
 }
 
 /* Add what a sequence's replay gave to the target layers. */
@@ -383,14 +378,14 @@ static void compose_sequence(struct layer *layer, uint32_t sequence)
 {
     const struct replay_job *job = layer->job;
     struct replay_totals *totals = &job->totals[layer->source];
-    uint32_t copies = (job->plan->batch - sequence + job->sequences - 1) / job->sequences;
+    uint32_t copies = replay_copies(job, sequence);
     for (uint32_t target = layer->first; target < layer->end; target++) {
         uint32_t heads = 0;
         for (uint32_t head = 0; head < job->plan->kv_heads; head++) {
             uint32_t i = *assigned_instance(layer, target, head);
             if (i != NONE) {
-                add_copies(layer, target, layer->instances[i].rows, shift_of(layer, target, head),
-                           copies);
+                replay_add_copies(layer->job, target, layer->instances[i].rows,
+                                  shift_of(layer, target, head), copies);
                 heads++;
                 totals->filled = totals->filled && layer->instances[i].filled;
                 totals->wanted += copies * layer->instances[i].wanted;

@@ -31,8 +31,26 @@ struct replay_job {
     struct replay_totals *totals;   /* one a source layer */
 };
 
+/* The row of one pair whose outcome this is, in the target's tokens. */
+struct ledger_row replay_row(const struct replay_job *job, float window_mass,
+                             const struct outcome *outcome);
+
+/* Add a target layer's `rows` [steps], moved by `shift`, for the `copies` sequences of the batch
+ * that read one recorded one: copy c is shifted by floor(c * steps / copies) more. */
+void replay_add_copies(const struct replay_job *job, uint32_t target, const struct ledger_row *rows,
+                       uint32_t shift, uint32_t copies);
+
+/* Sequences of the batch that read recorded sequence `sequence`. */
+static inline uint32_t replay_copies(const struct replay_job *job, uint32_t sequence)
+{
+    return (job->plan->batch - sequence + job->sequences - 1) / job->sequences;
+}
+
 /* The replay of source layer `index`, an item of parallel_for() over a struct replay_job. Writes
  * the rows of the target layers that read it and its own totals, nothing else. */
 bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *why);
+
+/* The same where blocks are cached. */
+bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error *why);
 
 #endif

@@ -173,7 +173,7 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    if (pipe->plan->offloaded[layer] == 0) {
+    if (pipe->plan->offloaded[layer] == 0 || mechanisms_drop(pipe->mechanisms)) {
         return true;
     }
     work.bytes = leaving_bytes(pipe, layer) * pipe->plan->offloaded[layer] * pipe_sequences(pipe);

@@ -1,5 +1,7 @@
 #include "decode/system_class.h"
 
+#include <string.h>
+
 const char *const system_class_names[SYSTEM_CLASS_COUNT + 1] = {
     [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
     [CLASS_GPU_MANAGED] = "gpu-managed",
@@ -19,5 +21,6 @@ enum system_class system_class_of(const struct mechanisms *m)
         m->attention == ATTEND_HYBRID) {
         return CLASS_CPU_MANAGED;
     }
-    return mechanisms_select(m) || m->budget.value > 0 ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
+    bool caches = strcmp(m->policy->name, "none") != 0;
+    return mechanisms_select(m) || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
 }

@@ -135,10 +135,16 @@ static void arc_access(struct policy *policy, const struct demand *demand, struc
     batch_access(policy, arc->capacity, arc->missed, arc_touch, arc_admit, demand, outcome);
 }
 
+static bool arc_holds(const struct policy *policy, uint32_t block)
+{
+    return queues_hold(&((const struct arc *)policy)->queues, block);
+}
+
 const struct policy_kind policy_arc = {
     .name = "arc",
     .summary = "seen once and seen again, balanced by what was evicted too early",
     .create = arc_create,
     .access = arc_access,
+    .holds = arc_holds,
     .destroy = arc_destroy,
 };

@@ -82,10 +82,16 @@ static void clock_access(struct policy *policy, const struct demand *demand,
     batch_access(policy, clock->capacity, clock->missed, clock_touch, clock_admit, demand, outcome);
 }
 
+static bool clock_holds(const struct policy *policy, uint32_t block)
+{
+    return ((const struct clock *)policy)->state[block] != ABSENT;
+}
+
 const struct policy_kind policy_clock = {
     .name = "clock",
     .summary = "FIFO, with a second chance for what was hit",
     .create = clock_create,
     .access = clock_access,
+    .holds = clock_holds,
     .destroy = clock_destroy,
 };

@@ -92,10 +92,16 @@ static void fifo_access(struct policy *policy, const struct demand *demand, stru
     outcome->mass = demand->wanted_mass;
 }
 
+static bool fifo_holds(const struct policy *policy, uint32_t block)
+{
+    return ((const struct fifo *)policy)->cached[block];
+}
+
 const struct policy_kind policy_fifo = {
     .name = "fifo",
     .summary = "the block admitted longest ago leaves",
     .create = fifo_create,
     .access = fifo_access,
+    .holds = fifo_holds,
     .destroy = fifo_destroy,
 };

@@ -140,10 +140,16 @@ static void lecar_access(struct policy *policy, const struct demand *demand,
     batch_access(policy, lecar->capacity, lecar->missed, lecar_touch, lecar_admit, demand, outcome);
 }
 
+static bool lecar_holds(const struct policy *policy, uint32_t block)
+{
+    return queues_hold(&((const struct lecar *)policy)->queues, block);
+}
+
 const struct policy_kind policy_lecar = {
     .name = "lecar",
     .summary = "LRU or LFU evicts, by lot; the odds learn from regret",
     .create = lecar_create,
     .access = lecar_access,
+    .holds = lecar_holds,
     .destroy = lecar_destroy,
 };

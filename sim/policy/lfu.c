@@ -68,10 +68,16 @@ static void lfu_access(struct policy *policy, const struct demand *demand, struc
     batch_access(policy, lfu->capacity, lfu->missed, lfu_touch, lfu_admit, demand, outcome);
 }
 
+static bool lfu_holds(const struct policy *policy, uint32_t block)
+{
+    return frequency_has(&((const struct lfu *)policy)->frequency, block);
+}
+
 const struct policy_kind policy_lfu = {
     .name = "lfu",
     .summary = "the block touched least often since it came leaves",
     .create = lfu_create,
     .access = lfu_access,
+    .holds = lfu_holds,
     .destroy = lfu_destroy,
 };

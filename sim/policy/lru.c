@@ -133,10 +133,17 @@ static void lru_access(struct policy *policy, const struct demand *demand, struc
     outcome->mass = demand->wanted_mass;
 }
 
+static bool lru_holds(const struct policy *policy, uint32_t block)
+{
+    const struct lru *lru = (const struct lru *)policy;
+    return lru->stamp[block] >= lru->oldest;
+}
+
 const struct policy_kind policy_lru = {
     .name = "lru",
     .summary = "the block touched longest ago leaves",
     .create = lru_create,
     .access = lru_access,
+    .holds = lru_holds,
     .destroy = lru_destroy,
 };

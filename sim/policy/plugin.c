@@ -140,6 +140,7 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     plugin->kind.needs_queries = api->needs_queries != 0;
     plugin->kind.create = plugin_create;
     plugin->kind.access = plugin_access;
+    plugin->kind.holds = api->needs_queries ? NULL : plugin_holds;
     plugin->kind.check = plugin_check;
     plugin->kind.destroy = plugin_destroy;
     return take_params(plugin, file, line, why);

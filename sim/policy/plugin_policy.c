@@ -163,6 +163,11 @@ void plugin_access(struct policy *policy, const struct demand *demand, struct ou
     outcome->mass = outcome->reused ? held_mass(cache, demand) : demand->wanted_mass;
 }
 
+bool plugin_holds(const struct policy *policy, uint32_t block)
+{
+    return ((const struct spillway_cache *)policy)->held[block];
+}
+
 bool plugin_check(const struct policy *policy, struct error *why)
 {
     const struct spillway_cache *cache = (const struct spillway_cache *)policy;

@@ -97,6 +97,9 @@ struct policy_kind {
     struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);
     /* `outcome` comes zeroed; the caller keeps the footprint's most. */
     void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+    /* Is `block` in the cache? NULL: the policy holds no blocks that come and go one by one, or
+     * knows the future, which is of units. */
+    bool (*holds)(const struct policy *policy, uint32_t block);
     /* False where an answer broke what the interface promises; NULL: that cannot be. */
     bool (*check)(const struct policy *policy, struct error *why);
     void (*destroy)(struct policy *policy); /* NULL is fine */

@@ -46,11 +46,18 @@ static void prefix_destroy(struct policy *policy)
     free(policy);
 }
 
+static bool prefix_holds(const struct policy *policy, uint32_t block)
+{
+    const struct prefix *prefix = (const struct prefix *)policy;
+    return block - prefix->first < prefix->count;
+}
+
 const struct policy_kind policy_prefix = {
     .name = "prefix",
     .summary = "the first blocks by position stay, the others are streamed",
     .by_position = true,
     .create = prefix_create,
     .access = prefix_access,
+    .holds = prefix_holds,
     .destroy = prefix_destroy,
 };

@@ -144,10 +144,16 @@ static void s3fifo_access(struct policy *policy, const struct demand *demand,
                  outcome);
 }
 
+static bool s3fifo_holds(const struct policy *policy, uint32_t block)
+{
+    return queues_hold(&((const struct s3fifo *)policy)->queues, block);
+}
+
 const struct policy_kind policy_s3fifo = {
     .name = "s3fifo",
     .summary = "a small FIFO sifts, a main one gives second chances",
     .create = s3fifo_create,
     .access = s3fifo_access,
+    .holds = s3fifo_holds,
     .destroy = s3fifo_destroy,
 };

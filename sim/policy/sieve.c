@@ -122,10 +122,16 @@ static void sieve_access(struct policy *policy, const struct demand *demand,
     batch_access(policy, sieve->capacity, sieve->missed, sieve_touch, sieve_admit, demand, outcome);
 }
 
+static bool sieve_holds(const struct policy *policy, uint32_t block)
+{
+    return ((const struct sieve *)policy)->state[block] != ABSENT;
+}
+
 const struct policy_kind policy_sieve = {
     .name = "sieve",
     .summary = "a hand sieves out, old to new, what was not hit; survivors keep their places",
     .create = sieve_create,
     .access = sieve_access,
+    .holds = sieve_holds,
     .destroy = sieve_destroy,
 };

@@ -33,6 +33,18 @@ static bool find_run(struct comparison *comparison, const struct scenario *scena
     return true;
 }
 
+static bool find_runs(struct comparison *comparison, const struct scenario *scenarios,
+                      uint32_t count, uint32_t *out, struct error *why)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = COMPARISON_NO_RUN;
+        if (scenarios[i].root != NULL && !find_run(comparison, &scenarios[i], &out[i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool add_row(struct comparison *comparison, const struct paper *paper,
                     const struct paper_row *row, struct error *why)
 {
@@ -42,11 +54,15 @@ static bool add_row(struct comparison *comparison, const struct paper *paper,
     }
     struct comparison_row *added = &comparison->rows[comparison->row_count++];
     *added = (struct comparison_row){.paper = paper, .row = row};
-    for (size_t i = 0; i < PAPER_MOST_RUNS; i++) {
-        added->runs[i] = COMPARISON_NO_RUN;
-        if (row->runs[i].root != NULL &&
-            !find_run(comparison, &row->runs[i], &added->runs[i], why)) {
-            return false;
+    if (!find_runs(comparison, row->runs, PAPER_MOST_RUNS, added->runs, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < row->assumed_count; i++) {
+        for (int end = 0; end < 2; end++) {
+            if (!find_runs(comparison, row->assumed[i].runs[end], PAPER_ROLES,
+                           added->assumed[i][end], why)) {
+                return false;
+            }
         }
     }
     return true;

@@ -22,10 +22,14 @@ extern const char *const verdict_names[VERDICT_COUNT];
 /* Classes of rows besides those of systems. */
 extern const char comparison_geometry_class[], comparison_trace_class[], comparison_rank_class[];
 
-/* What the error becomes with one figure at a share of itself. */
+/* What the error becomes with one figure of the machine at a share of itself, or with a key that
+ * the paper's file calls assumed at an end. */
 struct comparison_end {
-    enum curve_id curve; /* CURVE_COUNT: none */
-    double share, error;
+    const char *name;  /* "host.sync", "mechanisms.operators"; NULL: nothing was moved */
+    enum basis basis;  /* of what is moved */
+    double share;      /* of a figure */
+    const char *value; /* of a key; NULL: it is a figure */
+    double error;
 };
 
 #define COMPARISON_NO_RUN UINT32_MAX
@@ -34,13 +38,14 @@ struct comparison_row {
     const struct paper *paper;
     const struct paper_row *row;
     uint32_t runs[PAPER_MOST_RUNS]; /* in the comparison, or COMPARISON_NO_RUN */
+    uint32_t assumed[PAPER_MOST_ASSUMED][2][PAPER_ROLES];
     const char *class_name;
     double tolerance;
     enum verdict verdict;
     double predicted, error;           /* NaN: there is none */
     struct comparison_end least, most; /* over all ranges */
-    /* The figure whose range reaches what was published, on the worst basis and with the least
-     * change, and about the share that would do; where none does, the end that comes nearest. */
+    /* What reaches the published figure within its range, on the worst basis and with the least
+     * change, and about the share that would do; where nothing does, the end that comes nearest. */
     struct comparison_end suspect;
 };
 

@@ -25,49 +25,67 @@ static const double tolerances[SYSTEM_CLASS_COUNT] = {
 
 #define NO_RUN COMPARISON_NO_RUN
 
-/* The same with a figure at an end of its range; CURVE_COUNT: as it is. */
-static const struct result *result_at(const struct comparison *comparison,
-                                      const struct comparison_row *row, int role,
-                                      enum curve_id curve, int end)
+/* The results that a row is read off. Memory is no function of a figure's range: what one lacks is
+ * the run's own. */
+struct view {
+    const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: not asked for */
+};
+
+static const struct result *result_of(const struct comparison *comparison, uint32_t run)
 {
-    if (row->runs[role] == NO_RUN) {
-        return NULL;
+    return run == NO_RUN ? NULL : &comparison->runs[run].result;
+}
+
+static struct view own_view(const struct comparison *comparison, const struct comparison_row *row)
+{
+    struct view view;
+    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+        view.at[role] = view.own[role] = result_of(comparison, row->runs[role]);
     }
-    const struct comparison_run *run = &comparison->runs[row->runs[role]];
-    for (uint32_t i = 0; i < run->range_count; i++) {
-        if (run->ranges[i].curve == curve) {
-            return &run->ranges[i].ends[end];
+    return view;
+}
+
+/* With a figure of the machine at an end of its range, in the runs that read it. Returns the
+ * figure, NULL where none does. */
+static const struct curve *move_figure(const struct comparison *comparison,
+                                       const struct comparison_row *row, enum curve_id id, int end,
+                                       struct view *view)
+{
+    const struct curve *moved = NULL;
+    *view = own_view(comparison, row);
+    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+        if (row->runs[role] == NO_RUN) {
+            continue;
+        }
+        const struct comparison_run *run = &comparison->runs[row->runs[role]];
+        for (uint32_t i = 0; i < run->range_count; i++) {
+            if (run->ranges[i].curve == id) {
+                view->at[role] = &run->ranges[i].ends[end];
+                moved = &run->setup.profile.curves[id];
+            }
         }
     }
-    return &run->result;
+    return moved;
 }
 
-/* Memory is no function of a figure's range: such columns are the run's own. */
-static double take(const struct formula *formula, const struct result *at,
-                   const struct result *central)
+static double take(const struct formula *formula, const struct view *view, int role)
 {
-    double value = formula_value(formula, at);
-    return isnan(value) ? formula_value(formula, central) : value;
+    double value = formula_value(formula, view->at[role]);
+    return isnan(value) ? formula_value(formula, view->own[role]) : value;
 }
 
-static double value_at(const struct comparison *comparison, const struct comparison_row *row,
-                       enum curve_id curve, int end)
+static double value_of(const struct paper_row *row, const struct view *view)
 {
-    const struct result *run = result_at(comparison, row, PAPER_RUN, curve, end);
-    const struct result *against = result_at(comparison, row, PAPER_AGAINST, curve, end);
-    const struct result *minus = result_at(comparison, row, PAPER_MINUS, curve, end);
-    const struct formula *over = &row->row->over;
-    double value = take(&row->row->take, run, comparison_result(comparison, row, PAPER_RUN));
-    if (minus != NULL) {
-        value -= take(&row->row->take, minus, comparison_result(comparison, row, PAPER_MINUS));
+    double value = take(&row->take, view, PAPER_RUN);
+    if (view->at[PAPER_MINUS] != NULL) {
+        value -= take(&row->take, view, PAPER_MINUS);
     }
-    if (against != NULL) {
-        value /= take(over->count > 0 ? over : &row->row->take, against,
-                      comparison_result(comparison, row, PAPER_AGAINST));
+    if (view->at[PAPER_AGAINST] != NULL) {
+        value /= take(row->over.count > 0 ? &row->over : &row->take, view, PAPER_AGAINST);
     } else {
-        value /= take(over, run, comparison_result(comparison, row, PAPER_RUN));
+        value /= take(&row->over, view, PAPER_RUN);
     }
-    return row->row->unit == UNIT_BYTES_PER_S ? value * 1e9 : value;
+    return row->unit == UNIT_BYTES_PER_S ? value * 1e9 : value;
 }
 
 static double error_of(const struct paper_row *row, double predicted)
@@ -80,35 +98,29 @@ static double error_of(const struct paper_row *row, double predicted)
                                    : 0;
 }
 
-/* About the share of the figure at which the error is none: linear between it and its end. */
+/* Where an end overshoots: about the share of the figure at which the error is none, linear between
+ * it and its end. */
 static struct comparison_end reaching(const struct comparison_row *row, struct comparison_end end)
 {
-    double way = row->error / (row->error - end.error);
-    return (struct comparison_end){end.curve, 1 + way * (end.share - 1), 0};
-}
-
-static bool reaches(const struct comparison_row *row, double error)
-{
-    return row->error * error <= 0 && row->error != error;
+    if (row->error * end.error <= 0 && row->error != end.error) {
+        double way = row->error / (row->error - end.error);
+        end.share = 1 + way * (end.share - 1);
+        end.error = 0;
+    }
+    return end;
 }
 
 /* Is `end` a better explanation than the one so far? */
-static bool explains_better(const struct comparison *comparison, const struct comparison_row *row,
-                            struct comparison_end end)
+static bool explains_better(const struct comparison_end *so_far, struct comparison_end end)
 {
-    const struct comparison_end *so_far = &row->suspect;
-    const struct curve *curves = comparison->runs[row->runs[PAPER_RUN]].setup.profile.curves;
-    if (fabs(end.error) != fabs(so_far->error) || so_far->curve == CURVE_COUNT) {
+    if (fabs(end.error) != fabs(so_far->error) || so_far->name == NULL) {
         return fabs(end.error) < fabs(so_far->error);
     }
-    if (curves[end.curve].basis != curves[so_far->curve].basis) {
-        return curves[end.curve].basis > curves[so_far->curve].basis;
-    }
-    return fabs(log(end.share)) < fabs(log(so_far->share));
+    return end.basis != so_far->basis ? end.basis > so_far->basis
+                                      : fabs(log(end.share)) < fabs(log(so_far->share));
 }
 
-static void note_end(const struct comparison *comparison, struct comparison_row *row,
-                     struct comparison_end end)
+static void note_end(struct comparison_row *row, struct comparison_end end)
 {
     if (end.error < row->least.error) {
         row->least = end;
@@ -116,31 +128,37 @@ static void note_end(const struct comparison *comparison, struct comparison_row 
     if (end.error > row->most.error) {
         row->most = end;
     }
-    if (reaches(row, end.error)) {
-        end = reaching(row, end);
-    }
-    if (explains_better(comparison, row, end)) {
+    end = reaching(row, end);
+    if (explains_better(&row->suspect, end)) {
         row->suspect = end;
     }
 }
 
-/* One figure at a time, in every run of the row that reads it. */
+/* One thing at a time: figures of the machine, then what the paper's file calls assumed. */
 static void read_ranges(const struct comparison *comparison, struct comparison_row *row)
 {
-    const struct comparison_end central = {CURVE_COUNT, 1, row->error};
-    row->least = row->most = row->suspect = central;
+    const struct paper_row *said = row->row;
+    row->least = row->most = row->suspect = (struct comparison_end){.error = row->error};
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
-        const struct curve *curve = NULL;
-        for (int role = PAPER_RUN; role <= PAPER_MINUS; role++) {
-            if (row->runs[role] != NO_RUN && result_at(comparison, row, role, id, 0) !=
-                                                 comparison_result(comparison, row, role)) {
-                curve = &comparison->runs[row->runs[role]].setup.profile.curves[id];
+        for (int end = 0; end < 2; end++) {
+            struct view view;
+            const struct curve *curve = move_figure(comparison, row, id, end, &view);
+            if (curve != NULL) {
+                note_end(row, (struct comparison_end){curve_kinds[id].name, curve->basis,
+                                                      end == 0 ? curve->least : curve->most, NULL,
+                                                      error_of(said, value_of(said, &view))});
             }
         }
-        for (int end = 0; curve != NULL && end < 2; end++) {
-            double error = error_of(row->row, value_at(comparison, row, id, end));
-            double share = end == 0 ? curve->least : curve->most;
-            note_end(comparison, row, (struct comparison_end){id, share, error});
+    }
+    for (uint32_t i = 0; i < said->assumed_count; i++) {
+        for (int end = 0; end < 2; end++) {
+            struct view view = own_view(comparison, row);
+            for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+                view.at[role] = result_of(comparison, row->assumed[i][end][role]);
+            }
+            note_end(row, (struct comparison_end){said->assumed[i].key, BASIS_ASSUMED, 1,
+                                                  said->assumed[i].values[end],
+                                                  error_of(said, value_of(said, &view))});
         }
     }
 }
@@ -217,10 +235,10 @@ void judge_row(const struct comparison *comparison, struct comparison_row *row)
 {
     classify(comparison, row);
     row->predicted = row->error = NAN;
-    row->least.curve = row->most.curve = row->suspect.curve = CURVE_COUNT;
     row->verdict = row->row->rank ? judge_rank(comparison, row) : VERDICT_MISSED;
     if (!row->row->rank && row->runs[PAPER_RUN] != NO_RUN) {
-        row->predicted = value_at(comparison, row, CURVE_COUNT, 0);
+        const struct view view = own_view(comparison, row);
+        row->predicted = value_of(row->row, &view);
         row->error = error_of(row->row, row->predicted);
         read_ranges(comparison, row);
         row->verdict = fabs(row->error) <= row->tolerance ? VERDICT_MET : VERDICT_MISSED;

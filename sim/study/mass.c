@@ -35,6 +35,7 @@ static bool replay_resident(const struct setup *setup, const struct plan *plan, 
     replay.heads = heads;
     replay.policy_values = NULL;
     replay.capacity = 0;
+    replay.block_span = BLOCK_UNIT;
     replay.speculates = false;
     bool good = replay_run(setup->trace, &replay, threads, ledger, why);
     free(heads);

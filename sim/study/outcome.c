@@ -115,14 +115,16 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
     uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
     char a[32], b[32];
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are; largest batch %u", hbm ? "HBM" : "host memory",
-             units_format((double)needed, UNIT_BYTES, a, sizeof a),
-             units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch);
+             "%s: needs %s of the %s there are; largest batch %u, largest context %llu",
+             hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
+             units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch,
+             (unsigned long long)plan->max_context);
 }
 
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
+    const struct memory *memory = &plan->memory;
     result_integer(result, COLUMN_BATCH, plan->batch);
     result_integer(result, COLUMN_STEPS, plan->steps);
     result_integer(result, COLUMN_WARMUP, plan->warmup);
@@ -130,6 +132,14 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_CACHE_BYTES, (int64_t)plan->memory.cache);
     result_integer(result, COLUMN_HBM_BYTES, (int64_t)plan->memory.hbm);
     result_integer(result, COLUMN_DRAM_BYTES, (int64_t)plan->memory.dram);
+    result_integer(result, COLUMN_HBM_WEIGHTS, (int64_t)memory->weights);
+    result_integer(result, COLUMN_HBM_KV, (int64_t)(memory->resident + memory->window));
+    result_integer(result, COLUMN_HBM_METADATA, (int64_t)memory->metadata);
+    result_integer(result, COLUMN_HBM_BUFFERS, (int64_t)memory->buffers);
+    result_integer(result, COLUMN_HBM_WORKSPACE, (int64_t)memory->workspace);
+    result_integer(result, COLUMN_DRAM_KV, (int64_t)memory->host_kv);
+    result_integer(result, COLUMN_DRAM_WEIGHTS, (int64_t)memory->host_weights);
+    result_integer(result, COLUMN_DRAM_BUFFERS, (int64_t)memory->host_buffers);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
         note_model(setup, result);

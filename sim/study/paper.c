@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const paper_keys[] = {"paper", "figure", "scenario", "rows", NULL};
-static const char *const row_keys[] = {"what",    "set",   "sweep",     "take", "over",
-                                       "against", "minus", "published", "rank", "not_comparable",
-                                       "note",    NULL};
+static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
+static const char *const row_keys[] = {"what",           "set",   "sweep",     "take",    "over",
+                                       "against",        "minus", "published", "assumed", "rank",
+                                       "not_comparable", "note",  NULL};
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
@@ -54,41 +54,87 @@ static bool read_published(const struct node *node, struct paper_row *row, struc
 
 /* ---- runs ---- */
 
-/* One point of a row's sweep. */
-struct point {
-    const struct node *key; /* the list, under its key; NULL: nothing is swept */
-    size_t index;
+/* A value under its key: what a sweep or a range lays over a run. */
+struct setting {
+    const char *key; /* NULL: nothing */
+    const struct node *value;
 };
 
-static bool lay_point(struct scenario *scenario, struct point point, struct error *why)
+static bool lay_setting(struct scenario *scenario, struct setting setting, struct error *why)
 {
-    if (point.key == NULL) {
+    if (setting.key == NULL) {
         return true;
     }
-    struct node *map = node_parse("{}", 2, point.key->file, why);
-    bool good = map != NULL &&
-                node_put(map, point.key->key, point.key->children[point.index], why) &&
+    struct node *map = node_parse("{}", 2, setting.value->file, why);
+    bool good = map != NULL && node_put(map, setting.key, setting.value, why) &&
                 scenario_lay(scenario, map, why);
     node_destroy(map);
     return good;
 }
 
-static bool build_run(const struct paper *paper, const struct node *row, struct point point,
-                      const struct node *role, struct scenario *out, struct error *why)
+static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
 {
-    const struct node *maps[] = {node_get(paper->tree, "scenario"), node_get(row, "set")};
-    if (!scenario_init(out, why)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
-        if (maps[i] != NULL && !scenario_lay(out, maps[i], why)) {
+    return map == NULL || scenario_lay(scenario, map, why);
+}
+
+/* The file's scenario, the row's, the point of its sweep, what the role says, an end of a range. */
+static bool build_run(const struct paper *paper, const struct node *row, struct setting swept,
+                      const struct node *role, struct setting end, struct scenario *out,
+                      struct error *why)
+{
+    return scenario_init(out, why) && lay_map(out, node_get(paper->tree, "scenario"), why) &&
+           lay_map(out, node_get(row, "set"), why) && lay_setting(out, swept, why) &&
+           lay_map(out, role, why) && lay_setting(out, end, why);
+}
+
+static const struct setting nothing = {NULL, NULL};
+
+/* The runs of a row that compares figures. */
+static bool build_roles(const struct paper *paper, const struct node *row, struct setting swept,
+                        struct setting end, struct scenario runs[PAPER_ROLES], struct error *why)
+{
+    static const char *const keys[PAPER_ROLES] = {NULL, "against", "minus"};
+    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+        const struct node *said = keys[role] != NULL ? node_get(row, keys[role]) : NULL;
+        if ((role == PAPER_RUN || said != NULL) &&
+            !build_run(paper, row, swept, said, end, &runs[role], why)) {
             return false;
         }
     }
-    return lay_point(out, point, why) && (role == NULL || scenario_lay(out, role, why));
+    return true;
 }
 
-static bool build_rank(const struct paper *paper, const struct node *node, struct point point,
+static bool build_assumed(const struct paper *paper, const struct node *node, struct setting swept,
+                          struct paper_row *row, struct error *why)
+{
+    const struct node *own = node_get(node, "assumed");
+    const struct node *map = own != NULL ? own : node_get(paper->tree, "assumed");
+    if (map == NULL) {
+        return true;
+    }
+    if (map->kind != NODE_MAP || map->count > PAPER_MOST_ASSUMED) {
+        return node_error(map, why, "'assumed' is no map of at most %d keys", PAPER_MOST_ASSUMED);
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        const struct node *range = map->children[i];
+        struct paper_assumed *assumed = &row->assumed[row->assumed_count++];
+        assumed->key = range->key;
+        if (range->kind != NODE_LIST || range->count != 2) {
+            return node_error(range, why, "the range of '%.60s' has no two ends", range->key);
+        }
+        for (int end = 0; end < 2; end++) {
+            const struct node *value = range->children[end];
+            assumed->values[end] = value->kind == NODE_SCALAR ? value->text : "an end";
+            if (!build_roles(paper, node, swept, (struct setting){range->key, value},
+                             assumed->runs[end], why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool build_rank(const struct paper *paper, const struct node *node, struct setting swept,
                        struct paper_row *row, struct error *why)
 {
     const struct node *list = node_get(node, "rank");
@@ -101,51 +147,46 @@ static bool build_rank(const struct paper *paper, const struct node *node, struc
         row->take.count = 1;
     }
     for (size_t i = 0; i < list->count; i++) {
-        if (!build_run(paper, node, point, list->children[i], &row->runs[i], why)) {
+        if (!build_run(paper, node, swept, list->children[i], nothing, &row->runs[i], why)) {
             return false;
         }
     }
     return true;
 }
 
-static bool build_runs(const struct paper *paper, const struct node *node, struct point point,
+static bool build_runs(const struct paper *paper, const struct node *node, struct setting swept,
                        struct paper_row *row, struct error *why)
 {
-    const struct node *against = node_get(node, "against"), *minus = node_get(node, "minus");
-    if (!formula_read(node_get(node, "take"), &row->take, why)) {
+    if (!formula_read(node_get(node, "take"), &row->take, why) ||
+        !formula_read(node_get(node, "over"), &row->over, why)) {
         return false;
     }
     if (node_get(node, "rank") != NULL) {
-        return build_rank(paper, node, point, row, why);
+        return build_rank(paper, node, swept, row, why);
     }
-    if (node_get(node, "take") == NULL && row->not_comparable != NULL) {
+    if (row->take.count == 0 && row->not_comparable != NULL) {
         return true;
     }
-    return require(node, "take", why) && formula_read(node_get(node, "over"), &row->over, why) &&
-           build_run(paper, node, point, NULL, &row->runs[PAPER_RUN], why) &&
-           (against == NULL ||
-            build_run(paper, node, point, against, &row->runs[PAPER_AGAINST], why)) &&
-           (minus == NULL || build_run(paper, node, point, minus, &row->runs[PAPER_MINUS], why));
+    return require(node, "take", why) && build_roles(paper, node, swept, nothing, row->runs, why) &&
+           build_assumed(paper, node, swept, row, why);
 }
 
 /* ---- rows ---- */
 
-static void name_row(const char *what, struct point point, struct paper_row *row)
+static void name_row(const char *what, struct setting swept, struct paper_row *row)
 {
-    if (point.key == NULL) {
+    if (swept.key == NULL) {
         snprintf(row->what, sizeof row->what, "%s", what);
-        return;
+    } else {
+        snprintf(row->what, sizeof row->what, "%s, %s %s", what, swept.key,
+                 swept.value->kind == NODE_SCALAR ? swept.value->text : "as listed");
     }
-    const struct node *value = point.key->children[point.index];
-    snprintf(row->what, sizeof row->what, "%s, %s %s", what, point.key->key,
-             value->kind == NODE_SCALAR ? value->text : "as listed");
 }
 
-static bool add_row(struct paper *paper, const struct node *node, struct point point,
-                    struct error *why)
+static bool add_row(struct paper *paper, const struct node *node, struct setting swept,
+                    const struct node *published, struct error *why)
 {
     const char *what = "";
-    const struct node *published = node_get(node, "published");
     if (!array_reserve(&paper->rows, &paper->row_capacity, paper->row_count + 1,
                        sizeof *paper->rows, why)) {
         return false;
@@ -154,42 +195,46 @@ static bool add_row(struct paper *paper, const struct node *node, struct point p
     *row = (struct paper_row){.rank = false};
     if (!node_text(node, "what", &what, why) ||
         !node_text(node, "not_comparable", &row->not_comparable, why) ||
-        !node_text(node, "note", &row->note, why) || !build_runs(paper, node, point, row, why)) {
+        !node_text(node, "note", &row->note, why) || !build_runs(paper, node, swept, row, why)) {
         return false;
     }
-    name_row(what, point, row);
-    return row->rank ||
-           read_published(point.key != NULL ? published->children[point.index] : published, row,
-                          why);
+    name_row(what, swept, row);
+    return row->rank || read_published(published, row, why);
 }
 
-/* Without a sweep one row; with one as many as it has values. */
-static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
+/* A row for each value of the sweep. */
+static bool add_swept(struct paper *paper, const struct node *node, const struct node *sweep,
+                      struct error *why)
 {
-    const struct node *sweep = node_get(node, "sweep"), *published = node_get(node, "published");
-    if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
-        (node_get(node, "rank") == NULL && !require(node, "published", why))) {
-        return false;
-    }
-    if (sweep == NULL) {
-        return add_row(paper, node, (struct point){NULL, 0}, why);
-    }
+    const struct node *published = node_get(node, "published");
     if (sweep->kind != NODE_MAP || sweep->count != 1 || sweep->children[0]->kind != NODE_LIST) {
         node_error(sweep, why, "a row sweeps one key");
         return error_expect(why, "such as {context: [8192, 32768]}");
     }
     const struct node *values = sweep->children[0];
-    if (node_get(node, "rank") == NULL &&
-        (published->kind != NODE_LIST || published->count != values->count)) {
+    bool rank = node_get(node, "rank") != NULL;
+    if (!rank && (published->kind != NODE_LIST || published->count != values->count)) {
         return node_error(node, why, "'published' has no figure for each of %zu values",
                           values->count);
     }
     for (size_t i = 0; i < values->count; i++) {
-        if (!add_row(paper, node, (struct point){values, i}, why)) {
+        struct setting swept = {values->key, values->children[i]};
+        if (!add_row(paper, node, swept, rank ? NULL : published->children[i], why)) {
             return false;
         }
     }
     return true;
+}
+
+static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
+{
+    const struct node *sweep = node_get(node, "sweep");
+    if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
+        (node_get(node, "rank") == NULL && !require(node, "published", why))) {
+        return false;
+    }
+    return sweep != NULL ? add_swept(paper, node, sweep, why)
+                         : add_row(paper, node, nothing, node_get(node, "published"), why);
 }
 
 static bool read_paper(struct paper *paper, struct error *why)
@@ -226,12 +271,23 @@ bool paper_load(const char *path, struct paper *out, struct error *why)
     return true;
 }
 
+static void release_row(struct paper_row *row)
+{
+    for (size_t run = 0; run < PAPER_MOST_RUNS; run++) {
+        scenario_release(&row->runs[run]);
+    }
+    for (uint32_t i = 0; i < row->assumed_count; i++) {
+        for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+            scenario_release(&row->assumed[i].runs[0][role]);
+            scenario_release(&row->assumed[i].runs[1][role]);
+        }
+    }
+}
+
 void paper_release(struct paper *paper)
 {
     for (size_t i = 0; i < paper->row_count; i++) {
-        for (size_t run = 0; run < PAPER_MOST_RUNS; run++) {
-            scenario_release(&paper->rows[i].runs[run]);
-        }
+        release_row(&paper->rows[i]);
     }
     free(paper->rows);
     node_destroy(paper->tree);

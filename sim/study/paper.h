@@ -13,7 +13,9 @@
  *
  * `over` (other figures to divide by, of the run itself where there is no `against`), `minus` (a
  * run to subtract), `sweep` (one key and a list: a row for each value, with a list in `published`).
- * `rank`: runs, the one with the best `take` first, which is decode_tokens_per_s unless said.
+ * `assumed`: keys of the scenario that no source states, each with the two ends of its range, as in
+ * {mechanisms.operators: [30, 80]}; said for the file, it holds for rows that say nothing. `rank`:
+ * runs, the one with the best `take` first, which is decode_tokens_per_s unless said.
  * `not_comparable`: the reason; such a row counts for nothing and may lack all but `what` and
  * `published`.
  */
@@ -23,10 +25,16 @@
 #include "study/formula.h"
 #include "study/scenario.h"
 
-enum { PAPER_MOST_RUNS = 8 };
+enum { PAPER_MOST_RUNS = 8, PAPER_MOST_ASSUMED = 4 };
 
 /* The runs of a row by role; of a rank all of them, the best first. */
-enum paper_role { PAPER_RUN, PAPER_AGAINST, PAPER_MINUS };
+enum paper_role { PAPER_RUN, PAPER_AGAINST, PAPER_MINUS, PAPER_ROLES };
+
+/* A key at both ends of its range, in all runs of a row. */
+struct paper_assumed {
+    const char *key, *values[2];
+    struct scenario runs[2][PAPER_ROLES]; /* root NULL: not asked for */
+};
 
 struct paper_row {
     char what[160];
@@ -38,6 +46,8 @@ struct paper_row {
     bool rank;
     struct formula take, over;
     struct scenario runs[PAPER_MOST_RUNS]; /* root NULL: not asked for */
+    struct paper_assumed assumed[PAPER_MOST_ASSUMED];
+    uint32_t assumed_count;
 };
 
 struct paper {

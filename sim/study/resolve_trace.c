@@ -39,12 +39,6 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
                      why)) {
         return false;
     }
-    const struct policy_kind *policy = out->mechanisms.policy;
-    if (policy->chooses_own && !policy->names_for_cpu) {
-        node_error(node, why, "policy '%s' weighs blocks by attention, and '%.100s' has none",
-                   policy->name, text);
-        return error_expect(why, "a trace");
-    }
     if (out->assumed_hit > 1) {
         return node_error(node, why, "a hit ratio of '%s' is above 100%%", hit);
     }

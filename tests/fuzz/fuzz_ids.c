@@ -1,5 +1,6 @@
-/* Any bytes as a plain stream of ids: refused with a reason, or drawn under every policy. None that
- * fetches on demand misses less than OPT, and none more than all or less than the different ids. */
+/* Any bytes as a plain stream of ids: refused with a reason, or drawn under every policy that
+ * fetches what it is asked for. None misses less than OPT, and none more than all or less than the
+ * different ids. */
 #include "policy/policy.h"
 #include "study/miss_curve.h"
 
@@ -28,11 +29,16 @@ static struct miss_curve draw(const struct ids *ids, const char *policy, const u
     return curve;
 }
 
+static bool fetches_on_demand(const struct policy_kind *policy)
+{
+    return !policy->needs_queries && !policy->chooses_own && !policy->by_position;
+}
+
 static void draw_all(const struct ids *ids, const uint32_t *sizes)
 {
     struct miss_curve least = draw(ids, "opt:bypass", sizes);
     for (size_t row = 0; policies[row]; row++) {
-        if (policies[row]->needs_queries) {
+        if (!fetches_on_demand(policies[row])) {
             continue;
         }
         struct miss_curve curve = draw(ids, policies[row]->name, sizes);

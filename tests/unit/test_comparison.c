@@ -146,8 +146,8 @@ static void miss_names_the_figure_whose_range_reaches_it(void **state)
     const struct comparison_row *row = &comparison.rows[0];
     assert_near(row->least.error, 90.21 / 265.008 - 1, 1e-4);
     assert_near(row->most.error, 2 / 1.5 - 1, 1e-4);
-    assert_int_equal(row->least.curve, CURVE_GPU_HBM_BANDWIDTH);
-    assert_int_equal(row->suspect.curve, CURVE_GPU_HBM_BANDWIDTH);
+    assert_string_equal(row->least.name, "gpu.hbm_bandwidth");
+    assert_string_equal(row->suspect.name, "gpu.hbm_bandwidth");
     assert_near(row->suspect.share, 0.75, 1e-4);
     assert_near(row->suspect.error, 0, 0);
     comparison_release(&comparison);
@@ -159,7 +159,7 @@ static void miss_out_of_reach_names_the_end_that_comes_nearest(void **state)
     struct comparison comparison =
         compare("  - {what: it, take: layer_us, published: 706.688us}\n");
     const struct comparison_row *row = &comparison.rows[0];
-    assert_int_equal(row->suspect.curve, CURVE_GPU_HBM_BANDWIDTH);
+    assert_string_equal(row->suspect.name, "gpu.hbm_bandwidth");
     assert_near(row->suspect.share, 0.5, 0);
     assert_near(row->suspect.error, -0.5, 1e-4);
     comparison_release(&comparison);
@@ -172,7 +172,20 @@ static void ranges_move_both_runs_of_a_ratio(void **state)
         compare("  - {what: it, take: layer_us, published: 2x, against: {steps: 1}}\n");
     assert_near(comparison.rows[0].error, -0.5, 1e-9);
     assert_near(comparison.rows[0].most.error - comparison.rows[0].least.error, 0, 1e-9);
-    assert_int_equal(comparison.rows[0].suspect.curve, CURVE_COUNT);
+    assert_null(comparison.rows[0].suspect.name);
+    comparison_release(&comparison);
+}
+
+/* 400 kernels of a microsecond a layer take as long as that. */
+static void assumed_keys_are_moved_as_well(void **state)
+{
+    (void)state;
+    struct comparison comparison = compare("  - {what: it, take: layer_us, published: 500us,"
+                                           " assumed: {mechanisms.operators: [40, 400]}}\n");
+    const struct comparison_row *row = &comparison.rows[0];
+    assert_near(row->most.error, 400. / 500 - 1, 1e-3);
+    assert_string_equal(row->suspect.name, "mechanisms.operators");
+    assert_string_equal(row->suspect.value, "400");
     comparison_release(&comparison);
 }
 
@@ -188,7 +201,7 @@ static void threads_change_nothing(void **state)
     assert_true(try_comparison(rows, 4, &four, &why));
     for (size_t i = 0; i < one.row_count; i++) {
         assert_memory_equal(&one.rows[i].error, &four.rows[i].error, sizeof(double));
-        assert_memory_equal(&one.rows[i].most, &four.rows[i].most, sizeof one.rows[i].most);
+        assert_memory_equal(&one.rows[i].most.error, &four.rows[i].most.error, sizeof(double));
     }
     comparison_release(&one);
     comparison_release(&four);
@@ -287,6 +300,7 @@ static const struct {
     {"  - {what: it, take: layer_us, published: [1us], sweep: {context: [1, 2]}}\n",
      "no figure for each of 2 values"},
     {"  - {what: it, take: layer_us, published: 1us, sweep: {context: 5}}\n", "sweeps one key"},
+    {"  - {what: it, take: layer_us, published: 1us, assumed: {batch: 5}}\n", "no two ends"},
     {"  - {what: it, rank: [{batch: 1}]}\n", "a rank is a list of 2 to 8 runs"},
     {"  - {what: it, take: layer_us, published: 1us, set: {sweep: {batch: [1]}}}\n",
      "cannot be swept"},
@@ -319,6 +333,7 @@ int main(void)
         cmocka_unit_test(miss_names_the_figure_whose_range_reaches_it),
         cmocka_unit_test(miss_out_of_reach_names_the_end_that_comes_nearest),
         cmocka_unit_test(ranges_move_both_runs_of_a_ratio),
+        cmocka_unit_test(assumed_keys_are_moved_as_well),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(band_holds_published_rates_about_predicted_ones),
         cmocka_unit_test(shipped_bands_are_read_back_as_written),

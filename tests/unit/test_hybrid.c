@@ -94,6 +94,30 @@ static void slower_cpu_decides_the_layer(void **state)
     check(WINDOW, OVERRIDES("trace=assumed:hit=75%"), &wish);
 }
 
+/* The same where no kernel is shorter than 5000: attend -54212, average -59212, combine
+ * 102412-107412, post -247832, edge -268012. */
+static void combining_is_no_shorter_than_a_kernel(void **state)
+{
+    const struct wish wish = {
+        .step = 268012,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20180,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22200,
+                  [PART_CPU_ATTENTION] = 30000,
+                  [PART_MERGE] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 2000,
+                   [PART_SYNC] = 71412 - 59212,
+                   [PART_CPU_ATTENTION] = 30000,
+                   [PART_OVERHEAD] = 20000},
+        .layer = 247832 - 21000,
+        .in = 2080,
+        .out = 2000,
+    };
+    (void)state;
+    check(WINDOW, OVERRIDES("trace=assumed:hit=75%", "hardware.gpu.kernel_floor=5us"), &wish);
+}
+
 /* A window of 9000 of 10000 tokens: 72040. Each head keeps 100 of the others, 20000 B: 10000.
  *
  *  launch  token 20000, pre 21000 (23000), attend 24000, average 25000, combine 26000, ...
@@ -211,13 +235,37 @@ static void pool_takes_as_long_as_its_longest_task(void **state)
     assert_true(pool_ns(OVERRIDES("trace=assumed:hit=75%,spread=10%")) > 10000 + 20000);
 }
 
-/* DRAM of 4 B/ns carries half of what the threads could read. */
+#define FLAT                                                                                       \
+    "hardware.host.attention={value: 8GB/s, basis: assumed, range: [50%, 200%], source: made up}"
+
+/* DRAM of 4 B/ns carries half of what the threads could read. Where one thread reads as much as
+ * all, the bytes count, and padding is read like the rest. */
 static void memory_bounds_the_pool(void **state)
 {
     (void)state;
+    assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", FLAT, "hardware.host.cores=2")),
+                     10000 + 20000);
+    assert_true(pool_ns(OVERRIDES("trace=assumed:hit=75%,spread=10%", FLAT,
+                                  "hardware.host.cores=2")) > 10000 + 20000);
     assert_int_equal(
         pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.dram_bandwidth=4GB/s")),
         10000 + 40000);
+}
+
+/* Two GPUs below one uplink: 2 threads of 4, half of what they read together, for 2 heads each. */
+static void gpus_share_the_pool(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "tensor_parallel=2",
+                                       "hardware.link.gpus_per_uplink=2")),
+                     10000 + 20000);
+    struct setup setup = make_tiny(
+        1, WINDOW,
+        OVERRIDES("trace=assumed:hit=75%", "tensor_parallel=2", "hardware.link.gpus_per_uplink=2"));
+    struct plan plan = make_plan(&setup);
+    assert_int_equal(plan.cpu_threads, 2);
+    plan_release(&plan);
+    setup_release(&setup);
 }
 
 /* HBM holds the window of 200 tokens with its averages, the host the other 800 with theirs. */
@@ -256,12 +304,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slower_cpu_decides_the_layer),
+        cmocka_unit_test(combining_is_no_shorter_than_a_kernel),
         cmocka_unit_test(faster_cpu_is_hidden),
         cmocka_unit_test(slower_cpu_is_polled_for),
         cmocka_unit_test(nothing_kept_is_nothing_asked),
         cmocka_unit_test(blocks_leave_the_window_whole),
         cmocka_unit_test(pool_takes_as_long_as_its_longest_task),
         cmocka_unit_test(memory_bounds_the_pool),
+        cmocka_unit_test(gpus_share_the_pool),
         cmocka_unit_test(each_side_holds_its_part),
         cmocka_unit_test(resident_layer_asks_nobody),
     };

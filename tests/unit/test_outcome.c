@@ -360,7 +360,7 @@ static const struct {
     {{"system=clo", "host_memory=15GiB"},
      "out-of-memory",
      "host",
-     "host memory: needs 15.5 GiB of the 15.0 GiB there are; largest batch 0"},
+     "host memory: needs 15.5 GiB of the 15.0 GiB there are; largest batch 0, largest context 126843"},
     {{"system=clo", "host_memory=32GiB", "batch=3"},
      "out-of-memory",
      "host",
@@ -397,13 +397,13 @@ static void what_does_not_fit_is_a_result(void **state)
 static void columns_are_set_where_they_apply(void **state)
 {
     static const enum column always[] = {
-        COLUMN_RUN,       COLUMN_SYSTEM,    COLUMN_MODEL,        COLUMN_HARDWARE,
-        COLUMN_TRACE,     COLUMN_CONTEXT,   COLUMN_BATCH,        COLUMN_STEPS,
-        COLUMN_WARMUP,    COLUMN_POLICY,    COLUMN_SEED,         COLUMN_STATUS,
-        COLUMN_HBM_BYTES, COLUMN_MAX_BATCH, COLUMN_LIMITED_BY,   COLUMN_DRAM_BYTES,
-        COLUMN_STEP,      COLUMN_TPOT,      COLUMN_DECODE_RATE,  COLUMN_GPU_BUSY,
-        COLUMN_BASIS,     COLUMN_AVAILABLE, COLUMN_EXTRAPOLATED, COLUMN_LOSSLESS,
-        COLUMN_H2D_BYTES, COLUMN_D2H_BYTES, COLUMN_BUDGET_BYTES, COLUMN_CACHE_BYTES,
+        COLUMN_RUN,       COLUMN_SYSTEM,        COLUMN_MODEL,          COLUMN_HARDWARE,
+        COLUMN_TRACE,     COLUMN_CONTEXT,       COLUMN_BATCH,          COLUMN_STEPS,
+        COLUMN_WARMUP,    COLUMN_POLICY,        COLUMN_SEED,           COLUMN_STATUS,
+        COLUMN_HBM_BYTES, COLUMN_MAX_BATCH,     COLUMN_LIMITED_BY,     COLUMN_DRAM_BYTES,
+        COLUMN_STEP,      COLUMN_TPOT,          COLUMN_DECODE_RATE,    COLUMN_GPU_BUSY,
+        COLUMN_BASIS,     COLUMN_AVAILABLE,     COLUMN_EXTRAPOLATED,   COLUMN_LOSSLESS,
+        COLUMN_H2D_BYTES, COLUMN_D2H_BYTES,     COLUMN_BUDGET_BYTES,   COLUMN_CACHE_BYTES,
         COLUMN_DTYPE_KV,  COLUMN_DTYPE_WEIGHTS, COLUMN_TENSOR_PARALLEL};
     static const enum column never[] = {COLUMN_TTFT, COLUMN_QUEUE, COLUMN_GOODPUT, COLUMN_PREFILL,
                                         COLUMN_E2E_RATE};
@@ -549,19 +549,21 @@ static void trace_of_another_model_is_marked(void **state)
     result_release(&result);
 }
 
-/* A policy that draws lots draws others under another seed; what hits under LRU has no lot in it. */
+/* A policy that draws lots draws others under another seed; what hits under LRU has no lot in it.
+ */
 static void seed_reaches_the_policy(void **state)
 {
-    static const char *const policies_drawn[] = {"mechanisms.policy=lru", "mechanisms.policy=lecar"};
+    static const char *const policies_drawn[] = {"mechanisms.policy=lru",
+                                                 "mechanisms.policy=lecar"};
     (void)state;
     for (size_t i = 0; i < COUNT(policies_drawn); i++) {
         double hits[3];
         for (size_t s = 0; s < 3; s++) {
             static const char *const seeds[] = {"seed=1", "seed=2", "seed=1"};
-            struct result result = run(OVERRIDES("system=retroinfer", policies_drawn[i],
-                                                 "mechanisms.budget=15%", "trace=smollm2-135m",
-                                                 "context=8192", "steps=4", seeds[s]),
-                                       1);
+            struct result result =
+                run(OVERRIDES("system=retroinfer", policies_drawn[i], "mechanisms.budget=15%",
+                              "trace=smollm2-135m", "context=8192", "steps=4", seeds[s]),
+                    1);
             hits[s] = real_of(&result, COLUMN_HIT_RATIO);
             result_release(&result);
         }

@@ -179,6 +179,12 @@ static void compare_step(struct policy *policy, struct twin *twin, struct play *
                  found.hit, found.missed, found.for_cpu, now, (double)found.mass, expected.hit,
                  expected.missed, expected.for_cpu, held, (double)expected.mass);
     }
+    for (uint32_t block = 0; policy->kind->holds && block < env->blocks; block++) {
+        bool holds = list_has(&twin->held, block) || list_has(&twin->held_2, block);
+        if (policy->kind->holds(policy, block) != holds) {
+            fail_msg("%s: block %u is %sheld", where, block, holds ? "" : "not ");
+        }
+    }
     bool adds_up = policy->kind->chooses_own || found.hit + found.missed == demand.wanted;
     if (!adds_up || most > env->capacity || now > most ||
         before + found.admitted - found.evicted != now) {

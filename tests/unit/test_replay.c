@@ -427,6 +427,7 @@ static struct replay_plan random_plan(const char *policy, struct replay_head *he
                                 .recent = 3,
                                 .manager_unit = 3,
                                 .warmup = WARMUP,
+                                .cpu_threads = 4,
                                 .steps = STEPS};
 }
 

@@ -391,6 +391,16 @@ static const struct {
     {"{resident_heads: all, policy: lru, budget: 1x}", "policy",
      "nothing is offloaded, so nothing is cached"},
     {"{budget: 1x}", "budget", "a budget needs a policy"},
+    {"{block_span: layer}", "block_span", "there is no policy to keep blocks"},
+    {"{policy: opt, budget: 1x, block_span: head}", "block_span",
+     "the policy does not keep or evict one block after the other"},
+    {"{policy: lru, budget: 1x, block_candidates: 4}", "block_candidates",
+     "units are not candidates: all that are wanted are touched"},
+    {"{policy: lru, budget: 1x, selection: 10%, retrieval: hata, transfer: cpu-store, block_span: "
+     "layer, prefetch: next-layer}",
+     "block_span", "what is asked for ahead are units, not blocks"},
+    {"{policy: heavy-hitter, budget: 1x, retrieval: hata}", "retrieval",
+     "the policy attends to what it keeps: nothing is retrieved"},
     {"{manager: cpu}", "manager", "there is no policy to manage"},
     {"{merge: yes}", "merge", "there is no policy to admit for"},
     {"{resident_heads: difficulty}", "resident_heads",
@@ -513,7 +523,7 @@ static void shipped_systems_are_sensible(void **state)
         assert_true(info.summary[0] != '\0' && strlen(info.summary) < sizeof info.summary - 1);
         assert_true(info.paper[0] != '\0' && strlen(info.paper) < sizeof info.paper - 1);
         assert_int_equal(strcmp(info.lossless, "exact") == 0,
-                         !mechanisms_select(&m) && m.attention == ATTEND_GPU);
+                         !mechanisms_select(&m) && !m.policy->chooses_own);
         if (!mechanisms_offload(&m)) {
             assert_near(m.budget.value, 0, 0);
         } else if (mechanisms_select(&m)) {

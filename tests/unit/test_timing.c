@@ -106,6 +106,9 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
 static bool writes_back(const struct course *course, uint32_t step)
 {
     bool moves = (step + 1) % course->setup->mechanisms.granularity == 0, writes = false;
+    if (mechanisms_drop(&course->setup->mechanisms)) {
+        return false;
+    }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
         const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];
         writes = writes || moves || row->for_cpu > 0 || !hybrid_is(course->setup, l);
