@@ -92,9 +92,11 @@ static bool collect(struct comparison *comparison, const char *const *files, uin
 
 static bool run_one(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
-    struct comparison_run *run = &((struct comparison *)context)->runs[index];
+    struct comparison *comparison = context;
+    struct comparison_run *run = &comparison->runs[index];
     (void)thread;
-    run->ran = run_setup_ranges(&run->setup, 1, &run->result, &run->ranges, &run->range_count, why);
+    run->ran = run_setup_ranges(&run->setup, 1, comparison->shared, &run->result, &run->ranges,
+                                &run->range_count, why);
     return run->ran;
 }
 
@@ -102,8 +104,12 @@ bool comparison_create(const char *const *files, uint32_t count, uint32_t thread
                        struct comparison *out, struct error *why)
 {
     *out = (struct comparison){.papers = NULL};
-    if (!collect(out, files, count, why) ||
-        !parallel_for((uint32_t)out->run_count, threads, run_one, out, why)) {
+    out->shared = shared_create(parallel_threads(threads), why);
+    bool good = out->shared != NULL && collect(out, files, count, why) &&
+                parallel_for((uint32_t)out->run_count, threads, run_one, out, why);
+    shared_destroy(out->shared);
+    out->shared = NULL;
+    if (!good) {
         comparison_release(out);
         return false;
     }

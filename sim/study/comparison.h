@@ -64,6 +64,7 @@ struct comparison {
     struct comparison_run *runs;
     size_t paper_count, row_count, run_count;
     size_t row_capacity, run_capacity;
+    struct shared *shared; /* while they run */
 };
 
 /* Load the files and run everything on `threads` threads (0: one a processor). */

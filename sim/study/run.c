@@ -11,37 +11,36 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* What one setup goes through; released whole. */
 struct course {
     const struct setup *setup;
-    double *head_cosine; /* of the trace's heads; NULL when nothing asks for them */
+    uint32_t threads;
+    struct shared *shared;
+    struct shared_entry *cosines, *replay; /* what is held of it */
     struct plan plan;
-    struct ledger ledger;
-    const struct ledger *used; /* the ledger, or NULL when nothing is offloaded */
+    const struct ledger *used; /* the replay's, or NULL when nothing is offloaded */
     struct trust trust;
 };
 
-static bool needs_cosines(const struct setup *setup)
+/* ---- what runs share ---- */
+
+/* Of the trace's heads, as trace_head_cosine() says them. */
+static void *make_cosines(void *context, struct error *why)
 {
-    return setup->trace != NULL && trace_header(setup->trace)->has_queries &&
-           setup->mechanisms.policy->needs_queries;
+    const struct course *course = context;
+    const struct trace *trace = course->setup->trace;
+    const struct trace_header *header = trace_header(trace);
+    double *cosines = array_zeroed((size_t)header->layers * header->kv_heads, sizeof *cosines, why);
+    if (cosines != NULL && !trace_head_cosine(trace, course->threads, cosines, why)) {
+        free(cosines);
+        return NULL;
+    }
+    return cosines;
 }
 
-static bool course_plan(struct course *course, uint32_t threads, struct error *why)
-{
-    const struct setup *setup = course->setup;
-    if (needs_cosines(setup)) {
-        const struct trace_header *header = trace_header(setup->trace);
-        course->head_cosine =
-            array_zeroed((size_t)header->layers * header->kv_heads, sizeof(double), why);
-        if (course->head_cosine == NULL ||
-            !trace_head_cosine(setup->trace, threads, course->head_cosine, why)) {
-            return false;
-        }
-    }
-    return plan_resolve(setup, course->head_cosine, &course->plan, &course->trust, why);
-}
+static const struct shared_kind cosines_kind = {make_cosines, free};
 
 /* What hits of everything where no trace has to be asked: what the cache holds. */
 static double fixed_hit(const struct course *course)
@@ -51,36 +50,106 @@ static double fixed_hit(const struct course *course)
     return fmin((double)course->plan.cache_tokens / outside, 1);
 }
 
-static bool course_replay(struct course *course, uint32_t threads, struct error *why)
+static bool replay(const struct course *course, struct ledger *ledger, struct error *why)
 {
     const struct setup *setup = course->setup;
-    struct ledger *ledger = &course->ledger;
+    struct replay_plan plan = plan_replay(setup, &course->plan);
+    if (!setup_asks_trace(setup)) {
+        return replay_assumed(fixed_hit(course), 0, setup->seed, &plan, ledger, why);
+    }
+    return setup->trace != NULL ? replay_run(setup->trace, &plan, course->threads, ledger, why)
+                                : replay_assumed(setup->assumed_hit, setup->assumed_spread,
+                                                 setup->seed, &plan, ledger, why);
+}
+
+static void destroy_ledger(void *value)
+{
+    ledger_release(value);
+    free(value);
+}
+
+static void *make_ledger(void *context, struct error *why)
+{
+    struct ledger *ledger = array_zeroed(1, sizeof *ledger, why);
+    if (ledger == NULL) {
+        return NULL;
+    }
+    ledger_init(ledger);
+    if (!replay(context, ledger, why)) {
+        destroy_ledger(ledger);
+        return NULL;
+    }
+    return ledger;
+}
+
+static const struct shared_kind ledger_kind = {make_ledger, destroy_ledger};
+
+/* Equal keys, equal ledgers: all that replay() reads. */
+static bool replay_key(const struct course *course, uint64_t *key, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    const double assumed[] = {setup->assumed_hit, setup->assumed_spread, fixed_hit(course)};
+    uint64_t of[] = {plan_hash(setup, &course->plan), 0, setup_asks_trace(setup), setup->seed};
+    if (setup->trace != NULL && !trace_hash(setup->trace, &of[1], why)) {
+        return false;
+    }
+    *key = XXH64(of, sizeof of, XXH64(assumed, sizeof assumed, setup->trace != NULL));
+    return true;
+}
+
+/* ---- the course ---- */
+
+static bool needs_cosines(const struct setup *setup)
+{
+    return setup->trace != NULL && trace_header(setup->trace)->has_queries &&
+           setup->mechanisms.policy->needs_queries;
+}
+
+static bool course_plan(struct course *course, struct error *why)
+{
+    const double *cosines = NULL;
+    if (needs_cosines(course->setup)) {
+        uint64_t key;
+        if (!trace_hash(course->setup->trace, &key, why)) {
+            return false;
+        }
+        cosines = shared_get(course->shared, &cosines_kind, key, course, &course->cosines, why);
+        if (cosines == NULL) {
+            return false;
+        }
+    }
+    return plan_resolve(course->setup, cosines, &course->plan, &course->trust, why);
+}
+
+static bool course_replay(struct course *course, struct error *why)
+{
+    uint64_t key;
     if (plan_offloaded_heads(&course->plan) == 0) {
         return true;
     }
-    struct replay_plan plan = plan_replay(setup, &course->plan);
-    bool good = !setup_asks_trace(setup)
-                    ? replay_assumed(fixed_hit(course), 0, setup->seed, &plan, ledger, why)
-                : setup->trace != NULL ? replay_run(setup->trace, &plan, threads, ledger, why)
-                                       : replay_assumed(setup->assumed_hit, setup->assumed_spread,
-                                                        setup->seed, &plan, ledger, why);
-    course->used = good ? ledger : NULL;
-    return good;
+    if (!replay_key(course, &key, why)) {
+        return false;
+    }
+    course->used = shared_get(course->shared, &ledger_kind, key, course, &course->replay, why);
+    return course->used != NULL;
 }
 
-static void course_init(struct course *course, const struct setup *setup)
+static struct course course_begin(const struct setup *setup, uint32_t threads,
+                                  struct shared *shared)
 {
-    memset(course, 0, sizeof *course);
-    course->setup = setup;
-    course->trust = (struct trust){BASIS_MEASURED, false};
-    ledger_init(&course->ledger);
+    return (struct course){
+        .setup = setup,
+        .threads = threads,
+        .shared = shared,
+        .trust = {BASIS_MEASURED, false},
+    };
 }
 
 static void course_release(struct course *course)
 {
-    free(course->head_cosine);
+    shared_release(course->shared, course->cosines);
+    shared_release(course->shared, course->replay);
     plan_release(&course->plan);
-    ledger_release(&course->ledger);
 }
 
 static bool write_identity(const struct course *course, struct result *result, struct error *why)
@@ -102,12 +171,12 @@ static bool write_identity(const struct course *course, struct result *result, s
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }
 
-static bool course_mass(struct course *course, uint32_t threads, struct result *result,
-                        struct error *why)
+static bool course_mass(struct course *course, struct result *result, struct error *why)
 {
     bool known;
     double recall;
-    if (!mass_recall(course->setup, &course->plan, course->used, threads, &known, &recall, why)) {
+    if (!mass_recall(course->setup, &course->plan, course->used, course->threads, &known, &recall,
+                     why)) {
         return false;
     }
     if (known) {
@@ -130,15 +199,14 @@ static bool course_time(struct course *course, struct result *result, struct err
     return good;
 }
 
-static bool course_run(struct course *course, uint32_t threads, struct result *result,
-                       struct error *why)
+static bool course_run(struct course *course, struct result *result, struct error *why)
 {
     result_init(result);
-    bool good = course_plan(course, threads, why) && write_identity(course, result, why) &&
+    bool good = course_plan(course, why) && write_identity(course, result, why) &&
                 outcome_identity(course->setup, result, why) &&
                 outcome_memory(course->setup, &course->plan, result, why);
     if (good && course->plan.fits) {
-        good = course_replay(course, threads, why) && course_mass(course, threads, result, why) &&
+        good = course_replay(course, why) && course_mass(course, result, why) &&
                course_time(course, result, why);
     }
     if (!good) {
@@ -147,12 +215,11 @@ static bool course_run(struct course *course, uint32_t threads, struct result *r
     return good;
 }
 
-bool run_setup(const struct setup *setup, uint32_t threads, struct result *result,
-               struct error *why)
+bool run_setup(const struct setup *setup, uint32_t threads, struct shared *shared,
+               struct result *result, struct error *why)
 {
-    struct course course;
-    course_init(&course, setup);
-    bool good = course_run(&course, threads, result, why);
+    struct course course = course_begin(setup, threads, shared);
+    bool good = course_run(&course, result, why);
     course_release(&course);
     return good;
 }
@@ -203,14 +270,14 @@ static bool course_ranges(struct course *course, struct run_range *ranges, uint3
     return true;
 }
 
-bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct result *result,
-                      struct run_range **ranges, uint32_t *count, struct error *why)
+bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct shared *shared,
+                      struct result *result, struct run_range **ranges, uint32_t *count,
+                      struct error *why)
 {
-    struct course course;
-    course_init(&course, setup);
+    struct course course = course_begin(setup, threads, shared);
     *count = 0;
     *ranges = array_zeroed(CURVE_COUNT, sizeof **ranges, why);
-    bool good = *ranges != NULL && course_run(&course, threads, result, why);
+    bool good = *ranges != NULL && course_run(&course, result, why);
     if (good && course.plan.fits && !course_ranges(&course, *ranges, count, why)) {
         result_release(result);
         good = false;
@@ -233,16 +300,17 @@ void run_ranges_release(struct run_range *ranges, uint32_t count)
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
 {
-    struct course course;
-    course_init(&course, setup);
-    bool good = course_plan(&course, 0, why);
+    struct shared *shared = shared_create(1, why);
+    struct course course = course_begin(setup, 0, shared);
+    bool good = shared != NULL && course_plan(&course, why);
     if (good && !course.plan.fits) {
         good =
             error_set(why, NULL, 0, "the setup does not fit in memory: there is no step to draw");
         error_expect(why, "a batch of at most %u", course.plan.max_batch);
     }
-    good = good && course_replay(&course, 0, why) &&
+    good = good && course_replay(&course, why) &&
            pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
     course_release(&course);
+    shared_destroy(shared);
     return good;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "decode/setup.h"
 #include "store/result.h"
+#include "study/shared.h"
 
 #include <stdio.h>
 
@@ -14,9 +15,10 @@ bool run_identity(const struct setup *setup, char run[17], struct error *why);
 
 /* Plan, replay, time. What does not fit in memory is a result (status out-of-memory, with a
  * message), not an error. `threads`: for the replay (0: one a processor); the result is the same
- * for any number. */
-bool run_setup(const struct setup *setup, uint32_t threads, struct result *result,
-               struct error *why);
+ * for any number. `shared`: of the runs that may have a replay in common; each holds two values of
+ * it meanwhile. */
+bool run_setup(const struct setup *setup, uint32_t threads, struct shared *shared,
+               struct result *result, struct error *why);
 
 /* The run's result with one figure of the machine at either end of its range. */
 struct run_range {
@@ -27,8 +29,9 @@ struct run_range {
 /* run_setup(), and the run again with each figure that it reads and that has a range, at both ends
  * of it, one figure at a time. What was planned and replayed stays: only time is computed anew. No
  * ranges where the run has no time. The caller releases result and ranges. */
-bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct result *result,
-                      struct run_range **ranges, uint32_t *count, struct error *why);
+bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct shared *shared,
+                      struct result *result, struct run_range **ranges, uint32_t *count,
+                      struct error *why);
 void run_ranges_release(struct run_range *ranges, uint32_t count);
 
 /* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an

@@ -46,6 +46,7 @@ struct sweep {
     pthread_t *workers;
     uint32_t slot_count, worker_count;
     uint32_t threads; /* of a point's replay */
+    struct shared *shared;
     uint32_t delivered, issued;
     sem_t finished;
     pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
@@ -106,7 +107,8 @@ static void *work(void *context)
         }
         STAILQ_REMOVE_HEAD(&sweep->waiting, next);
         pthread_mutex_unlock(&sweep->lock);
-        slot->failed = !run_setup(&slot->setup, sweep->threads, &slot->result, &slot->why);
+        slot->failed = !run_setup(&slot->setup, sweep->threads, sweep->shared, &slot->result,
+                                  &slot->why);
         pthread_mutex_lock(&sweep->lock);
         slot->done = true;
         sem_post(&sweep->finished);
@@ -260,7 +262,8 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     };
     sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
     sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
-    bool ok = sweep.workers != NULL;
+    sweep.shared = sweep.workers == NULL ? NULL : shared_create(workers, why);
+    bool ok = sweep.shared != NULL;
     if (ok) {
         pthread_mutex_init(&sweep.lock, NULL);
         pthread_cond_init(&sweep.work, NULL);
@@ -272,6 +275,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
         pthread_mutex_destroy(&sweep.lock);
     }
     *interrupted = ok && sweep.delivered < scenario->points;
+    shared_destroy(sweep.shared);
     free(sweep.workers);
     free(sweep.slots);
     return ok;

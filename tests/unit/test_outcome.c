@@ -311,9 +311,12 @@ static struct result run(const char *const *overrides, uint32_t threads)
     struct setup setup = make_setup(overrides);
     struct result result;
     struct error why;
-    if (!run_setup(&setup, threads, &result, &why)) {
+    struct shared *shared = shared_create(1, &why);
+    assert_non_null(shared);
+    if (!run_setup(&setup, threads, shared, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
+    shared_destroy(shared);
     setup_release(&setup);
     return result;
 }

@@ -45,11 +45,12 @@ static bool slow_point(const struct scenario *scenario, uint32_t index, struct s
 }
 
 /* A run of which only the identity matters. */
-static bool counted_run(const struct setup *setup, uint32_t threads, struct result *result,
-                        struct error *why)
+static bool counted_run(const struct setup *setup, uint32_t threads, struct shared *shared,
+                        struct result *result, struct error *why)
 {
     char run[17];
     (void)threads;
+    (void)shared;
     atomic_fetch_add(&runs, 1);
     if (setup->scenario == NULL) {
         return error_set(why, NULL, 0, "a setup was run that is not built yet");

@@ -1,0 +1,36 @@
+/* What runs of one sweep have in common and is dear to make: replays, cosines of a trace's heads.
+ *
+ * What hits depends on trace and plan and not on time, so points that differ in the machine, or in
+ * how a system moves, waits and launches, replay once. A value is made by the first thread that
+ * asks for its key, while the others that want it wait; it is a pure function of the key, so who
+ * makes it changes nothing. Of values that nobody uses the last ones used are kept.
+ */
+#ifndef STUDY_SHARED_H
+#define STUDY_SHARED_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shared;
+struct shared_entry;
+
+/* Room for `users` threads that hold two values each. */
+struct shared *shared_create(uint32_t users, struct error *why);
+void shared_destroy(struct shared *shared); /* nobody holds a value; NULL is fine */
+
+/* How a value is made and destroyed. make() returns NULL with `why` where it fails; then nothing is
+ * kept, and the next who asks tries again. */
+struct shared_kind {
+    void *(*make)(void *context, struct error *why);
+    void (*destroy)(void *value);
+};
+
+/* The value of `key`, made with `context` where there is none; NULL where that failed. `*entry` is
+ * to be given back with shared_release(), after which the value may be gone. */
+const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,
+                       void *context, struct shared_entry **entry, struct error *why);
+void shared_release(struct shared *shared, struct shared_entry *entry); /* NULL is fine */
+
+#endif
