@@ -158,7 +158,7 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
     static const char label[] = "hit ratio: ", below[] = "           ";
     const struct remarks *sources = &notes->sources;
     if (sources->count == 0 && notes->timed > 0) {
-        print_line(label, "none, for nothing is offloaded", out);
+        print_line(label, "of no trace: nothing is offloaded, or all of it is loaded", out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {
         print_line(i == 0 ? label : below, sources->items[i].text, out);

@@ -116,7 +116,7 @@ static void only_a_run_with_a_time_can_say_that_nothing_is_offloaded(void **stat
 {
     (void)state;
     assert_holds(PRINT("system: [a, b]", {.system = "a"}, {.system = "b", .short_of_memory = true}),
-                 "hit ratio: none, for nothing is offloaded\n");
+                 "hit ratio: of no trace: nothing is offloaded, or all of it is loaded\n");
     assert_lacks(PRINT("system: [a, b]", {.system = "a", .short_of_memory = true},
                        {.system = "b", .short_of_memory = true}),
                  "hit ratio:");
