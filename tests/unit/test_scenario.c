@@ -188,7 +188,7 @@ static void tokens_may_be_counted_in_powers_of_1024(void **state)
     struct setup setup = SETUP("context=128K", "kv_pool_tokens=2M", "mechanisms.recent=1K");
     assert_int_equal(setup.context, 131072);
     assert_int_equal(setup.kv_pool_tokens, 2 << 20);
-    assert_int_equal(setup.mechanisms.recent, 1024);
+    assert_int_equal(setup.mechanisms.recent.value, 1024);
     setup_release(&setup);
 }
 
