@@ -125,7 +125,7 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("micro_batch_sequences", micro_batch_sequences, UNIT_COUNT, "0",
           "sequences of a zig-zag block"),
     WHOLE("micro_batch_tokens", micro_batch_tokens, UNIT_TOKENS, "0tok",
-          "tokens that a balanced micro-batch's buffers hold of each kind"),
+          "tokens of a balanced micro-batch at most, but of one sequence"),
     WHOLE("micro_batch_overhead", micro_batch_overhead, UNIT_NS, "0us",
           "time of the GPU that each micro-batch takes in each layer besides"),
     CHOICE("representation", representation, representation_values, "kv",

@@ -104,7 +104,7 @@ struct mechanisms {
     int weights_spread; /* they cross in equal parts, one with each micro-batch */
     int micro_batch;
     uint64_t micro_batch_sequences; /* of a zig-zag block */
-    uint64_t micro_batch_tokens;    /* that a balanced one's buffers hold of each kind */
+    uint64_t micro_batch_tokens;    /* of a balanced one at most, but of one sequence */
     uint64_t micro_batch_overhead;  /* ns of the main stream, a pass */
     int representation;
     double representation_share; /* of what is not in HBM: activations, or tokens run again */
