@@ -15,15 +15,17 @@
 enum { TEXT = 64, LONG_TEXT = 256, MOST_KEYS = 20 };
 
 /* The columns behind system and swept keys. */
-enum figure { BATCH, CACHE, HIT, MASS, STEP, RATE, BEST, STALLED, STALLS, FIGURES };
+enum figure { BATCH, CACHE, HIT, MASS, PREFILL, STEP, RATE, BEST, E2E, STALLED, STALLS, FIGURES };
 static const struct table_column figure_columns[FIGURES] = {
     [BATCH] = {.title = "batch", .right = true},
     [CACHE] = {.title = "cache", .right = true, .drop = 3},
     [HIT] = {.title = "hit %", .right = true},
     [MASS] = {.title = "mass %", .right = true, .drop = 1},
+    [PREFILL] = {.title = "prefill s", .right = true, .optional = true},
     [STEP] = {.title = "step ms", .right = true},
     [RATE] = {.title = "tok/s", .right = true},
     [BEST] = {.title = "best", .right = true, .drop = 2},
+    [E2E] = {.title = "e2e tok/s", .right = true, .optional = true},
     [STALLED] = {.title = "stall", .right = true},
     [STALLS] = {.title = "waiting for (% of step)"},
 };
@@ -141,9 +143,19 @@ static const char *format_step(int64_t ns, char text[TEXT])
     return text;
 }
 
-static const char *format_rate(double rate, char text[TEXT])
+static const char *format_seconds(int64_t ns, char text[TEXT])
 {
-    snprintf(text, TEXT, "%.*f", rate < 10 ? 2 : rate < 1000 ? 1 : 0, rate);
+    double s = (double)ns / 1e9;
+    snprintf(text, TEXT, "%.*f", s < 1 ? 4 : s < 100 ? 2 : 1, s);
+    return text;
+}
+
+static const char *format_rate(const struct cell *rate, char text[TEXT])
+{
+    if (!rate->set) {
+        return NULL;
+    }
+    snprintf(text, TEXT, "%.*f", rate->real < 10 ? 2 : rate->real < 1000 ? 1 : 0, rate->real);
     return text;
 }
 
@@ -152,7 +164,8 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
                       const struct result *result, struct error *why)
 {
     const struct cell *cells = result->cells;
-    char cache[TEXT], hit[TEXT], mass[TEXT], step[TEXT], rate[TEXT], stalled[TEXT];
+    char cache[TEXT], hit[TEXT], mass[TEXT], prefill[TEXT], step[TEXT], rate[TEXT], e2e[TEXT];
+    char stalled[TEXT];
     char stalls[LONG_TEXT] = "";
     int64_t step_ns = cells[COLUMN_STEP].integer;
     const char **figures = &texts[at];
@@ -162,10 +175,12 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
     }
     figures[HIT] = percent(&cells[COLUMN_HIT_RATIO], hit);
     figures[MASS] = percent(&cells[COLUMN_MASS_RECALL], mass);
-    figures[STEP] = format_step(step_ns, step);
-    if (cells[COLUMN_DECODE_RATE].set) {
-        figures[RATE] = format_rate(cells[COLUMN_DECODE_RATE].real, rate);
+    if (cells[COLUMN_PREFILL].set) {
+        figures[PREFILL] = format_seconds(cells[COLUMN_PREFILL].integer, prefill);
     }
+    figures[STEP] = format_step(step_ns, step);
+    figures[RATE] = format_rate(&cells[COLUMN_DECODE_RATE], rate);
+    figures[E2E] = format_rate(&cells[COLUMN_E2E_RATE], e2e);
     if (step_ns > 0) {
         snprintf(stalled, sizeof stalled, "%.0f %%",
                  100 * (double)stalled_ns(result) / (double)step_ns);

@@ -15,6 +15,7 @@ struct row {
 
 struct table {
     uint32_t columns;
+    bool had[TABLE_MOST_COLUMNS]; /* a text, in some row */
     struct table_column column[TABLE_MOST_COLUMNS];
     struct row *rows; /* the first one holds the titles */
     size_t count, capacity;
@@ -53,6 +54,7 @@ struct table *table_create(const struct table_column *columns, uint32_t count, s
         table_destroy(table);
         return NULL;
     }
+    memset(table->had, 0, sizeof table->had); /* titles do not count */
     return table;
 }
 
@@ -90,6 +92,9 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
             return error_set(why, NULL, 0, "out of memory: no room for a table");
         }
     }
+    for (uint32_t i = 0; i < cells; i++) {
+        table->had[i] = table->had[i] || texts[i] != NULL;
+    }
     table->rows[table->count++] = row;
     return true;
 }
@@ -119,7 +124,7 @@ static void measure(const struct table *table, struct layout *layout)
 {
     *layout = (struct layout){.shown = {false}};
     for (uint32_t i = 0; i < table->columns; i++) {
-        layout->shown[i] = true;
+        layout->shown[i] = table->had[i] || !table->column[i].optional;
     }
     for (size_t i = 0; i < table->count; i++) {
         const struct row *row = &table->rows[i];

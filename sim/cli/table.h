@@ -20,6 +20,7 @@ struct table_column {
     const char *title; /* copied */
     bool right;        /* aligned right, as numbers are */
     int drop;          /* 0: never left out */
+    bool optional;     /* left out where no row has it: all are NULL */
     bool wrap;         /* the last column only: too long a text goes on below itself, uncut */
 };
 

@@ -87,6 +87,8 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("retrieval_kernels", retrieval_kernels, UNIT_COUNT, "0", "kernels of scoring and top-k"),
     REAL("estimation", estimation, UNIT_SHARE, "0%",
          "share of the entries attended to by their summary only"),
+    WHOLE("cluster_iterations", cluster_iterations, UNIT_COUNT, "0",
+          "iterations of the k-means that makes the clusters in prefill"),
     WHOLE("full_layers", full_layers, UNIT_COUNT, "0",
           "first layers that load all their KV: nothing speculates for them"),
     CHOICE("manager", manager, manager_values, "gpu", "where the cache is looked up and updated"),

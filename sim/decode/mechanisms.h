@@ -83,6 +83,7 @@ struct mechanisms {
     double retrieval_query; /* share of the query projection computed once more, to speculate */
     uint64_t retrieval_kernels;
     double estimation;    /* share of the entries attended to by their summary only (clusters) */
+    uint64_t cluster_iterations; /* of the k-means that makes the clusters in prefill */
     uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
     int manager;
     int update;

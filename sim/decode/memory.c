@@ -36,11 +36,11 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
     return a / x * b;
 }
 
-/* RetroInfer's clusters: about `retrieval_tokens` tokens each, made in segments of 8192 tokens,
- * their number a multiple of both 8 and the segments. */
+/* RetroInfer's clusters: about `retrieval_tokens` tokens each, their number a multiple of both 8
+ * and the segments. */
 static uint64_t cluster_count(uint64_t context, uint64_t tokens)
 {
-    uint64_t segments = (context + 4096) / 8192;
+    uint64_t segments = (context + CLUSTER_SEGMENT_TOKENS / 2) / CLUSTER_SEGMENT_TOKENS;
     uint64_t step = least_common_multiple(8, segments > 0 ? segments : 1);
     uint64_t clusters = (context + tokens / 2) / tokens;
     uint64_t snapped = (clusters + step / 2) / step * step;

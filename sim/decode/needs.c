@@ -31,7 +31,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
         {CURVE_GPU_SMS, link},
-        {CURVE_GPU_FLOPS_BF16, !fp8 || retrieval_needs_bf16(setup)},
+        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || retrieval_needs_bf16(setup)},
         {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},

@@ -1,7 +1,7 @@
 /* The pipeline under construction: resources, channels, and what each layer waits for.
  *
- * Shared by the files that build and read the schedule (work.c, fetch.c, stages.c, pipeline.c,
- * timing.c); nobody else includes it.
+ * Shared by the files that build and read a schedule (work.c, fetch.c, stages.c, pipeline.c,
+ * timing.c, prefill.c); nobody else includes it.
  */
 #ifndef DECODE_PIPE_H
 #define DECODE_PIPE_H
@@ -124,6 +124,15 @@ extern const struct stage layer_stages[]; /* ends with name NULL */
 /* Before layer 0 of a step, and after its last layer. */
 bool stage_begin_step(struct pipe *pipe, struct error *why);
 bool stage_end_step(struct pipe *pipe, struct error *why);
+
+/* Stages of a prefill too: what a micro-batch costs besides, found out by whoever measured one; and
+ * two all-reduces of the hidden states of `rows` tokens, after attention and after the FFN, as one
+ * task. */
+bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why);
+bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why);
+
+/* What the whole schedule rests on. */
+struct trust pipe_trust(const struct pipe *pipe);
 
 /* Read the finished schedule into `out`. */
 bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why);

@@ -29,6 +29,8 @@ struct setup {
     enum basis trace_basis; /* what its hits rest on; of a recording measured */
 
     uint64_t context; /* tokens a sequence */
+    uint64_t prompt;  /* tokens a sequence; 0: its prefill is not asked about */
+    uint64_t output;  /* tokens generated a sequence; 0: not said */
     uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
     uint32_t steps;   /* reported, or SETUP_STEPS_ALL */
     int64_t warmup;   /* steps, or SETUP_WARMUP_AUTO */

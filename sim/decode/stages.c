@@ -94,8 +94,7 @@ static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
-/* What a micro-batch costs besides, found out by whoever measured one. */
-static bool emit_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
+bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct work work = {
         .part = PART_OVERHEAD,
@@ -127,17 +126,21 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
 }
 
-/* Two all-reduces of the hidden states, after attention and after the FFN, as one task. */
-static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
+bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
 {
-    (void)layer;
     struct kernel both = kernel_none;
     if (pipe->setup->model.tensor_parallel == 1) {
         return true;
     }
-    double bytes = 2.0 * pipe->setup->model.hidden * pipe_sequences(pipe);
+    double bytes = 2.0 * pipe->setup->model.hidden * (double)rows;
     both.ns = 2 * profile_value(&pipe->setup->profile, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
+}
+
+static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    (void)layer;
+    return stage_collective(pipe, pipe_sequences(pipe), why);
 }
 
 /* Bytes of one pair that a new token adds on the host, where a part of the context is kept as
@@ -165,26 +168,12 @@ static double leaving_bytes(const struct pipe *pipe, uint32_t layer)
 /* What leaves of offloaded heads, to the host. */
 static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct profile *profile = &pipe->setup->profile;
-    struct work work = {
-        .part = PART_LINK,
-        .resource = PIPE_D2H,
-        .route = ROUTE_COPY_OUT,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
-    if (pipe->plan->offloaded[layer] == 0 || mechanisms_drop(pipe->mechanisms)) {
+    uint32_t heads = pipe->plan->offloaded[layer];
+    if (heads == 0 || mechanisms_drop(pipe->mechanisms)) {
         return true;
     }
-    work.bytes = leaving_bytes(pipe, layer) * pipe->plan->offloaded[layer] * pipe_sequences(pipe);
-    if (work.bytes == 0) {
-        return true;
-    }
-    work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work_wait_for(&work, pipe->last[PIPE_MAIN]);
-    pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
-    return work_put(pipe, &work, NULL, why);
+    double bytes = leaving_bytes(pipe, layer) * heads * pipe_sequences(pipe);
+    return bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why);
 }
 
 /* The launch thread waits for all kernels and copies that it started. */
@@ -215,7 +204,7 @@ const struct stage layer_stages[] = {
     {"weights", false, HALF_BOTH, stream_put_weights},
     {"load", false, HALF_BOTH, stream_put_kv},
     {"pre", false, HALF_ATTENTION, emit_pre},
-    {"overhead", false, HALF_ATTENTION, emit_overhead},
+    {"overhead", false, HALF_ATTENTION, stage_overhead},
     {"index", true, HALF_ATTENTION, fetch_index},
     {"retrieve", true, HALF_ATTENTION, fetch_retrieve},
     {"ids", true, HALF_ATTENTION, fetch_ids},

@@ -107,18 +107,19 @@ static void read_layers(const struct pipe *pipe, struct timing *out)
     }
 }
 
-static void read_trust(const struct pipe *pipe, struct timing *out)
+struct trust pipe_trust(const struct pipe *pipe)
 {
-    out->trust = work_trust;
+    struct trust trust = work_trust;
     for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
         const struct engine_record *record = engine_task_record(pipe->engine, task);
         const struct pipe_mark *mark = &pipe->marks[record->tag];
-        trust_add(&out->trust, mark->fixed_trust);
-        trust_add(&out->trust, mark->rate_trust);
+        trust_add(&trust, mark->fixed_trust);
+        trust_add(&trust, mark->rate_trust);
         if (record->end_ns - record->start_ns > mark->alone_ns) {
-            trust_add(&out->trust, pipe->channel_trust);
+            trust_add(&trust, pipe->channel_trust);
         }
     }
+    return trust;
 }
 
 bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
@@ -133,7 +134,7 @@ bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
     read_steps(pipe, out);
     read_stalls(pipe, out);
     read_layers(pipe, out);
-    read_trust(pipe, out);
+    out->trust = pipe_trust(pipe);
     return true;
 }
 

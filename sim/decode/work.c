@@ -114,6 +114,24 @@ bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, ui
     return work_put(pipe, &work, out, why);
 }
 
+bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why)
+{
+    const struct profile *profile = &pipe->setup->profile;
+    struct work work = {
+        .part = PART_LINK,
+        .resource = PIPE_D2H,
+        .route = ROUTE_COPY_OUT,
+        .bytes = bytes,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
+    work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work_wait_for(&work, pipe->last[PIPE_MAIN]);
+    pipe->moved[pipe->step].d2h_bytes += llround(bytes);
+    return work_put(pipe, &work, out, why);
+}
+
 uint32_t pipe_sequences(const struct pipe *pipe)
 {
     return pipe->plan->micro_batches[pipe->micro_batch];

@@ -121,5 +121,7 @@ size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch
  * half the square, sliding layers by their window, DeepSeek's by its selection, with the indexer's
  * scores; only the last token goes through the head). */
 double model_prefill_flops(const struct model *model, uint64_t tokens);
+/* Those of its attention in one layer; the others are its operators' at as many rows as tokens. */
+double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens);
 
 #endif

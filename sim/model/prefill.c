@@ -22,7 +22,7 @@ static double product_flops(const struct model *model, uint32_t layer, uint64_t 
     return flops;
 }
 
-static double attention_flops(const struct model *model, uint32_t layer, uint64_t tokens)
+double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens)
 {
     double heads = model_query_heads(model), length = (double)tokens;
     double window = (double)model_layer_tokens(model, layer, tokens);
@@ -39,7 +39,7 @@ double model_prefill_flops(const struct model *model, uint64_t tokens)
 {
     double flops = tokens > 0 ? product_flops(model, model->layer_count, 1) : 0;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        flops += product_flops(model, i, tokens) + attention_flops(model, i, tokens);
+        flops += product_flops(model, i, tokens) + model_prefill_attention_flops(model, i, tokens);
     }
     return flops;
 }

@@ -38,8 +38,10 @@ static void add_note(struct result *result, const char *note)
 static void note_model(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
+    uint64_t last = setup->prompt + setup->output;
+    uint64_t longest = setup->context > last ? setup->context : last;
     char note[160];
-    if (model->trained_context > 0 && setup->context > model->trained_context) {
+    if (model->trained_context > 0 && longest > model->trained_context) {
         snprintf(note, sizeof note, "%s was trained on contexts of %u tokens", model->name,
                  model->trained_context);
         add_note(result, note);
@@ -304,6 +306,18 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     return write_quantiles(timing, result, why) &&
            write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
            write_steps(ledger, timing, result, why);
+}
+
+void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
+                     struct result *result)
+{
+    double step_ns = (double)result->cells[COLUMN_STEP].integer, output = (double)setup->output;
+    result_integer(result, COLUMN_PREFILL, prefill_ns);
+    if (setup->output > 0) {
+        result_real(result, COLUMN_E2E_RATE,
+                    1e9 * plan->batch * output / ((double)prefill_ns + output * step_ns));
+    }
+    add_note(result, "activations that prefill holds are not counted as memory");
 }
 
 /* "SmolLM2-135M-Instruct 3840→131072 tokens"; what is generated is a twin of what was recorded, or

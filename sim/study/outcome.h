@@ -21,6 +21,11 @@ void outcome_cache(const struct ledger *ledger, struct result *result);
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct timing *timing, struct result *result, struct error *why);
 
+/* Time to the first token of a whole batch, and the rate of output tokens over prefill and decode,
+ * where an output is said. Behind outcome_time(). */
+void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
+                     struct result *result);
+
 /* What the result rests on. */
 bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
                    struct result *result, struct error *why);

@@ -127,12 +127,45 @@ static bool read_order(const struct node *root, struct setup *out, struct error 
     return error_expect(why, "batch or sequential");
 }
 
+/* Tokens of a sequence; absent or none, `*out` stays. */
+static bool read_tokens(const struct node *root, const char *key, uint64_t *out, struct error *why)
+{
+    const struct node *node = node_get(root, key);
+    bool none = node == NULL || node->kind == NODE_NULL ||
+                (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
+    return none || read_whole(root, key, UNIT_TOKENS, 1, MOST_CONTEXT / 2, out, why);
+}
+
+/* What a request asks for. Its decode attends to prompt + 1 to prompt + output tokens, so that the
+ * context, where nothing is said of it, is their mean. */
+static bool read_request(const struct node *root, struct setup *out, struct error *why)
+{
+    if (!read_tokens(root, "prompt", &out->prompt, why) ||
+        !read_tokens(root, "output", &out->output, why)) {
+        return false;
+    }
+    if (out->output > 0 && out->prompt == 0) {
+        node_error(node_get(root, "output"), why, "'output' follows a prompt, and there is none");
+        return error_expect(why, "'prompt' as well, such as prompt: 1920");
+    }
+    uint64_t last = out->prompt + out->output;
+    if (out->prompt > 0 && out->model.learned_positions && last > out->model.trained_context) {
+        node_error(node_get(root, "prompt"), why,
+                   "'%s' has learned positions and cannot run %llu tokens", out->model.name,
+                   (unsigned long long)last);
+        return error_expect(why, "'prompt' and 'output' that add up to at most %u",
+                            out->model.trained_context);
+    }
+    out->context = out->prompt + (out->output + 1) / 2;
+    return (out->prompt > 0 || required(root, "context", "131072", why) != NULL) &&
+           read_whole(root, "context", UNIT_TOKENS, 1, MOST_CONTEXT, &out->context, why);
+}
+
 static bool read_size(const struct node *root, struct setup *out, struct error *why)
 {
     int64_t batch = 1, steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
     out->seed = SETUP_SEED;
-    if (required(root, "context", "131072", why) == NULL ||
-        !read_whole(root, "context", UNIT_TOKENS, 1, MOST_CONTEXT, &out->context, why) ||
+    if (!read_request(root, out, why) ||
         !read_word_or_whole(root, "batch", "max", SETUP_BATCH_MAX, 1, MOST_BATCH, &batch, why) ||
         !read_word_or_whole(root, "steps", "all", SETUP_STEPS_ALL, 1, MOST_STEPS, &steps, why) ||
         !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,
@@ -243,6 +276,8 @@ static bool write_scenario(const struct node *root, const struct node *merged, s
         all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
         put_mechanisms(all, merged, why) && put_memory(all, out, why) && put_trace(all, out, why) &&
         put(all, "context", "%llu", out->context, why) &&
+        put(all, "prompt", out->prompt == 0 ? "none" : "%llu", out->prompt, why) &&
+        put(all, "output", out->output == 0 ? "none" : "%llu", out->output, why) &&
         node_set(all, "order", out->order == POLICY_BATCH ? "batch" : "sequential", why) &&
         put(all, "seed", "%llu", out->seed, why) &&
         put(all, "batch", out->batch == SETUP_BATCH_MAX ? "max" : "%llu", out->batch, why) &&

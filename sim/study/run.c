@@ -2,6 +2,7 @@
 #include "study/run.h"
 
 #include "base/array.h"
+#include "decode/prefill.h"
 #include "study/hashes.h"
 #include "study/mass.h"
 #include "study/outcome.h"
@@ -185,16 +186,34 @@ static bool course_mass(struct course *course, struct result *result, struct err
     return true;
 }
 
+/* The prefill of the scenario's prompt, if it says one. */
+static bool course_prefill(const struct course *course, struct trust *trust, struct result *result,
+                           struct error *why)
+{
+    const struct setup *setup = course->setup;
+    int64_t ns;
+    if (setup->prompt == 0) {
+        return true;
+    }
+    if (!prefill_run(setup, &course->plan, course->used, &ns, trust, why)) {
+        return false;
+    }
+    outcome_prefill(setup, &course->plan, ns, result);
+    return true;
+}
+
 static bool course_time(struct course *course, struct result *result, struct error *why)
 {
     const struct setup *setup = course->setup;
+    struct trust trust = course->trust;
     struct timing timing;
     if (!pipeline_run(setup, &course->plan, course->used, &timing, why)) {
         return false;
     }
     outcome_cache(course->used, result);
     bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
-                outcome_trust(setup, &timing, course->trust, result, why);
+                course_prefill(course, &trust, result, why) &&
+                outcome_trust(setup, &timing, trust, result, why);
     timing_release(&timing);
     return good;
 }

@@ -33,6 +33,7 @@ static const char *const changes[] = {
     "trace=assumed:hit=92%,spread=5%",
     "trace=smollm2-135m",
     "context=131073",
+    "prompt=131072",
     "batch=2",
     "batch=max",
     "steps=3",

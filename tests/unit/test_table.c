@@ -74,6 +74,19 @@ static void a_cell_can_be_set_later(void **state)
                          "2  best\n");
 }
 
+static void an_optional_column_shows_where_a_row_has_it(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = "a"}, {.title = "b", .optional = true}, {.title = "c"}};
+    for (int i = 0; i < 2; i++) {
+        struct table *table = create(columns, 3);
+        ADD(table, "1", NULL, "x");
+        ADD(table, "2", i == 0 ? NULL : "y", "z");
+        assert_prints(table, i == 0 ? "a  c\n1  x\n2  z\n" : "a  b  c\n1  -  x\n2  y  z\n");
+    }
+}
+
 static void no_titles_mean_no_head(void **state)
 {
     (void)state;
@@ -129,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_align_by_character),
         cmocka_unit_test(a_cell_can_be_set_later),
+        cmocka_unit_test(an_optional_column_shows_where_a_row_has_it),
         cmocka_unit_test(no_titles_mean_no_head),
         cmocka_unit_test(the_column_that_matters_least_is_left_out),
         cmocka_unit_test(the_last_column_is_cut_at_a_comma),

@@ -1,0 +1,31 @@
+/* Prefill: a batch of prompts passes the model once, before the first decode step.
+ *
+ * Layer by layer and micro-batch by micro-batch, on the pipeline's resources. A layer's streamed
+ * weights cross once, a layer ahead; what a pass leaves for the host, KV or activations as the plan
+ * splits them, crosses the other way while later passes compute:
+ *
+ *   h2d  |weights 1|       |weights 2|       |
+ *   main |pre|index|attend|post|pre|index|attend|post|
+ *   d2h      |.....KV 0.....|      |.....KV 0....|
+ *
+ * An operator runs on as many rows as tokens: its FLOPs at the rate that so many rows reach, or its
+ * bytes. Attention computes the pairs (query, earlier token) and reads K and V once. An index in
+ * HBM reads all keys once; clusters are made by k-means on the GPU, each token compared with the
+ * centroids of its segment in each iteration. An index on the host, PQCache's, is made there from
+ * the keys that leave, in as many iterations as prefill hides (Zhang et al., SIGMOD 2025).
+ *
+ * The end is the first token on the host and all KV where decode expects it. Only time is counted:
+ * HBM is taken to hold the activations of a pass, and what has not left yet.
+ */
+#ifndef DECODE_PREFILL_H
+#define DECODE_PREFILL_H
+
+#include "decode/pipeline.h"
+
+/* Time the prefill of `plan->batch` prompts of `setup->prompt` (> 0) tokens; `ledger` is NULL where
+ * nothing is offloaded. `trust` is worsened by what it rests on; a sequence past the trained
+ * context is extrapolated. */
+bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 int64_t *ns, struct trust *trust, struct error *why);
+
+#endif
