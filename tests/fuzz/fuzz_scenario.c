@@ -71,12 +71,15 @@ static void run_point(const struct scenario *scenario, uint32_t point)
         return;
     }
     require_round_trip(&setup);
-    if (run_setup(&setup, 1, &result, &why)) {
+    struct shared *shared = shared_create(1, &why);
+    require(shared != NULL);
+    if (run_setup(&setup, 1, shared, &result, &why)) {
         require_result(&result);
         result_release(&result);
     } else {
         require(why.found[0] != '\0');
     }
+    shared_destroy(shared);
     setup_release(&setup);
 }
 
