@@ -151,20 +151,23 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
 {
     const struct comparison_row *row = &comparison->rows[index];
     const struct paper_row *said = row->row;
-    const struct paper_row *before = index > 0 ? row[-1].row : NULL;
-    const struct paper_row *behind = index + 1 < comparison->row_count ? row[1].row : NULL;
-    bool again = before != NULL && before->not_comparable == said->not_comparable;
-    bool goes_on = behind != NULL && behind->note == said->note && row[1].verdict == row->verdict;
-    if (row->verdict == VERDICT_MET || (said->not_comparable != NULL && again)) {
+    const struct comparison_row *before = index > 0 ? row - 1 : NULL;
+    const struct comparison_row *behind = index + 1 < comparison->row_count ? row + 1 : NULL;
+    bool reason = said->not_comparable != NULL &&
+                  (before == NULL || before->row->not_comparable != said->not_comparable);
+    bool note = said->note != NULL && (behind == NULL || behind->row->note != said->note);
+    bool missed = row->verdict == VERDICT_MISSED;
+    if (!reason && !note && !missed) {
         return;
     }
     fprintf(out, "- *%s*:", said->what);
-    if (said->not_comparable != NULL) {
+    if (reason) {
         fprintf(out, " %s.", said->not_comparable);
-    } else {
+    }
+    if (missed) {
         print_cause(comparison, row, out);
     }
-    if (said->note != NULL && !goes_on) {
+    if (note) {
         fprintf(out, " %s.", said->note);
     }
     fputc('\n', out);

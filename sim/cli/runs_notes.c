@@ -111,15 +111,15 @@ static bool note_message(struct runs_notes *notes, const char *message, const ch
     return true;
 }
 
-/* "-10 ... +30 %" */
+/* "-10 … +30 %" */
 static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
                       struct error *why)
 {
-    char text[64];
-    if (!result->cells[COLUMN_ERROR_BAND].set) {
-        return true;
+    char text[64] = "none can be compared";
+    if (result->cells[COLUMN_ERROR_BAND].set) {
+        snprintf(text, sizeof text, "%+.0f … %+.0f %%", 100 * result->band[0],
+                 100 * result->band[1]);
     }
-    snprintf(text, sizeof text, "%+.0f … %+.0f %%", 100 * result->band[0], 100 * result->band[1]);
     return remarks_add(&notes->bands, text, system, why);
 }
 
