@@ -77,6 +77,15 @@ static const struct {
      * no product: norms 2 * 80 020, RoPE 48 000, K and V 16 000, activation 120 000. */
     {"bound by arithmetic", "mechanisms.resident_heads=all", "hardware.gpu.flops_bf16=1TFLOP/s",
      2 * (16800000 + 2000000 + 344040) + ENDS_NS},
+    /* Of two sequences 688 040; HBM has room for what leaves. */
+    {"two bound by arithmetic", "batch=2", "hardware.gpu.flops_bf16=1TFLOP/s",
+     2 * (2 * (16800000 + 2000000) + 688040) + FURTHER_NS + ENDS_NS},
+    /* A window of 4 + 64 + 532 tokens stays; each other has its average, 4 B a head. */
+    {"what is outside the window to the host",
+     "mechanisms={attention: hybrid, policy: window-maw, budget: 532tok}",
+     "hardware.link.d2h=100MB/s", 221020 + 2 * (2000 + 400 * 4 * 204 * 10)},
+    {"what is dropped crosses no link", "mechanisms={policy: heavy-hitter, budget: 20%}",
+     "hardware.link.d2h=100MB/s", 2 * LAYER_NS + ENDS_NS},
 };
 
 static void schedules_are_as_worked_out(void **state)
