@@ -101,6 +101,7 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
 {
     uint64_t missed = wanted - hit;
     double units = plan->policy->by_position ? 0 : 1 / plan->manager_unit; /* of a token, managed */
+    units /= plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
     return (struct ledger_row){
         .wanted = wanted,
         .hit = hit,
@@ -174,9 +175,8 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
             hit = hit < wanted ? hit : wanted;
             given += hit;
             kept[heads++] = wanted - hit;
-            struct ledger_row row = plan->policy->chooses_own
-                                        ? kept_row(plan, held, wanted - hit)
-                                        : assumed_row(plan, wanted, hit);
+            struct ledger_row row = plan->policy->chooses_own ? kept_row(plan, held, wanted - hit)
+                                                              : assumed_row(plan, wanted, hit);
             ledger_add(&ledger->rows[layer], &row, plan->batch);
             ledger->demand_wanted += row.wanted * plan->batch * plan->steps;
             ledger->demand_hit += row.hit * plan->batch * plan->steps;

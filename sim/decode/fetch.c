@@ -38,32 +38,40 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
     return count;
 }
 
-/* The index of `layer` to HBM, on the copy engine. */
-static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
+/* Copy `bytes` to HBM in `calls` calls, on the copy engine and no kernel's stream. */
+static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
+                     engine_task_id *out, struct error *why)
 {
     struct work work = {
         .part = PART_LINK,
         .resource = PIPE_H2D,
         .route = ROUTE_COPY_IN,
-        .bytes = (double)pipe->plan->entries * retrieval_entry_bytes(pipe->setup) *
-                 pipe_row(pipe, layer)->offloaded_heads,
+        .bytes = bytes,
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
     engine_task_id started = pipe->graph;
     struct trust trust = work_trust;
     if (pipe->mechanisms->launch == LAUNCH_EAGER &&
-        !work_put_thread(pipe, PART_LAUNCH, figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust),
+        !work_put_thread(pipe, PART_LAUNCH, calls * figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust),
                          ENGINE_NONE, trust, &started, why)) {
         return false;
     }
-    work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.fixed_ns = calls * figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work.rate = figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) /
                 cost_uplink_sharers(pipe->setup, &work.rate_trust) / 1e9;
     work_wait_for(&work, started);
-    work_wait_for(&work, layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected);
-    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
-    return work_put(pipe, &work, &pipe->at[layer].indexed, why);
+    work_wait_for(&work, after);
+    pipe->moved[pipe->step].h2d_bytes += llround(bytes);
+    return work_put(pipe, &work, out, why);
+}
+
+static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    double bytes = (double)pipe->plan->entries * retrieval_entry_bytes(pipe->setup) *
+                   pipe_row(pipe, layer)->offloaded_heads;
+    engine_task_id freed = layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected;
+    return put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
 }
 
 /* Each layer's fetch starts the next layer's index, which fills the buffer that the layer before
@@ -89,6 +97,10 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
     pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* asked for when this layer has begun */
+    if (pipe->at[layer].filled != ENGINE_NONE &&
+        !work_put_event(pipe, PART_LINK, pipe->at[layer].filled, why)) {
+        return false;
+    }
     if (!setup_retrieves(pipe->setup)) {
         return true;
     }
@@ -328,4 +340,24 @@ bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     return m->update != UPDATE_BLOCKING || m->sync != SYNC_CPU ||
            work_put_thread(pipe, PART_MANAGER, 0, updated, work_trust, NULL, why);
+}
+
+double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double heads = m->block_span == BLOCK_LAYER ? model_kv_heads(&setup->model) : 1;
+    double block = (double)m->granularity * heads * (double)model_kv_head_bytes(&setup->model);
+    return m->block_span == BLOCK_UNIT ? 0 : (double)row->inserts * block;
+}
+
+/* Of the blocks that were admitted, only what was wanted has been fetched: they come whole, K and V
+ * by a call each, behind the layer's transfer. Whoever wants them next waits. */
+bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
+    double bytes = fetch_fill_bytes(pipe->setup, row);
+    at->filled = ENGINE_NONE;
+    return bytes == 0 ||
+           put_copy(pipe, bytes, 2 * (double)row->inserts, at->fetched, &at->filled, why);
 }

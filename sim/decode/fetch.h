@@ -18,6 +18,10 @@ bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t
                        enum curve_id unit_cost, engine_task_id after, engine_task_id *out,
                        struct error *why);
 
+/* Bytes of the blocks that a step admits to the cache of a layer, where blocks are larger than what
+ * was fetched: they come whole. */
+double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row);
+
 /* In program order. */
 bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why);
@@ -28,6 +32,7 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why);
 
 /* Move `bytes`, of which one head needs `worst`, by the system's transfer: as slow as the link, or
  * as the slowest head; after `after`, into a buffer that is free after `freed`. */

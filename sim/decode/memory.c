@@ -134,6 +134,9 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     double paid = budget_tokens(setup, out, offloaded, batch, bytes);
     double tokens = fmin(paid, (double)setup->context);
     uint64_t cached = (uint64_t)floor(tokens / (double)block + 1e-9) * block;
+    if (block > setup->context && paid >= (double)block) { /* one block is more than there is */
+        cached = setup->context;
+    }
     if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
         error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
         return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",

@@ -20,7 +20,8 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
     bool link = offload || streams;
-    bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream;
+    bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
+                  (offload && m->block_span != BLOCK_UNIT);
     bool pageable =
         (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
     bool hybrid = m->attention == ATTEND_HYBRID;

@@ -45,6 +45,7 @@ struct pipe_mark {
 /* Tasks of a layer that later stages wait for; ENGINE_NONE when there are none. */
 struct pipe_layer {
     engine_task_id indexed;   /* the index, in HBM */
+    engine_task_id filled;    /* the blocks that the last step admitted, in HBM */
     engine_task_id selected;  /* indices, on the side that needs them; or the query, on the host */
     engine_task_id looked_up; /* which of them hit */
     engine_task_id fetched;   /* the missed KV, in HBM */

@@ -76,7 +76,7 @@ static bool allocate(struct pipe *pipe, struct error *why)
     }
     for (uint32_t l = 0; l < layers; l++) {
         pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
-                                          ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+                                          ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
     return true;
 }

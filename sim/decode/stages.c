@@ -50,17 +50,23 @@ static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why
     return put_hits(pipe, layer, true, why);
 }
 
+/* Misses go there, too, where the cache takes whole blocks instead. */
 static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_hits(pipe, layer, false, why);
+    const struct mechanisms *m = pipe->mechanisms;
+    return put_hits(pipe, layer, false, why) &&
+           (!m->merge || m->block_span == BLOCK_UNIT ||
+            put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas,
+                      pipe->at[layer].fetched, why));
 }
 
 /* Misses once more, into the cache. */
 static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    return !m->merge || put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas,
-                                  pipe->at[layer].updated, why);
+    return !m->merge || m->block_span != BLOCK_UNIT ||
+           put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas,
+                     pipe->at[layer].updated, why);
 }
 
 /* Resident heads select with the true query, inside the layer. */
@@ -224,6 +230,7 @@ const struct stage layer_stages[] = {
     {"combine", false, HALF_ATTENTION, hybrid_combine},
     {"update", true, HALF_ATTENTION, fetch_update},
     {"admit", true, HALF_ATTENTION, emit_admit},
+    {"fill", true, HALF_ATTENTION, fetch_fill},
     {"post", false, HALF_FFN, emit_post},
     {"collective", false, HALF_FFN, emit_collective},
     {"writeback", false, HALF_ATTENTION, emit_writeback},

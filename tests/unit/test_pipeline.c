@@ -472,6 +472,46 @@ static void index_comes_a_layer_ahead(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &wish);
 }
 
+/* Blocks of 10 tokens of 4 heads, 8000 B. 160 of 400 tokens miss, which are 4 blocks. They are
+ * scattered into the execution buffer, by 4 CTAs, before they are attended to; the cache gets its
+ * blocks whole, 32000 B in 8 copies of 2000, while the layer goes on.
+ *
+ *  main    pre 25000-53212, retrieve 800 + 10000 -64012
+ *  ids     -67012
+ *  main    lookup 1000 -68012, hits 2 * 48000 B, no shorter than 1000, -69012
+ *  stores  3000 + 32000 B at 4 B/ns, 68012-79012
+ *  main    misses 8000 -87012, attend -88012, post
+ *  h2d     16000, then 32000 B at 10 B/ns, 79012-98212, of which post notices 3200 ns at 90 B/ns
+ *  main    post 320 ns late -228752, edge with 8 ns for the writeback -248940 */
+static void admitted_blocks_come_whole(void **state)
+{
+    const struct wish wish = {
+        .step = 248940,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140740 + 20188,
+                  [PART_RETRIEVAL] = 10800,
+                  [PART_MANAGER] = 1000,
+                  [PART_SYNC] = 3000,
+                  [PART_LINK] = 11000,
+                  [PART_MERGE] = 8000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000,
+                   [PART_OVERHEAD] = 20000,
+                   [PART_SYNC] = 3000,
+                   [PART_LINK] = 10000},
+        .layers = {228752 - 25000},
+        .in = 32000 + 32000,
+        .out = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={policy: lru, budget: 2x, granularity: 10tok, block_span: layer, sinks: 0tok,"
+          " recent: 0tok, selection: 10%, retrieval: hata, retrieval_bytes: 20B,"
+          " retrieval_kernels: 3, transfer: cpu-store, merge: yes, sync: gpu, launch: graph,"
+          " operators: 8}",
+          OVERRIDES("trace=assumed:hit=60%"), &wish);
+}
+
 /* Loads among the kernels: 200 of 400 tokens hit, and are copied when the others have come.
  *
  *  main  pre 25000-53212, retrieve 800 + 10000 -64012, lookup -65012,
@@ -742,6 +782,7 @@ int main(void)
         cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
         cmocka_unit_test(copies_for_query_heads_are_written_and_read),
         cmocka_unit_test(scores_of_keys_take_their_flops),
+        cmocka_unit_test(admitted_blocks_come_whole),
         cmocka_unit_test(index_comes_a_layer_ahead),
         cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
