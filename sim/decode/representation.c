@@ -48,8 +48,9 @@ double representation_host_bytes(const struct setup *setup, const struct split *
 }
 
 /* CAPTURE's balance: tokens of a sequence to keep on the host as activations, of `left` that HBM
- * does not hold. The unknown is on both sides only through the loads of activations. What the
- * figures rest on is the timing's to say, which reads the same ones. */
+ * does not hold. The unknown is on both sides only through the loads of activations: where each
+ * takes as long as that of the K and V that it saves, none are worth their making. What the figures
+ * rest on is the timing's to say, which reads the same ones. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -60,8 +61,7 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double kv = kv_token_bytes(setup) / rate;
     double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
     double weights = stream_weight_bytes(setup, 0, HALF_BOTH) / rate / batch;
-    double per_token = gen + kv - act;
-    return per_token <= 0 ? INFINITY : (weights + kv * left - gen * act_hbm) / per_token;
+    return act >= kv ? 0 : (weights + kv * left - gen * act_hbm) / (gen + kv - act);
 }
 
 static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t most)

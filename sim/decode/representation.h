@@ -15,6 +15,7 @@
  *   t_gen (act_hbm + act_host) = T_weights + t_kv kv + t_act act_host
  *
  * for times a token and layer. The paper leaves the last term out; `balance_counts_act: no` does.
+ * Where it counts and t_act is no less than t_kv, act_host is 0: each one would slow both down.
  */
 #ifndef DECODE_REPRESENTATION_H
 #define DECODE_REPRESENTATION_H

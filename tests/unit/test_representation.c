@@ -24,8 +24,8 @@ static const struct {
     {"representation: hybrid, balance: yes, balance_counts_act: no, budget: 30%",
      {.act_hbm = 300, .act_host = 389, .kv = 311}},
     /* Their own loads are counted, and they take longer than KV's: 36 A = 80 (1000 - A) + 200 A
-     * would ask for less than none. Nothing is gained by waiting for either: all activations. */
-    {"representation: hybrid, balance: yes", {.act_host = 1000}},
+     * would ask for less than none. Each would keep both the GPU and the link longer at work. */
+    {"representation: hybrid, balance: yes", {.kv = 1000}},
     /* A layer's weights take 1680400 ns, in which K and V of the whole context are made. */
     {"representation: hybrid, balance: yes, balance_counts_act: no, weights: 0%",
      {.act_host = 1000}},
