@@ -268,7 +268,7 @@ const struct command command_compare = {
     .least_operands = 1,
     .most_operands = COMMAND_MANY,
     .summary = "hold predictions against what papers state",
-    .example = "spillway compare scenarios/papers/clo-layer.yaml",
+    .example = "spillway compare scenarios/papers/geometry.yaml",
     .options = options,
     .run = run,
 };

@@ -194,6 +194,21 @@ static void blocks_hit_and_miss_as_worked_by_hand(void **state)
     }
 }
 
+/* But those that compare queries or choose what is attended to, which have tests of their own. */
+static void every_policy_has_a_case(void **state)
+{
+    (void)state;
+    for (size_t row = 0; policies[row]; row++) {
+        bool found = policies[row]->needs_queries || policies[row]->chooses_own;
+        for (size_t c = 0; c < sizeof block_cases / sizeof *block_cases; c++) {
+            found = found || strcmp(block_cases[c].policy, policies[row]->name) == 0;
+        }
+        if (!found) {
+            fail_msg("policy '%s' has no case worked by hand", policies[row]->name);
+        }
+    }
+}
+
 /* The second of two steps over a cache of 3 blocks. */
 struct count_case {
     const char *policy, *first, *second;
@@ -579,6 +594,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_hit_and_miss_as_worked_by_hand),
+        cmocka_unit_test(every_policy_has_a_case),
         cmocka_unit_test(managers_do_what_was_counted_by_hand),
         cmocka_unit_test(next_uses_are_numbered_worst_first),
         cmocka_unit_test(queries_reuse_and_miss_as_worked_by_hand),
