@@ -1,8 +1,6 @@
 /* Splitting a context into what is kept and what is made again, and the cost of making it. */
 #include "decode/representation.h"
 
-#include "decode/stream.h"
-
 #include <math.h>
 
 static const struct trust ideal = {BASIS_MEASURED, false};
@@ -12,11 +10,23 @@ static double kv_token_bytes(const struct setup *setup)
     return (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
 }
 
-/* K and V of `tokens` tokens from their activations: one product with [W_K W_V]. */
+/* Of a layer in the mean: the first ones may be dense where the others have experts. */
+static double mean_weight_bytes(const struct model *model)
+{
+    double bytes = 0;
+    for (uint32_t l = 0; l < model->layer_count; l++) {
+        bytes += (double)model_layer_weight_bytes(model, l);
+    }
+    return bytes / model->layer_count;
+}
+
+/* K and V of `tokens` tokens from their activations: one product with [W_K W_V], or with what makes
+ * the latent of both. */
 static struct kernel project(const struct setup *setup, double tokens)
 {
     const struct model *model = &setup->model;
-    double columns = 2.0 * model_kv_heads(model) * model->head_dim;
+    double columns = model->kv_lora > 0 ? (double)model->kv_lora + model->rope_dim
+                                        : 2.0 * model_kv_heads(model) * model->head_dim;
     double weights = (double)dtype_bytes(model->weights, (uint64_t)(columns * model->hidden));
     double bytes =
         weights + tokens * ((double)model_activation_bytes(model) + kv_token_bytes(setup));
@@ -29,7 +39,7 @@ static struct kernel run_again(const struct setup *setup, uint64_t tokens, uint3
     const struct model *model = &setup->model;
     double all = (double)tokens * sequences;
     double flops = model_prefill_flops(model, tokens) * sequences / model->layer_count;
-    double bytes = (double)model_layer_weight_bytes(model, 0) + all * kv_token_bytes(setup);
+    double bytes = mean_weight_bytes(model) + all * kv_token_bytes(setup);
     return cost_product(setup, flops, all, bytes);
 }
 
@@ -60,7 +70,7 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double gen = project(setup, many * batch).ns / (many * batch);
     double kv = kv_token_bytes(setup) / rate;
     double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
-    double weights = stream_weight_bytes(setup, 0, HALF_BOTH) / rate / batch;
+    double weights = (1 - m->weights) * mean_weight_bytes(&setup->model) / rate / batch;
     return act >= kv ? 0 : (weights + kv * left - gen * act_hbm) / (gen + kv - act);
 }
 

@@ -6,6 +6,8 @@
 
 #include "decode/plan.h"
 
+#include <math.h>
+
 static const struct {
     const char *mechanisms;
     struct split split;
@@ -78,11 +80,32 @@ static void rest_of_memory_is_filled(void **state)
     setup_release(&setup);
 }
 
+/* DeepSeek-V3.2: a layer's K and V are one latent of 512 + 64 numbers, made from 7168; the first 3
+ * of 61 layers are dense, the others have 256 experts. */
+static void latents_and_experts_are_made_again(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("model=deepseek-v3.2", "hardware=h200", "system=vllm",
+                               "dtype.weights=bf16", "context=1000");
+    const struct model *model = &setup.model;
+    struct kernel made =
+        representation_recompute(&setup, &(struct split){.act_host = 250, .kv = 750}, 4);
+    assert_true(made.bytes == 2.0 * 7168 * 576 + 1000 * (2.0 * 7168 + 2.0 * 576));
+    double mean = (3.0 * (double)model_layer_weight_bytes(model, 0) +
+                   58.0 * (double)model_layer_weight_bytes(model, 3)) /
+                  61;
+    struct kernel run =
+        representation_recompute(&setup, &(struct split){.ids = 250, .kv = 750}, 4);
+    assert_true(fabs(run.bytes - (mean + 1000 * 2.0 * 576)) < 1);
+    setup_release(&setup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_split_as_worked_out),
         cmocka_unit_test(rest_of_memory_is_filled),
+        cmocka_unit_test(latents_and_experts_are_made_again),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
