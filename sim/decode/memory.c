@@ -98,49 +98,73 @@ static double cached_bytes(const struct setup *setup)
                : (double)model_activation_bytes(model) / model_kv_heads(model);
 }
 
-bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
-                       struct head_sizes *out, struct error *why)
+/* What retrieval has, and what is taken of it. */
+static void size_selection(const struct setup *setup, struct head_sizes *out)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    uint64_t block = m->granularity;
-    *out = (struct head_sizes){0};
-    out->entries = setup_retrieves(setup) ? entry_count(setup) : 0;
     double share = setup_share(setup, &m->selection);
+    out->entries = setup_retrieves(setup) ? entry_count(setup) : 0;
     out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
     out->selected_tokens =
         m->retrieval == RETRIEVAL_CLUSTERS
             ? (uint64_t)llround(share * (double)out->entries) * m->retrieval_tokens
             : (uint64_t)llround(share * (double)setup->context);
-    if (out->selected_tokens == 0) {
+    if (out->selected_tokens > setup->context) { /* clusters are rounded up */
+        out->selected_tokens = setup->context;
+    }
+}
+
+static bool check_selection(const struct setup *setup, const struct head_sizes *sizes,
+                            struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (sizes->selected_tokens == 0) {
         uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
         error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is none at all",
-                    100 * share, (unsigned long long)setup->context);
+                    100 * setup_share(setup, &m->selection), (unsigned long long)setup->context);
         return error_expect(why, "more, such as %.3g %%, which is %llu of them",
                             100 * (double)least / (double)setup->context,
                             (unsigned long long)least);
     }
-    if (out->selected_tokens > setup->context) { /* clusters are rounded up */
-        out->selected_tokens = setup->context;
-    }
-    uint64_t chosen = out->selected_tokens / m->retrieval_tokens;
-    if (out->estimated_entries > 0 && chosen + out->estimated_entries > out->entries) {
+    uint64_t chosen = sizes->selected_tokens / m->retrieval_tokens;
+    if (sizes->estimated_entries > 0 && chosen + sizes->estimated_entries > sizes->entries) {
         error_usage(why, NULL, 0,
                     "what is selected and what is estimated are more than all entries");
         return error_expect(why, "at most %llu, not %llu and %llu",
-                            (unsigned long long)out->entries, (unsigned long long)chosen,
-                            (unsigned long long)out->estimated_entries);
+                            (unsigned long long)sizes->entries, (unsigned long long)chosen,
+                            (unsigned long long)sizes->estimated_entries);
     }
-    double bytes = cached_bytes(setup);
-    double paid = budget_tokens(setup, out, offloaded, batch, bytes);
+    return true;
+}
+
+/* Tokens a head that the budget pays for, in whole blocks. */
+static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes *sizes,
+                              uint64_t offloaded, uint32_t batch)
+{
+    uint64_t block = setup->mechanisms.granularity;
+    double paid = budget_tokens(setup, sizes, offloaded, batch, cached_bytes(setup));
     double tokens = fmin(paid, (double)setup->context);
-    uint64_t cached = (uint64_t)floor(tokens / (double)block + 1e-9) * block;
     if (block > setup->context && paid >= (double)block) { /* one block is more than there is */
-        cached = setup->context;
+        return setup->context;
     }
+    return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
+}
+
+bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
+                       struct head_sizes *out, struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    *out = (struct head_sizes){0};
+    size_selection(setup, out);
+    if (!check_selection(setup, out, why)) {
+        return false;
+    }
+    uint64_t cached = budget_blocks(setup, out, offloaded, batch);
     if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
         error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
         return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
-                            (unsigned long long)block, (unsigned long long)offloaded, batch);
+                            (unsigned long long)m->granularity, (unsigned long long)offloaded,
+                            batch);
     }
     bool kv = m->representation == REPRESENTATION_KV;
     out->cache_tokens = kv ? cached : 0;

@@ -1,6 +1,5 @@
 /* The curves that a setup reads: so that a profile which lacks one is refused before anything runs,
- * and so that
- * --require-basis asks about these and no others. */
+ * and so that --require-basis asks about these and no others. */
 #include "decode/pipeline.h"
 #include "decode/retrieval.h"
 

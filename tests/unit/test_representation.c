@@ -94,8 +94,7 @@ static void latents_and_experts_are_made_again(void **state)
     double mean = (3.0 * (double)model_layer_weight_bytes(model, 0) +
                    58.0 * (double)model_layer_weight_bytes(model, 3)) /
                   61;
-    struct kernel run =
-        representation_recompute(&setup, &(struct split){.ids = 250, .kv = 750}, 4);
+    struct kernel run = representation_recompute(&setup, &(struct split){.ids = 250, .kv = 750}, 4);
     assert_true(fabs(run.bytes - (mean + 1000 * 2.0 * 576)) < 1);
     setup_release(&setup);
 }
