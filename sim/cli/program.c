@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_WORDS = 32, MOST_NAMES = MOST_WORDS + 8 };
 
@@ -50,6 +51,30 @@ static bool unknown_command(const struct command *const *commands, const char *g
     return name_expect(given, names, why);
 }
 
+/* Whoever writes a result over what it was made from loses it. */
+static bool check_output(const struct arguments *arguments, struct error *why)
+{
+    const struct command_option *options = arguments->command->options;
+    struct stat out, in;
+    uint32_t count;
+    int option = 0;
+    while (options[option].name != NULL && strcmp(options[option].name, "--output") != 0) {
+        option++;
+    }
+    const char *path = options[option].name != NULL ? arguments_text(arguments, option) : NULL;
+    if (path == NULL || stat(path, &out) != 0 || !S_ISREG(out.st_mode)) {
+        return true;
+    }
+    const char *const *operands = arguments_operands(arguments, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (stat(operands[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+            error_usage(why, NULL, 0, "--output: '%s' is what is read", path);
+            return error_expect(why, "another file");
+        }
+    }
+    return true;
+}
+
 static bool run_command(const struct command *command, int count, char *const *argv,
                         struct error *why)
 {
@@ -61,7 +86,7 @@ static bool run_command(const struct command *command, int count, char *const *a
     if (arguments.help) {
         help_command(command, stdout);
     } else {
-        ok = command->run(&arguments, why);
+        ok = check_output(&arguments, why) && command->run(&arguments, why);
     }
     arguments_release(&arguments);
     return ok;

@@ -153,7 +153,8 @@ const struct command command_simulate = {
     .summary = "predict how fast every point of a scenario decodes, and where its time goes",
     .example =
         "spillway simulate --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
-        "    --set 'sweep.system=[fullattn, retroinfer, litecache]' --db results.db",
+        "    --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer, litecache]' \\\n"
+        "    --db results.db",
     .options = options,
     .more = scenario_print_keys,
     .run = run,

@@ -55,7 +55,7 @@ const struct command command_timeline = {
     .summary = "write one decode step as a timeline: what ran where, and what waited",
     .example =
         "spillway timeline --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
-        "    --set system=retroinfer -o step.json",
+        "    --set trace=smollm2-135m --set system=retroinfer -o step.json",
     .options = options,
     .more = scenario_print_keys,
     .run = run,

@@ -198,6 +198,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {selects && m->retrieval == RETRIEVAL_NONE, "selection",
          "a share can only be selected with a 'retrieval'"},
         {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},
+        {!offload && has_budget, "budget", "nothing is offloaded, so nothing is cached"},
         {offload && !caches && has_budget && m->representation == REPRESENTATION_KV, "budget",
          "a budget needs a policy"},
         {offload && !caches && m->manager == MANAGER_CPU, "manager",

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "decode/memory.h"
+#include "trace/source.h"
 
 #include <stdlib.h>
 
@@ -62,13 +63,22 @@ static bool any_selects(const struct setup *setup, uint32_t layers)
     return selects;
 }
 
+static bool masses_are_measured(const struct setup *setup)
+{
+    struct trace_source source = {.masses = false};
+    if (setup->trace != NULL) {
+        trace_source_read(trace_header(setup->trace), &source);
+    }
+    return setup->trace_basis == BASIS_MEASURED && source.masses;
+}
+
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  uint32_t threads, bool *known, double *recall, struct error *why)
 {
     struct ledger resident;
     uint64_t selecting = count_selecting(setup, plan);
     double pairs = (double)plan->kv_heads * plan->batch * plan->steps, mass = 0;
-    *known = setup->trace_basis == BASIS_MEASURED || !any_selects(setup, plan->layers);
+    *known = masses_are_measured(setup) || !any_selects(setup, plan->layers);
     if (!*known) {
         return true;
     }

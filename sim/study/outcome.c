@@ -79,6 +79,25 @@ static void note_policy(const struct setup *setup, struct result *result)
     }
 }
 
+/* What a system does wherever it runs, and should not here. */
+static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const struct memory *memory = &plan->memory;
+    double weights = (double)memory->host_weights / setup->model.tensor_parallel;
+    double kv = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
+    double act = (double)model_activation_bytes(&setup->model);
+    double others = (double)(memory->hbm - memory->cache);
+    if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
+        add_note(result, "weights are streamed that would fit: --set mechanisms.weights=100%");
+    }
+    if (plan->split.act_hbm + plan->split.act_host > 0 && act > kv) {
+        char note[96];
+        snprintf(note, sizeof note, "an activation takes %.3g times the bytes of its K and V here",
+                 act / kv);
+        add_note(result, note);
+    }
+}
+
 static void note_heads(const struct setup *setup, struct result *result)
 {
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
@@ -147,6 +166,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_model(setup, result);
         note_policy(setup, result);
         note_heads(setup, result);
+        note_fit(setup, plan, result);
         note_speculation(setup, result);
         note_trace(setup, result);
         note_host(setup, result);

@@ -157,8 +157,16 @@ static bool read_request(const struct node *root, struct setup *out, struct erro
                             out->model.trained_context);
     }
     out->context = out->prompt + (out->output + 1) / 2;
-    return (out->prompt > 0 || required(root, "context", "131072", why) != NULL) &&
-           read_whole(root, "context", UNIT_TOKENS, 1, MOST_CONTEXT, &out->context, why);
+    if ((out->prompt == 0 && required(root, "context", "131072", why) == NULL) ||
+        !read_whole(root, "context", UNIT_TOKENS, 1, MOST_CONTEXT, &out->context, why)) {
+        return false;
+    }
+    if (out->context < out->prompt) {
+        node_error(node_get(root, "context"), why, "decode never attends to as few as %llu tokens",
+                   (unsigned long long)out->context);
+        return error_expect(why, "at least the prompt's %llu", (unsigned long long)out->prompt);
+    }
+    return true;
 }
 
 static bool read_size(const struct node *root, struct setup *out, struct error *why)

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <string.h>
 
 static void read_text(const json_t *source, const char *key, char *out, size_t size)
 {
@@ -23,11 +24,14 @@ static enum basis read_basis(const json_t *source)
 void trace_source_read(const struct trace_header *header, struct trace_source *out)
 {
     json_t *source = json_loads(header->source, 0, NULL);
+    char mass[16];
     const json_t *fitted = json_object_get(source, "fitted_context");
     read_text(source, "model", out->model, sizeof out->model);
     read_text(source, "text", out->text, sizeof out->text);
+    read_text(source, "mass", mass, sizeof mass);
     out->twin = fitted != NULL;
     out->fitted_context = (uint64_t)json_integer_value(fitted);
     out->basis = read_basis(source);
+    out->masses = strncmp(mass, "assumed", strlen("assumed")) != 0;
     json_decref(source);
 }

@@ -14,6 +14,7 @@ struct trace_source {
     bool twin;               /* generated from a profile that was fitted to a recording */
     uint64_t fitted_context; /* tokens of that recording; of a twin */
     enum basis basis;        /* measured, of a recording; of a twin, that of its profile */
+    bool masses;             /* those of the rows are what was recorded, not assumed on import */
 };
 
 void trace_source_read(const struct trace_header *header, struct trace_source *out);

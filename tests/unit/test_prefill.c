@@ -154,12 +154,13 @@ static void collectives_follow_attention_and_ffn(void **state)
     assert_int_equal(got[1] - got[0], 2 * 2 * 10000);
 }
 
-static void run_tiny(const char *prompt, const char *output, struct result *result)
+static void run_tiny(const char *context, const char *prompt, const char *output,
+                     struct result *result)
 {
     char model[128], bare[128];
     struct error why;
     struct setup setup = SETUP(tiny_model(2, model), tiny_machine, bare_system(bare), "batch=3",
-                               "mechanisms.resident_heads=all", "context=1000", prompt, output);
+                               "mechanisms.resident_heads=all", context, prompt, output);
     if (!run_setup(&setup, 1, NULL, result, &why)) {
         fail_msg("%s", message_of(&why));
     }
@@ -170,7 +171,7 @@ static void rate_counts_output_over_prefill_and_decode(void **state)
 {
     struct result result;
     (void)state;
-    run_tiny("prompt=1000", "output=50", &result);
+    run_tiny("context=1000", "prompt=1000", "output=50", &result);
     double prefill = 2 * (168040 + 3 * 640000) + 2 * FURTHER_NS + ENDS_NS;
     double step = (double)result.cells[COLUMN_STEP].integer;
     assert_int_equal(result.cells[COLUMN_PREFILL].integer, (int64_t)prefill);
@@ -178,16 +179,16 @@ static void rate_counts_output_over_prefill_and_decode(void **state)
     assert_int_equal(result.cells[COLUMN_EXTRAPOLATED].integer, 0);
     result_release(&result);
 
-    run_tiny("prompt=1000", "output=none", &result);
+    run_tiny("context=1000", "prompt=1000", "output=none", &result);
     assert_true(result.cells[COLUMN_PREFILL].set && !result.cells[COLUMN_E2E_RATE].set);
     result_release(&result);
 
-    run_tiny("prompt=none", "output=none", &result);
+    run_tiny("context=1000", "prompt=none", "output=none", &result);
     assert_true(!result.cells[COLUMN_PREFILL].set && !result.cells[COLUMN_E2E_RATE].set);
     result_release(&result);
 
     /* The model was trained on 100 000 tokens. */
-    run_tiny("prompt=99990", "output=11", &result);
+    run_tiny("context=100000", "prompt=99990", "output=11", &result);
     assert_int_equal(result.cells[COLUMN_EXTRAPOLATED].integer, 1);
     result_release(&result);
 }
@@ -219,6 +220,7 @@ static const struct {
     {"model=llama-3-8b", "prompt=10", "output=0", "'output' of 0 is too small"},
     {"model=llama-3-8b", "prompt=", "output=10", "'output' follows a prompt"},
     {"model=opt-6.7b", "prompt=1921", "output=128", "cannot run 2049 tokens"},
+    {"model=llama-3-8b", "prompt=1001", "output=128", "never attends to as few as 1000 tokens"},
 };
 
 static void senseless_requests_are_refused(void **state)

@@ -107,6 +107,7 @@ static void everything_stands_where_it_belongs(void **state)
                               "cached      1      -      -       -     2.00  500.0  100 %    0 %\n"
                               "\n"
                               "note: cold (cached: 1 of 2 runs)\n"
+                              "error band by published figures: none can be compared\n"
                               "step time by basis: published 50-75 %, assumed 25-50 %\n"
                               "extrapolated past the recording or a curve: 1 of 2 runs\n");
     free(text);
@@ -150,11 +151,11 @@ static void a_message_is_said_once(void **state)
     static const char sweep[] = "seed: [1, 2, 3, 4]";
     assert_holds(
         PRINT(sweep, {.system = "a", .message = "cold"}, {.system = "b", .message = "cold"}),
-        "\n\nnote: cold\nstep time");
+        "\n\nnote: cold\nerror band");
     assert_holds(PRINT(sweep, {.system = "ab", .message = "cold"},
                        {.system = "b", .message = "cold"}, {.system = "b", .message = "cold"},
                        {.system = "c", .message = "small"}),
-                 "\n\nnote: cold (ab, b: 3 of 4 runs)\nnote: small (c: 1 of 4 runs)\nstep time");
+                 "\n\nnote: cold (ab, b: 3 of 4 runs)\nnote: small (c: 1 of 4 runs)\nerror band");
 }
 
 static void each_note_of_a_run_is_one(void **state)
@@ -163,7 +164,7 @@ static void each_note_of_a_run_is_one(void **state)
     static const char sweep[] = "seed: [1, 2]";
     assert_holds(PRINT(sweep, {.system = "a", .message = "cold; small"},
                        {.system = "a", .message = "small"}),
-                 "\n\nnote: cold (a: 1 of 2 runs)\nnote: small\nstep time");
+                 "\n\nnote: cold (a: 1 of 2 runs)\nnote: small\nerror band");
     assert_holds(PRINT(sweep, {.system = "a", .message = "1; 2; 3; 4; 5; 6"}, {.system = "a"}),
                  "note: 4 (a: 1 of 2 runs)\nnote: others, of 1 run\n");
 }
