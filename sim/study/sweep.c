@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -198,12 +199,24 @@ static bool is_done(struct sweep *sweep, uint32_t index)
     return done;
 }
 
+/* Which point it was, and what comes of the others. */
+static bool fail_at(const struct sweep *sweep, const struct slot *slot, struct error *why)
+{
+    uint32_t points = sweep->scenario->points;
+    *why = slot->why;
+    size_t used = strlen(why->found);
+    if (points > 1) {
+        snprintf(why->found + used, sizeof why->found - used,
+                 " (point %u of %u; those behind it were not run)", sweep->delivered + 1, points);
+    }
+    return false;
+}
+
 static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
 {
     const struct sweep_options *options = sweep->options;
     if (slot->failed) {
-        *why = slot->why;
-        return false;
+        return fail_at(sweep, slot, why);
     }
     return required_basis_check(&options->required_basis, &slot->setup, &slot->result, why) &&
            (options->store == NULL || slot->stored ||
