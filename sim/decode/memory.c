@@ -209,7 +209,7 @@ static double buffer_bytes(const struct setup *setup, const struct head_sizes *s
                            uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double token = (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
+    double token = (double)model_kv_token_bytes(&setup->model, 0);
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens * token;
     if (!mechanisms_offload(m)) {
         return 0;

@@ -5,11 +5,6 @@
 
 static const struct trust ideal = {BASIS_MEASURED, false};
 
-static double kv_token_bytes(const struct setup *setup)
-{
-    return (double)model_kv_head_bytes(&setup->model) * model_kv_heads(&setup->model);
-}
-
 /* Of a layer in the mean: the first ones may be dense where the others have experts. */
 static double mean_weight_bytes(const struct model *model)
 {
@@ -28,8 +23,8 @@ static struct kernel project(const struct setup *setup, double tokens)
     double columns = model->kv_lora > 0 ? (double)model->kv_lora + model->rope_dim
                                         : 2.0 * model_kv_heads(model) * model->head_dim;
     double weights = (double)dtype_bytes(model->weights, (uint64_t)(columns * model->hidden));
-    double bytes =
-        weights + tokens * ((double)model_activation_bytes(model) + kv_token_bytes(setup));
+    double bytes = weights + tokens * ((double)model_activation_bytes(model) +
+                                       (double)model_kv_token_bytes(&setup->model, 0));
     return cost_product(setup, 2 * tokens * columns * model->hidden, tokens, bytes);
 }
 
@@ -39,7 +34,7 @@ static struct kernel run_again(const struct setup *setup, uint64_t tokens, uint3
     const struct model *model = &setup->model;
     double all = (double)tokens * sequences;
     double flops = model_prefill_flops(model, tokens) * sequences / model->layer_count;
-    double bytes = mean_weight_bytes(model) + all * kv_token_bytes(setup);
+    double bytes = mean_weight_bytes(model) + all * (double)model_kv_token_bytes(&setup->model, 0);
     return cost_product(setup, flops, all, bytes);
 }
 
@@ -53,7 +48,7 @@ struct kernel representation_recompute(const struct setup *setup, const struct s
 
 double representation_host_bytes(const struct setup *setup, const struct split *split)
 {
-    return (double)split->kv * kv_token_bytes(setup) +
+    return (double)split->kv * (double)model_kv_token_bytes(&setup->model, 0) +
            (double)split->act_host * (double)model_activation_bytes(&setup->model);
 }
 
@@ -68,7 +63,7 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double rate = cost_transfer_rate(setup, &ignored) / 1e9;
     double many = left + act_hbm;
     double gen = project(setup, many * batch).ns / (many * batch);
-    double kv = kv_token_bytes(setup) / rate;
+    double kv = (double)model_kv_token_bytes(&setup->model, 0) / rate;
     double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
     double weights = (1 - m->weights) * mean_weight_bytes(&setup->model) / rate / batch;
     return act >= kv ? 0 : (weights + kv * left - gen * act_hbm) / (gen + kv - act);
