@@ -4,9 +4,7 @@
  *
  * A pair asks with 5 query heads of 50 numbers, 500 B, and is answered with 5 * (100 + 4) = 520 B.
  * The CPU attends at 2 B/ns a thread, with 4 threads; waking them takes 10000. */
-#include "tiny.h"
-
-#include "make_timing.h"
+#include "wish.h"
 
 /* A window of 200 of 1000 tokens; what of the other 800 does not "hit" is kept. */
 #define WINDOW                                                                                     \
@@ -16,49 +14,6 @@
     "mechanisms={attention: hybrid, policy: window-maw, budget: 9000tok, granularity: 10tok,"      \
     " sinks: 0tok, recent: 0tok, sync: gpu, operators: 8}"
 
-static struct setup make_tiny(uint32_t layers, const char *mechanisms, const char *const *overrides)
-{
-    char model[128], bare[128];
-    const char *all[16] = {tiny_model(layers, model),
-                           tiny_machine,
-                           bare_system(bare),
-                           "context=1000",
-                           "steps=3",
-                           mechanisms};
-    for (size_t i = 0; overrides[i] != NULL; i++) {
-        all[6 + i] = overrides[i];
-    }
-    return make_setup(all);
-}
-
-/* What a step of one layer comes to. */
-struct wish {
-    int64_t step, parts[PART_COUNT], stalls[PART_COUNT], layer, in, out;
-};
-
-static void check(const char *mechanisms, const char *const *overrides, const struct wish *wish)
-{
-    struct setup setup = make_tiny(1, mechanisms, overrides);
-    struct course course;
-    make_course(&setup, &course);
-    const struct timing *timing = &course.timing;
-    for (uint32_t s = 0; s < 3; s++) {
-        assert_int_equal(timing->step[s].ns, wish->step);
-        assert_int_equal(timing->step[s].h2d_bytes, wish->in);
-        assert_int_equal(timing->step[s].d2h_bytes, wish->out);
-    }
-    for (int part = 0; part < PART_COUNT; part++) {
-        if (timing->part_ns[part] != 3 * wish->parts[part] ||
-            timing->stall_ns[part] != 3 * wish->stalls[part]) {
-            fail_msg("'%s' of 3 steps: %lld, stall %lld", pipeline_part_names[part],
-                     (long long)timing->part_ns[part], (long long)timing->stall_ns[part]);
-        }
-    }
-    assert_int_equal(timing->layer_ns[0], 3 * wish->layer);
-    course_release(&course);
-    setup_release(&setup);
-}
-
 /* Each of 4 heads keeps 200 tokens, 40000 B, in a task of its own: 20000 at 2 B/ns.
  *
  *   ask      2000 + 2000 B at 10 B/ns: 2200
@@ -67,9 +22,12 @@ static void check(const char *mechanisms, const char *const *overrides, const st
  *   combine  1000 + 2080 B at 8 B/ns: 1260
  *
  *  launch  token 20000, pre 21000 (23000), copy call 24000, attend 25000, average 26000, sync
- *          51412-71412, waits for the pool 101412, combine 102412, post 103412 (106412), edge
- * 107412 main    pre 21000-49212, attend -50852, average -51852, combine 102412-103672, post
- * -244092, edge -264272 d2h     ask 49212-51412 pool    71412-101412
+ *          51412-71412, waits for the pool 101412, combine 102412, post 103412 (106412),
+ *          edge 107412
+ *  main    pre 21000-49212, attend -50852, average -51852, combine 102412-103672, post -244092,
+ *          edge -264272
+ *  d2h     ask 49212-51412
+ *  pool    71412-101412
  *
  * The step goes back over edge, post, combine, its launch, the pool, sync, ask, pre. */
 static void slower_cpu_decides_the_layer(void **state)
@@ -86,12 +44,12 @@ static void slower_cpu_decides_the_layer(void **state)
                    [PART_SYNC] = 71412 - 51852,
                    [PART_CPU_ATTENTION] = 30000,
                    [PART_OVERHEAD] = 20000},
-        .layer = 244092 - 21000,
+        .layers = {244092 - 21000},
         .in = 2080,
         .out = 2000,
     };
     (void)state;
-    check(WINDOW, OVERRIDES("trace=assumed:hit=75%"), &wish);
+    check(1, WINDOW, OVERRIDES("trace=assumed:hit=75%"), &wish);
 }
 
 /* The same where no kernel is shorter than 5000: attend -54212, average -59212, combine
@@ -110,12 +68,12 @@ static void combining_is_no_shorter_than_a_kernel(void **state)
                    [PART_SYNC] = 71412 - 59212,
                    [PART_CPU_ATTENTION] = 30000,
                    [PART_OVERHEAD] = 20000},
-        .layer = 247832 - 21000,
+        .layers = {247832 - 21000},
         .in = 2080,
         .out = 2000,
     };
     (void)state;
-    check(WINDOW, OVERRIDES("trace=assumed:hit=75%", "hardware.gpu.kernel_floor=5us"), &wish);
+    check(1, WINDOW, OVERRIDES("trace=assumed:hit=75%", "hardware.gpu.kernel_floor=5us"), &wish);
 }
 
 /* A window of 9000 of 10000 tokens: 72040. Each head keeps 100 of the others, 20000 B: 10000.
@@ -135,12 +93,12 @@ static void faster_cpu_is_hidden(void **state)
                   [PART_MERGE] = 1260,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
-        .layer = 269432 - 21000,
+        .layers = {269432 - 21000},
         .in = 2080,
         .out = 2000,
     };
     (void)state;
-    check(POLLED, OVERRIDES("context=10000", "trace=assumed:hit=90%"), &wish);
+    check(1, POLLED, OVERRIDES("context=10000", "trace=assumed:hit=90%"), &wish);
 }
 
 /* The same with 0.2 B/ns a thread: pool 52412-162412, flag -165412, combine -166672, post -307092,
@@ -159,12 +117,12 @@ static void slower_cpu_is_polled_for(void **state)
                    [PART_SYNC] = 3000,
                    [PART_CPU_ATTENTION] = 162412 - 127752,
                    [PART_OVERHEAD] = 20000},
-        .layer = 307092 - 21000,
+        .layers = {307092 - 21000},
         .in = 2080,
         .out = 2000,
     };
     (void)state;
-    check(POLLED,
+    check(1, POLLED,
           OVERRIDES("context=10000", "trace=assumed:hit=90%",
                     "hardware.host.attention={points: [[1, 200MB/s], [4, 800MB/s]],"
                     " basis: assumed, range: [50%, 200%], source: made up}"),
@@ -181,12 +139,12 @@ static void nothing_kept_is_nothing_asked(void **state)
                   [PART_MANAGER] = 1000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
-        .layer = 28212 + 1640 + 1000 + 140420,
+        .layers = {28212 + 1640 + 1000 + 140420},
         .in = 0,
         .out = 0,
     };
     (void)state;
-    check(WINDOW, OVERRIDES("trace=assumed:hit=100%"), &wish);
+    check(1, WINDOW, OVERRIDES("trace=assumed:hit=100%"), &wish);
 }
 
 /* Step s writes the block that has left, 10 tokens of 204 B of 4 heads, when s is a multiple of 10;
