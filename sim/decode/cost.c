@@ -124,10 +124,22 @@ double cost_copy_call(const struct setup *setup, bool pageable, double bytes, st
     return ns;
 }
 
+static double threads_of(uint64_t threads, double all)
+{
+    return threads == 0 ? all : fmin((double)threads, all);
+}
+
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust)
 {
-    double cores = profile_value(&setup->profile, CURVE_HOST_CORES, 0, trust);
-    return threads == 0 ? cores : fmin((double)threads, cores);
+    return threads_of(threads, profile_value(&setup->profile, CURVE_HOST_CORES, 0, trust));
+}
+
+double cost_pool_threads(const struct setup *setup, struct trust *trust)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    enum curve_id id = m->pool_of == POOL_OF_NODE ? CURVE_HOST_NODE_THREADS : CURVE_HOST_CORES;
+    double there = profile_value(&setup->profile, id, 0, trust);
+    return threads_of(m->pool_threads, fmax(1, floor(there - (double)m->pool_spare)));
 }
 
 double cost_uplink_sharers(const struct setup *setup, struct trust *trust)

@@ -60,6 +60,10 @@ double cost_copy_call(const struct setup *setup, bool pageable, double bytes, st
 /* Threads that a mechanism's number stands for: at most one a core; 0 is every core. */
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
 
+/* Threads of the CPU pool: at most one for each core, or logical CPU of a NUMA node, that is not
+ * spared. At least 1. */
+double cost_pool_threads(const struct setup *setup, struct trust *trust);
+
 /* GPUs of this run whose transfers meet on one uplink, all at the same moment. At least 1. */
 double cost_uplink_sharers(const struct setup *setup, struct trust *trust);
 

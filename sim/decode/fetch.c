@@ -176,7 +176,7 @@ bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    double threads = cost_threads(pipe->setup, pipe->mechanisms->pool_threads, &work.fixed_trust);
+    double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
     work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
                     (double)units * figure(pipe, unit_cost, 0, &work.fixed_trust) / jobs;

@@ -27,7 +27,7 @@ uint32_t hybrid_threads(const struct setup *setup, struct trust *trust)
     if (m->attention != ATTEND_HYBRID) {
         return 0;
     }
-    double threads = cost_threads(setup, m->pool_threads, trust);
+    double threads = cost_pool_threads(setup, trust);
     return (uint32_t)fmax(1, threads / cost_uplink_sharers(setup, trust));
 }
 

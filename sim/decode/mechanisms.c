@@ -18,6 +18,7 @@ static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pa
                                               "sm-zero-copy", "cpu-store",   NULL};
 static const char *const transfer_stream_values[] = {"own", "main", NULL};
 static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
+static const char *const pool_of_values[] = {"cores", "node", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
 static const char *const attention_values[] = {"gpu", "hybrid", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
@@ -94,7 +95,11 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("manager", manager, manager_values, "gpu", "where the cache is looked up and updated"),
     CHOICE("update", update, update_values, "overlapped",
            "whether a layer waits for the manager's update"),
-    WHOLE("pool_threads", pool_threads, UNIT_COUNT, "0", "threads of the CPU pool; 0: every core"),
+    WHOLE("pool_threads", pool_threads, UNIT_COUNT, "0",
+          "threads of the CPU pool; 0: all that pool_of says"),
+    CHOICE("pool_of", pool_of, pool_of_values, "cores",
+           "where a pool has its threads: on every core, or on the logical CPUs of one NUMA node"),
+    WHOLE("pool_spare", pool_spare, UNIT_COUNT, "0", "of these, that the pool leaves to others"),
     CHOICE("transfer", transfer, transfer_values, "copy-engine", "how missed KV crosses the link"),
     WHOLE("transfer_threads", transfer_threads, UNIT_COUNT, "0",
           "threads of CPU stores or of the gather; 0: every core"),

@@ -38,6 +38,7 @@ enum transfer {
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
+enum pool_of { POOL_OF_CORES, POOL_OF_NODE };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
 enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG, MICRO_BATCH_BALANCED };
 enum representation {
@@ -87,7 +88,9 @@ struct mechanisms {
     uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
     int manager;
     int update;
-    uint64_t pool_threads; /* 0: every core of the host */
+    uint64_t pool_threads; /* 0: every thread that pool_of says */
+    int pool_of;           /* cores of the host, or the logical CPUs of one NUMA node */
+    uint64_t pool_spare;   /* of these, that the pool leaves to others */
     int transfer;
     uint64_t transfer_threads; /* of CPU stores or gather; 0: every core */
     uint64_t transfer_ctas;    /* a (sequence, head), of SM loads */

@@ -14,7 +14,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
     bool fp8 = setup->model.weights == DTYPE_FP8;
-    bool pool = offload && (m->manager == MANAGER_CPU || m->transfer == TRANSFER_GATHER_COPY);
+    bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
@@ -24,6 +24,8 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool pageable =
         (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
     bool hybrid = m->attention == ATTEND_HYBRID;
+    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
+    bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct need needs[] = {
         {CURVE_GPU_HBM_CAPACITY, true},
@@ -54,12 +56,13 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_HOST_SYNC, true},
         {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
         {CURVE_HOST_DRAM_BANDWIDTH, link},
-        {CURVE_HOST_CORES, pool || stores || hybrid},
-        {CURVE_HOST_POOL_HANDOFF, (offload && m->manager == MANAGER_CPU) || hybrid},
+        {CURVE_HOST_CORES, gathers || stores || (pool && !on_node)},
+        {CURVE_HOST_NODE_THREADS, pool && on_node},
+        {CURVE_HOST_POOL_HANDOFF, pool},
         {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_PAGEABLE, pageable},
-        {CURVE_HOST_GATHER, offload && m->transfer == TRANSFER_GATHER_COPY},
+        {CURVE_HOST_GATHER, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
     };
     size_t count = 0;

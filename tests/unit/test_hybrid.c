@@ -193,6 +193,21 @@ static void pool_takes_as_long_as_its_longest_task(void **state)
     assert_true(pool_ns(OVERRIDES("trace=assumed:hit=75%,spread=10%")) > 10000 + 20000);
 }
 
+/* A NUMA node of 3 logical CPUs, one left to others: 2 heads for each thread. There is always one.
+ */
+static void pool_leaves_some_of_its_node_to_others(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.node_threads=3",
+                                       "mechanisms.pool_of=node", "mechanisms.pool_spare=1")),
+                     10000 + 40000);
+    assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.node_threads=3",
+                                       "mechanisms.pool_of=node", "mechanisms.pool_spare=7")),
+                     10000 + 80000);
+    assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "mechanisms.pool_spare=3")),
+                     10000 + 80000);
+}
+
 #define FLAT                                                                                       \
     "hardware.host.attention={value: 8GB/s, basis: assumed, range: [50%, 200%], source: made up}"
 
@@ -268,6 +283,7 @@ int main(void)
         cmocka_unit_test(nothing_kept_is_nothing_asked),
         cmocka_unit_test(blocks_leave_the_window_whole),
         cmocka_unit_test(pool_takes_as_long_as_its_longest_task),
+        cmocka_unit_test(pool_leaves_some_of_its_node_to_others),
         cmocka_unit_test(memory_bounds_the_pool),
         cmocka_unit_test(gpus_share_the_pool),
         cmocka_unit_test(each_side_holds_its_part),

@@ -50,7 +50,7 @@ static const char *const tiny_machine =
     " link: {h2d: 10GB/s, d2h: 10GB/s, duplex: 20GB/s, copy_latency: 2us, round_trip: 1us,"
     " zero_copy: 8GB/s, cta_in_flight: 1KiB, cpu_store: 4GB/s, coherent: 0, gpus_per_uplink: 1},"
     " host: {launch: 1us, graph_launch: 5us, copy_call: 1us, sync: 20us, dram_capacity: 10GB,"
-    " dram_bandwidth: 100GB/s, cores: 4, pool_handoff: 10us, lookup: 100ns, update: 200ns,"
+    " dram_bandwidth: 100GB/s, cores: 4, node_threads: 4, pool_handoff: 10us, lookup: 100ns, update: 200ns,"
     " gather: 5GB/s, attention: {points: [[1, 2GB/s], [4, 8GB/s]], basis: assumed,"
     " range: [50%, 200%], source: made up}, pageable: 1GB/s}}";
 
