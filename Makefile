@@ -17,6 +17,7 @@ RECORD ?=
 OPTIMIZE ?= -O2 -g
 WARNINGS ?= -Wall -Wextra -Wconversion
 WERROR   ?= -Werror
+NVCC     ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
 LIBS     ?= -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
 
 # ---- machinery -------------------------------------------------------------------------------
@@ -28,7 +29,12 @@ OUT     := build/$(VARIANT)
 LIBRARY := $(OUT)/libspillway.a
 PROGRAM := $(if $(filter release,$(VARIANT)),build/spillway,$(OUT)/spillway)
 
+HARNESS := $(PROGRAM)-calibrate
+MEASURE := $(OUT)/libcalibrate.a
+
 SOURCES := $(wildcard sim/*/*.c)
+MEASURES := $(filter-out %/main.c,$(wildcard hwprofiles/calibrate/*.c))
+KERNELS := $(wildcard hwprofiles/calibrate/*.cu)
 UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
@@ -36,9 +42,16 @@ BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
 
 # Contracted multiply-adds would make results differ between machines.
-ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Ihwprofiles $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
+# What runs on sm_80 (A100), 86 (A40, RTX 30), 89 (RTX 40), 90 (H100, H200), and PTX for later ones.
+CUDA_ARCHITECTURES = $(foreach sm,80 86 89 90,-gencode arch=compute_$(sm),code=sm_$(sm)) \
+                     -gencode arch=compute_90,code=compute_90
+CUDA_FLAGS = -std=c++17 -O2 -lineinfo -Isim -Ihwprofiles -D_GNU_SOURCE $(CUDA_ARCHITECTURES) \
+             -Xcompiler -Wall,-Wextra,-ffp-contract=off
+CUDA_LIBS = -L$(dir $(NVCC))../lib64 -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64) \
+            -cudart static -lcublas $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
 QUIET = $(if $(V),,@echo '  $@';)
 LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
@@ -46,12 +59,15 @@ CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all demo test bench fuzz capture study papers install compile_commands.json help clean
-.PHONY: packages units fuzzers
+.PHONY: all calibrate demo test bench fuzz capture study papers install compile_commands.json help clean
+.PHONY: packages units fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAM) ## build the program (the default)
+all: $(PROGRAM) $(HARNESS) ## build the program (the default)
+
+calibrate: all toolkit ## build the part that measures GPU and link (needs nvcc)
+	$(SUBMAKE) $(HARNESS)-cuda
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all
@@ -101,7 +117,7 @@ install: all ## install program, header, data, man page and completion below PRE
 
 compile_commands.json: ## write build/compile_commands.json for editors
 	@mkdir -p build
-	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c tests/*/*.c), \
+	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c hwprofiles/*/*.c tests/*/*.c), \
 	    printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
 	      '$(CURDIR)' '$(source)' '$(CC) $(ALL_CFLAGS) -c $(source)';) } | \
 	    sed '$$ s/,$$/\n]/' >build/compile_commands.json
@@ -115,20 +131,39 @@ clean: ## remove build/
 packages:
 	@tools/packages.sh
 
+toolkit:
+	@command -v $(NVCC) >/dev/null || { echo 'make calibrate needs nvcc, which is not on the PATH and not' \
+	    'in /usr/local/cuda/bin: install cuda-nvcc-13-0, cuda-cudart-dev-13-0 and libcublas-dev-13-0' \
+	    "from NVIDIA's repository (or Debian's nvidia-cuda-toolkit, in non-free), or say NVCC=PATH." \
+	    "Without it, 'spillway calibrate --host' measures the host alone." >&2; exit 1; }
+
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 
 $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
 	$(LINK)
 
+$(HARNESS): $(OUT)/hwprofiles/calibrate/main.o $(MEASURE) $(LIBRARY)
+	$(LINK)
+
+# groups_gpu.o stands before the library, whose groups_none.o is then not taken.
+$(HARNESS)-cuda: $(OUT)/hwprofiles/calibrate/main.o $(KERNELS:%.cu=$(OUT)/%.cu.o) $(MEASURE) $(LIBRARY)
+	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
+
 $(LIBRARY): $(SOURCES:%.c=$(OUT)/%.o)
 	$(QUIET) rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(LIBRARY)
+$(MEASURE): $(MEASURES:%.c=$(OUT)/%.o)
+	$(QUIET) rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/%.cu.o: %.cu Makefile
+	$(QUIET) mkdir -p $(@D) && $(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(MEASURE) $(LIBRARY)
 	$(LINK) -lcmocka
 
 # With a fuzzer, its main(); otherwise one that replays the corpus.
-$(OUT)/tests/fuzz/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.o $(LIBRARY) \
+$(OUT)/tests/fuzz/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.o $(MEASURE) $(LIBRARY) \
                           $(if $(filter-out fuzz,$(VARIANT)),$(OUT)/tests/fuzz/replay.o)
 	$(LINK) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)
 

@@ -8,9 +8,6 @@
 #ifndef CALIBRATE_FINDING_H
 #define CALIBRATE_FINDING_H
 
-#include "base/error.h"
-#include "base/units.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,20 +15,25 @@
 extern "C" {
 #endif
 
+#include "base/error.h"
+#include "base/units.h"
+
 struct found_point {
     double size;
     double median, p10, p90;
     uint32_t samples;
-    bool precise; /* the median's interval got as narrow as asked for */
+    bool precise;   /* the median's interval got as narrow as asked for */
+    double drift;   /* later half's median over the earlier's, less 1: clocks, neighbours */
+    uint32_t stray; /* samples three quartile distances or more outside the quartiles */
 };
 
 struct finding {
-    char name[64];     /* "link.h2d" */
-    char axis[16];     /* "" of a single figure */
+    char name[64]; /* "link.h2d" */
+    char axis[16]; /* "" of a single figure */
     enum unit unit;
     struct found_point *points; /* ascending by size */
-    uint32_t count;    /* 0: absent */
-    char note[256];    /* how it was measured, one line; of one that is absent: why */
+    uint32_t count, capacity;   /* of points; none: absent */
+    char note[256];             /* how it was measured, one line; of one that is absent: why */
 };
 
 struct findings {
@@ -44,6 +46,12 @@ struct findings {
 struct finding *findings_add(struct findings *findings, const char *name, const char *axis,
                              enum unit unit, struct error *why);
 const struct finding *findings_get(const struct findings *findings, const char *name);
+
+/* Is it a row of curves.def? */
+bool finding_is_curve(const struct finding *finding);
+
+/* Add a point, in its place; one of the same size is replaced. */
+bool finding_put(struct finding *finding, const struct found_point *point, struct error *why);
 
 /* Say how a figure was measured, or why it is absent. The finding is there already or is made. */
 bool findings_note(struct findings *findings, const char *name, const char *note,

@@ -3,16 +3,16 @@
 #ifndef CALIBRATE_GROUP_H
 #define CALIBRATE_GROUP_H
 
-#include "calibrate/measure.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+#include "calibrate/measure.h"
+
 struct group {
-    const char *name;        /* "host-gather" */
-    const char *what;        /* one line for --help and progress */
-    double share;            /* of the seconds that all groups of the part have */
+    const char *name; /* "host-gather" */
+    const char *what; /* one line for --help and progress */
+    double share;     /* of the seconds that all groups of the part have */
     /* Set up, measure_probes() one or more times, note, tear down. The effort's seconds are this
      * group's. */
     bool (*run)(const struct effort *effort, uint64_t seed, struct findings *findings,

@@ -11,9 +11,6 @@
 #ifndef CALIBRATE_MEASURE_H
 #define CALIBRATE_MEASURE_H
 
-#include "base/error.h"
-#include "calibrate/finding.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,8 +18,12 @@
 extern "C" {
 #endif
 
+#include "base/error.h"
+#include "calibrate/finding.h"
+
 struct probe {
-    const char *figure; /* name in curves.def ("host.gather"), or of an observation (finding.h) */
+    const char *figure; /* name in curves.def ("host.gather"), or of an observation that was added
+                         * to the findings before (findings_add()) */
     double size;        /* on the figure's axis; 0 for a single figure */
     void *state;        /* the group's own */
     /* Take one sample, in the unit of the figure (ns, bytes/s, ...), long enough for the clock
@@ -31,10 +32,12 @@ struct probe {
 };
 
 struct effort {
+    const char *name;     /* "quick" */
     uint32_t warmup;      /* samples of each probe that are thrown away */
     uint32_t least, most; /* samples of each probe */
     double precision;     /* half width of the median's interval, as a share of it */
-    double seconds;       /* of a whole call of measure_probes(); reached: what there is is kept */
+    double seconds;       /* of a whole call of measure_probes(); reached: what there is is kept,
+                           * at least one sample of each probe */
 };
 
 /* 90 seconds or 8 minutes for everything, shared among the groups. */

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every #include under sim/ points down: a folder uses itself and the folders in its row.
+# Every #include under sim/ and hwprofiles/ points down: a folder uses itself and the folders in its
+# row.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -16,14 +17,16 @@ BEGIN {
     may["store"]    = "base"
     may["study"]    = "store serve decode policy trace hardware model engine base"
     may["cli"]      = "study store serve decode policy trace hardware model engine base"
+    may["calibrate"] = "policy trace hardware model base"
     may["."]        = "cli base" # main.c
 }
 function folder_of(path) {
+    sub(/^(sim|hwprofiles)\//, "", path)
     return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "."
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, quoted, "\"")
-    from = folder_of(substr(FILENAME, length("sim/") + 1))
+    from = folder_of(FILENAME)
     to = folder_of(quoted[2])
     includes++
     if (!(from in may)) {
@@ -37,4 +40,4 @@ END {
     printf "%s", wrong
     print (wrong == "" && includes > 0 ? "ok" : "not ok") " 1 - includes_point_down"
     exit wrong != "" || includes == 0
-}' $(find sim -name '*.[ch]' -o -name '*.def')
+}' $(find sim hwprofiles -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def')

@@ -1,0 +1,104 @@
+#include "calibrate/finding.h"
+
+#include "base/array.h"
+#include "base/text.h"
+#include "hardware/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct finding *find(const struct findings *findings, const char *name)
+{
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (strcmp(findings->all[i].name, name) == 0) {
+            return &findings->all[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct curve_kind *find_curve(const char *name)
+{
+    for (size_t id = 0; id < CURVE_COUNT; id++) {
+        if (strcmp(curve_kinds[id].name, name) == 0) {
+            return &curve_kinds[id];
+        }
+    }
+    return NULL;
+}
+
+struct finding *findings_add(struct findings *findings, const char *name, const char *axis,
+                             enum unit unit, struct error *why)
+{
+    struct finding *found = find(findings, name);
+    size_t capacity = findings->capacity;
+    if (found != NULL) {
+        return found;
+    }
+    if (!array_reserve(&findings->all, &capacity, findings->count + 1, sizeof *findings->all,
+                       why)) {
+        return NULL;
+    }
+    findings->capacity = (uint32_t)capacity;
+    found = &findings->all[findings->count++];
+    const struct curve_kind *curve = find_curve(name);
+    *found = (struct finding){.unit = curve != NULL ? curve->unit : unit};
+    text_copy(found->name, sizeof found->name, name);
+    text_copy(found->axis, sizeof found->axis, curve != NULL ? curve->axis : axis);
+    return found;
+}
+
+const struct finding *findings_get(const struct findings *findings, const char *name)
+{
+    return find(findings, name);
+}
+
+bool findings_note(struct findings *findings, const char *name, const char *note, struct error *why)
+{
+    struct finding *found = findings_add(findings, name, "", UNIT_COUNT, why);
+    if (found == NULL) {
+        return false;
+    }
+    text_copy(found->note, sizeof found->note, note);
+    return true;
+}
+
+bool finding_is_curve(const struct finding *finding)
+{
+    return find_curve(finding->name) != NULL;
+}
+
+static uint32_t place_of(const struct finding *finding, double size)
+{
+    uint32_t at = 0;
+    while (at < finding->count && finding->points[at].size < size) {
+        at++;
+    }
+    return at;
+}
+
+bool finding_put(struct finding *finding, const struct found_point *point, struct error *why)
+{
+    uint32_t at = place_of(finding, point->size);
+    if (at == finding->count || finding->points[at].size != point->size) {
+        size_t capacity = finding->capacity;
+        if (!array_reserve(&finding->points, &capacity, finding->count + 1, sizeof *point, why)) {
+            return false;
+        }
+        finding->capacity = (uint32_t)capacity;
+        memmove(&finding->points[at + 1], &finding->points[at],
+                (finding->count - at) * sizeof *point);
+        finding->count++;
+    }
+    finding->points[at] = *point;
+    return true;
+}
+
+void findings_release(struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->count; i++) {
+        free(findings->all[i].points);
+    }
+    free(findings->all);
+    *findings = (struct findings){.all = NULL};
+}
