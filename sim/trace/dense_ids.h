@@ -1,5 +1,4 @@
-/* Ids of any kind, numbered 0, 1, 2 ... in the order in which they first come. Internal to this
- * folder. */
+/* Ids of any kind, numbered 0, 1, 2 ... in the order in which they first come. */
 #ifndef TRACE_DENSE_IDS_H
 #define TRACE_DENSE_IDS_H
 

@@ -237,7 +237,7 @@ static void lines_behind_a_fault_are_looked_at_one_by_one(void **state)
                                                            "0,0,0,0,~9,0.25\n"
                                                            "0,0,-1,0,query,0 0 0\n" /* 10 */);
     assert_false(trace_import_csv(csv, make_path(folder, "x.swt", swt), &complaints, &why));
-    assert_string_equal(why.found, "4 faults; nothing is imported");
+    assert_string_equal(why.found, "4 faults; nothing is read");
     assert_int_equal(complaints.count, 4);
     const int lines[] = {5, 7, 8, 10};
     for (size_t i = 0; i < 4; i++) {

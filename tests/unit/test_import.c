@@ -343,7 +343,7 @@ static void impossible_indices_are_told_by_place(void **state)
     const int64_t wrong[] = {1, 2, 3, -7, 5, INT64_C(1) << 40, 4, 1, 4, 1, 2, 3};
     struct file file =
         npy_file(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2, 3)}", wrong, 12, 8);
-    assert_refused(&import_npy, &file, &plain, 0, "3 faults; nothing is imported");
+    assert_refused(&import_npy, &file, &plain, 0, "3 faults; nothing is read");
     assert_int_equal(complaints.count, 3);
     assert_string_equal(complaints.shown[0].found, "token 0, layer 1, item 0: index -7");
     assert_string_equal(complaints.shown[1].found, "token 0, layer 1, item 2: index 1099511627776");
@@ -425,7 +425,7 @@ static void ten_faults_are_kept_and_all_are_counted(void **state)
     }
     struct file file = text_file(text);
     assert_refused(&import_columns, &file, &(struct import_options){.columns = "unit=1"}, 0,
-                   "13 faults; nothing is imported");
+                   "13 faults; nothing is read");
     assert_int_equal(complaints_shown(&complaints), 10);
     assert_int_equal(complaints.shown[9].line, 19);
 }

@@ -1,0 +1,100 @@
+/* A file of requests, line by line. */
+#include "serve/request_line.h"
+
+#include "base/array.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct reading {
+    struct csv_reader in;
+    struct request_line line;
+    double origin_s;
+    uint64_t limit;
+    struct complaints *complaints; /* the caller's */
+};
+
+static bool find_parser(struct reading *reading, request_parse *parse, bool *line_is_request,
+                        struct error *why)
+{
+    bool more;
+    if (!csv_reader_next(&reading->in, &more, why)) {
+        return false;
+    }
+    if (!more) {
+        return error_set(why, reading->in.path, 0, "no requests: the file is empty");
+    }
+    *parse = request_json_parser(&reading->in);
+    *line_is_request = *parse != NULL;
+    *parse = *parse != NULL ? *parse : request_csv_parser(&reading->in);
+    if (*parse == NULL) {
+        error_set(why, reading->in.path, reading->in.line, "no file of requests begins so");
+        return error_expect(why, "Mooncake's JSON lines, or a table with the head of Azure "
+                                 "(TIMESTAMP,ContextTokens,GeneratedTokens), BurstGPT "
+                                 "(Timestamp,Model,Request tokens,...) or vLLM "
+                                 "(arrived_at,num_prefill_tokens,num_decode_tokens)");
+    }
+    return true;
+}
+
+/* A line at fault is noted, and the next one read all the same. */
+static void take_line(struct reading *reading, request_parse parse, struct requests *requests)
+{
+    struct error fault;
+    if (!parse(&reading->in, &reading->line, &fault)) {
+        complaints_add(reading->complaints, &fault);
+    } else if (reading->line.failed) {
+        requests->skipped++;
+    } else if (!requests_add(requests, &reading->line, &reading->origin_s, &reading->in, &fault)) {
+        complaints_add(reading->complaints, &fault);
+    }
+}
+
+static bool read_lines(struct reading *reading, struct requests *requests, struct error *why)
+{
+    request_parse parse;
+    bool more, is_request;
+    if (!find_parser(reading, &parse, &is_request, why)) {
+        return false;
+    }
+    if (is_request) {
+        take_line(reading, parse, requests);
+    }
+    while (reading->limit == 0 || requests->count < reading->limit) {
+        if (!csv_reader_next(&reading->in, &more, why)) {
+            return false;
+        }
+        if (!more) {
+            break;
+        }
+        take_line(reading, parse, requests);
+    }
+    if (reading->complaints->count > 0) {
+        return complaints_fail(reading->complaints, reading->in.path, why);
+    }
+    return requests->count > 0 || error_set(why, reading->in.path, 0, "no requests");
+}
+
+bool requests_read(const char *path, uint64_t limit, struct requests *out,
+                   struct complaints *complaints, struct error *why)
+{
+    *out = (struct requests){.count = 0};
+    struct reading *reading = array_zeroed(1, sizeof *reading, why);
+    if (reading == NULL) {
+        return false;
+    }
+    reading->origin_s = NAN;
+    reading->limit = limit;
+    reading->complaints = complaints;
+    bool ok = csv_reader_open(&reading->in, path, why);
+    if (ok) {
+        ok = read_lines(reading, out, why);
+        csv_reader_close(&reading->in);
+    }
+    free(reading);
+    if (!ok) {
+        requests_release(out);
+    }
+    return ok;
+}

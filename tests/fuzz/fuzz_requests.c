@@ -1,0 +1,59 @@
+/* Any bytes as a file of requests: refused with a reason, or a list that keeps what requests.h
+ * promises. */
+#include "serve/requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void require(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+static void check_chunks(const struct requests *requests, const struct request *request)
+{
+    uint32_t before = UINT32_MAX;
+    uint32_t tokens = 0;
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        uint32_t chunk = requests->chunks[request->first_chunk + i];
+        require(chunk < requests->ids.count && requests->kind[chunk].before == before);
+        tokens += requests->kind[chunk].tokens;
+        before = chunk;
+    }
+    require(request->chunks == 0 || tokens == request->prompt);
+}
+
+static void check(const struct requests *requests)
+{
+    int64_t before = 0;
+    require(requests->count > 0);
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct request *request = &requests->all[i];
+        require(request->arrival_ns >= before && request->prompt > 0 && request->output > 0);
+        check_chunks(requests, request);
+        before = request->arrival_ns;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    struct error why;
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    int file = memfd_create("fuzz.requests", 0);
+    require(file >= 0 && write(file, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (requests_read(path, 0, &requests, &complaints, &why)) {
+        check(&requests);
+    } else {
+        require(why.found[0] != '\0');
+    }
+    requests_release(&requests);
+    close(file);
+    return 0;
+}
