@@ -77,74 +77,129 @@ static uint32_t recorded_recent(const struct trace_header *header, const struct 
     return plan->recent_scales ? (uint32_t)llround(share * header->context) : plan->recent;
 }
 
-static bool job_init(struct replay_job *job, const struct trace *trace,
-                     const struct replay_plan *plan, struct ledger *ledger, struct error *why)
+static bool check_steps(const struct trace *trace, const struct replay_plan *plan,
+                        struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    uint64_t steps = (uint64_t)plan->warmup + plan->steps;
-    if (steps > header->steps) {
-        error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
-                  plan->warmup, plan->steps, header->steps);
-        return error_expect(why, "at most %u steps", header->steps);
+    if ((uint64_t)plan->warmup + plan->steps <= header->steps) {
+        return true;
     }
+    error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
+              plan->warmup, plan->steps, header->steps);
+    return error_expect(why, "at most %u steps", header->steps);
+}
+
+/* What all plans have in common. */
+static bool job_describe(struct replay_job *job, const struct trace *trace,
+                         const struct replay_plan *plan, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
     uint32_t wanted = header->keep;
-    if (!plan->policy->chooses_own && !replay_wanted(trace, plan->selection, &wanted, why)) {
+    if (!check_steps(trace, plan, why) ||
+        (!plan->policy->chooses_own && !replay_wanted(trace, plan->selection, &wanted, why))) {
         return false;
     }
     *job = (struct replay_job){
         .trace = trace,
         .header = header,
         .plan = plan,
-        .ledger = ledger,
         .shape = demand_shape(header, wanted, plan->sinks, recorded_recent(header, plan)),
-        .capacity = replay_units(header, plan->capacity),
-        .sequences = plan->batch < header->sequences ? plan->batch : header->sequences,
         .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
     };
     return true;
 }
 
-static void sum_totals(const struct replay_job *job)
+static bool add_part(struct replay_job *job, const struct replay_plan *plan, struct ledger *ledger,
+                     struct error *why)
 {
-    job->ledger->cache_filled = true;
-    for (uint32_t source = 0; source < job->header->layers; source++) {
-        const struct replay_totals *totals = &job->totals[source];
-        job->ledger->cache_filled = job->ledger->cache_filled && totals->filled;
-        job->ledger->demand_wanted += totals->wanted;
-        job->ledger->demand_hit += totals->hit;
+    uint32_t recorded = job->header->sequences;
+    struct replay_part *part = &job->parts[job->part_count];
+    *part = (struct replay_part){
+        .plan = plan,
+        .ledger = ledger,
+        .capacity = replay_units(job->header, plan->capacity),
+        .sequences = plan->batch < recorded ? plan->batch : recorded,
+        .totals = array_zeroed(job->header->layers, sizeof *part->totals, why),
+    };
+    job->part_count++;
+    job->sequences = part->sequences > job->sequences ? part->sequences : job->sequences;
+    return part->totals != NULL && ledger_reserve(ledger, plan->steps, plan->layers, why);
+}
+
+static bool add_parts(struct replay_job *job, const struct replay_plan *plans, uint32_t count,
+                      struct ledger *ledgers, struct error *why)
+{
+    job->parts = array_zeroed(count, sizeof *job->parts, why);
+    bool good = job->parts != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = add_part(job, &plans[i], &ledgers[i], why);
     }
+    return good;
+}
+
+static void job_release(struct replay_job *job)
+{
+    for (uint32_t i = 0; i < job->part_count; i++) {
+        free(job->parts[i].totals);
+    }
+    free(job->parts);
+}
+
+static bool run_layers(struct replay_job *job, uint32_t threads, struct error *why)
+{
+    threads = parallel_threads(threads);
+    job->scratch = array_zeroed(threads, sizeof *job->scratch, why);
+    if (job->scratch == NULL) {
+        return false;
+    }
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_init(&job->scratch[t].frame);
+        demand_buffer_init(&job->scratch[t].buffer);
+    }
+    parallel_item item = job->plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks;
+    bool good = parallel_for(job->header->layers, threads, item, job, why);
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_release(&job->scratch[t].frame);
+        demand_buffer_release(&job->scratch[t].buffer);
+    }
+    free(job->scratch);
+    return good;
+}
+
+static void finish_part(const struct replay_job *job, const struct replay_part *part)
+{
+    part->ledger->cache_filled = true;
+    for (uint32_t source = 0; source < job->header->layers; source++) {
+        const struct replay_totals *totals = &part->totals[source];
+        part->ledger->cache_filled = part->ledger->cache_filled && totals->filled;
+        part->ledger->demand_wanted += totals->wanted;
+        part->ledger->demand_hit += totals->hit;
+    }
+    replay_load_whole(part->plan, part->ledger);
+}
+
+bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                    uint32_t threads, struct ledger *ledgers, struct error *why)
+{
+    struct replay_job job;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!replay_check(&plans[i], why)) {
+            return false;
+        }
+    }
+    if (!job_describe(&job, trace, plans, why)) {
+        return false;
+    }
+    bool good = add_parts(&job, plans, count, ledgers, why) && run_layers(&job, threads, why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        finish_part(&job, &job.parts[i]);
+    }
+    job_release(&job);
+    return good;
 }
 
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why)
 {
-    struct replay_job job;
-    if (!replay_check(plan, why) || !job_init(&job, trace, plan, ledger, why) ||
-        !ledger_reserve(ledger, plan->steps, plan->layers, why)) {
-        return false;
-    }
-    threads = parallel_threads(threads);
-    job.scratch = array_zeroed(threads, sizeof *job.scratch, why);
-    job.totals = job.scratch ? array_zeroed(job.header->layers, sizeof *job.totals, why) : NULL;
-    bool good = job.totals != NULL;
-    for (uint32_t t = 0; good && t < threads; t++) {
-        trace_frame_init(&job.scratch[t].frame);
-        demand_buffer_init(&job.scratch[t].buffer);
-    }
-    if (good) {
-        good =
-            parallel_for(job.header->layers, threads,
-                         plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks, &job, why);
-        for (uint32_t t = 0; t < threads; t++) {
-            trace_frame_release(&job.scratch[t].frame);
-            demand_buffer_release(&job.scratch[t].buffer);
-        }
-    }
-    if (good) {
-        sum_totals(&job);
-        replay_load_whole(plan, ledger);
-    }
-    free(job.scratch);
-    free(job.totals);
-    return good;
+    return replay_run_all(trace, plan, 1, threads, ledger, why);
 }

@@ -94,6 +94,13 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
 
+/* The same of `count` plans that differ in capacity, in batch, in heads and in what of these follows
+ * (threads of the CPU, whole layers, what is recomputed), and in nothing else: the trace is read
+ * once for all, and each head is run through caches of all capacities that are wanted of it.
+ * `ledgers` has one for each, which is the one that replay_run() would write. */
+bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                    uint32_t threads, struct ledger *ledgers, struct error *why);
+
 /* A ledger without a trace: `assumed:hit=93%,spread=5%`. Each offloaded (layer, head) has one hit
  * ratio for all steps and sequences: an equal slice of a beta distribution of that mean and
  * standard deviation, dealt in a fixed shuffled order under `seed`. Mass is 1, nothing is reused,

@@ -37,8 +37,10 @@ struct wishes {
 /* A source layer and the target layers [first, end) that read it. */
 struct layer {
     const struct replay_job *job;
+    const struct replay_part *part; /* that is played */
     uint32_t source, first, end;
-    uint32_t blocks, capacity, sinks, recent; /* blocks */
+    uint32_t blocks, sinks, recent; /* blocks */
+    uint32_t capacity;              /* the same, of the part */
     uint32_t total;                           /* steps, warm-up and all */
     struct wishes *wishes;                    /* [source KV heads][total] */
     struct wish *wish;
@@ -81,10 +83,16 @@ static void size_blocks(struct layer *layer)
     uint32_t units = job->header->units, end = job->shape.end_unit;
     double blocks = fmin(round((double)plan->context / plan->manager_unit), units);
     layer->blocks = blocks < 1 ? 1 : (uint32_t)blocks;
-    double capacity = round(fmin(plan->capacity, 1) * layer->blocks);
-    layer->capacity = plan->capacity > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
     layer->sinks = block_of(layer, job->shape.first_unit);
     layer->recent = end > 0 ? layer->blocks - 1 - block_of(layer, end - 1) : layer->blocks;
+}
+
+/* Play this part from now on. */
+static void take_part(struct layer *layer, const struct replay_part *part)
+{
+    double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
+    layer->part = part;
+    layer->capacity = share > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
 }
 
 /* The caller releases it, on failure too. */
@@ -176,7 +184,7 @@ static bool read_sequence(struct layer *layer, uint32_t sequence, struct replay_
 
 static bool is_offloaded(const struct layer *layer, uint32_t target, uint32_t head)
 {
-    const struct replay_plan *plan = layer->job->plan;
+    const struct replay_plan *plan = layer->part->plan;
     return plan->heads[(size_t)target * plan->kv_heads + head].offloaded;
 }
 
@@ -295,8 +303,8 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
         bool full = play_step(layer, group, policy, step);
         filled = step + 1 == plan->warmup ? full : filled;
     }
-    struct replay_totals *totals = &layer->job->totals[layer->source];
-    uint32_t copies = replay_copies(layer->job, sequence);
+    struct replay_totals *totals = &layer->part->totals[layer->source];
+    uint32_t copies = replay_copies(layer->part, sequence);
     totals->filled = totals->filled && filled;
     totals->wanted += copies * layer->wanted;
     totals->hit += copies * layer->hit;
@@ -311,8 +319,8 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
 static bool add_group(struct layer *layer, const struct group *group, uint32_t sequence,
                       struct error *why)
 {
-    const struct replay_job *job = layer->job;
-    uint32_t copies = replay_copies(job, sequence), offloaded = 0;
+    const struct replay_part *part = layer->part;
+    uint32_t copies = replay_copies(part, sequence), offloaded = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         offloaded += is_offloaded(layer, group->target, head);
     }
@@ -324,15 +332,15 @@ static bool add_group(struct layer *layer, const struct group *group, uint32_t s
     }
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            replay_add_copies(job, group->target, layer->rows + (size_t)head * job->plan->steps, 0,
-                              copies);
+            replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
+                              0, copies);
         }
     }
-    replay_add_copies(job, group->target, layer->manager, 0, copies);
+    replay_add_copies(part, group->target, layer->manager, 0, copies);
     return true;
 }
 
-static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *why)
+static bool add_part(struct layer *layer, uint32_t sequence, struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t together = plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
@@ -346,11 +354,24 @@ static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *w
     return good;
 }
 
+static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    bool good = true;
+    for (uint32_t i = 0; good && i < job->part_count; i++) {
+        take_part(layer, &job->parts[i]);
+        good = sequence >= job->parts[i].sequences || add_part(layer, sequence, why);
+    }
+    return good;
+}
+
 bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     const struct replay_job *job = context;
     struct layer layer;
-    job->totals[index].filled = true;
+    for (uint32_t part = 0; part < job->part_count; part++) {
+        job->parts[part].totals[index].filled = true;
+    }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
         good = read_sequence(&layer, q, &job->scratch[thread], why) && add_sequence(&layer, q, why);

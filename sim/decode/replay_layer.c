@@ -1,5 +1,6 @@
 /* The heads of a source layer are replayed tile by tile, head by head, one cache for each distinct
- * setting that target heads ask for; then what came out is added to the target layers' rows.
+ * setting that target heads ask for, in each size that a part gives them; then what came out is
+ * added to the target layers' rows of each part.
  *
  * A source head is asked in two ways, with the true query or with an approximate one that
  * speculates: each is a stream of demands, 2 * head + (approximate). Target layers choose, so that
@@ -16,6 +17,7 @@
 #include "base/array.h"
 #include "decode/cpu_heads.h"
 #include "policy/next_use.h"
+#include "policy/sizes.h"
 #include "trace/mapping.h"
 
 #include <math.h>
@@ -23,15 +25,22 @@
 
 #define NONE UINT32_MAX
 
-/* One cache over one stream, and what it did for one (sequence, target head). */
-struct instance {
-    uint32_t stream;
-    float importance;
-    uint32_t next; /* instance of the same stream, or NONE */
-    struct policy *policy;
+/* What a cache did for one (sequence, target head). */
+struct record {
     struct ledger_row *rows; /* [steps] owned */
     bool filled;
     uint64_t wanted, hit; /* units of the trace over reported steps */
+};
+
+/* Caches of several sizes over one stream. */
+struct instance {
+    uint32_t stream;
+    float importance;
+    uint32_t next;        /* instance of the same stream, or NONE */
+    uint32_t *capacities; /* [count] ascending, owned */
+    uint32_t count;
+    struct policy_sizes *caches;
+    struct record *records; /* [count] owned */
 };
 
 /* A source layer and the target layers [first, end) that read it. */
@@ -42,27 +51,31 @@ struct layer {
     uint32_t count;
     uint32_t streams;          /* 2 * source KV heads */
     uint32_t *first_of_stream; /* [streams] instance or NONE */
-    uint32_t *instance_of;     /* [target layer - first][target KV head] instance or NONE */
+    uint32_t *instance_of;     /* [part][target layer - first][target KV head] instance or NONE */
     float *importance;         /* [query heads of a group] */
     struct next_use *future;   /* [streams] of the sequence; empty where nothing asks */
     uint64_t *for_cpu;         /* [target KV heads] tokens of one step, scratch */
     struct ledger_row *tasks;  /* [steps] of the CPU's tasks, scratch */
+    struct outcome *outcomes;  /* [parts] of an instance's caches, scratch */
 };
 
 /* What to do with the demand of one stream at one step. */
 typedef bool (*demand_visit)(struct layer *layer, uint32_t stream, uint32_t step,
                              const struct demand *demand, struct error *why);
 
-static uint32_t *assigned_instance(const struct layer *layer, uint32_t target, uint32_t head)
+static uint32_t *assigned_instance(const struct layer *layer, uint32_t part, uint32_t target,
+                                   uint32_t head)
 {
-    return &layer->instance_of[(size_t)(target - layer->first) * layer->job->plan->kv_heads + head];
+    size_t row = (size_t)part * (layer->end - layer->first) + target - layer->first;
+    return &layer->instance_of[row * layer->job->plan->kv_heads + head];
 }
 
 /* The first layer's query is known only when it runs, and nothing asks for what is loaded whole. */
-static bool speculates(const struct replay_job *job, uint32_t target)
+static bool speculates(const struct replay_job *job, const struct replay_plan *plan,
+                       uint32_t target)
 {
-    return job->plan->speculates && job->header->has_approximate && target > 0 &&
-           target >= job->plan->whole_layers;
+    return plan->speculates && job->header->has_approximate && target > 0 &&
+           target >= plan->whole_layers;
 }
 
 /* The instance of this stream and importance, a new one if there is none. */
@@ -78,13 +91,10 @@ static uint32_t find_instance(struct layer *layer, uint32_t stream, float import
     return layer->first_of_stream[stream] = layer->count++;
 }
 
-static void assign_instances(struct layer *layer)
+static void assign_part(struct layer *layer, uint32_t part)
 {
     const struct replay_job *job = layer->job;
-    const struct replay_plan *plan = job->plan;
-    for (uint32_t stream = 0; stream < layer->streams; stream++) {
-        layer->first_of_stream[stream] = NONE;
-    }
+    const struct replay_plan *plan = job->parts[part].plan;
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
             const struct replay_head *wish = &plan->heads[(size_t)target * plan->kv_heads + head];
@@ -92,18 +102,92 @@ static void assign_instances(struct layer *layer)
             replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
                           &source_layer, &source_head, &shift);
             float importance = plan->policy->needs_queries ? wish->importance : 0;
-            uint32_t stream = 2 * source_head + speculates(job, target);
-            *assigned_instance(layer, target, head) =
+            uint32_t stream = 2 * source_head + speculates(job, plan, target);
+            *assigned_instance(layer, part, target, head) =
                 wish->offloaded ? find_instance(layer, stream, importance) : NONE;
         }
     }
 }
 
+static void assign_instances(struct layer *layer)
+{
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        layer->first_of_stream[stream] = NONE;
+    }
+    for (uint32_t part = 0; part < layer->job->part_count; part++) {
+        assign_part(layer, part);
+    }
+}
+
+/* Does a part read this instance? */
+static bool reads(const struct layer *layer, uint32_t part, uint32_t instance)
+{
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        for (uint32_t head = 0; head < layer->job->plan->kv_heads; head++) {
+            if (*assigned_instance(layer, part, target, head) == instance) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The number of a size among an instance's; `count` when it is not there. */
+static uint32_t find_size(const struct instance *instance, uint32_t capacity)
+{
+    uint32_t i = 0;
+    while (i < instance->count && instance->capacities[i] != capacity) {
+        i++;
+    }
+    return i;
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sizes that the parts which read the instance give it. */
+static bool take_sizes(struct layer *layer, uint32_t number, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    struct instance *instance = &layer->instances[number];
+    instance->capacities = array_zeroed(job->part_count, sizeof(uint32_t), why);
+    for (uint32_t part = 0; instance->capacities != NULL && part < job->part_count; part++) {
+        uint32_t capacity = job->parts[part].capacity;
+        if (reads(layer, part, number) && find_size(instance, capacity) == instance->count) {
+            instance->capacities[instance->count++] = capacity;
+        }
+    }
+    if (instance->capacities != NULL) {
+        qsort(instance->capacities, instance->count, sizeof(uint32_t), compare_units);
+    }
+    instance->records = instance->capacities != NULL
+                            ? array_zeroed(instance->count, sizeof *instance->records, why)
+                            : NULL;
+    bool good = instance->records != NULL;
+    for (uint32_t i = 0; good && i < instance->count; i++) {
+        instance->records[i].rows = array_zeroed(job->plan->steps, sizeof(struct ledger_row), why);
+        good = instance->records[i].rows != NULL;
+    }
+    return good;
+}
+
+static void instance_release(struct instance *instance)
+{
+    for (uint32_t i = 0; instance->records != NULL && i < instance->count; i++) {
+        free(instance->records[i].rows);
+    }
+    policy_sizes_destroy(instance->caches);
+    free(instance->records);
+    free(instance->capacities);
+}
+
 static void layer_release(struct layer *layer)
 {
     for (uint32_t i = 0; i < layer->count; i++) {
-        policy_destroy(layer->instances[i].policy);
-        free(layer->instances[i].rows);
+        instance_release(&layer->instances[i]);
     }
     for (uint32_t stream = 0; layer->future && stream < layer->streams; stream++) {
         next_use_release(&layer->future[stream]);
@@ -115,6 +199,7 @@ static void layer_release(struct layer *layer)
     free(layer->importance);
     free(layer->for_cpu);
     free(layer->tasks);
+    free(layer->outcomes);
 }
 
 /* The caller releases it, on failure too. */
@@ -130,24 +215,23 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         .end = mapping_first(plan->layers, header->layers, (uint64_t)source + 1),
         .streams = 2 * header->kv_heads,
     };
-    size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads;
+    size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads * job->part_count;
     if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
         !(layer->first_of_stream = array_zeroed(layer->streams, sizeof(uint32_t), why)) ||
         !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
         !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
         !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why)) ||
         !(layer->for_cpu = array_zeroed(plan->kv_heads, sizeof *layer->for_cpu, why)) ||
-        !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why))) {
+        !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why)) ||
+        !(layer->outcomes = array_zeroed(job->part_count, sizeof *layer->outcomes, why))) {
         return false;
     }
     assign_instances(layer);
-    for (uint32_t i = 0; i < layer->count; i++) {
-        layer->instances[i].rows = array_zeroed(plan->steps, sizeof(struct ledger_row), why);
-        if (layer->instances[i].rows == NULL) {
-            return false;
-        }
+    bool good = true;
+    for (uint32_t i = 0; good && i < layer->count; i++) {
+        good = take_sizes(layer, i, why);
     }
-    return true;
+    return good;
 }
 
 /* Empty caches for the next sequence. */
@@ -157,7 +241,6 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
     const struct trace_header *header = job->header;
     uint32_t group = header->query_heads / header->kv_heads;
     struct policy_env env = {.blocks = header->units,
-                             .capacity = job->capacity,
                              .wanted = job->shape.wanted,
                              .order = job->plan->order,
                              .sinks = job->shape.first_unit,
@@ -174,13 +257,16 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
         env.seed =
             replay_seed(job->plan->seed, header, sequence, layer->source, instance->stream / 2);
         env.next_use = layer->future[instance->stream].access;
-        policy_destroy(instance->policy);
-        instance->policy = policy_create(job->plan->policy, job->plan->policy_values, &env, why);
-        if (instance->policy == NULL) {
+        policy_sizes_destroy(instance->caches);
+        instance->caches = policy_sizes_create(job->plan->policy, job->plan->policy_values, &env,
+                                               instance->capacities, instance->count, why);
+        if (instance->caches == NULL) {
             return false;
         }
-        instance->filled = false;
-        instance->wanted = instance->hit = 0;
+        for (uint32_t size = 0; size < instance->count; size++) {
+            struct record *record = &instance->records[size];
+            *record = (struct record){.rows = record->rows};
+        }
     }
     return true;
 }
@@ -214,20 +300,24 @@ struct ledger_row replay_row(const struct replay_job *job, float window_mass,
     };
 }
 
-static void replay_step(const struct replay_job *job, struct instance *instance, uint32_t step,
+static void replay_step(struct layer *layer, struct instance *instance, uint32_t step,
                         const struct demand *demand)
 {
-    struct outcome outcome;
-    policy_access(instance->policy, demand, &outcome);
-    if (step + 1 == job->plan->warmup) {
-        uint32_t held, most;
-        policy_footprint(instance->policy, &held, &most);
-        instance->filled = held == job->capacity || outcome.admitted == outcome.evicted;
-    }
-    if (step >= job->plan->warmup) {
-        instance->rows[step - job->plan->warmup] = replay_row(job, demand->window_mass, &outcome);
-        instance->wanted += outcome.hit + outcome.missed + outcome.for_cpu;
-        instance->hit += outcome.hit;
+    const struct replay_job *job = layer->job;
+    policy_sizes_access(instance->caches, demand, layer->outcomes);
+    for (uint32_t size = 0; size < instance->count; size++) {
+        const struct outcome *outcome = &layer->outcomes[size];
+        struct record *record = &instance->records[size];
+        if (step + 1 == job->plan->warmup) {
+            uint32_t held = policy_sizes_held(instance->caches, size);
+            record->filled =
+                held == instance->capacities[size] || outcome->admitted == outcome->evicted;
+        }
+        if (step >= job->plan->warmup) {
+            record->rows[step - job->plan->warmup] = replay_row(job, demand->window_mass, outcome);
+            record->wanted += outcome->hit + outcome->missed + outcome->for_cpu;
+            record->hit += outcome->hit;
+        }
     }
 }
 
@@ -236,7 +326,7 @@ static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
 {
     (void)why;
     for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
-        replay_step(layer->job, &layer->instances[i], step, demand);
+        replay_step(layer, &layer->instances[i], step, demand);
     }
     return true;
 }
@@ -313,7 +403,7 @@ static bool check_instances(const struct layer *layer, struct error *why)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < layer->count; i++) {
-        good = policy_check(layer->instances[i].policy, why);
+        good = policy_sizes_check(layer->instances[i].caches, why);
     }
     return good;
 }
@@ -328,14 +418,14 @@ static bool replay_sequence(struct layer *layer, uint32_t sequence, struct repla
            check_instances(layer, why);
 }
 
-void replay_add_copies(const struct replay_job *job, uint32_t target, const struct ledger_row *rows,
-                       uint32_t shift, uint32_t copies)
+void replay_add_copies(const struct replay_part *part, uint32_t target,
+                       const struct ledger_row *rows, uint32_t shift, uint32_t copies)
 {
-    uint32_t layers = job->plan->layers, steps = job->plan->steps;
+    uint32_t layers = part->plan->layers, steps = part->plan->steps;
     for (uint64_t by = 0; by < steps; by++) {
         uint32_t times = mapping_first(copies, steps, by + 1) - mapping_first(copies, steps, by);
         for (uint64_t s = 0; times > 0 && s < steps; s++) {
-            ledger_add(&job->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
+            ledger_add(&part->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
                        times);
         }
     }
@@ -351,49 +441,71 @@ static uint32_t shift_of(const struct layer *layer, uint32_t target, uint32_t he
     return shift;
 }
 
+/* What the cache of a part's target head did; NULL of one that is resident. */
+static const struct record *record_of(const struct layer *layer, uint32_t part, uint32_t target,
+                                      uint32_t head)
+{
+    uint32_t i = *assigned_instance(layer, part, target, head);
+    if (i == NONE) {
+        return NULL;
+    }
+    const struct instance *instance = &layer->instances[i];
+    return &instance->records[find_size(instance, layer->job->parts[part].capacity)];
+}
+
 /* The CPU's tasks over the offloaded heads of one sequence, of which there are `heads`, all shifted
  * alike by its place in the batch: so tasks are added as a head's rows are. */
-static void compose_tasks(struct layer *layer, uint32_t target, uint32_t heads, uint32_t copies)
+static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, uint32_t heads,
+                          uint32_t copies)
 {
-    const struct replay_plan *plan = layer->job->plan;
+    const struct replay_plan *plan = layer->job->parts[part].plan;
     uint64_t each = cpu_heads_each((uint64_t)heads * plan->batch, plan->cpu_threads);
     for (uint32_t s = 0; s < plan->steps; s++) {
         uint32_t count = 0;
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
-            uint32_t i = *assigned_instance(layer, target, head);
-            if (i != NONE) {
+            const struct record *record = record_of(layer, part, target, head);
+            if (record != NULL) {
                 uint32_t at = (s + shift_of(layer, target, head)) % plan->steps;
-                layer->for_cpu[count++] = layer->instances[i].rows[at].for_cpu;
+                layer->for_cpu[count++] = record->rows[at].for_cpu;
             }
         }
         layer->tasks[s] = (struct ledger_row){0};
         cpu_heads_pad(layer->for_cpu, count, each, &layer->tasks[s].for_cpu_padded,
                       &layer->tasks[s].for_cpu_worst);
     }
-    replay_add_copies(layer->job, target, layer->tasks, 0, copies);
+    replay_add_copies(&layer->job->parts[part], target, layer->tasks, 0, copies);
 }
 
-/* Add what a sequence's replay gave to the target layers. */
-static void compose_sequence(struct layer *layer, uint32_t sequence)
+/* Add what a sequence's replay gave to a part's target layers. */
+static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence)
 {
-    const struct replay_job *job = layer->job;
-    struct replay_totals *totals = &job->totals[layer->source];
-    uint32_t copies = replay_copies(job, sequence);
+    const struct replay_part *part = &layer->job->parts[number];
+    struct replay_totals *totals = &part->totals[layer->source];
+    uint32_t copies = replay_copies(part, sequence);
     for (uint32_t target = layer->first; target < layer->end; target++) {
         uint32_t heads = 0;
-        for (uint32_t head = 0; head < job->plan->kv_heads; head++) {
-            uint32_t i = *assigned_instance(layer, target, head);
-            if (i != NONE) {
-                replay_add_copies(layer->job, target, layer->instances[i].rows,
-                                  shift_of(layer, target, head), copies);
+        for (uint32_t head = 0; head < part->plan->kv_heads; head++) {
+            const struct record *record = record_of(layer, number, target, head);
+            if (record != NULL) {
+                replay_add_copies(part, target, record->rows, shift_of(layer, target, head),
+                                  copies);
                 heads++;
-                totals->filled = totals->filled && layer->instances[i].filled;
-                totals->wanted += copies * layer->instances[i].wanted;
-                totals->hit += copies * layer->instances[i].hit;
+                totals->filled = totals->filled && record->filled;
+                totals->wanted += copies * record->wanted;
+                totals->hit += copies * record->hit;
             }
         }
-        if (job->plan->cpu_threads > 0 && heads > 0) {
-            compose_tasks(layer, target, heads, copies);
+        if (part->plan->cpu_threads > 0 && heads > 0) {
+            compose_tasks(layer, number, target, heads, copies);
+        }
+    }
+}
+
+static void compose_sequence(struct layer *layer, uint32_t sequence)
+{
+    for (uint32_t part = 0; part < layer->job->part_count; part++) {
+        if (sequence < layer->job->parts[part].sequences) {
+            compose_part(layer, part, sequence);
         }
     }
 }
@@ -402,7 +514,9 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
 {
     const struct replay_job *job = context;
     struct layer layer;
-    job->totals[index].filled = true;
+    for (uint32_t part = 0; part < job->part_count; part++) {
+        job->parts[part].totals[index].filled = true;
+    }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
         good = replay_sequence(&layer, q, &job->scratch[thread], why);

@@ -17,18 +17,26 @@ struct replay_totals {
     uint64_t wanted, hit;
 };
 
+/* One of the plans that replay together, and where its ledger goes. */
+struct replay_part {
+    const struct replay_plan *plan;
+    struct ledger *ledger;
+    uint32_t capacity;            /* units */
+    uint32_t sequences;           /* of the trace that are read */
+    struct replay_totals *totals; /* one a source layer */
+};
+
 /* A replay: what is the same for all its layers. */
 struct replay_job {
     const struct trace *trace;
     const struct trace_header *header;
-    const struct replay_plan *plan;
-    struct ledger *ledger;
+    const struct replay_plan *plan; /* for what all parts have in common */
+    struct replay_part *parts;
+    uint32_t part_count;
     struct demand_shape shape;
-    uint32_t capacity;              /* units */
-    uint32_t sequences;             /* of the trace that are read */
+    uint32_t sequences;             /* of the trace that any part reads */
     double tokens;                  /* of the target for a unit of the trace */
     struct replay_scratch *scratch; /* one a thread */
-    struct replay_totals *totals;   /* one a source layer */
 };
 
 /* The row of one pair whose outcome this is, in the target's tokens. */
@@ -37,13 +45,13 @@ struct ledger_row replay_row(const struct replay_job *job, float window_mass,
 
 /* Add a target layer's `rows` [steps], moved by `shift`, for the `copies` sequences of the batch
  * that read one recorded one: copy c is shifted by floor(c * steps / copies) more. */
-void replay_add_copies(const struct replay_job *job, uint32_t target, const struct ledger_row *rows,
-                       uint32_t shift, uint32_t copies);
+void replay_add_copies(const struct replay_part *part, uint32_t target,
+                       const struct ledger_row *rows, uint32_t shift, uint32_t copies);
 
-/* Sequences of the batch that read recorded sequence `sequence`. */
-static inline uint32_t replay_copies(const struct replay_job *job, uint32_t sequence)
+/* Sequences of the batch that read recorded sequence `sequence`, which the part reads. */
+static inline uint32_t replay_copies(const struct replay_part *part, uint32_t sequence)
 {
-    return (job->plan->batch - sequence + job->sequences - 1) / job->sequences;
+    return (part->plan->batch - sequence + part->sequences - 1) / part->sequences;
 }
 
 /* The replay of source layer `index`, an item of parallel_for() over a struct replay_job. Writes

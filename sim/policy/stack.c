@@ -14,6 +14,7 @@
 #include "policy/stack.h"
 
 #include "base/array.h"
+#include "policy/bits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,15 +86,6 @@ void stack_destroy(struct stack *stack)
         free(stack->deep);
         free(stack);
     }
-}
-
-/* Bits set; compilers call a function for it unless told of a newer processor. */
-static inline uint32_t bits_set(uint64_t word)
-{
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
-    return (uint32_t)(word * 0x0101010101010101 >> 56);
 }
 
 /* The marks from `place` on, those not reached included; `removed` is 1 to remove its own. */

@@ -621,6 +621,58 @@ static void threads_do_not_change_a_byte(void **state)
     trace_close(trace);
 }
 
+enum { TOGETHER = 7 };
+
+/* Plans of one trace that differ in all that may. */
+static void differ(const char *policy, struct replay_head heads[TOGETHER][LAYERS * HEADS],
+                   struct replay_plan plans[TOGETHER])
+{
+    static const double capacities[TOGETHER] = {.35, 0, .35, 1, .05, .6, .8};
+    static const uint32_t batches[TOGETHER] = {1, 5, 2, 1, 3, 1, 8};
+    for (uint32_t i = 0; i < TOGETHER; i++) {
+        plans[i] = random_plan(policy, heads[i]);
+        plans[i].capacity = fmax(capacities[i], plans[i].policy->needs_queries ? .2 : 0);
+        plans[i].batch = batches[i];
+        plans[i].cpu_threads = i % 3;
+        plans[i].whole_layers = i == 5;
+        plans[i].speculates = true;
+        for (uint32_t head = 0; head < LAYERS * HEADS; head++) {
+            heads[i][head].offloaded = i == 0 || head % (i + 1) != 0;
+            heads[i][head].importance = (float)((head + i / 3) % 3) / 2;
+        }
+    }
+}
+
+static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct trace *trace = open_random_trace(seed, -1);
+        for (size_t p = 0; policies[p] != NULL; p++) {
+            struct replay_head heads[TOGETHER][LAYERS * HEADS];
+            struct replay_plan plans[TOGETHER];
+            struct ledger ledgers[TOGETHER], alone;
+            struct error why;
+            differ(policies[p]->name, heads, plans);
+            for (uint32_t i = 0; i < TOGETHER; i++) {
+                ledger_init(&ledgers[i]);
+            }
+            make_check(replay_run_all(trace, plans, TOGETHER, 2, ledgers, &why), &why);
+            for (uint32_t i = 0; i < TOGETHER; i++) {
+                run_plan(trace, &plans[i], 1, &alone);
+                assert_memory_equal(ledgers[i].rows, alone.rows,
+                                    STEPS * LAYERS * sizeof *alone.rows);
+                assert_int_equal(ledgers[i].demand_wanted, alone.demand_wanted);
+                assert_int_equal(ledgers[i].demand_hit, alone.demand_hit);
+                assert_int_equal(ledgers[i].cache_filled, alone.cache_filled);
+                ledger_release(&alone);
+                ledger_release(&ledgers[i]);
+            }
+        }
+        trace_close(trace);
+    }
+}
+
 static void assert_refused(const struct trace *trace, const struct replay_plan *plan,
                            const char *found)
 {
@@ -733,6 +785,7 @@ int main(void)
         cmocka_unit_test(resident_heads_are_in_no_count),
         cmocka_unit_test(ledgers_equal_heads_replayed_and_added_one_by_one),
         cmocka_unit_test(threads_do_not_change_a_byte),
+        cmocka_unit_test(plans_replayed_together_write_the_ledger_of_each_alone),
         cmocka_unit_test(what_a_trace_cannot_tell_is_refused),
         cmocka_unit_test(all_may_be_wanted_where_all_is_kept),
         cmocka_unit_test(a_share_below_one_unit_is_one),

@@ -401,6 +401,37 @@ static void ledgers_equal_blocks_counted_one_by_one(void **state)
     }
 }
 
+static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
+{
+    (void)state;
+    static const double capacities[] = {.35, 0, 1, .1};
+    struct error why;
+    struct trace *trace = open_random_trace(9);
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct replay_head heads[4][LAYERS * HEADS];
+        struct replay_plan plans[4];
+        struct ledger together[4], alone;
+        for (uint32_t i = 0; i < 4; i++) {
+            plans[i] = random_plan("lru", seed, heads[i]);
+            plans[i].capacity = capacities[i];
+            plans[i].batch = 1 + (seed + i) % 4;
+            heads[i][i].offloaded = !heads[i][i].offloaded;
+            ledger_init(&together[i]);
+        }
+        make_check(replay_run_all(trace, plans, 4, 2, together, &why), &why);
+        for (uint32_t i = 0; i < 4; i++) {
+            ledger_init(&alone);
+            make_check(replay_run(trace, &plans[i], 1, &alone, &why), &why);
+            assert_memory_equal(together[i].rows, alone.rows, STEPS * LAYERS * sizeof *alone.rows);
+            assert_int_equal(together[i].demand_hit, alone.demand_hit);
+            assert_int_equal(together[i].cache_filled, alone.cache_filled);
+            ledger_release(&alone);
+            ledger_release(&together[i]);
+        }
+    }
+    trace_close(trace);
+}
+
 static int make_test_folder(void **state)
 {
     (void)state;
@@ -425,6 +456,7 @@ int main(void)
         cmocka_unit_test(blocks_hit_and_miss_as_worked_by_hand),
         cmocka_unit_test(what_has_no_blocks_is_refused),
         cmocka_unit_test(ledgers_equal_blocks_counted_one_by_one),
+        cmocka_unit_test(plans_replayed_together_write_the_ledger_of_each_alone),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -1,0 +1,16 @@
+/* Bits of a word. */
+#ifndef POLICY_BITS_H
+#define POLICY_BITS_H
+
+#include <stdint.h>
+
+/* Bits set; compilers call a function for it unless told of a newer processor. */
+static inline uint32_t bits_set(uint64_t word)
+{
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (uint32_t)(word * 0x0101010101010101 >> 56);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* LRU at several sizes in one pass: the same outcomes as sim/policy/lru.c at each of them.
+ *
+ * LRU is a stack algorithm (R. L. Mattson et al., "Evaluation techniques for storage hierarchies",
+ * 1970): a cache of c blocks holds the c blocks touched last. So one log of touches serves all
+ * sizes; each has a boundary in it, and hits what was touched behind that. Where stack.h counts
+ * hits at every size over all accesses, this tells the whole outcome of each demand, at a few.
+ */
+#ifndef POLICY_LRU_SIZES_H
+#define POLICY_LRU_SIZES_H
+
+#include "policy/policy.h"
+
+struct lru_sizes;
+
+/* Empty caches of the `capacities`, ascending, over blocks below `blocks`. */
+struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, uint32_t count,
+                                   struct error *why);
+void lru_sizes_destroy(struct lru_sizes *lru); /* NULL is fine */
+
+/* Handle a demand as a batch; an outcome a capacity. */
+void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand,
+                      struct outcome *outcomes);
+
+/* Blocks that the cache of capacity number `size` holds. */
+uint32_t lru_sizes_held(const struct lru_sizes *lru, uint32_t size);
+
+#endif
