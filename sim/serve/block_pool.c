@@ -1,0 +1,144 @@
+/* Blocks without references are a list through arrays over the numbers, the one that waits longest
+ * in front; the end of the list is at index `ids`.
+ *
+ * Invariant: capacity = free + taken + known, and the list has the known blocks with 0 references.
+ */
+#include "serve/block_pool.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { UNKNOWN = UINT32_MAX }; /* references of a block that the pool does not hold */
+
+struct block_pool {
+    uint64_t free, idle; /* blocks; idle: known, without references */
+    uint32_t ids;
+    uint32_t *references;  /* by number */
+    uint32_t *next, *last; /* by number, and of the list's end; of idle blocks */
+    void (*on_evict)(uint32_t id, void *context);
+    void *context;
+};
+
+void block_pool_destroy(struct block_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    free(pool->references);
+    free(pool->next);
+    free(pool->last);
+    free(pool);
+}
+
+struct block_pool *block_pool_create(uint32_t ids, uint64_t capacity,
+                                     void (*on_evict)(uint32_t id, void *context), void *context,
+                                     struct error *why)
+{
+    struct block_pool *pool = array_zeroed(1, sizeof *pool, why);
+    if (pool == NULL) {
+        return NULL;
+    }
+    *pool = (struct block_pool){
+        .free = capacity, .ids = ids, .on_evict = on_evict, .context = context};
+    size_t count = (size_t)ids + 1;
+    if ((pool->references = array_zeroed(count, sizeof *pool->references, why)) == NULL ||
+        (pool->next = array_zeroed(count, sizeof *pool->next, why)) == NULL ||
+        (pool->last = array_zeroed(count, sizeof *pool->last, why)) == NULL) {
+        block_pool_destroy(pool);
+        return NULL;
+    }
+    for (uint32_t id = 0; id < ids; id++) {
+        pool->references[id] = UNKNOWN;
+    }
+    pool->next[ids] = pool->last[ids] = ids;
+    return pool;
+}
+
+bool block_pool_knows(const struct block_pool *pool, uint32_t id)
+{
+    return pool->references[id] != UNKNOWN;
+}
+
+bool block_pool_is_idle(const struct block_pool *pool, uint32_t id)
+{
+    return pool->references[id] == 0;
+}
+
+uint64_t block_pool_room(const struct block_pool *pool)
+{
+    return pool->free + pool->idle;
+}
+
+/* ---- the list of idle blocks ---------------------------------------------------------- */
+
+static void unlink_idle(struct block_pool *pool, uint32_t id)
+{
+    pool->next[pool->last[id]] = pool->next[id];
+    pool->last[pool->next[id]] = pool->last[id];
+    pool->idle--;
+}
+
+static void append_idle(struct block_pool *pool, uint32_t id)
+{
+    uint32_t tail = pool->last[pool->ids];
+    pool->next[tail] = id;
+    pool->last[id] = tail;
+    pool->next[id] = pool->ids;
+    pool->last[pool->ids] = id;
+    pool->idle++;
+}
+
+static void evict_oldest(struct block_pool *pool)
+{
+    uint32_t id = pool->next[pool->ids];
+    unlink_idle(pool, id);
+    pool->references[id] = UNKNOWN;
+    pool->free++;
+    if (pool->on_evict != NULL) {
+        pool->on_evict(id, pool->context);
+    }
+}
+
+/* ---- what owners do ------------------------------------------------------------------- */
+
+void block_pool_take(struct block_pool *pool, uint64_t count)
+{
+    assert(count <= block_pool_room(pool));
+    while (pool->free < count) {
+        evict_oldest(pool);
+    }
+    pool->free -= count;
+}
+
+void block_pool_give_back(struct block_pool *pool, uint64_t count)
+{
+    pool->free += count;
+}
+
+void block_pool_refer(struct block_pool *pool, uint32_t id)
+{
+    assert(block_pool_knows(pool, id));
+    if (pool->references[id]++ == 0) {
+        unlink_idle(pool, id);
+    }
+}
+
+void block_pool_release(struct block_pool *pool, uint32_t id)
+{
+    assert(block_pool_knows(pool, id) && pool->references[id] > 0);
+    if (--pool->references[id] == 0) {
+        append_idle(pool, id);
+    }
+}
+
+void block_pool_name(struct block_pool *pool, uint32_t id)
+{
+    if (block_pool_knows(pool, id)) {
+        block_pool_refer(pool, id);
+        block_pool_give_back(pool, 1);
+    } else {
+        pool->references[id] = 1;
+    }
+}

@@ -1,0 +1,273 @@
+/* Blocks are numbered: those of chunks first, each chunk's in a row; behind them those that one
+ * request alone can have: the block in which its prompt ends, its output's, and all of a prompt
+ * without hashes.
+ */
+#include "serve/prefix_cache.h"
+
+#include "base/array.h"
+#include "serve/block_pool.h"
+#include "serve/host_tier.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+const char *const prefix_write_names[] = {"never", "finish", "fill", "evict", NULL};
+
+/* What a request has on the GPU: its first blocks are full, the others taken. Full blocks are known
+ * to the pool, with a reference, where the GPU keeps them; else they are taken, too. */
+struct holding {
+    uint64_t full, blocks; /* the former, and all */
+};
+
+struct prefix_cache {
+    struct prefix_options options;
+    const struct requests *requests;
+    uint32_t *first_own; /* by request: the number of its first block that no other can have */
+    struct holding *holdings; /* by request */
+    struct block_pool *gpu;
+    struct host_tier *host; /* NULL: one tier */
+    struct prefix_counts counts;
+};
+
+/* ---- numbers of blocks ---------------------------------------------------------------- */
+
+/* Blocks of a prompt that its hashes name. */
+static uint64_t shared_blocks(const struct prefix_cache *cache, const struct request *request)
+{
+    return request->chunks > 0 ? request->prompt / cache->options.block_tokens : 0;
+}
+
+/* The number of a request's block. */
+static uint32_t block_id(const struct prefix_cache *cache, size_t index, uint64_t block)
+{
+    const struct request *request = &cache->requests->all[index];
+    uint64_t shared = shared_blocks(cache, request);
+    if (block >= shared) {
+        return cache->first_own[index] + (uint32_t)(block - shared);
+    }
+    uint32_t per_chunk = cache->requests->chunk_tokens / cache->options.block_tokens;
+    uint32_t chunk = cache->requests->chunks[request->first_chunk + block / per_chunk];
+    return chunk * per_chunk + (uint32_t)(block % per_chunk);
+}
+
+/* Number what belongs to one request alone; `*ids` numbers in all. */
+static bool number_blocks(struct prefix_cache *cache, uint32_t *ids, struct error *why)
+{
+    const struct requests *requests = cache->requests;
+    uint32_t tokens = cache->options.block_tokens;
+    if (requests->chunk_tokens % tokens != 0) {
+        error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens,
+                    requests->chunk_tokens);
+        return error_expect(why, "a number of tokens that divides %u", requests->chunk_tokens);
+    }
+    uint64_t next = (uint64_t)requests->ids.count * (requests->chunk_tokens / tokens);
+    cache->first_own = array_zeroed(requests->count, sizeof *cache->first_own, why);
+    if (cache->first_own == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < requests->count && next < UINT32_MAX; i++) {
+        const struct request *request = &requests->all[i];
+        cache->first_own[i] = (uint32_t)next;
+        next += ((uint64_t)request->prompt + request->output) / tokens -
+                shared_blocks(cache, request);
+    }
+    *ids = next > 0 ? (uint32_t)next : 1;
+    return next < UINT32_MAX || error_set(why, NULL, 0, "more than %u blocks of %u tokens",
+                                          UINT32_MAX - 1, tokens);
+}
+
+/* ---- life of a cache ------------------------------------------------------------------ */
+
+static void offer(struct prefix_cache *cache, uint32_t id)
+{
+    cache->counts.saved += host_tier_offer(cache->host, id);
+}
+
+static void on_evict(uint32_t id, void *context)
+{
+    struct prefix_cache *cache = context;
+    if (cache->options.write == PREFIX_WRITE_EVICT) {
+        offer(cache, id);
+    }
+}
+
+static bool create_tiers(struct prefix_cache *cache, uint32_t ids, struct error *why)
+{
+    const struct prefix_options *options = &cache->options;
+    cache->gpu = block_pool_create(ids, options->gpu_blocks, on_evict, cache, why);
+    if (cache->gpu == NULL || options->write == PREFIX_WRITE_NEVER) {
+        return cache->gpu != NULL;
+    }
+    cache->host = host_tier_create(ids, options->host_blocks, options->host_policy,
+                                   options->host_values, options->seed, why);
+    return cache->host != NULL;
+}
+
+struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
+                                         const struct requests *requests, struct error *why)
+{
+    struct prefix_cache *cache = array_zeroed(1, sizeof *cache, why);
+    uint32_t ids = 0;
+    if (cache == NULL) {
+        return NULL;
+    }
+    cache->options = *options;
+    cache->requests = requests;
+    cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
+    if (cache->holdings == NULL || !number_blocks(cache, &ids, why) ||
+        !create_tiers(cache, ids, why)) {
+        prefix_cache_destroy(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+void prefix_cache_destroy(struct prefix_cache *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    block_pool_destroy(cache->gpu);
+    host_tier_destroy(cache->host);
+    free(cache->first_own);
+    free(cache->holdings);
+    free(cache);
+}
+
+struct prefix_counts prefix_counts(const struct prefix_cache *cache)
+{
+    return cache->counts;
+}
+
+uint64_t prefix_room(const struct prefix_cache *cache)
+{
+    return block_pool_room(cache->gpu);
+}
+
+bool prefix_check(const struct prefix_cache *cache, struct error *why)
+{
+    return cache->host == NULL || host_tier_check(cache->host, why);
+}
+
+/* ---- a request begins ----------------------------------------------------------------- */
+
+static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
+{
+    return (tokens + cache->options.block_tokens - 1) / cache->options.block_tokens;
+}
+
+/* What the tiers have of a request's first blocks, up to the first that neither has. */
+struct found {
+    uint64_t blocks, on_gpu;
+    uint64_t idle; /* of those on the GPU: without references so far */
+};
+
+static struct found find_prefix(const struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    uint64_t most = (tokens - 1) / cache->options.block_tokens;
+    struct found found = {.blocks = 0};
+    for (; found.blocks < most; found.blocks++) {
+        uint32_t id = block_id(cache, index, found.blocks);
+        bool on_gpu = block_pool_knows(cache->gpu, id);
+        if (!on_gpu && (cache->host == NULL || !host_tier_knows(cache->host, id))) {
+            break;
+        }
+        found.on_gpu += on_gpu;
+        found.idle += on_gpu && block_pool_is_idle(cache->gpu, id);
+    }
+    return found;
+}
+
+/* Refer to what the GPU has, before room for the rest is made, and ask the host for what it has,
+ * beginnings last. */
+static void refer_to(struct prefix_cache *cache, size_t index, struct found found)
+{
+    for (uint64_t block = found.blocks; block-- > 0;) {
+        uint32_t id = block_id(cache, index, block);
+        if (block_pool_knows(cache->gpu, id)) {
+            block_pool_refer(cache->gpu, id);
+        }
+        if (cache->host != NULL && host_tier_knows(cache->host, id)) {
+            offer(cache, id);
+        }
+    }
+}
+
+/* Known from now on, where the GPU keeps such blocks. */
+static void name_block(struct prefix_cache *cache, uint32_t id)
+{
+    if (cache->options.gpu_keeps) {
+        block_pool_name(cache->gpu, id);
+    }
+}
+
+bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens,
+                  struct prefix_match *match)
+{
+    struct found found = find_prefix(cache, index, tokens);
+    uint64_t blocks = blocks_of(cache, tokens);
+    if (block_pool_room(cache->gpu) - found.idle < blocks - found.on_gpu) {
+        return false;
+    }
+    refer_to(cache, index, found);
+    block_pool_take(cache->gpu, blocks - found.on_gpu);
+    for (uint64_t block = 0; block < found.blocks; block++) {
+        uint32_t id = block_id(cache, index, block);
+        if (!block_pool_knows(cache->gpu, id)) {
+            name_block(cache, id);
+        }
+    }
+    cache->counts.loaded += found.blocks - found.on_gpu;
+    cache->holdings[index] = (struct holding){.full = found.blocks, .blocks = blocks};
+    match->gpu_tokens = found.on_gpu * cache->options.block_tokens;
+    match->host_tokens = (found.blocks - found.on_gpu) * cache->options.block_tokens;
+    match->compute_tokens = tokens - match->gpu_tokens - match->host_tokens;
+    return true;
+}
+
+/* ---- and goes on ---------------------------------------------------------------------- */
+
+void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    struct holding *holding = &cache->holdings[index];
+    uint64_t full = tokens / cache->options.block_tokens;
+    assert(full <= holding->blocks);
+    for (; holding->full < full; holding->full++) {
+        uint32_t id = block_id(cache, index, holding->full);
+        name_block(cache, id);
+        if (cache->options.write == PREFIX_WRITE_FILL) {
+            offer(cache, id);
+        }
+    }
+}
+
+bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    struct holding *holding = &cache->holdings[index];
+    uint64_t blocks = blocks_of(cache, tokens);
+    uint64_t more = blocks > holding->blocks ? blocks - holding->blocks : 0;
+    if (more > block_pool_room(cache->gpu)) {
+        return false;
+    }
+    block_pool_take(cache->gpu, more);
+    holding->blocks += more;
+    return true;
+}
+
+void prefix_end(struct prefix_cache *cache, size_t index, bool done)
+{
+    struct holding *holding = &cache->holdings[index];
+    bool keeps = cache->options.gpu_keeps;
+    for (uint64_t block = holding->full; block-- > 0;) {
+        uint32_t id = block_id(cache, index, block);
+        if (done && cache->options.write == PREFIX_WRITE_FINISH) {
+            offer(cache, id);
+        }
+        if (keeps) {
+            block_pool_release(cache->gpu, id);
+        }
+    }
+    block_pool_give_back(cache->gpu, holding->blocks - (keeps ? holding->full : 0));
+    *holding = (struct holding){.full = 0};
+}

@@ -1,0 +1,79 @@
+/* A prefix cache in one or two tiers: KV blocks of requests that ended, found again by what stands
+ * before and in them.
+ *
+ * W. Kwon et al., "Efficient Memory Management for Large Language Model Serving with
+ * PagedAttention", 2023, and vLLM's prefix caching: blocks of a few tokens, a hash chained from
+ * block to block; a prompt's blocks are looked up from its beginning, on the GPU, then in host
+ * memory, up to the first that neither has. At least one token is always computed: nothing else
+ * gives the first new token. What the host has is copied in; what nobody has is computed.
+ *
+ * The cache knows no time: a server calls it when things happen, prefix_replay() without a clock.
+ */
+#ifndef SERVE_PREFIX_CACHE_H
+#define SERVE_PREFIX_CACHE_H
+
+#include "policy/policy.h"
+#include "serve/requests.h"
+
+/* When a full block is offered to the host. */
+enum prefix_write {
+    PREFIX_WRITE_NEVER,  /* one tier */
+    PREFIX_WRITE_FINISH, /* when its request ends */
+    PREFIX_WRITE_FILL,   /* as soon as it is full */
+    PREFIX_WRITE_EVICT,  /* when the GPU evicts it */
+};
+extern const char *const prefix_write_names[]; /* ends with NULL */
+
+struct prefix_options {
+    uint32_t block_tokens; /* divides a chunk's */
+    bool gpu_keeps;        /* the GPU keeps blocks of requests that ended */
+    uint64_t gpu_blocks, host_blocks;
+    enum prefix_write write;
+    const struct policy_kind *host_policy; /* NULL: the host never evicts */
+    const double *host_values;             /* NULL: its defaults */
+    uint64_t seed;
+};
+
+/* In blocks. */
+struct prefix_counts {
+    uint64_t loaded; /* host to GPU */
+    uint64_t saved;  /* GPU to host */
+};
+
+/* Of a request's tokens when it begins, adding up to them. */
+struct prefix_match {
+    uint64_t gpu_tokens, host_tokens, compute_tokens;
+};
+
+struct prefix_cache;
+
+/* `requests` must outlive the cache. NULL on failure. */
+struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
+                                         const struct requests *requests, struct error *why);
+void prefix_cache_destroy(struct prefix_cache *cache); /* NULL is fine */
+
+/* Begin request `index` with its first `tokens` tokens (its prompt, and what was generated before
+ * it was put back): look them up, refer to what the GPU has, and take blocks for the rest. False,
+ * and nothing changed, where the GPU has no room for them now. */
+bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens,
+                  struct prefix_match *match);
+
+/* The first `tokens` tokens have their KV now: their full blocks can be found by others. */
+void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens);
+
+/* Make room for `tokens` tokens in all; false, and nothing changed, where there is none. */
+bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
+
+/* The request ends, or is put back (`done` false, and nothing is offered to the host for it): its
+ * blocks lose their reference, the last ones first, so that beginnings stay longest. */
+void prefix_end(struct prefix_cache *cache, size_t index, bool done);
+
+struct prefix_counts prefix_counts(const struct prefix_cache *cache);
+
+/* Blocks that could be taken now. */
+uint64_t prefix_room(const struct prefix_cache *cache);
+
+/* False where a plug-in run as the host's policy answered what cannot be. */
+bool prefix_check(const struct prefix_cache *cache, struct error *why);
+
+#endif

@@ -1,0 +1,28 @@
+/* Requests through a prefix cache without a clock: one after the other, each alone on the GPU. What
+ * it finds is the bound that the trace itself sets: no queue, no two requests at once.
+ */
+#ifndef SERVE_PREFIX_REPLAY_H
+#define SERVE_PREFIX_REPLAY_H
+
+#include "serve/prefix_cache.h"
+
+struct prefix_totals {
+    uint64_t requests; /* replayed */
+    uint64_t too_long; /* left out: longer than the GPU's blocks hold */
+    uint64_t prompt_tokens;
+    uint64_t gpu_tokens, host_tokens, compute_tokens; /* of them; they add up */
+    struct prefix_counts blocks;
+};
+
+bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
+                   struct prefix_totals *totals, struct error *why);
+
+/* What is there to find, with room for everything: chunks of prompts as the file hashes them, and
+ * those that stand in a row from a prompt's beginning and came before. */
+struct prefix_bound {
+    uint64_t chunks, distinct, hits;                /* the last one of a prompt, cut short, too */
+    uint64_t full_chunks, full_distinct, full_hits; /* whole ones alone */
+};
+bool prefix_bound(const struct requests *requests, struct prefix_bound *bound, struct error *why);
+
+#endif

@@ -1,0 +1,477 @@
+/* The prefix cache against a twin that keeps plain lists, and against cases counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "serve/prefix_replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64, BLOCKS_MOST = 4096, CHUNK = 512, BLOCK = 128, PER_CHUNK = CHUNK / BLOCK };
+
+/* ---- requests made here --------------------------------------------------------------- */
+
+static struct request all[MOST];
+static uint32_t chunks[MOST * 8];
+static struct request_chunk kinds[MOST * 8];
+
+/* A prompt made of the numbered chunks, the last one `tail` tokens long. */
+static void add_request(struct requests *requests, const uint32_t *chunk, uint32_t count,
+                        uint32_t tail, uint32_t output)
+{
+    requests->all[requests->count++] = (struct request){
+        .prompt = (count - 1) * CHUNK + tail,
+        .output = output,
+        .first_chunk = requests->chunk_count,
+        .chunks = count,
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        requests->chunks[requests->chunk_count++] = chunk[i];
+        requests->kind[chunk[i]].tokens = i + 1 < count ? CHUNK : tail;
+        requests->ids.count = chunk[i] >= requests->ids.count ? chunk[i] + 1 : requests->ids.count;
+    }
+}
+
+static struct requests no_requests(void)
+{
+    memset(all, 0, sizeof all);
+    return (struct requests){.all = all, .chunks = chunks, .kind = kinds, .chunk_tokens = CHUNK};
+}
+
+/* Prompts that are paths through a tree: node n has the children 2n + 1 and 2n + 2. */
+static struct requests random_requests(gsl_rng *random)
+{
+    struct requests requests = no_requests();
+    for (uint32_t i = 0; i < MOST; i++) {
+        uint32_t path[4];
+        uint32_t depth = 1 + (uint32_t)gsl_rng_uniform_int(random, 4);
+        uint32_t node = (uint32_t)gsl_rng_uniform_int(random, 2);
+        for (uint32_t d = 0; d < depth; d++) {
+            path[d] = node;
+            node = 2 * node + 2 + (uint32_t)gsl_rng_uniform_int(random, 2);
+        }
+        /* leaves of the deepest level are cut short, all alike */
+        uint32_t tail = depth == 4 ? 300 : CHUNK;
+        add_request(&requests, path, depth, tail, 1 + (uint32_t)gsl_rng_uniform_int(random, 400));
+    }
+    return requests;
+}
+
+/* ---- the twin: lists of block names, searched from end to end -------------------------- */
+
+struct list {
+    uint64_t name[BLOCKS_MOST]; /* oldest first */
+    uint32_t references[BLOCKS_MOST];
+    uint32_t count;
+};
+
+struct twin {
+    struct list gpu, host;
+    uint64_t gpu_blocks, host_blocks, taken, loaded, saved;
+    bool evicts, offers_evicted, offers_filled, offers_finished;
+};
+
+static int find(const struct list *list, uint64_t name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->name[i] == name) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void drop(struct list *list, uint32_t index)
+{
+    for (list->count--; index < list->count; index++) {
+        list->name[index] = list->name[index + 1];
+        list->references[index] = list->references[index + 1];
+    }
+}
+
+static void append(struct list *list, uint64_t name, uint32_t references)
+{
+    assert_true(list->count < BLOCKS_MOST);
+    list->name[list->count] = name;
+    list->references[list->count++] = references;
+}
+
+static void twin_offer(struct twin *twin, uint64_t name)
+{
+    struct list *host = &twin->host;
+    int at = find(host, name);
+    if (at >= 0 && twin->evicts) {
+        drop(host, (uint32_t)at);
+        append(host, name, 0);
+    } else if (at < 0 && (host->count < twin->host_blocks || twin->evicts)) {
+        if (host->count == twin->host_blocks) {
+            drop(host, 0);
+        }
+        append(host, name, 0);
+        twin->saved++;
+    }
+}
+
+static uint64_t twin_room(const struct twin *twin)
+{
+    uint64_t referred = 0;
+    for (uint32_t i = 0; i < twin->gpu.count; i++) {
+        referred += twin->gpu.references[i] > 0;
+    }
+    return twin->gpu_blocks - twin->taken - referred;
+}
+
+/* Take a block, evicting the first without references where none is free. */
+static void twin_take(struct twin *twin)
+{
+    if (twin->taken + twin->gpu.count == twin->gpu_blocks) {
+        uint32_t oldest = 0;
+        while (twin->gpu.references[oldest] > 0) {
+            oldest++;
+        }
+        uint64_t name = twin->gpu.name[oldest];
+        drop(&twin->gpu, oldest);
+        if (twin->offers_evicted) {
+            twin_offer(twin, name);
+        }
+    }
+    twin->taken++;
+}
+
+static void twin_name(struct twin *twin, uint64_t name)
+{
+    int at = find(&twin->gpu, name);
+    twin->taken--;
+    if (at >= 0) {
+        twin->gpu.references[at]++;
+    } else {
+        append(&twin->gpu, name, 1);
+    }
+}
+
+static void twin_release(struct twin *twin, uint64_t name)
+{
+    int at = find(&twin->gpu, name);
+    assert_true(at >= 0 && twin->gpu.references[at] > 0);
+    uint32_t left = twin->gpu.references[at] - 1;
+    if (left > 0) {
+        twin->gpu.references[at] = left;
+    } else {
+        drop(&twin->gpu, (uint32_t)at);
+        append(&twin->gpu, name, 0);
+    }
+}
+
+/* A name that tells a block by what it holds. */
+static uint64_t name_of(const struct requests *requests, size_t index, uint64_t block)
+{
+    const struct request *request = &requests->all[index];
+    if (block >= request->prompt / BLOCK) {
+        return (1ull << 40) + index * BLOCKS_MOST + block;
+    }
+    return (uint64_t)requests->chunks[request->first_chunk + block / PER_CHUNK] * PER_CHUNK +
+           block % PER_CHUNK;
+}
+
+struct twin_request {
+    uint64_t full, blocks;
+    bool runs;
+};
+static struct twin_request running[MOST];
+
+static bool twin_begin(struct twin *twin, const struct requests *requests, size_t index,
+                       uint64_t tokens, struct prefix_match *match)
+{
+    uint64_t blocks = (tokens + BLOCK - 1) / BLOCK, found = 0, on_gpu = 0, idle = 0;
+    for (; found < (tokens - 1) / BLOCK; found++) {
+        uint64_t name = name_of(requests, index, found);
+        int at = find(&twin->gpu, name);
+        if (at < 0 && find(&twin->host, name) < 0) {
+            break;
+        }
+        on_gpu += at >= 0;
+        idle += at >= 0 && twin->gpu.references[at] == 0;
+    }
+    if (twin_room(twin) < idle + blocks - on_gpu) {
+        return false;
+    }
+    bool was_there[BLOCKS_MOST];
+    for (uint64_t block = found; block-- > 0;) {
+        uint64_t name = name_of(requests, index, block);
+        int at = find(&twin->gpu, name);
+        was_there[block] = at >= 0;
+        if (at >= 0) {
+            twin->gpu.references[at]++;
+        }
+        if (find(&twin->host, name) >= 0) {
+            twin_offer(twin, name);
+        }
+    }
+    for (uint64_t i = 0; i < blocks - on_gpu; i++) {
+        twin_take(twin);
+    }
+    for (uint64_t block = 0; block < found; block++) {
+        if (!was_there[block]) {
+            twin_name(twin, name_of(requests, index, block));
+        }
+    }
+    twin->loaded += found - on_gpu;
+    running[index] = (struct twin_request){.full = found, .blocks = blocks, .runs = true};
+    *match = (struct prefix_match){on_gpu * BLOCK, (found - on_gpu) * BLOCK,
+                                   tokens - found * BLOCK};
+    return true;
+}
+
+static void twin_fill(struct twin *twin, const struct requests *requests, size_t index,
+                      uint64_t tokens)
+{
+    for (; running[index].full < tokens / BLOCK; running[index].full++) {
+        uint64_t name = name_of(requests, index, running[index].full);
+        twin_name(twin, name);
+        if (twin->offers_filled) {
+            twin_offer(twin, name);
+        }
+    }
+}
+
+static bool twin_grow(struct twin *twin, size_t index, uint64_t tokens)
+{
+    uint64_t blocks = (tokens + BLOCK - 1) / BLOCK;
+    if (blocks > running[index].blocks && blocks - running[index].blocks > twin_room(twin)) {
+        return false;
+    }
+    for (; running[index].blocks < blocks; running[index].blocks++) {
+        twin_take(twin);
+    }
+    return true;
+}
+
+static void twin_end(struct twin *twin, const struct requests *requests, size_t index, bool done)
+{
+    for (uint64_t block = running[index].full; block-- > 0;) {
+        uint64_t name = name_of(requests, index, block);
+        if (done && twin->offers_finished) {
+            twin_offer(twin, name);
+        }
+        twin_release(twin, name);
+    }
+    twin->taken -= running[index].blocks - running[index].full;
+    running[index].runs = false;
+}
+
+/* ---- the cache beside it --------------------------------------------------------------- */
+
+static void check_equal(const struct twin *twin, const struct prefix_cache *cache)
+{
+    struct prefix_counts counts = prefix_counts(cache);
+    assert_int_equal(counts.loaded, twin->loaded);
+    assert_int_equal(counts.saved, twin->saved);
+    assert_int_equal(prefix_room(cache), twin_room(twin));
+}
+
+/* One thing that may happen to request `index`, on both. */
+static void happen(struct twin *twin, struct prefix_cache *cache, const struct requests *requests,
+                   size_t index, gsl_rng *random)
+{
+    const struct request *request = &requests->all[index];
+    uint64_t kept = request->prompt + request->output - 1;
+    if (!running[index].runs) {
+        struct prefix_match ours, theirs;
+        uint64_t tokens = request->prompt + gsl_rng_uniform_int(random, request->output);
+        bool fits = prefix_begin(cache, index, tokens, &ours);
+        assert_int_equal(fits, twin_begin(twin, requests, index, tokens, &theirs));
+        assert_true(!fits || memcmp(&ours, &theirs, sizeof ours) == 0);
+    } else if (gsl_rng_uniform_int(random, 3) > 0) {
+        assert_int_equal(prefix_grow(cache, index, kept), twin_grow(twin, index, kept));
+        uint64_t room = running[index].blocks * BLOCK;
+        uint64_t tokens = gsl_rng_uniform_int(random, (kept < room ? kept : room) + 1);
+        tokens = tokens < running[index].full * BLOCK ? running[index].full * BLOCK : tokens;
+        prefix_fill(cache, index, tokens);
+        twin_fill(twin, requests, index, tokens);
+    } else {
+        bool done = gsl_rng_uniform_int(random, 4) > 0;
+        prefix_end(cache, index, done);
+        twin_end(twin, requests, index, done);
+    }
+    check_equal(twin, cache);
+}
+
+static void compare(uint64_t seed, enum prefix_write write, const char *policy)
+{
+    struct error why;
+    gsl_rng *random = random_stream(seed, "test.prefix", write, &why);
+    struct requests requests = random_requests(random);
+    struct prefix_options options = {
+        .block_tokens = BLOCK,
+        .gpu_keeps = true,
+        .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
+        .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
+        .write = write,
+        .host_policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL,
+    };
+    static struct twin twin;
+    memset(&twin, 0, sizeof twin);
+    memset(running, 0, sizeof running);
+    twin.gpu_blocks = options.gpu_blocks;
+    twin.host_blocks = options.host_blocks;
+    twin.evicts = policy != NULL;
+    twin.offers_evicted = write == PREFIX_WRITE_EVICT;
+    twin.offers_filled = write == PREFIX_WRITE_FILL;
+    twin.offers_finished = write == PREFIX_WRITE_FINISH;
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    for (int i = 0; i < 1500; i++) {
+        happen(&twin, cache, &requests, gsl_rng_uniform_int(random, requests.count), random);
+    }
+    assert_true(prefix_check(cache, &why));
+    prefix_cache_destroy(cache);
+    gsl_rng_free(random);
+}
+
+static void every_switch_does_as_its_twin(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        for (enum prefix_write write = PREFIX_WRITE_FINISH; write <= PREFIX_WRITE_EVICT; write++) {
+            print_message("seed %u, write %s\n", (unsigned)seed, prefix_write_names[write]);
+            compare(seed, write, "lru");
+            compare(seed, write, NULL);
+        }
+    }
+}
+
+/* ---- without a clock ------------------------------------------------------------------- */
+
+/* Two prompts of 512 + 300 tokens that share 512, then the first again, in blocks of 128. With room
+ * for all: the second finds 4 blocks; the third 6, of its 6.3. */
+static void a_prompt_finds_what_earlier_ones_left(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 2}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
+    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_int_equal(totals.gpu_tokens, 10 * BLOCK);
+    assert_int_equal(totals.host_tokens, 0);
+    assert_int_equal(totals.compute_tokens, 3 * 812 - 10 * BLOCK);
+
+    /* a GPU that holds one of them, which the next one evicts from its end: 7 blocks, 4 shared */
+    options.gpu_blocks = 7;
+    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_int_equal(totals.gpu_tokens, 8 * BLOCK);
+
+    /* one that keeps nothing, over a host: the same is found as with room for all */
+    options.gpu_keeps = false;
+    options.write = PREFIX_WRITE_FINISH;
+    options.host_blocks = 8;
+    options.host_policy = policy_find("lru", NULL, 0, &why);
+    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_int_equal(totals.host_tokens, 10 * BLOCK);
+    assert_int_equal(totals.blocks.loaded, 10);
+    assert_int_equal(totals.blocks.saved, 8);
+
+    /* and one too small for any */
+    options.gpu_blocks = 6;
+    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_int_equal(totals.requests, 0);
+    assert_int_equal(totals.too_long, 3);
+}
+
+/* 512 tokens, all known: the last block is computed again, for the token that follows it. */
+static void a_known_prompt_still_computes_its_last_block(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
+    add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
+    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_int_equal(totals.gpu_tokens, CHUNK - BLOCK);
+}
+
+static void a_bound_counts_chunks_seen_before(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    struct prefix_bound bound;
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 2}, 2, 512, 1);
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    assert_true(prefix_bound(&requests, &bound, &why));
+    assert_int_equal(bound.chunks, 6);
+    assert_int_equal(bound.distinct, 3);
+    assert_int_equal(bound.hits, 3);
+    assert_int_equal(bound.full_chunks, 4);
+    assert_int_equal(bound.full_distinct, 2);
+    assert_int_equal(bound.full_hits, 2);
+}
+
+static void more_host_memory_never_finds_less_under_lru(void **state)
+{
+    (void)state;
+    struct error why;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        print_message("seed %u\n", (unsigned)seed);
+        gsl_rng *random = random_stream(seed, "test.prefix.monotone", 0, &why);
+        struct requests requests = random_requests(random);
+        uint64_t before = 0;
+        for (uint32_t host = 1; host < 300; host += 7) {
+            struct prefix_totals totals;
+            struct prefix_options options = {.block_tokens = BLOCK,
+                                             .gpu_keeps = true,
+                                             .gpu_blocks = 30,
+                                             .host_blocks = host,
+                                             .write = PREFIX_WRITE_FINISH,
+                                             .host_policy = policy_find("lru", NULL, 0, &why)};
+            assert_true(prefix_replay(&options, &requests, &totals, &why));
+            assert_true(totals.gpu_tokens + totals.host_tokens >= before);
+            before = totals.gpu_tokens + totals.host_tokens;
+        }
+        gsl_rng_free(random);
+    }
+}
+
+static void what_cannot_run_a_host_is_refused(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
+    struct prefix_options options = {.block_tokens = BLOCK,
+                                     .gpu_blocks = 10,
+                                     .host_blocks = 10,
+                                     .write = PREFIX_WRITE_FINISH,
+                                     .host_policy = policy_find("qsac", NULL, 0, &why)};
+    assert_false(prefix_replay(&options, &requests, &totals, &why));
+    assert_string_equal(why.found, "policy 'qsac' cannot run the host tier of a prefix cache");
+    options.block_tokens = 48;
+    assert_false(prefix_replay(&options, &requests, &totals, &why));
+    assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_switch_does_as_its_twin),
+        cmocka_unit_test(a_prompt_finds_what_earlier_ones_left),
+        cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
+        cmocka_unit_test(a_bound_counts_chunks_seen_before),
+        cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
+        cmocka_unit_test(what_cannot_run_a_host_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
