@@ -31,8 +31,8 @@ struct worker {
 };
 
 struct pool {
-    struct signal batch;   /* number of the batch; raised by the caller */
-    struct signal working; /* threads that have not found the end of the batch */
+    struct signal batch;           /* number of the batch; raised by the caller */
+    struct signal working;         /* threads that have not found the end of the batch */
     _Alignas(64) atomic_uint next; /* job that nobody took */
     uint32_t jobs;
     pool_job job; /* NULL: the threads end */

@@ -43,9 +43,9 @@ typedef void (*pool_job)(uint32_t job, uint32_t thread, void *context);
 struct pool *pool_create(uint32_t threads, const uint32_t *cpus, enum pool_handoff handoff,
                          struct error *why);
 
-/* Hand job(0) ... job(jobs-1) over; then wait until all are done. Each start has its wait before the
- * next start. What the caller wrote before the start the jobs see, and what they wrote the caller
- * sees after the wait. */
+/* Hand job(0) ... job(jobs-1) over; then wait until all are done. Each start has its wait before
+ * the next start. What the caller wrote before the start the jobs see, and what they wrote the
+ * caller sees after the wait. */
 void pool_start(struct pool *pool, uint32_t jobs, pool_job job, void *context);
 void pool_wait(struct pool *pool);
 
