@@ -18,6 +18,7 @@ static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pa
                                               "sm-zero-copy", "cpu-store",   NULL};
 static const char *const transfer_stream_values[] = {"own", "main", NULL};
 static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
+static const char *const pinned_rounding_values[] = {"pages", "powers", NULL};
 static const char *const pool_of_values[] = {"cores", "node", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
 static const char *const attention_values[] = {"gpu", "hybrid", NULL};
@@ -106,6 +107,8 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("transfer_ctas", transfer_ctas, UNIT_COUNT, "16", "CTAs a (sequence, head) of SM loads"),
     CHOICE("transfer_stream", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has a stream of its own or stands among the kernels"),
+    CHOICE("pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
+           "what an allocation of pinned memory takes: whole pages, or PyTorch's power of two"),
     SWITCH("merge", merge, "no",
            "hits are copied into an execution buffer, misses once more into the cache"),
     WHOLE("hit_ctas", hit_ctas, UNIT_COUNT, "16", "CTAs a (sequence, head) that copy hits"),

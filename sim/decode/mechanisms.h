@@ -38,6 +38,7 @@ enum transfer {
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
+enum pinned_rounding { PINNED_PAGES, PINNED_POWERS };
 enum pool_of { POOL_OF_CORES, POOL_OF_NODE };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
 enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG, MICRO_BATCH_BALANCED };
@@ -83,7 +84,7 @@ struct mechanisms {
     int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
     double retrieval_query; /* share of the query projection computed once more, to speculate */
     uint64_t retrieval_kernels;
-    double estimation;    /* share of the entries attended to by their summary only (clusters) */
+    double estimation; /* share of the entries attended to by their summary only (clusters) */
     uint64_t cluster_iterations; /* of the k-means that makes the clusters in prefill */
     uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
     int manager;
@@ -95,6 +96,7 @@ struct mechanisms {
     uint64_t transfer_threads; /* of CPU stores or gather; 0: every core */
     uint64_t transfer_ctas;    /* a (sequence, head), of SM loads */
     int transfer_stream;
+    int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
     int merge; /* hits are copied into an execution buffer, misses once more into the cache */
     uint64_t hit_ctas, admit_ctas; /* a (sequence, head), of these two copies */
     int repeat_kv; /* KV and entries are copied once per query head before they are read */

@@ -3,6 +3,7 @@
 #include "decode/memory.h"
 
 #include "decode/hybrid.h"
+#include "decode/pinned.h"
 #include "decode/retrieval.h"
 #include "decode/stream.h"
 
@@ -280,16 +281,23 @@ static double host_kv_bytes(const struct setup *setup, const struct head_sizes *
     return pairs * fmax(0, (double)setup->context - window) * (token + HYBRID_AVERAGE_BYTES);
 }
 
+static uint32_t indexed_layers(const struct setup *setup)
+{
+    uint32_t layers = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        layers += setup_attends_all(setup, l) ? 0 : 1;
+    }
+    return layers;
+}
+
 /* What retrieval reads of all layers. */
 static double index_bytes(const struct setup *setup, const struct head_sizes *sizes, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double entry = m->retrieval_in_place ? 0 : retrieval_entry_bytes(setup), heads = 0;
+    double entry = m->retrieval_in_place ? 0 : retrieval_entry_bytes(setup);
+    double heads = (double)indexed_layers(setup) * model_kv_heads(&setup->model);
     if (m->estimation > 0) { /* the summary of an entry is a key and a value */
         entry = fmax(entry, (double)model_kv_head_bytes(&setup->model));
-    }
-    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        heads += setup_attends_all(setup, l) ? 0 : model_kv_heads(&setup->model);
     }
     return heads * (double)sizes->entries * entry * batch;
 }
@@ -328,6 +336,8 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
     double streamed = streamed_weight_bytes(setup);
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     double index = m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
+    double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
+    struct pinned_parts pinned = {host, layers, staging, index, indexed_layers(setup)};
     struct memory memory = {
         .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
         .resident = whole(all - away),
@@ -340,12 +350,13 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
         .host_kv = whole(host * setup->model.tensor_parallel),
         .host_weights = whole(streamed * setup->model.tensor_parallel),
         .host_buffers = whole((staging + index) * setup->model.tensor_parallel),
+        .host_padding = whole(pinned_padding(setup, &pinned) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
                        (double)memory.workspace);
-    memory.dram =
-        whole((double)memory.host_kv + (double)memory.host_weights + (double)memory.host_buffers);
+    memory.dram = whole((double)memory.host_kv + (double)memory.host_weights +
+                        (double)memory.host_buffers + (double)memory.host_padding);
     return memory;
 }
 

@@ -26,6 +26,7 @@ struct memory {
     uint64_t host_kv;      /* or what stands for it */
     uint64_t host_weights; /* that are streamed */
     uint64_t host_buffers; /* pinned: staging, and an index that is streamed */
+    uint64_t host_padding; /* of what is pinned, by allocators that round up */
     uint64_t dram;         /* the sum */
 };
 

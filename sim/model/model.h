@@ -105,6 +105,7 @@ struct model_operator {
     double flops; /* of matrix products and attention; elementwise work is in the bytes */
     double rows; /* of a matrix product: tokens; tokens of one expert; query heads of one KV head */
     uint64_t weight_bytes; /* read once */
+    uint64_t matrices;     /* that they are in, about alike: Q, K and V, or those of all experts */
     uint64_t data_bytes;   /* activations and KV, read and written */
     bool matrix;           /* a matrix product: runs on the tensor cores */
 };

@@ -17,6 +17,7 @@ void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t bat
                        uint64_t out)
 {
     op->matrix = true;
+    op->matrices++;
     op->rows = (double)batch;
     op->flops += 2.0 * (double)batch * (double)in * (double)out;
     op->weight_bytes = whole_sum(op->weight_bytes, dtype_bytes(dtype, whole_product(in, out)));

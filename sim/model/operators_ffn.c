@@ -105,6 +105,7 @@ static void spread_over_experts(const struct share *share, struct model_operator
     uint64_t held = whole_product(op->weight_bytes, layer->experts);
     uint64_t unread = (uint64_t)llround((double)held * unread_share(share));
     op->weight_bytes = unread < held ? held - unread : 0;
+    op->matrices *= layer->experts;
     op->data_bytes = whole_product(op->data_bytes, layer->experts_per_token);
     op->flops *= visits;
     op->rows = read > 0 ? (double)share->batch * visits / read : 0;

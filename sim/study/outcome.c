@@ -161,6 +161,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_DRAM_KV, (int64_t)memory->host_kv);
     result_integer(result, COLUMN_DRAM_WEIGHTS, (int64_t)memory->host_weights);
     result_integer(result, COLUMN_DRAM_BUFFERS, (int64_t)memory->host_buffers);
+    result_integer(result, COLUMN_DRAM_PADDING, (int64_t)memory->host_padding);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
         note_model(setup, result);

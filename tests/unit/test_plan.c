@@ -110,6 +110,10 @@ static void clo_keeps_layer_0_and_a_tenth(void **state)
     assert_int_equal(clo_floors[0].resident + clo_floors[0].cache, 5368709120 * 128125 / 1000000);
 }
 
+/* Pages that a layer's pinned weights do not fill: of two norms of 2000 B, Q, K and V of 933 333 B
+ * each, o of 2 000 000, gate, up and down of 4 000 000 each. */
+enum { TINY_LAYER_PADDING = 2 * 2096 + 1664 + 2944 + 3 * 1792 };
+
 /* Every term of the memory of two sequences of 1000 tokens of the tiny model with 2 layers: 8 KV
  * heads in all, of 400 B a token. Systems that offload select 10 %, 100 tokens. */
 static const struct {
@@ -142,7 +146,8 @@ static const struct {
       .metadata = 512000,
       .buffers = 3200000,
       .workspace = 40000,
-      .dram = 3456000}},
+      .host_padding = 2048, /* 62.5 pages are 63 */
+      .dram = 3456000 + 2048}},
     /* Copies of a layer's index and of 168 tokens for each of 5 query heads of 4 KV heads:
      * 2 * 4 * 5 * (1000 * 32 + 168 * 200), beside the 160000 of the selection. */
     {"{retrieval: pq, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store, repeat_kv: yes}",
@@ -158,7 +163,8 @@ static const struct {
       .metadata = 512000,
       .buffers = 320000,
       .workspace = 40000,
-      .dram = 3520000}},
+      .host_padding = 4 * (81920 - 80000), /* four buffers of 19.5 pages */
+      .dram = 3520000 + 7680}},
     /* A first layer that loads everything: two buffers of all 1000 tokens, and no
      * index: 4 * 1000 * 32 * 2. */
     {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store,"
@@ -195,7 +201,8 @@ static const struct {
       .resident = 3200000,
       .buffers = 25206000,
       .workspace = 40000,
-      .dram = 25206000}},
+      .host_padding = 3 * TINY_LAYER_PADDING / 2,
+      .dram = 25206000 + 3 * TINY_LAYER_PADDING / 2}},
     /* A fifth of each head's 1000 tokens is kept, 8 * 200 * 400; the rest is nowhere. */
     {"{policy: heavy-hitter, budget: 20%, sinks: 0tok, recent: 0tok, transfer: sm-zero-copy}",
      {.cache = 640000, .workspace = 40000}},
@@ -206,6 +213,25 @@ static const struct {
      {.weights = TINY_EDGE_WEIGHTS,
       .window = 217600,
       .buffers = 1600000 + 2 * 14002000,
+      .workspace = 40000,
+      .host_padding = 4 * (802816 - 800000) + 2 * TINY_LAYER_PADDING, /* K, V: 195.3 pages */
+      .dram = 3200000 + 2 * TINY_LAYER_WEIGHTS + 11264 + 2 * TINY_LAYER_PADDING}},
+    /* The same by PyTorch: each K or V of a layer 1 MiB, each matrix a power of two: norms 2048,
+     * Q, K and V 1 MiB each, o 2 MiB, up, gate and down 4 MiB each. */
+    {"{prefetch: whole-layer, micro_batch: zig-zag, micro_batch_sequences: 1, weights: 0%,"
+     " halves: yes, pinned_rounding: powers}",
+     {.weights = TINY_EDGE_WEIGHTS,
+      .window = 217600,
+      .buffers = 1600000 + 2 * 14002000,
+      .workspace = 40000,
+      .host_padding = (4 << 20) - 3200000 + 2 * ((17 << 20) + 4096 - TINY_LAYER_WEIGHTS),
+      .dram = (38 << 20) + 2 * 4096}},
+    /* Pageable weights and what the CPU stores take what they are. */
+    {"{prefetch: whole-layer, weights: 0%, weights_pageable: yes, transfer: pageable,"
+     " pinned_rounding: powers}",
+     {.weights = TINY_EDGE_WEIGHTS,
+      .window = 217600,
+      .buffers = 3200000 + 2 * TINY_LAYER_WEIGHTS,
       .workspace = 40000,
       .dram = 3200000 + 2 * TINY_LAYER_WEIGHTS}},
 };
@@ -232,6 +258,7 @@ static void memory_is_the_sum_of_its_terms(void **state)
         assert_int_equal(plan.memory.metadata, wish->metadata);
         assert_int_equal(plan.memory.buffers, wish->buffers);
         assert_int_equal(plan.memory.workspace, wish->workspace);
+        assert_int_equal(plan.memory.host_padding, wish->host_padding);
         assert_int_equal(plan.memory.dram, wish->dram);
         assert_int_equal(plan.memory.hbm, weights + wish->resident + wish->window + wish->cache +
                                               wish->metadata + wish->buffers + wish->workspace);

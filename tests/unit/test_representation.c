@@ -53,9 +53,7 @@ static void contexts_split_as_worked_out(void **state)
         assert_int_equal(plan.split.ids, wish->ids);
         assert_int_equal(plan.split.kv, wish->kv);
         assert_int_equal(plan.memory.cache, 2 * wish->act_hbm * 2000);
-        assert_int_equal(plan.memory.dram -
-                             (setup.mechanisms.weights < 1 ? 2 * TINY_LAYER_WEIGHTS : 0),
-                         2 * (wish->act_host * 2000 + wish->kv * 800));
+        assert_int_equal(plan.memory.host_kv, 2 * (wish->act_host * 2000 + wish->kv * 800));
         plan_release(&plan);
         setup_release(&setup);
     }
