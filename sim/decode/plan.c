@@ -256,37 +256,58 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     };
 }
 
-uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
+/* Of everything but heads. */
+static uint64_t hash_common(const struct replay_plan *replay)
 {
-    const struct replay_plan replay = plan_replay(setup, plan);
-    const double shares[] = {replay.selection, replay.capacity, replay.manager_unit};
+    const double shares[] = {replay->selection, replay->capacity, replay->manager_unit};
     const uint64_t numbers[] = {
-        replay.layers,
-        replay.kv_heads,
-        replay.batch,
-        replay.context,
-        (uint64_t)replay.order,
-        replay.sinks,
-        replay.recent,
-        replay.warmup,
-        replay.steps,
-        replay.whole_layers,
-        replay.speculates,
-        replay.recomputed,
-        replay.seed,
-        replay.cpu_threads,
-        (uint64_t)replay.block_span,
-        replay.block_candidates,
-        replay.recent_scales,
+        replay->layers,
+        replay->kv_heads,
+        replay->batch,
+        replay->context,
+        (uint64_t)replay->order,
+        replay->sinks,
+        replay->recent,
+        replay->warmup,
+        replay->steps,
+        replay->whole_layers,
+        replay->speculates,
+        replay->recomputed,
+        replay->seed,
+        replay->cpu_threads,
+        (uint64_t)replay->block_span,
+        replay->block_candidates,
+        replay->recent_scales,
     };
-    uint64_t hash = XXH64(replay.policy->name, strlen(replay.policy->name), replay.policy->content);
-    hash = XXH64(replay.policy_values, sizeof setup->mechanisms.policy_values, hash);
+    uint64_t hash = XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
+    hash = XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
     hash = XXH64(shares, sizeof shares, hash);
-    hash = XXH64(numbers, sizeof numbers, hash);
-    for (uint32_t i = 0; i < plan->layers * plan->kv_heads; i++) {
-        const uint64_t head[] = {plan->heads[i].offloaded,
-                                 (uint64_t)llround(plan->heads[i].importance * 1e6)};
+    return XXH64(numbers, sizeof numbers, hash);
+}
+
+uint64_t plan_replay_hash(const struct replay_plan *replay)
+{
+    uint64_t hash = hash_common(replay);
+    for (uint32_t i = 0; i < replay->layers * replay->kv_heads; i++) {
+        const uint64_t head[] = {replay->heads[i].offloaded,
+                                 (uint64_t)llround(replay->heads[i].importance * 1e6)};
         hash = XXH64(head, sizeof head, hash);
     }
     return hash;
+}
+
+/* All but capacity, batch and heads, and what of a plan follows from these. */
+uint64_t plan_family(const struct replay_plan *replay)
+{
+    struct replay_plan common = *replay;
+    common.batch = common.cpu_threads = common.whole_layers = 0;
+    common.capacity = 0;
+    common.recomputed = 0;
+    return hash_common(&common);
+}
+
+uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
+{
+    const struct replay_plan replay = plan_replay(setup, plan);
+    return plan_replay_hash(&replay);
 }

@@ -22,12 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_PER_BLOCK = 4, WORD = 64 };
+enum { LOG_PER_BLOCK = 4, WORD = 64, MIXED = UINT8_MAX };
 
 struct lru_sizes {
     uint32_t blocks, count;
     uint32_t *capacity;  /* [count] ascending */
     uint32_t *boundary;  /* [count] descending; places */
+    uint8_t *holding;    /* [words] smallest cache that holds what lies in a word, or MIXED */
     uint32_t *held;      /* [count] */
     uint32_t *stamp;     /* [blocks] place of a block's last touch; 0: never touched */
     uint32_t *log;       /* [length] blocks; place 0 is not used */
@@ -36,55 +37,6 @@ struct lru_sizes {
     uint32_t *hits;      /* [count + 1] of a demand, by the smallest cache that hits; scratch */
     uint32_t *promoted;  /* [count + 1] the same of what is touched and held */
 };
-
-struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, uint32_t count,
-                                   struct error *why)
-{
-    if (blocks >= UINT32_MAX / LOG_PER_BLOCK - WORD) {
-        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
-        return NULL;
-    }
-    struct lru_sizes *lru = array_zeroed(1, sizeof *lru, why);
-    if (lru == NULL) {
-        return NULL;
-    }
-    lru->blocks = blocks;
-    lru->count = count;
-    lru->length = blocks * LOG_PER_BLOCK + 1;
-    lru->words = lru->length / WORD + 1;
-    lru->end = 1;
-    if (!(lru->capacity = array_zeroed(count, sizeof *lru->capacity, why)) ||
-        !(lru->boundary = array_zeroed(count, sizeof *lru->boundary, why)) ||
-        !(lru->held = array_zeroed(count, sizeof *lru->held, why)) ||
-        !(lru->stamp = array_zeroed(blocks, sizeof *lru->stamp, why)) ||
-        !(lru->log = array_zeroed(lru->length, sizeof *lru->log, why)) ||
-        !(lru->marks = array_zeroed(lru->words, sizeof *lru->marks, why)) ||
-        !(lru->hits = array_zeroed((size_t)count + 1, sizeof *lru->hits, why)) ||
-        !(lru->promoted = array_zeroed((size_t)count + 1, sizeof *lru->promoted, why))) {
-        lru_sizes_destroy(lru);
-        return NULL;
-    }
-    memcpy(lru->capacity, capacities, count * sizeof *capacities);
-    for (uint32_t i = 0; i < count; i++) {
-        lru->boundary[i] = 1;
-    }
-    return lru;
-}
-
-void lru_sizes_destroy(struct lru_sizes *lru)
-{
-    if (lru != NULL) {
-        free(lru->capacity);
-        free(lru->boundary);
-        free(lru->held);
-        free(lru->stamp);
-        free(lru->log);
-        free(lru->marks);
-        free(lru->hits);
-        free(lru->promoted);
-        free(lru);
-    }
-}
 
 /* ---- marks ---- */
 
@@ -126,6 +78,21 @@ static uint32_t place_of(const struct lru_sizes *lru, uint32_t word, uint32_t ab
     return word * WORD + (uint32_t)__builtin_ctzll(marks);
 }
 
+/* What lies between two boundaries is held from one cache on. */
+static void sum_up_words(struct lru_sizes *lru)
+{
+    uint32_t from = lru->words; /* the lowest word that is summed up */
+    for (uint32_t i = 0; i < lru->count; i++) {
+        uint32_t word = lru->boundary[i] / WORD;
+        if (word < from) {
+            memset(lru->holding + word + 1, (int)i, from - word - 1);
+            lru->holding[word] = MIXED;
+            from = word;
+        }
+    }
+    memset(lru->holding, (int)lru->count, from);
+}
+
 /* The boundary of each capacity, smallest first, which lies last. */
 static void find_boundaries(struct lru_sizes *lru)
 {
@@ -143,21 +110,71 @@ static void find_boundaries(struct lru_sizes *lru)
     for (; i < lru->count; i++) {
         lru->boundary[i] = 1;
     }
+    sum_up_words(lru);
+}
+
+struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, uint32_t count,
+                                   struct error *why)
+{
+    if (blocks >= UINT32_MAX / LOG_PER_BLOCK - WORD) {
+        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        return NULL;
+    }
+    struct lru_sizes *lru = array_zeroed(1, sizeof *lru, why);
+    if (lru == NULL) {
+        return NULL;
+    }
+    lru->blocks = blocks;
+    lru->count = count;
+    lru->length = blocks * LOG_PER_BLOCK + 1;
+    lru->words = lru->length / WORD + 1;
+    lru->end = 1;
+    if (!(lru->capacity = array_zeroed(count, sizeof *lru->capacity, why)) ||
+        !(lru->boundary = array_zeroed(count, sizeof *lru->boundary, why)) ||
+        !(lru->held = array_zeroed(count, sizeof *lru->held, why)) ||
+        !(lru->stamp = array_zeroed(blocks, sizeof *lru->stamp, why)) ||
+        !(lru->log = array_zeroed(lru->length, sizeof *lru->log, why)) ||
+        !(lru->marks = array_zeroed(lru->words, sizeof *lru->marks, why)) ||
+        !(lru->holding = array_zeroed(lru->words, sizeof *lru->holding, why)) ||
+        !(lru->hits = array_zeroed((size_t)count + 1, sizeof *lru->hits, why)) ||
+        !(lru->promoted = array_zeroed((size_t)count + 1, sizeof *lru->promoted, why))) {
+        lru_sizes_destroy(lru);
+        return NULL;
+    }
+    memcpy(lru->capacity, capacities, count * sizeof *capacities);
+    find_boundaries(lru);
+    return lru;
+}
+
+void lru_sizes_destroy(struct lru_sizes *lru)
+{
+    if (lru != NULL) {
+        free(lru->capacity);
+        free(lru->boundary);
+        free(lru->held);
+        free(lru->stamp);
+        free(lru->log);
+        free(lru->marks);
+        free(lru->holding);
+        free(lru->hits);
+        free(lru->promoted);
+        free(lru);
+    }
 }
 
 /* ---- accesses ---- */
 
-/* The smallest cache that holds what was touched at `place`; `count` when none does. Without
- * branches: places are as good as random. */
-static inline uint32_t smallest_holding(const uint32_t *boundary, uint32_t count, uint32_t place)
+/* The smallest cache that holds what was touched at `place`; `count` when none does. Places are as
+ * good as random, so most are looked up without a branch that depends on them. */
+static inline uint32_t smallest_holding(const struct lru_sizes *lru, uint32_t place)
 {
-    const uint32_t *from = boundary;
-    for (uint32_t left = count; left > 1;) {
-        uint32_t half = left / 2;
-        from += from[half - 1] > place ? half : 0;
-        left -= half;
+    uint32_t size = lru->holding[place / WORD];
+    if (size == MIXED) {
+        for (size = 0; size < lru->count && lru->boundary[size] > place;) {
+            size++;
+        }
     }
-    return (uint32_t)(from - boundary) + (*from > place);
+    return size;
 }
 
 /* Look up the demand's blocks [from, to), best first, of which caches from number `first` on touch
@@ -167,7 +184,7 @@ static void touch(struct lru_sizes *lru, const uint32_t *units, uint32_t from, u
 {
     for (uint32_t i = from; i < to; i++) {
         uint32_t block = units[i], place = lru->stamp[block];
-        uint32_t size = smallest_holding(lru->boundary, lru->count, place);
+        uint32_t size = smallest_holding(lru, place);
         lru->hits[size]++;
         lru->promoted[size > first ? size : first]++;
         lru->marks[place / WORD] &= ~((uint64_t)1 << place % WORD); /* place 0 has none */

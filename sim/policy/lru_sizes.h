@@ -12,7 +12,9 @@
 
 struct lru_sizes;
 
-/* Empty caches of the `capacities`, ascending, over blocks below `blocks`. */
+enum { LRU_SIZES_MOST = 254 };
+
+/* Empty caches of the `capacities`, at most LRU_SIZES_MOST, ascending, over blocks below `blocks`. */
 struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, uint32_t count,
                                    struct error *why);
 void lru_sizes_destroy(struct lru_sizes *lru); /* NULL is fine */

@@ -38,9 +38,14 @@ struct policy_sizes *policy_sizes_create(const struct policy_kind *kind, const d
         return NULL;
     }
     sizes->count = count;
-    bool together = kind == &policy_lru && env->order == POLICY_BATCH && count >= WORTH_ONE_PASS;
-    bool good = together ? (sizes->lru = lru_sizes_create(env->blocks, capacities, count, why)) != NULL
-                         : create_each(sizes, kind, values, *env, capacities, why);
+    bool good;
+    if (kind == &policy_lru && env->order == POLICY_BATCH && count >= WORTH_ONE_PASS &&
+        count <= LRU_SIZES_MOST) {
+        sizes->lru = lru_sizes_create(env->blocks, capacities, count, why);
+        good = sizes->lru != NULL;
+    } else {
+        good = create_each(sizes, kind, values, *env, capacities, why);
+    }
     if (!good) {
         policy_sizes_destroy(sizes);
         return NULL;

@@ -6,13 +6,13 @@
 #include "study/hashes.h"
 #include "study/mass.h"
 #include "study/outcome.h"
+#include "study/replays.h"
 #include "trace/stats.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* What one setup goes through; released whole. */
 struct course {
@@ -51,53 +51,6 @@ static double fixed_hit(const struct course *course)
     return fmin((double)course->plan.cache_tokens / outside, 1);
 }
 
-static bool replay(const struct course *course, struct ledger *ledger, struct error *why)
-{
-    const struct setup *setup = course->setup;
-    struct replay_plan plan = plan_replay(setup, &course->plan);
-    if (!setup_asks_trace(setup)) {
-        return replay_assumed(fixed_hit(course), 0, setup->seed, &plan, ledger, why);
-    }
-    return setup->trace != NULL ? replay_run(setup->trace, &plan, course->threads, ledger, why)
-                                : replay_assumed(setup->assumed_hit, setup->assumed_spread,
-                                                 setup->seed, &plan, ledger, why);
-}
-
-static void destroy_ledger(void *value)
-{
-    ledger_release(value);
-    free(value);
-}
-
-static void *make_ledger(void *context, struct error *why)
-{
-    struct ledger *ledger = array_zeroed(1, sizeof *ledger, why);
-    if (ledger == NULL) {
-        return NULL;
-    }
-    ledger_init(ledger);
-    if (!replay(context, ledger, why)) {
-        destroy_ledger(ledger);
-        return NULL;
-    }
-    return ledger;
-}
-
-static const struct shared_kind ledger_kind = {make_ledger, destroy_ledger};
-
-/* Equal keys, equal ledgers: all that replay() reads. */
-static bool replay_key(const struct course *course, uint64_t *key, struct error *why)
-{
-    const struct setup *setup = course->setup;
-    const double assumed[] = {setup->assumed_hit, setup->assumed_spread, fixed_hit(course)};
-    uint64_t of[] = {plan_hash(setup, &course->plan), 0, setup_asks_trace(setup), setup->seed};
-    if (setup->trace != NULL && !trace_hash(setup->trace, &of[1], why)) {
-        return false;
-    }
-    *key = XXH64(of, sizeof of, XXH64(assumed, sizeof assumed, setup->trace != NULL));
-    return true;
-}
-
 /* ---- the course ---- */
 
 static bool needs_cosines(const struct setup *setup)
@@ -124,14 +77,13 @@ static bool course_plan(struct course *course, struct error *why)
 
 static bool course_replay(struct course *course, struct error *why)
 {
-    uint64_t key;
     if (plan_offloaded_heads(&course->plan) == 0) {
         return true;
     }
-    if (!replay_key(course, &key, why)) {
-        return false;
-    }
-    course->used = shared_get(course->shared, &ledger_kind, key, course, &course->replay, why);
+    struct replay_plan plan = plan_replay(course->setup, &course->plan);
+    struct replay_request request = {course->setup, &plan, fixed_hit(course)};
+    course->used =
+        replays_get(course->shared, &request, course->threads, &course->replay, why);
     return course->used != NULL;
 }
 
@@ -151,6 +103,30 @@ static void course_release(struct course *course)
     shared_release(course->shared, course->cosines);
     shared_release(course->shared, course->replay);
     plan_release(&course->plan);
+}
+
+bool run_plan(const struct setup *setup, uint32_t threads, struct shared *shared,
+              struct plan *plan, struct error *why)
+{
+    struct course course = course_begin(setup, threads, shared);
+    bool good = course_plan(&course, why);
+    shared_release(shared, course.cosines);
+    *plan = course.plan;
+    return good;
+}
+
+bool run_expect(const struct setup *setup, uint32_t threads, struct shared *shared,
+                struct replays *replays, struct error *why)
+{
+    struct course course = course_begin(setup, threads, shared);
+    bool good = course_plan(&course, why);
+    if (good && course.plan.fits && plan_offloaded_heads(&course.plan) > 0) {
+        struct replay_plan plan = plan_replay(setup, &course.plan);
+        struct replay_request request = {setup, &plan, fixed_hit(&course)};
+        good = replays_expect(replays, &request, why);
+    }
+    course_release(&course);
+    return good;
 }
 
 static bool write_identity(const struct course *course, struct result *result, struct error *why)

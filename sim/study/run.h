@@ -3,8 +3,9 @@
 #define STUDY_RUN_H
 
 #include "base/error.h"
-#include "decode/setup.h"
+#include "decode/plan.h"
 #include "store/result.h"
+#include "study/replays.h"
 #include "study/shared.h"
 
 #include <stdio.h>
@@ -12,6 +13,14 @@
 /* The run's identity: hash of everything that decides its result, as 16 hex digits. Cheap: nothing
  * is replayed. */
 bool run_identity(const struct setup *setup, char run[17], struct error *why);
+
+/* Plan alone: what the setup does with its memory. The caller releases the plan. */
+bool run_plan(const struct setup *setup, uint32_t threads, struct shared *shared,
+              struct plan *plan, struct error *why);
+
+/* Plan, and tell `replays` what the run will replay. */
+bool run_expect(const struct setup *setup, uint32_t threads, struct shared *shared,
+                struct replays *replays, struct error *why);
 
 /* Plan, replay, time. What does not fit in memory is a result (status out-of-memory, with a
  * message), not an error. `threads`: for the replay (0: one a processor); the result is the same

@@ -20,7 +20,8 @@ struct shared {
     struct shared_entry *entries;
     uint32_t count;
     uint64_t clock;
-    pthread_mutex_t lock; /* of all of the above */
+    const struct replays *expected;
+    pthread_mutex_t lock; /* of all of the above but `expected` */
     pthread_cond_t made;  /* or failed */
 };
 
@@ -61,6 +62,16 @@ void shared_destroy(struct shared *shared)
     pthread_mutex_destroy(&shared->lock);
     free(shared->entries);
     free(shared);
+}
+
+void shared_expect(struct shared *shared, const struct replays *replays)
+{
+    shared->expected = replays;
+}
+
+const struct replays *shared_expected(const struct shared *shared)
+{
+    return shared->expected;
 }
 
 static struct shared_entry *find(struct shared *shared, const struct shared_kind *kind,

@@ -9,6 +9,9 @@
  * queue's, and the worker's that took it from there. A point that is settled without a run, because
  * it is stored or cannot be resolved, never enters the queue.
  *
+ * Before the first is issued all are planned, once for this alone: replays of which one reading of
+ * a trace gives several have to be known together.
+ *
  * [delivered, issued) fit the ring, so that a slow point holds up a bounded number of finished
  * ones. The calling thread sleeps on a semaphore because that is what a signal handler may post.
  */
@@ -26,7 +29,9 @@
 #include <string.h>
 #include <sys/queue.h>
 
-enum { SLOTS_A_WORKER = 4 };
+/* Of more points the others are not surveyed: what is known of one takes kilobytes, and a
+ * millisecond to find out. */
+enum { SLOTS_A_WORKER = 4, MOST_SURVEYED = 4096 };
 
 struct slot {
     struct setup setup;
@@ -45,9 +50,10 @@ struct sweep {
     const struct sweep_options *options;
     struct slot *slots;
     pthread_t *workers;
-    uint32_t slot_count, worker_count;
+    uint32_t jobs, slot_count, worker_count;
     uint32_t threads; /* of a point's replay */
     struct shared *shared;
+    struct replays *expected;
     uint32_t delivered, issued;
     sem_t finished;
     pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
@@ -152,6 +158,12 @@ static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
     return &sweep->slots[index % sweep->slot_count];
 }
 
+static void release_slot(struct slot *slot)
+{
+    setup_release(&slot->setup);
+    result_release(&slot->result);
+}
+
 /* The result of a setup that the store has already. */
 static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
@@ -160,6 +172,32 @@ static bool read_back(const struct sweep *sweep, struct slot *slot, struct error
     return store == NULL ||
            (run_identity(&slot->setup, run, why) && store_has(store, run, &slot->stored, why) &&
             (!slot->stored || store_get(store, run, &slot->result, why)));
+}
+
+/* Plan the points, so that those whose replays go together are known before the first one runs. A
+ * point that cannot be planned says so when its turn comes. */
+static void survey(struct sweep *sweep)
+{
+    uint32_t points = sweep->scenario->points;
+    for (uint32_t i = 0; i < points && i < MOST_SURVEYED && !stop_requested; i++) {
+        struct slot slot = {.stored = false};
+        setup_init(&slot.setup);
+        result_init(&slot.result);
+        if (scenario_point(sweep->scenario, i, &slot.setup, &slot.why) &&
+            read_back(sweep, &slot, &slot.why) && !slot.stored) {
+            run_expect(&slot.setup, sweep->jobs, sweep->shared, sweep->expected, &slot.why);
+        }
+        release_slot(&slot);
+    }
+    shared_expect(sweep->shared, sweep->expected);
+}
+
+/* Threads that work on different replays share what there are. */
+static uint32_t threads_a_replay(const struct sweep *sweep)
+{
+    uint32_t groups = replays_groups(sweep->expected);
+    bool few = groups > 0 && groups < sweep->worker_count;
+    return sweep->jobs / (few ? groups : sweep->worker_count);
 }
 
 /* Resolve the next point, and queue it unless that settles it. */
@@ -180,12 +218,6 @@ static void issue(struct sweep *sweep)
     }
     pthread_mutex_unlock(&sweep->lock);
     sweep->issued++;
-}
-
-static void release_slot(struct slot *slot)
-{
-    setup_release(&slot->setup);
-    result_release(&slot->result);
 }
 
 static bool is_done(struct sweep *sweep, uint32_t index)
@@ -228,6 +260,10 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
 static bool run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->scenario->points;
+    if (points > 1) {
+        survey(sweep);
+    }
+    sweep->threads = threads_a_replay(sweep);
     while (sweep->delivered < points && !stop_requested) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
             issue(sweep);
@@ -270,13 +306,14 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     struct sweep sweep = {
         .scenario = scenario,
         .options = options,
+        .jobs = jobs,
         .slot_count = SLOTS_A_WORKER * workers,
-        .threads = jobs / workers,
     };
     sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
     sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
     sweep.shared = sweep.workers == NULL ? NULL : shared_create(workers, why);
-    bool ok = sweep.shared != NULL;
+    sweep.expected = sweep.shared == NULL ? NULL : replays_create(why);
+    bool ok = sweep.expected != NULL;
     if (ok) {
         pthread_mutex_init(&sweep.lock, NULL);
         pthread_cond_init(&sweep.work, NULL);
@@ -289,6 +326,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     }
     *interrupted = ok && sweep.delivered < scenario->points;
     shared_destroy(sweep.shared);
+    replays_destroy(sweep.expected);
     free(sweep.workers);
     free(sweep.slots);
     return ok;
