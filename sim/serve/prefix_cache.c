@@ -145,6 +145,11 @@ uint64_t prefix_room(const struct prefix_cache *cache)
     return block_pool_room(cache->gpu);
 }
 
+uint32_t prefix_block_tokens(const struct prefix_cache *cache)
+{
+    return cache->options.block_tokens;
+}
+
 bool prefix_check(const struct prefix_cache *cache, struct error *why)
 {
     return cache->host == NULL || host_tier_check(cache->host, why);
@@ -202,11 +207,12 @@ static void name_block(struct prefix_cache *cache, uint32_t id)
     }
 }
 
-bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens,
+bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match)
 {
     struct found found = find_prefix(cache, index, tokens);
-    uint64_t blocks = blocks_of(cache, tokens);
+    uint64_t have = found.blocks * cache->options.block_tokens;
+    uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(cache->gpu) - found.idle < blocks - found.on_gpu) {
         return false;
     }
@@ -221,8 +227,8 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens,
     cache->counts.loaded += found.blocks - found.on_gpu;
     cache->holdings[index] = (struct holding){.full = found.blocks, .blocks = blocks};
     match->gpu_tokens = found.on_gpu * cache->options.block_tokens;
-    match->host_tokens = (found.blocks - found.on_gpu) * cache->options.block_tokens;
-    match->compute_tokens = tokens - match->gpu_tokens - match->host_tokens;
+    match->host_tokens = have - match->gpu_tokens;
+    match->compute_tokens = tokens - have;
     return true;
 }
 

@@ -53,9 +53,10 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
 void prefix_cache_destroy(struct prefix_cache *cache); /* NULL is fine */
 
 /* Begin request `index` with its first `tokens` tokens (its prompt, and what was generated before
- * it was put back): look them up, refer to what the GPU has, and take blocks for the rest. False,
- * and nothing changed, where the GPU has no room for them now. */
-bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens,
+ * it was put back): look them up, refer to what the GPU has, and take blocks for what the host has
+ * and for the first `chunk` tokens of the rest. False, and nothing changed, where the GPU has no
+ * room for them now. */
+bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match);
 
 /* The first `tokens` tokens have their KV now: their full blocks can be found by others. */
@@ -70,8 +71,9 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done);
 
 struct prefix_counts prefix_counts(const struct prefix_cache *cache);
 
-/* Blocks that could be taken now. */
+/* Blocks that could be taken now, and tokens of each. */
 uint64_t prefix_room(const struct prefix_cache *cache);
+uint32_t prefix_block_tokens(const struct prefix_cache *cache);
 
 /* False where a plug-in run as the host's policy answered what cannot be. */
 bool prefix_check(const struct prefix_cache *cache, struct error *why);

@@ -15,7 +15,7 @@ static uint64_t kept_tokens(const struct request *request)
 static bool replay_one(struct prefix_cache *cache, size_t index, const struct request *request,
                        struct prefix_match *match)
 {
-    if (!prefix_begin(cache, index, request->prompt, match)) {
+    if (!prefix_begin(cache, index, request->prompt, request->prompt, match)) {
         return false;
     }
     prefix_fill(cache, index, request->prompt);

@@ -186,9 +186,9 @@ struct twin_request {
 static struct twin_request running[MOST];
 
 static bool twin_begin(struct twin *twin, const struct requests *requests, size_t index,
-                       uint64_t tokens, struct prefix_match *match)
+                       uint64_t tokens, uint64_t chunk, struct prefix_match *match)
 {
-    uint64_t blocks = (tokens + BLOCK - 1) / BLOCK, found = 0, on_gpu = 0, idle = 0;
+    uint64_t found = 0, on_gpu = 0, idle = 0;
     for (; found < (tokens - 1) / BLOCK; found++) {
         uint64_t name = name_of(requests, index, found);
         int at = find(&twin->gpu, name);
@@ -198,6 +198,8 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
         on_gpu += at >= 0;
         idle += at >= 0 && twin->gpu.references[at] == 0;
     }
+    uint64_t end = found * BLOCK + chunk < tokens ? found * BLOCK + chunk : tokens;
+    uint64_t blocks = (end + BLOCK - 1) / BLOCK;
     if (twin_room(twin) < idle + blocks - on_gpu) {
         return false;
     }
@@ -284,8 +286,9 @@ static void happen(struct twin *twin, struct prefix_cache *cache, const struct r
     if (!running[index].runs) {
         struct prefix_match ours, theirs;
         uint64_t tokens = request->prompt + gsl_rng_uniform_int(random, request->output);
-        bool fits = prefix_begin(cache, index, tokens, &ours);
-        assert_int_equal(fits, twin_begin(twin, requests, index, tokens, &theirs));
+        uint64_t chunk = 1 + gsl_rng_uniform_int(random, tokens);
+        bool fits = prefix_begin(cache, index, tokens, chunk, &ours);
+        assert_int_equal(fits, twin_begin(twin, requests, index, tokens, chunk, &theirs));
         assert_true(!fits || memcmp(&ours, &theirs, sizeof ours) == 0);
     } else if (gsl_rng_uniform_int(random, 3) > 0) {
         assert_int_equal(prefix_grow(cache, index, kept), twin_grow(twin, index, kept));

@@ -1,0 +1,23 @@
+/* Gaps are drawn once, in order, so that another rate stretches the same arrivals. */
+#include "serve/arrivals.h"
+
+#include "base/random.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+
+bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
+                   struct error *why)
+{
+    gsl_rng *random = random_stream(seed, "serve.arrivals", 0, why);
+    if (random == NULL) {
+        return false;
+    }
+    double now_s = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        requests->all[i].arrival_ns = llround(now_s * 1e9);
+        now_s += gsl_ran_gamma(random, shape, 1 / shape) / rate;
+    }
+    gsl_rng_free(random);
+    return true;
+}

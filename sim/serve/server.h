@@ -1,0 +1,76 @@
+/* A server under arrivals: continuous batching in steps, a clock, and a prefix cache.
+ *
+ * G.-I. Yu et al., "Orca", OSDI 2022; A. Agrawal et al., "Sarathi-Serve", OSDI 2024; vLLM's
+ * scheduler. A step computes at most `batched_tokens` tokens of at most `sequences` sequences:
+ * first one token, or the next chunk of its prompt, of each that runs; then of those that wait, in
+ * order of arrival, where there is room for their blocks. Where one that runs finds no room
+ * for its next block, the one that came last is put back in front of the queue and computes its
+ * tokens again (those that the prefix cache still has, it finds). What a prompt finds in host
+ * memory is copied in before it starts; it holds its blocks meanwhile and others run.
+ *
+ *   request   |..queue..|..load..|.chunk.chunk.|t|t|t|t|
+ *                                 first token ─┘       └ end
+ *
+ * How long a step takes is the caller's: see step_cost.h.
+ */
+#ifndef SERVE_SERVER_H
+#define SERVE_SERVER_H
+
+#include "serve/prefix_cache.h"
+#include "serve/requests.h"
+
+/* What a step computes, and what crosses the link beside it. */
+struct step_load {
+    uint32_t decodes;       /* sequences that get their next token */
+    uint64_t decode_tokens; /* that they attend to, all together */
+    uint32_t chunks;        /* sequences that compute tokens of their prompt */
+    uint64_t chunk_tokens;  /* these, all together */
+    uint64_t chunk_pairs;   /* (token, token that it attends to) of them */
+    uint64_t chunk_context; /* tokens whose KV they read */
+    bool loads;             /* prefixes are on their way in */
+};
+
+/* What a step comes to. */
+struct step_time {
+    int64_t ns;
+    double load_rate; /* bytes a second left to prefixes on their way in */
+};
+
+struct step_clock {
+    bool (*step)(void *context, const struct step_load *load, struct step_time *time,
+                 struct error *why);
+    void *context;
+    double load_rate;     /* bytes a second to the GPU while no step runs */
+    double load_start_ns; /* of one load, before its bytes */
+};
+
+struct server_options {
+    uint32_t sequences, batched_tokens; /* of a step at most */
+    uint32_t clients; /* each sends its next request when its last one has ended; 0: as they arrive */
+    uint64_t load_token_bytes;          /* that cross for a token found in host memory */
+};
+
+/* What became of a request; times since the first arrival, -1: never. */
+struct served {
+    int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
+    struct prefix_match match; /* of its prompt, when it first began */
+    uint32_t preemptions;
+    bool too_long; /* more blocks than there are */
+};
+
+struct server_totals {
+    uint64_t steps;
+    int64_t end_ns; /* of the last step */
+    int64_t busy_ns; /* in steps */
+    uint32_t most_waiting;
+};
+
+/* Serve the requests `indices` of `requests` (in order of arrival, `count` of them) through
+ * `cache`, which is empty; `served` has a row for each index of `requests`, of which these are
+ * written. */
+bool server_run(const struct server_options *options, const struct step_clock *clock,
+                const struct requests *requests, const uint32_t *indices, uint32_t count,
+                struct prefix_cache *cache, struct served *served, struct server_totals *totals,
+                struct error *why);
+
+#endif

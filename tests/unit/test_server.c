@@ -1,0 +1,362 @@
+/* The server against queueing theory, against timelines worked out by hand, and under storms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "serve/arrivals.h"
+#include "serve/server.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 512, BLOCK = 128, MS = 1000000 };
+
+/* ---- clocks ---------------------------------------------------------------------------- */
+
+/* A step that takes `fixed_ns`, and so much for each sequence, token of a prompt, and while
+ * prefixes are on their way. */
+struct plain_clock {
+    int64_t fixed_ns, sequence_ns, token_ns;
+    double load_rate;
+};
+
+static bool plain_step(void *context, const struct step_load *load, struct step_time *time,
+                       struct error *why)
+{
+    const struct plain_clock *clock = context;
+    (void)why;
+    time->ns = clock->fixed_ns + clock->sequence_ns * (load->decodes + load->chunks) +
+               clock->token_ns * (int64_t)load->chunk_tokens;
+    time->load_rate = clock->load_rate;
+    return true;
+}
+
+/* ---- a run ------------------------------------------------------------------------------ */
+
+struct course {
+    struct requests requests;
+    struct prefix_options prefix;
+    struct server_options options;
+    struct plain_clock clock;
+    double load_start_ns;
+    struct served *served;
+    struct server_totals totals;
+};
+
+static struct course begin_course(uint32_t count)
+{
+    struct course course = {
+        .prefix = {.block_tokens = BLOCK, .gpu_blocks = 1 << 20},
+        .options = {.sequences = 256, .batched_tokens = 1 << 20},
+        .clock = {.load_rate = 1e9},
+    };
+    course.requests.all = calloc(count, sizeof *course.requests.all);
+    course.requests.capacity = count;
+    course.served = calloc(count, sizeof *course.served);
+    assert_true(course.requests.all != NULL && course.served != NULL);
+    return course;
+}
+
+static void add_request(struct course *course, int64_t arrival_ns, uint32_t prompt, uint32_t output)
+{
+    assert_true(course->requests.count < course->requests.capacity);
+    course->requests.all[course->requests.count++] =
+        (struct request){.arrival_ns = arrival_ns, .prompt = prompt, .output = output};
+}
+
+static void run_course(struct course *course)
+{
+    struct error why;
+    uint32_t *indices = calloc(course->requests.count, sizeof *indices);
+    struct prefix_cache *cache = prefix_cache_create(&course->prefix, &course->requests, &why);
+    struct step_clock clock = {.step = plain_step,
+                               .context = &course->clock,
+                               .load_rate = course->clock.load_rate,
+                               .load_start_ns = course->load_start_ns};
+    assert_true(indices != NULL && cache != NULL);
+    for (uint32_t i = 0; i < course->requests.count; i++) {
+        indices[i] = i;
+    }
+    assert_true(server_run(&course->options, &clock, &course->requests, indices,
+                           (uint32_t)course->requests.count, cache, course->served,
+                           &course->totals, &why));
+    assert_int_equal(prefix_room(cache), course->prefix.gpu_blocks); /* every block came back */
+    prefix_cache_destroy(cache);
+    free(indices);
+}
+
+static void end_course(struct course *course)
+{
+    free(course->served);
+    requests_release(&course->requests);
+}
+
+static void check_served(const struct served *served, int64_t scheduled, int64_t first, int64_t end)
+{
+    assert_int_equal(served->scheduled_ns, scheduled * MS);
+    assert_int_equal(served->first_token_ns, first * MS);
+    assert_int_equal(served->end_ns, end * MS);
+}
+
+/* ---- by hand ---------------------------------------------------------------------------- */
+
+/* Steps of 10 ms and 1 ms a token of a prompt. A (3 tokens, 2 out) comes at 0, B (1, 2) at 1:
+ *   0 A's prompt ends 13; 13 A's second and B's prompt end 24; 24 B's second ends 34. */
+static void a_step_computes_who_is_there(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .token_ns = MS, .load_rate = 1e9};
+    add_request(&course, 0, 3, 2);
+    add_request(&course, 1 * MS, 1, 2);
+    run_course(&course);
+    check_served(&course.served[0], 0, 13, 24);
+    check_served(&course.served[1], 13, 24, 34);
+    assert_int_equal(course.totals.steps, 3);
+    end_course(&course);
+}
+
+/* At most 4 tokens a step: A's 6 tokens are 4 and 2; B's 3 start beside A's last 2, and A's next
+ * token leaves 3 of 4 in the third step, of which B needs 1. Each step is 10 ms. */
+static void long_prompts_are_cut_into_chunks(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.options.batched_tokens = 4;
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+    add_request(&course, 0, 6, 2);
+    add_request(&course, 0, 3, 1);
+    run_course(&course);
+    check_served(&course.served[0], 0, 20, 30);
+    check_served(&course.served[1], 10, 30, 30);
+    end_course(&course);
+}
+
+static void clients_send_when_they_are_answered(void **state)
+{
+    (void)state;
+    struct course course = begin_course(3);
+    course.options.clients = 1;
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+    for (int i = 0; i < 3; i++) {
+        add_request(&course, 0, 1, 2);
+    }
+    run_course(&course);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(course.served[i].arrived_ns, 20 * i * MS);
+        check_served(&course.served[i], 20 * i, 20 * i + 10, 20 * i + 20);
+    }
+    end_course(&course);
+}
+
+/* Blocks of 128. A's 256 tokens and output fill 3 of 5 blocks, B's (128 + 1) 2; A's 257th ... all
+ * fit; B's block is full at 129 + 127. A grows past 384 at its 129th token: B is put back. */
+static void who_came_last_makes_room(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.prefix.gpu_blocks = 5;
+    course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+    add_request(&course, 0, 256, 200);
+    add_request(&course, 0, 128, 200);
+    run_course(&course);
+    assert_int_equal(course.served[0].preemptions, 0);
+    assert_int_equal(course.served[1].preemptions, 1);
+    /* A's end: a step a token. B had 129 of 200 when A needed a fourth block, and goes on with its
+     * 130th, whose step computes 128 + 129 tokens, when A has ended. */
+    check_served(&course.served[0], 0, 1, 200);
+    check_served(&course.served[1], 0, 1, 200 + 71);
+    end_course(&course);
+}
+
+/* One of 300 + 1 tokens can run in 3 blocks; one of 300 + 86 needs KV of 385, a fourth. */
+static void what_can_never_run_is_left_out(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.prefix.gpu_blocks = 3;
+    course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+    add_request(&course, 0, 300, 86);
+    add_request(&course, 0, 300, 85);
+    run_course(&course);
+    assert_true(course.served[0].too_long);
+    assert_int_equal(course.served[0].end_ns, -1);
+    assert_false(course.served[1].too_long);
+    assert_int_equal(course.served[1].end_ns, 85 * MS);
+    end_course(&course);
+}
+
+/* The second prompt finds 2 blocks of 128 in host memory: at 1000 bytes a token and 1 GB/s they
+ * take 0.256 ms, after 1 ms to start. */
+static void what_the_host_has_is_loaded_first(void **state)
+{
+    (void)state;
+    static uint32_t chunks[] = {0, 0};
+    static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
+    struct course course = begin_course(2);
+    struct error why;
+    course.prefix.write = PREFIX_WRITE_FINISH;
+    course.prefix.host_blocks = 8;
+    course.prefix.host_policy = policy_find("lru", NULL, 0, &why);
+    course.options.load_token_bytes = 1000;
+    course.load_start_ns = MS;
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+    add_request(&course, 0, 300, 1);
+    add_request(&course, 50 * MS, 300, 1);
+    course.requests.chunks = chunks;
+    course.requests.kind = kinds;
+    course.requests.chunk_tokens = CHUNK;
+    course.requests.ids.count = 1;
+    course.requests.all[0].chunks = course.requests.all[1].chunks = 1;
+    course.requests.all[1].first_chunk = 1;
+    run_course(&course);
+    assert_int_equal(course.served[1].match.host_tokens, 256);
+    assert_int_equal(course.served[1].match.compute_tokens, 44);
+    assert_int_equal(course.served[1].scheduled_ns, 50 * MS);
+    assert_int_equal(course.served[1].end_ns, 61256000);
+    course.requests.chunks = NULL;
+    course.requests.kind = NULL;
+    end_course(&course);
+}
+
+/* ---- theory ------------------------------------------------------------------------------ */
+
+enum { WARM = 2000, BATCH = 10000, BATCHES = 20, MANY = WARM + BATCH * BATCHES };
+
+/* Poisson arrivals of `rate` a second, prompts of a token, and outputs of `mean` tokens that are as
+ * good as exponential. */
+static struct course random_course(double rate, double mean)
+{
+    struct error why;
+    struct course course = begin_course(MANY);
+    gsl_rng *random = random_stream(12, "test.server", 0, &why);
+    for (uint32_t i = 0; i < MANY; i++) {
+        add_request(&course, 0, 1, gsl_ran_geometric(random, 1 / mean));
+    }
+    gsl_rng_free(random);
+    assert_true(arrivals_draw(&course.requests, rate, 1, 12, &why));
+    return course;
+}
+
+static double time_s(const struct served *served, bool queue_only)
+{
+    int64_t end = queue_only ? served->scheduled_ns : served->end_ns;
+    return (double)(end - served->arrived_ns) / 1e9;
+}
+
+/* The mean time is the expected one, within four of its standard errors, by the means of batches so
+ * long that they are as good as independent; and these are small enough to tell. */
+static void check_mean(const struct course *course, bool queue_only, double expected)
+{
+    double means[BATCHES];
+    for (uint32_t b = 0; b < BATCHES; b++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < BATCH; i++) {
+            sum += time_s(&course->served[WARM + b * BATCH + i], queue_only);
+        }
+        means[b] = sum / BATCH;
+    }
+    double mean = gsl_stats_mean(means, 1, BATCHES);
+    double error = gsl_stats_sd(means, 1, BATCHES) / sqrt(BATCHES);
+    print_message("found %g +- %g, expected %g\n", mean, error, expected);
+    assert_true(fabs(mean - expected) < 4 * error && error < 0.06 * expected);
+}
+
+/* A step's time in proportion to who runs is processor sharing: M/M/1-PS, E[T] = 1 / (mu - lambda)
+ * (Kleinrock 1967). A token is 1 ms; outputs of 100 tokens: mu = 10 a second. */
+static void shared_time_is_processor_sharing(void **state)
+{
+    (void)state;
+    const double rates[] = {2, 5, 8};
+    for (int i = 0; i < 3; i++) {
+        struct course course = random_course(rates[i], 100);
+        course.options.sequences = 4096;
+        course.clock = (struct plain_clock){.sequence_ns = MS, .load_rate = 1e9};
+        run_course(&course);
+        check_mean(&course, false, 1 / (10 - rates[i]));
+        end_course(&course);
+    }
+}
+
+/* Steps that take as long for any number of sequences, at most c of them: M/M/c, and the time in
+ * the queue is Erlang's C / (c mu - lambda). */
+static void places_of_their_own_are_erlangs(void **state)
+{
+    (void)state;
+    const uint32_t c = 4;
+    const double mu = 10, rate = 32, load = rate / mu;
+    double term = 1, sum = 1;
+    for (uint32_t k = 1; k < c; k++) {
+        term *= load / k;
+        sum += term;
+    }
+    double last = term * load / c / (1 - load / c);
+    struct course course = random_course(rate, 100);
+    course.options.sequences = c;
+    course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+    run_course(&course);
+    check_mean(&course, true, last / (sum + last) / (c * mu - rate));
+    end_course(&course);
+}
+
+/* ---- storms ------------------------------------------------------------------------------ */
+
+static void nothing_is_lost_in_a_storm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct error why;
+        gsl_rng *random = random_stream(seed, "test.server.storm", 0, &why);
+        struct course course = begin_course(300);
+        print_message("seed %u\n", (unsigned)seed);
+        course.prefix.gpu_blocks = 4 + gsl_rng_uniform_int(random, 20);
+        course.options.sequences = 1 + (uint32_t)gsl_rng_uniform_int(random, 30);
+        course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
+        course.clock = (struct plain_clock){MS, MS, 1000, 1e9};
+        uint64_t preemptions = 0, tokens = 0;
+        for (int i = 0; i < 300; i++) {
+            add_request(&course, 0, 1 + (uint32_t)gsl_rng_uniform_int(random, 600),
+                        1 + (uint32_t)gsl_rng_uniform_int(random, 400));
+        }
+        run_course(&course);
+        for (int i = 0; i < 300; i++) {
+            const struct request *request = &course.requests.all[i];
+            const struct served *served = &course.served[i];
+            assert_int_equal(served->too_long, request->prompt + request->output - 1 >
+                                                   course.prefix.gpu_blocks * BLOCK);
+            assert_true(served->too_long ? served->end_ns == -1
+                                         : served->scheduled_ns >= 0 &&
+                                               served->first_token_ns > served->scheduled_ns &&
+                                               served->end_ns - served->first_token_ns >=
+                                                   (int64_t)(request->output - 1) * 2 * MS);
+            preemptions += served->preemptions;
+            tokens += served->too_long ? 0 : request->output;
+        }
+        assert_true(tokens > 0 && (preemptions > 0 || course.options.sequences < 8));
+        gsl_rng_free(random);
+        end_course(&course);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_computes_who_is_there),
+        cmocka_unit_test(long_prompts_are_cut_into_chunks),
+        cmocka_unit_test(clients_send_when_they_are_answered),
+        cmocka_unit_test(who_came_last_makes_room),
+        cmocka_unit_test(what_can_never_run_is_left_out),
+        cmocka_unit_test(what_the_host_has_is_loaded_first),
+        cmocka_unit_test(shared_time_is_processor_sharing),
+        cmocka_unit_test(places_of_their_own_are_erlangs),
+        cmocka_unit_test(nothing_is_lost_in_a_storm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
