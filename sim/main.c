@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
     &command_trace_export,
     &command_trace_fit,
     &command_trace_generate,
+    &command_calibrate,
     &command_list,
     NULL,
 };

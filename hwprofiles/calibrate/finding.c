@@ -68,36 +68,10 @@ bool finding_is_curve(const struct finding *finding)
     return find_curve(finding->name) != NULL;
 }
 
-static uint32_t place_of(const struct finding *finding, double size)
-{
-    uint32_t at = 0;
-    while (at < finding->count && finding->points[at].size < size) {
-        at++;
-    }
-    return at;
-}
-
-bool finding_put(struct finding *finding, const struct found_point *point, struct error *why)
-{
-    uint32_t at = place_of(finding, point->size);
-    if (at == finding->count || finding->points[at].size != point->size) {
-        size_t capacity = finding->capacity;
-        if (!array_reserve(&finding->points, &capacity, finding->count + 1, sizeof *point, why)) {
-            return false;
-        }
-        finding->capacity = (uint32_t)capacity;
-        memmove(&finding->points[at + 1], &finding->points[at],
-                (finding->count - at) * sizeof *point);
-        finding->count++;
-    }
-    finding->points[at] = *point;
-    return true;
-}
-
 void findings_release(struct findings *findings)
 {
     for (uint32_t i = 0; i < findings->count; i++) {
-        free(findings->all[i].points);
+        observed_release(&findings->all[i]);
     }
     free(findings->all);
     *findings = (struct findings){.all = NULL};

@@ -1,4 +1,5 @@
-/* What a harness that was built without CUDA measures of the GPU and its link. */
+/* What a harness that was built without CUDA knows of GPUs: none. */
+#include "calibrate/gpu_facts.h"
 #include "calibrate/group.h"
 
 #include <stddef.h>
@@ -6,3 +7,18 @@
 const struct group gpu_groups[] = {
     {.name = NULL},
 };
+
+bool gpu_find(struct error *why)
+{
+    error_set(why, NULL, 0, "no GPU can be measured: this was built without CUDA");
+    return error_expect(why, "'make calibrate', which needs nvcc (NVIDIA's cuda-nvcc, "
+                             "cuda-cudart-dev and libcublas-dev, or Debian's nvidia-cuda-toolkit); "
+                             "or --host, which measures processor and memory and takes GPU and "
+                             "link from --base");
+}
+
+bool gpu_facts_read(struct gpu_facts *facts, struct error *why)
+{
+    *facts = (struct gpu_facts){.name = ""};
+    return gpu_find(why);
+}

@@ -1,62 +1,202 @@
-/* Measures groups and prints what was found: `spillway-calibrate [GROUP...]`, all without names. */
-#include "calibrate/group.h"
+/* The harness: `calibrate`, as sim/cli/calibrate.c describes it, done here. */
+#include "base/name.h"
+#include "base/version.h"
+#include "calibrate/gpu_facts.h"
+#include "calibrate/machine.h"
+#include "calibrate/session.h"
+#include "cli/arguments.h"
+#include "cli/calibrate.h"
+#include "cli/commands.h"
+#include "cli/program.h"
+#include "hardware/profile.h"
 
-#include <stdio.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
-static bool is_named(const char *name, int count, char *const *names)
+/* The order of samples is the same in every measurement. */
+enum { SEED = 1, MOST_GROUPS = 64 };
+
+/* An SXM machine of today; what is not measured is the base's, and the profile says so. */
+static const char default_base[] = "h100-sxm";
+
+static void interrupt(int number)
 {
-    bool named = count == 0;
-    for (int i = 0; i < count; i++) {
-        named = named || strcmp(names[i], name) == 0;
-    }
-    return named;
+    (void)number;
+    measure_interrupted = 1;
 }
 
-static bool measure_group(const struct group *group, struct findings *findings, struct error *why)
+/* The first Ctrl-C lets groups clean up, the second ends the program at once. */
+static void catch_interrupts(void)
 {
-    struct effort effort = effort_quick;
-    effort.seconds *= group->share;
-    fprintf(stderr, "%s: %s\n", group->name, group->what);
-    return group->run(&effort, 1, findings, why);
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
-static void print_finding(const struct finding *finding)
+/* ---- which groups ---- */
+
+struct choice {
+    const struct group *groups[MOST_GROUPS + 1]; /* ends with NULL */
+    uint32_t count;
+    double shares; /* of all groups that there are to choose from */
+};
+
+static bool is_chosen(const struct arguments *arguments, const struct group *group)
 {
-    printf("%s: %s%s\n", finding->name, finding->count == 0 ? "absent: " : "", finding->note);
-    for (uint32_t i = 0; i < finding->count; i++) {
-        const struct found_point *point = &finding->points[i];
-        char size[32], median[32], low[32], high[32];
-        printf("  %12s %12s  %12s to %12s  %u samples%s, drift %+.1f %%, %u stray\n",
-               units_format(point->size, UNIT_COUNT, size, sizeof size),
-               units_format(point->median, finding->unit, median, sizeof median),
-               units_format(point->p10, finding->unit, low, sizeof low),
-               units_format(point->p90, finding->unit, high, sizeof high), point->samples,
-               point->precise ? "" : " (not precise)", 100 * point->drift, point->stray);
+    uint32_t count;
+    const char *const *names = arguments_all(arguments, CALIBRATE_GROUP, &count);
+    bool chosen = count == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        chosen = chosen || strcmp(names[i], group->name) == 0;
     }
+    return chosen;
+}
+
+static void choose_from(const struct arguments *arguments, const struct group *table,
+                        struct choice *choice)
+{
+    for (; table->name != NULL && choice->count < MOST_GROUPS; table++) {
+        choice->shares += table->share;
+        if (is_chosen(arguments, table)) {
+            choice->groups[choice->count++] = table;
+        }
+    }
+}
+
+/* Every --group must be one of the tables that are measured. */
+static bool check_names(const struct arguments *arguments, const struct group *const *tables,
+                        struct error *why)
+{
+    const char *known[2 * MOST_GROUPS + 1] = {NULL};
+    uint32_t count, used = 0;
+    const char *const *names = arguments_all(arguments, CALIBRATE_GROUP, &count);
+    for (; *tables != NULL; tables++) {
+        for (const struct group *group = *tables; group->name != NULL && used < 2 * MOST_GROUPS;
+             group++) {
+            known[used++] = group->name;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+        while (known[at] != NULL && strcmp(known[at], names[i]) != 0) {
+            at++;
+        }
+        if (known[at] == NULL) {
+            error_usage(why, NULL, 0, "unknown group '%s'", names[i]);
+            return name_expect(names[i], known, why);
+        }
+    }
+    return true;
+}
+
+/* ---- what is known before ---- */
+
+static bool check_base(char *base, struct error *why)
+{
+    const struct node name = {.kind = NODE_SCALAR, .file = "--base", .text = base};
+    struct profile profile;
+    if (!profile_load(&name, &profile, why)) {
+        return false;
+    }
+    profile_release(&profile);
+    return true;
+}
+
+static void state_how(const struct effort *effort, struct provenance *provenance)
+{
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
+    provenance_set(provenance, FACT_SPILLWAY, "%s", SPILLWAY_VERSION);
+    provenance_set(provenance, FACT_DATE, "%s", date);
+    provenance_set(provenance, FACT_EFFORT, "%s", effort->name);
+    provenance_set(provenance, FACT_SEED, "%d", SEED);
+}
+
+static bool prepare(const struct arguments *arguments, const struct effort *effort, bool gpu,
+                    struct calibration *calibration, struct error *why)
+{
+    const char *base = arguments_text(arguments, CALIBRATE_BASE);
+    base = base != NULL ? base : default_base;
+    if (strlen(base) >= sizeof calibration->base) {
+        return error_usage(why, NULL, 0, "--base: too long a name");
+    }
+    strcpy(calibration->base, base);
+    state_how(effort, &calibration->provenance);
+    return check_base(calibration->base, why) && (!gpu || gpu_find(why)) &&
+           machine_describe(gpu, FACT_CLOCKS_START, &calibration->provenance, why);
+}
+
+/* ---- what is said after ---- */
+
+static void report(const struct calibration *calibration, const char *path)
+{
+    uint32_t curves = 0, others = 0;
+    for (uint32_t i = 0; i < calibration->findings.count; i++) {
+        const struct finding *finding = &calibration->findings.all[i];
+        if (finding->count == 0) {
+            fprintf(stderr, "absent: %s: %s\n", finding->name, finding->note);
+        } else if (finding_is_curve(finding)) {
+            curves++;
+        } else {
+            others++;
+        }
+    }
+    fprintf(stderr, "%s: %u curves measured, %u other observations\n", path, curves, others);
+    if (calibration->provenance.facts[FACT_NOT_MEASURED][0] != '\0') {
+        fprintf(stderr, "not measured, and as %s states it: %s\n", calibration->base,
+                calibration->provenance.facts[FACT_NOT_MEASURED]);
+    }
+}
+
+static bool measure(const struct arguments *arguments, struct calibration *calibration,
+                    struct error *why)
+{
+    bool gpu = !arguments_given(arguments, CALIBRATE_HOST);
+    const struct effort *effort =
+        arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
+    const struct group *const tables[] = {gpu ? gpu_groups : host_groups, gpu ? host_groups : NULL,
+                                          NULL};
+    struct choice choice = {.count = 0};
+    if (!prepare(arguments, effort, gpu, calibration, why) ||
+        !check_names(arguments, tables, why)) {
+        return false;
+    }
+    for (size_t i = 0; tables[i] != NULL; i++) {
+        choose_from(arguments, tables[i], &choice);
+    }
+    const struct session session = {
+        .path = arguments_text(arguments, CALIBRATE_OUTPUT),
+        .groups = choice.groups,
+        .effort = effort,
+        .seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0,
+        .seed = SEED,
+        .gpu = gpu,
+        .log = stderr,
+    };
+    if (!session_run(&session, calibration, why)) {
+        return false;
+    }
+    report(calibration, session.path);
+    return true;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct calibration calibration = {.base = ""};
+    catch_interrupts();
+    bool ok = measure(arguments, &calibration, why);
+    calibration_release(&calibration);
+    return ok;
 }
 
 int main(int argc, char **argv)
 {
-    const struct group *const parts[] = {gpu_groups, host_groups};
-    struct findings findings = {.all = NULL};
-    struct error why;
-    char text[2048];
-    bool ok = true;
-    for (size_t part = 0; part < 2; part++) {
-        for (const struct group *group = parts[part]; ok && group->name != NULL; group++) {
-            ok =
-                !is_named(group->name, argc - 1, argv + 1) || measure_group(group, &findings, &why);
-        }
-    }
-    for (uint32_t i = 0; i < findings.count; i++) {
-        print_finding(&findings.all[i]);
-    }
-    findings_release(&findings);
-    if (!ok) {
-        error_format(&why, text, sizeof text);
-        fprintf(stderr, "spillway: %s\n", text);
-        return (int)why.kind;
-    }
-    return 0;
+    static struct command calibrate;
+    static const struct command *const commands[] = {&calibrate, NULL};
+    calibrate = command_calibrate;
+    calibrate.run = run;
+    return program_run(commands, argc, argv);
 }

@@ -18,6 +18,8 @@ const struct effort effort_full = {"full", 3, 15, 200, 0.02, 420};
 
 #define CONFIDENCE 0.95
 
+volatile sig_atomic_t measure_interrupted;
+
 double clock_ns(void)
 {
     struct timespec now;
@@ -68,6 +70,9 @@ static bool run_init(struct run *run, struct error *why)
 static bool take(const struct probe *probe, double *value, struct error *why)
 {
     *value = NAN;
+    if (measure_interrupted != 0) {
+        return error_set(why, NULL, 0, "interrupted");
+    }
     if (!probe->sample(probe->state, value, why)) {
         return false;
     }
@@ -145,14 +150,14 @@ static double drift_of(const struct samples *samples)
 {
     uint32_t half = samples->count / 2;
     if (half == 0) {
-        return 0;
+        return 1;
     }
     double *halves = samples->taken; /* last use: they may be sorted in place */
     double *later = halves + samples->count - half;
     samples_sort(halves, half);
     samples_sort(later, half);
     double before = samples_quantile(halves, half, 0.5);
-    return before > 0 ? samples_quantile(later, half, 0.5) / before - 1 : 0;
+    return before > 0 ? samples_quantile(later, half, 0.5) / before : 1;
 }
 
 static bool report(const struct probe *probe, const struct samples *samples,

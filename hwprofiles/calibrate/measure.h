@@ -11,6 +11,7 @@
 #ifndef CALIBRATE_MEASURE_H
 #define CALIBRATE_MEASURE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,6 +48,10 @@ extern const struct effort effort_quick, effort_full;
  * size. A probe whose sample() fails ends the call. */
 bool measure_probes(const struct probe *probes, uint32_t count, const struct effort *effort,
                     uint64_t seed, struct findings *findings, struct error *why);
+
+/* Set from a signal handler: measure_probes() then fails at its next sample, so that groups clean up
+ * behind themselves. */
+extern volatile sig_atomic_t measure_interrupted;
 
 /* A monotonic clock, in ns. */
 double clock_ns(void);

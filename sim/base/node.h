@@ -37,6 +37,10 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
 struct node *node_copy(const struct node *node, struct error *why);
 void node_destroy(struct node *node);
 
+/* All bytes of a file, for node_parse(); one of more than 16 MiB is cut to a little more than that,
+ * which node_parse() refuses. The caller frees them. */
+char *node_file(const char *path, size_t *size, struct error *why);
+
 /* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */
 const struct node *node_get(const struct node *map, const char *key);
 

@@ -271,16 +271,22 @@ static char *read_file(FILE *file, const char *path, size_t *size, struct error 
     return text;
 }
 
-struct node *node_load(const char *path, struct error *why)
+char *node_file(const char *path, size_t *size, struct error *why)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
         error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
         return NULL;
     }
-    size_t size;
-    char *text = read_file(file, path, &size, why);
+    char *text = read_file(file, path, size, why);
     fclose(file);
+    return text;
+}
+
+struct node *node_load(const char *path, struct error *why)
+{
+    size_t size;
+    char *text = node_file(path, &size, why);
     if (text == NULL) {
         return NULL;
     }

@@ -185,7 +185,8 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     }
     char spelling[128];
     command_operands_spelling(command, spelling, sizeof spelling);
-    return error_expect(why, "spillway %s %s", command->name, spelling);
+    return error_expect(why, "spillway %s%s%s", command->name, spelling[0] != '\0' ? " " : "",
+                        spelling);
 }
 
 static bool read_words(int count, char *const *argv, struct arguments *out, struct word *words,

@@ -9,14 +9,20 @@
 
 #include "base/name.h"
 #include "hardware/locate.h"
+#include "hardware/measured.h"
 #include "hardware/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEEPEST = 8 };
 
 static const char *const machine_keys[] = {"extends", "gpu", "link", "host", NULL};
+
+/* And what a file that was measured says besides. */
+static const char *const document_keys[] = {"extends",    "gpu",      "link", "host",
+                                            "provenance", "observed", NULL};
 
 /* What is being laid: on which tree, which part, and the files that led here. */
 struct site {
@@ -26,7 +32,8 @@ struct site {
     const struct site *outer;
 };
 
-static bool lay_machine(const struct site *site, const struct node *machine, struct error *why);
+static bool lay_machine(const struct site *site, const struct node *machine,
+                        const char *const *keys, struct error *why);
 
 /* Fail when the file is being read already, or too many are. */
 static bool check_descent(const struct site *site, const struct node *name, const char *path,
@@ -47,7 +54,8 @@ static bool check_descent(const struct site *site, const struct node *name, cons
     return true;
 }
 
-static bool lay_document(const struct site *site, const struct node *document, struct error *why)
+static bool lay_document(const struct site *site, const struct node *document, bool measured,
+                         struct error *why)
 {
     if (document->kind == NODE_NULL) {
         error_set(why, site->path, 0, "the profile is empty");
@@ -57,7 +65,20 @@ static bool lay_document(const struct site *site, const struct node *document, s
         error_set(why, site->path, document->line, "this is no hardware profile");
         return name_expect("", machine_keys, why);
     }
-    return lay_machine(site, document, why);
+    return measured_check_tree(document, measured, why) &&
+           lay_machine(site, document, document_keys, why);
+}
+
+static bool lay_text(const struct site *site, const char *text, size_t size, struct error *why)
+{
+    bool measured;
+    if (!measured_check_text(text, size, site->path, &measured, why)) {
+        return false;
+    }
+    struct node *document = node_parse(text, size, site->path, why);
+    bool laid = document != NULL && lay_document(site, document, measured, why);
+    node_destroy(document);
+    return laid;
 }
 
 /* Lay what the file called `name`, looked up as a `kind`, states for `part`. */
@@ -73,10 +94,11 @@ static bool lay_named(const struct site *site, enum part part, enum part kind,
         !check_descent(site, name, path, why)) {
         return false;
     }
-    struct node *document = node_load(path, why);
+    size_t size;
+    char *text = node_file(path, &size, why);
     const struct site inner = {site->tree, part, path, site};
-    bool laid = document != NULL && lay_document(&inner, document, why);
-    node_destroy(document);
+    bool laid = text != NULL && lay_text(&inner, text, size, why);
+    free(text);
     return laid;
 }
 
@@ -165,9 +187,10 @@ static bool lay_part(const struct site *site, enum part part, const struct node 
     return true;
 }
 
-static bool lay_machine(const struct site *site, const struct node *machine, struct error *why)
+static bool lay_machine(const struct site *site, const struct node *machine,
+                        const char *const *keys, struct error *why)
 {
-    if (!node_check_keys(machine, machine_keys, "hardware", why)) {
+    if (!node_check_keys(machine, keys, "hardware", why)) {
         return false;
     }
     const struct node *extends = node_get(machine, "extends");
@@ -217,7 +240,7 @@ struct node *machine_compose(const struct node *hardware, char *name, size_t siz
     const struct site site = {tree, MACHINE, NULL, NULL};
     bool named = hardware->kind == NODE_SCALAR;
     if (!(named ? lay_named(&site, MACHINE, MACHINE, hardware, why)
-                : lay_machine(&site, hardware, why))) {
+                : lay_machine(&site, hardware, machine_keys, why))) {
         node_destroy(tree);
         return NULL;
     }

@@ -18,9 +18,13 @@ BEGIN {
     may["study"]    = "store serve decode policy trace hardware model engine base"
     may["cli"]      = "study store serve decode policy trace hardware model engine base"
     may["calibrate"] = "policy trace hardware model base"
-    may["."]        = "cli base" # main.c
+    may["harness"]  = "cli calibrate hardware base" # hwprofiles/calibrate/main.c
+    may["."]        = "cli base" # sim/main.c
 }
 function folder_of(path) {
+    if (path == "hwprofiles/calibrate/main.c") {
+        return "harness"
+    }
     sub(/^(sim|hwprofiles)\//, "", path)
     return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "."
 }

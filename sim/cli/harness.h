@@ -1,0 +1,13 @@
+/* The harness: the program that measures, which stands beside this one and may need CUDA where this
+ * one never does. It has the same commands by the same rows, so that help and errors are the same
+ * here and there. */
+#ifndef CLI_HARNESS_H
+#define CLI_HARNESS_H
+
+#include "cli/arguments.h"
+
+/* Become the harness that knows the GPU, or with `host` or where that one was not built, the one
+ * that knows only the host, which says what is missing. Returns only when neither can be run. */
+bool harness_become(const struct arguments *arguments, bool host, struct error *why);
+
+#endif

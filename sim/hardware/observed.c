@@ -1,0 +1,291 @@
+#include "hardware/observed.h"
+
+#include "base/array.h"
+#include "base/name.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing figures ---- */
+
+struct scale {
+    enum unit unit;
+    double size;
+    const char *suffix;
+};
+
+/* Of each unit the largest first. */
+static const struct scale scales[] = {
+    {UNIT_SHARE, 0.01, "%"},
+    {UNIT_TIMES, 1, "x"},
+    {UNIT_TOKENS, 1, "tok"},
+    {UNIT_NS, 1e9, "s"},
+    {UNIT_NS, 1e6, "ms"},
+    {UNIT_NS, 1e3, "us"},
+    {UNIT_NS, 1, "ns"},
+    {UNIT_BYTES_PER_S, 1e12, "TB/s"},
+    {UNIT_BYTES_PER_S, 1e9, "GB/s"},
+    {UNIT_BYTES_PER_S, 1e6, "MB/s"},
+    {UNIT_BYTES_PER_S, 1e3, "kB/s"},
+    {UNIT_BYTES_PER_S, 1, "B/s"},
+    {UNIT_FLOP_PER_S, 1e12, "TFLOP/s"},
+    {UNIT_FLOP_PER_S, 1e9, "GFLOP/s"},
+    {UNIT_FLOP_PER_S, 1e6, "MFLOP/s"},
+    {UNIT_FLOP_PER_S, 1, "FLOP/s"},
+    {UNIT_COUNT, 1, ""},
+};
+enum { SCALES = sizeof scales / sizeof scales[0] };
+
+static const char *const unit_names[] = {
+    [UNIT_COUNT] = "count",         [UNIT_SHARE] = "share",       [UNIT_TIMES] = "times",
+    [UNIT_TOKENS] = "tokens",       [UNIT_BYTES] = "bytes",       [UNIT_NS] = "time",
+    [UNIT_BYTES_PER_S] = "bytes/s", [UNIT_FLOP_PER_S] = "FLOP/s",
+};
+enum { UNITS = sizeof unit_names / sizeof unit_names[0] };
+
+const char *observed_unit(enum unit unit)
+{
+    return unit_names[unit];
+}
+
+static double four_digits(double value)
+{
+    char text[OBSERVED_FIGURE];
+    snprintf(text, sizeof text, "%.3e", value);
+    return strtod(text, NULL);
+}
+
+static bool is_whole(double value)
+{
+    return value == floor(value) && value < 0x1p53;
+}
+
+/* In the largest unit that leaves a whole number. */
+static void write_bytes(double bytes, char text[OBSERVED_FIGURE])
+{
+    static const char *const suffixes[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t power = 0;
+    while (power < 4 && bytes >= 1024 && fmod(bytes, 1024) == 0) {
+        bytes /= 1024;
+        power++;
+    }
+    snprintf(text, OBSERVED_FIGURE, "%.0f%s", bytes, suffixes[power]);
+}
+
+char *observed_figure(double value, enum unit unit, char text[OBSERVED_FIGURE])
+{
+    if (unit == UNIT_BYTES) {
+        write_bytes(floor(value + 0.5), text);
+        return text;
+    }
+    bool counted = unit == UNIT_COUNT || unit == UNIT_TOKENS;
+    value = counted && is_whole(value) ? value : four_digits(value);
+    size_t row = 0;
+    while (scales[row].unit != unit ||
+           (value < scales[row].size && row + 1 < SCALES && scales[row + 1].unit == unit)) {
+        row++;
+    }
+    double shown = value / scales[row].size;
+    const char *format = counted && is_whole(shown) ? "%.0f%s" : "%.4g%s";
+    snprintf(text, OBSERVED_FIGURE, format, shown, scales[row].suffix);
+    return text;
+}
+
+static enum unit unit_of_axis(const char *axis)
+{
+    return strcmp(axis, "bytes") == 0 ? UNIT_BYTES : UNIT_COUNT;
+}
+
+char *observed_size(double size, const char *axis, char text[OBSERVED_FIGURE])
+{
+    return observed_figure(size, unit_of_axis(axis), text);
+}
+
+/* ---- reading ---- */
+
+static const char *name_of_unit(size_t row)
+{
+    return row < UNITS ? unit_names[row] : NULL;
+}
+
+static bool read_unit(const struct node *node, enum unit *out, struct error *why)
+{
+    const char *name = NULL;
+    const struct node *unit = node_get(node, "unit");
+    if (!node_text(node, "unit", &name, why)) {
+        return false;
+    }
+    if (name == NULL) {
+        node_error(node, why, "'%s' has no unit", node->key);
+        return error_expect(why, "unit: %s", unit_names[UNIT_NS]);
+    }
+    int row = name_find(name, name_of_unit, "unit", unit->file, unit->line, why);
+    *out = row >= 0 ? (enum unit)row : UNIT_COUNT;
+    return row >= 0;
+}
+
+static bool read_text(const struct node *node, const char *key, char *out, size_t size,
+                      struct error *why)
+{
+    const char *text = "";
+    if (!node_text(node, key, &text, why)) {
+        return false;
+    }
+    if (strlen(text) >= size) {
+        return node_error(node_get(node, key), why, "'%s' is longer than %zu bytes", key, size - 1);
+    }
+    text_copy(out, size, text);
+    return true;
+}
+
+static bool read_number(const struct node *node, enum unit unit, const char *name, double *out,
+                        struct error *why)
+{
+    return units_parse(node->text, unit, node->file, node->line, name, out, why);
+}
+
+static bool read_whole(const struct node *node, const char *name, uint32_t *out, struct error *why)
+{
+    uint64_t whole;
+    if (!units_parse_whole(node->text, UNIT_COUNT, UINT32_MAX, node->file, node->line, name, &whole,
+                           why)) {
+        return false;
+    }
+    *out = (uint32_t)whole;
+    return true;
+}
+
+static bool read_precise(const struct node *node, bool *out, struct error *why)
+{
+    *out = strcmp(node->text, "yes") == 0;
+    if (!*out && strcmp(node->text, "no") != 0) {
+        node_error(node, why, "a median is settled or not, not '%.40s'", node->text);
+        return error_expect(why, "yes, no");
+    }
+    return true;
+}
+
+static bool is_row(const struct node *node, size_t count)
+{
+    bool row = node->kind == NODE_LIST && node->count == count;
+    for (size_t i = 0; row && i < count; i++) {
+        row = node->children[i]->kind == NODE_SCALAR;
+    }
+    return row;
+}
+
+static bool read_point(const struct node *node, struct finding *finding, struct error *why)
+{
+    enum { COLUMNS = 8 };
+    struct found_point point;
+    struct node *const *cells = node->children;
+    const char *name = finding->name;
+    if (!is_row(node, COLUMNS)) {
+        node_error(node, why, "a point of '%s' has not %d values", name, COLUMNS);
+        return error_expect(why, "[size, median, p10, p90, samples, settled, drift, stray]");
+    }
+    if (!read_number(cells[0], unit_of_axis(finding->axis), name, &point.size, why) ||
+        !read_number(cells[1], finding->unit, name, &point.median, why) ||
+        !read_number(cells[2], finding->unit, name, &point.p10, why) ||
+        !read_number(cells[3], finding->unit, name, &point.p90, why) ||
+        !read_whole(cells[4], name, &point.samples, why) ||
+        !read_precise(cells[5], &point.precise, why) ||
+        !read_number(cells[6], UNIT_SHARE, name, &point.drift, why) ||
+        !read_whole(cells[7], name, &point.stray, why)) {
+        return false;
+    }
+    if (finding->count > 0 && point.size <= finding->points[finding->count - 1].size) {
+        return node_error(node, why, "the points of '%s' are out of order", name);
+    }
+    if (point.p10 > point.median || point.p90 < point.median || point.samples == 0) {
+        node_error(node, why, "a point of '%s' is impossible", name);
+        return error_expect(why, "p10 up to the median, p90 from there, of at least one sample");
+    }
+    return finding_put(finding, &point, why);
+}
+
+static bool read_points(const struct node *node, struct finding *finding, struct error *why)
+{
+    const struct node *points = node_get(node, "points");
+    if (points == NULL) {
+        return true;
+    }
+    if (points->kind != NODE_LIST) {
+        return node_error(points, why, "the points of '%s' are no list", finding->name);
+    }
+    for (size_t i = 0; i < points->count; i++) {
+        if (!read_point(points->children[i], finding, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_entry(const struct node *node, struct finding *out, struct error *why)
+{
+    static const char *const keys[] = {"axis", "unit", "note", "points", "absent", NULL};
+    if (node->key == NULL || strlen(node->key) >= sizeof out->name || node->kind != NODE_MAP) {
+        node_error(node, why, "this is nothing that was observed");
+        return error_expect(why, "NAME: {unit, points, ...}, of a name under %zu bytes",
+                            sizeof out->name);
+    }
+    text_copy(out->name, sizeof out->name, node->key);
+    bool absent = node_get(node, "absent") != NULL;
+    if (!node_check_keys(node, keys, out->name, why)) {
+        return false;
+    }
+    if (absent == (node_get(node, "points") != NULL)) {
+        node_error(node, why, "'%s' has %s", node->key,
+                   absent ? "points and is absent" : "neither points nor a reason");
+        return error_expect(why, "one of points, absent");
+    }
+    return read_text(node, "axis", out->axis, sizeof out->axis, why) &&
+           read_unit(node, &out->unit, why) &&
+           read_text(node, absent ? "absent" : "note", out->note, sizeof out->note, why) &&
+           read_points(node, out, why);
+}
+
+bool observed_read(const struct node *node, struct finding *out, struct error *why)
+{
+    *out = (struct finding){.points = NULL};
+    if (!read_entry(node, out, why)) {
+        observed_release(out);
+        return false;
+    }
+    return true;
+}
+
+void observed_release(struct finding *finding)
+{
+    free(finding->points);
+    *finding = (struct finding){.points = NULL};
+}
+
+static uint32_t place_of(const struct finding *finding, double size)
+{
+    uint32_t at = 0;
+    while (at < finding->count && finding->points[at].size < size) {
+        at++;
+    }
+    return at;
+}
+
+bool finding_put(struct finding *finding, const struct found_point *point, struct error *why)
+{
+    uint32_t at = place_of(finding, point->size);
+    if (at == finding->count || finding->points[at].size != point->size) {
+        size_t capacity = finding->capacity;
+        if (!array_reserve(&finding->points, &capacity, finding->count + 1, sizeof *point, why)) {
+            return false;
+        }
+        finding->capacity = (uint32_t)capacity;
+        memmove(&finding->points[at + 1], &finding->points[at],
+                (finding->count - at) * sizeof *point);
+        finding->count++;
+    }
+    finding->points[at] = *point;
+    return true;
+}
