@@ -106,6 +106,7 @@ papers: all ## hold predictions against published figures (UPDATE=1 rewrites the
 
 install: all ## install program, header, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(HARNESS) $(wildcard $(HARNESS)-cuda)
 	install -Dm644 sim/policy/spillway_policy.h $(DESTDIR)$(PREFIX)/include/spillway_policy.h
 	find models hwprofiles scenarios plots traces -type f \
 	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
