@@ -48,13 +48,11 @@ struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas
     return bounded(cost_read(setup, 2 * bytes), bytes * 1e9 / (alone * ctas), trust);
 }
 
-#define SCORE_BYTES 4
-
 struct kernel cost_topk(const struct setup *setup, double elements)
 {
     struct kernel kernel = kernel_none;
     if (elements > 0) {
-        kernel.bytes = SCORE_BYTES * elements;
+        kernel.bytes = COST_SCORE_BYTES * elements;
         kernel.ns = profile_value(&setup->profile, CURVE_GPU_TOPK, elements, &kernel.trust);
     }
     return kernel;

@@ -40,6 +40,8 @@ struct kernel cost_product(const struct setup *setup, double flops, double rows,
 struct kernel cost_product_as(const struct setup *setup, double flops, double rows, double bytes,
                               bool fp8);
 
+#define COST_SCORE_BYTES 4.0 /* fp32 */
+
 /* Top-k over `elements` scores of a layer. */
 struct kernel cost_topk(const struct setup *setup, double elements);
 

@@ -138,6 +138,8 @@ const struct mechanism_key mechanism_keys[] = {
           "tokens of a balanced micro-batch at most, but of one sequence"),
     WHOLE("micro_batch_overhead", micro_batch_overhead, UNIT_NS, "0us",
           "time of the GPU that each micro-batch takes in each layer besides"),
+    WHOLE("prefill_chunk", prefill_chunk, UNIT_TOKENS, "8192tok",
+          "tokens of which a prefill holds activations at a time; 0tok: all of a micro-batch"),
     CHOICE("representation", representation, representation_values, "kv",
            "what is kept of a token: K and V, activations, some of each, or the token alone"),
     REAL("representation_share", representation_share, UNIT_SHARE, "0%",

@@ -112,6 +112,7 @@ struct mechanisms {
     uint64_t micro_batch_sequences; /* of a zig-zag block */
     uint64_t micro_batch_tokens;    /* of a balanced one at most, but of one sequence */
     uint64_t micro_batch_overhead;  /* ns of the main stream, a pass */
+    uint64_t prefill_chunk;         /* tokens in work at a time in prefill; 0: a micro-batch's */
     int representation;
     double representation_share; /* of what is not in HBM: activations, or tokens run again */
     int balance;                 /* find that share so that GPU and link take as long */

@@ -3,6 +3,7 @@
 #include "decode/memory.h"
 
 #include "decode/hybrid.h"
+#include "decode/peak.h"
 #include "decode/pinned.h"
 #include "decode/retrieval.h"
 #include "decode/stream.h"
@@ -64,8 +65,8 @@ static double rest_bytes(const struct setup *setup, const struct head_sizes *siz
     struct trust ignored = {BASIS_MEASURED, false};
     struct head_sizes bare = *sizes;
     bare.cache_tokens = setup->mechanisms.granularity; /* a cache there is, of one block */
-    double taken = (double)memory_of(setup, &bare, offloaded, batch).hbm;
-    return fmax(0, (double)memory_hbm_limit(setup, batch, &ignored) - taken);
+    struct memory memory = memory_of(setup, &bare, offloaded, batch);
+    return fmax(0, (double)memory_hbm_limit(setup, &memory, &ignored) - (double)memory.hbm);
 }
 
 /* Tokens a head that the budget pays for, before rounding to blocks, when each takes `bytes`. */
@@ -191,49 +192,6 @@ uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch)
     return most < batch ? (uint32_t)most : batch;
 }
 
-/* Two buffers for a micro-batch's whole layer: of KV, and where K and V are recomputed of
- * activations, of loaded KV and of all KV to attend to. */
-static double whole_bytes(const struct setup *setup, double kv_token, uint32_t batch)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    double tokens = (double)setup->context * memory_micro_batch(setup, batch);
-    double token = m->representation == REPRESENTATION_KV
-                       ? kv_token
-                       : 2 * kv_token + (double)model_activation_bytes(&setup->model);
-    return 2 * tokens * token;
-}
-
-/* Buffers for one layer's KV. A selection needs none where it goes straight into the cache, one
- * where it is fetched in its own layer, two where a layer is fetched while another is used; whole
- * layers always come a layer ahead. */
-static double buffer_bytes(const struct setup *setup, const struct head_sizes *sizes,
-                           uint32_t batch)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    double token = (double)model_kv_token_bytes(&setup->model, 0);
-    double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens * token;
-    if (!mechanisms_offload(m)) {
-        return 0;
-    }
-    if ((sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER) {
-        some = 0;
-    }
-    return fmax(setup_loads_whole(setup, 0) ? whole_bytes(setup, token, batch) : 0, some * batch);
-}
-
-/* A layer's K, V and entries, once for each query head. */
-static double repeat_bytes(const struct setup *setup, const struct head_sizes *sizes,
-                           uint32_t batch)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    double some = (double)(sizes->selected_tokens + m->sinks + setup_recent(setup));
-    double tokens =
-        setup_selects(setup) ? fmin(some, (double)setup->context) : (double)setup->context;
-    double kv = tokens * (double)model_kv_head_bytes(&setup->model);
-    double entries = (double)sizes->entries * retrieval_entry_bytes(setup);
-    return retrieval_copies(setup) * (kv + entries) * model_kv_heads(&setup->model) * batch;
-}
-
 /* Weights of all layers that lie in host memory. */
 static double streamed_weight_bytes(const struct setup *setup)
 {
@@ -242,25 +200,6 @@ static double streamed_weight_bytes(const struct setup *setup)
         bytes += stream_weight_bytes(setup, l, HALF_BOTH);
     }
     return bytes;
-}
-
-/* Two buffers, for the largest layer or half of one. */
-static double weight_buffer_bytes(const struct setup *setup)
-{
-    bool halves = setup->mechanisms.halves;
-    double most = 0;
-    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        most = fmax(most, stream_weight_bytes(setup, l, halves ? HALF_FFN : HALF_BOTH));
-        most = fmax(most, halves ? stream_weight_bytes(setup, l, HALF_ATTENTION) : 0);
-    }
-    return 2 * most;
-}
-
-/* Scratch of a step: logits in fp32 and eight hidden states a sequence. */
-static double workspace_bytes(const struct setup *setup, uint32_t batch)
-{
-    return batch * (4.0 * setup->model.vocabulary / setup->model.tensor_parallel +
-                    8 * 2.0 * setup->model.hidden);
 }
 
 /* KV on the host, or what stands for it: a copy of everything; where a window moves on, what has
@@ -338,15 +277,16 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
     double index = m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     struct pinned_parts pinned = {host, layers, staging, index, indexed_layers(setup)};
+    struct peak peak = peak_of(setup, sizes, batch);
     struct memory memory = {
         .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
         .resident = whole(all - away),
         .window = whole((double)offloaded * window * one),
         .cache = whole((double)offloaded * cached_tokens * cached_bytes(setup) * batch),
         .metadata = whole(metadata_bytes(setup, sizes, offloaded, batch)),
-        .buffers = whole(buffer_bytes(setup, sizes, batch) + weight_buffer_bytes(setup) +
-                         repeat_bytes(setup, sizes, batch)),
-        .workspace = whole(workspace_bytes(setup, batch)),
+        .buffers = whole(peak.buffers),
+        .workspace = whole(peak.workspace),
+        .peak_in_prefill = peak.in_prefill,
         .host_kv = whole(host * setup->model.tensor_parallel),
         .host_weights = whole(streamed * setup->model.tensor_parallel),
         .host_buffers = whole((staging + index) * setup->model.tensor_parallel),
@@ -360,7 +300,8 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
     return memory;
 }
 
-uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trust *trust)
+uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
+                          struct trust *trust)
 {
     double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
     if (setup->kv_pool_tokens > 0) {
@@ -370,7 +311,7 @@ uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trus
         }
         double pool = (double)setup->kv_pool_tokens * token;
         return whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
-                                        workspace_bytes(setup, batch) + pool));
+                                        (double)memory->workspace + pool));
     }
     return whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
 }

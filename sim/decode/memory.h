@@ -27,8 +27,10 @@ struct memory memory_of(const struct setup *setup, const struct head_sizes *size
 /* Sequences of the largest micro-batch. */
 uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch);
 
-/* What may be used of HBM, and what there is of host memory. */
-uint64_t memory_hbm_limit(const struct setup *setup, uint32_t batch, struct trust *trust);
+/* What may be used of HBM, and what there is of host memory. A pool of so many tokens of KV comes on
+ * top of weights and workspace. */
+uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
+                          struct trust *trust);
 uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);
 
 /* KV bytes of one head's whole context; heads of sliding layers hold their window. */

@@ -28,7 +28,7 @@ static bool fits(const struct setup *setup, uint64_t offloaded, uint32_t batch, 
         return false;
     }
     struct memory memory = memory_of(setup, &sizes, offloaded, batch);
-    if (memory.hbm > memory_hbm_limit(setup, batch, trust)) {
+    if (memory.hbm > memory_hbm_limit(setup, &memory, trust)) {
         return false;
     }
     *limit = LIMIT_HOST;
@@ -136,10 +136,13 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
                           struct plan *plan, struct trust *trust, struct error *why)
 {
     struct head_sizes sizes;
-    plan->hbm_limit = memory_hbm_limit(setup, plan->batch, trust);
+    if (!memory_head_sizes(setup, most, plan->batch, &sizes, why)) {
+        return false;
+    }
+    plan->memory = memory_of(setup, &sizes, most, plan->batch);
+    plan->hbm_limit = memory_hbm_limit(setup, &plan->memory, trust);
     plan->dram_limit = memory_dram_limit(setup, trust);
-    if (!memory_head_sizes(setup, most, plan->batch, &sizes, why) ||
-        !resident_importance(setup, head_cosine, plan, why) ||
+    if (!resident_importance(setup, head_cosine, plan, why) ||
         !resident_choose(setup, head_cosine, &sizes, plan, trust, why)) {
         return false;
     }

@@ -20,8 +20,9 @@ struct memory {
     uint64_t window;   /* sinks and recent tokens of the others */
     uint64_t cache;
     uint64_t metadata; /* what retrieval reads */
-    uint64_t buffers;  /* prefetch or execution buffers */
+    uint64_t buffers;  /* prefetch or execution buffers: with workspace, at the fullest moment */
     uint64_t workspace;
+    bool peak_in_prefill;
     uint64_t hbm;          /* the sum */
     uint64_t host_kv;      /* or what stands for it */
     uint64_t host_weights; /* that are streamed */

@@ -14,8 +14,9 @@
  * centroids of its segment in each iteration. An index on the host, PQCache's, is made there from
  * the keys that leave, in as many iterations as prefill hides (Zhang et al., SIGMOD 2025).
  *
- * The end is the first token on the host and all KV where decode expects it. Only time is counted:
- * HBM is taken to hold the activations of a pass, and what has not left yet.
+ * The end is the first token on the host and all KV where decode expects it. Chunks that a system
+ * cuts a pass into for its memory's sake (peak.h) are not timed apart: an operator on so many rows is
+ * as fast in pieces.
  */
 #ifndef DECODE_PREFILL_H
 #define DECODE_PREFILL_H

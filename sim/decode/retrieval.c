@@ -37,6 +37,17 @@ static double compared_values(const struct setup *setup, double *rows)
     return setup->mechanisms.retrieval_keys * values;
 }
 
+/* Scores that top-k sorts. */
+static double sorted_scores(const struct setup *setup, double entries)
+{
+    return entries * (setup->mechanisms.retrieval_per_query_head ? group(setup) : 1);
+}
+
+double retrieval_score_bytes(const struct setup *setup, double entries)
+{
+    return COST_SCORE_BYTES * sorted_scores(setup, entries);
+}
+
 struct kernel retrieval_cost(const struct setup *setup, const struct plan *plan, uint64_t pairs)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -48,8 +59,7 @@ struct kernel retrieval_cost(const struct setup *setup, const struct plan *plan,
     struct kernel score =
         flops > 0 ? cost_product_as(setup, flops, rows, entries * moved, setup_indexes(setup))
                   : cost_read(setup, entries * moved);
-    double sorted = entries * (m->retrieval_per_query_head ? group(setup) : 1);
-    return kernel_then(score, cost_topk(setup, sorted));
+    return kernel_then(score, cost_topk(setup, sorted_scores(setup, entries)));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)

@@ -21,6 +21,9 @@ double retrieval_entry_bytes(const struct setup *setup);
  * at all; else 0. MLA's latents are read by all heads at once. */
 uint32_t retrieval_copies(const struct setup *setup);
 
+/* Scores of so many entries of KV heads, as top-k takes them. */
+double retrieval_score_bytes(const struct setup *setup, double entries);
+
 /* Scoring the entries of so many (sequence, head) pairs, and top-k over the scores. */
 struct kernel retrieval_cost(const struct setup *setup, const struct plan *plan, uint64_t pairs);
 

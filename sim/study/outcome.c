@@ -136,9 +136,10 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
     uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
     char a[32], b[32];
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are; largest batch %u, largest context %llu",
+             "%s: needs %s of the %s there are%s; largest batch %u, largest context %llu",
              hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
-             units_format((double)there, UNIT_BYTES, b, sizeof b), plan->max_batch,
+             units_format((double)there, UNIT_BYTES, b, sizeof b),
+             hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch,
              (unsigned long long)plan->max_context);
 }
 
@@ -174,7 +175,9 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     } else {
         say_what_is_short(plan, result);
     }
-    return result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
+    return result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
+                       why) &&
+           result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
            result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
 }
 
@@ -338,7 +341,6 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
         result_real(result, COLUMN_E2E_RATE,
                     1e9 * plan->batch * output / ((double)prefill_ns + output * step_ns));
     }
-    add_note(result, "activations that prefill holds are not counted as memory");
 }
 
 /* "SmolLM2-135M-Instruct 3840→131072 tokens"; what is generated is a twin of what was recorded, or

@@ -120,23 +120,24 @@ static const struct {
     const char *mechanisms;
     struct memory memory; /* but for the sum; weights 0: all of them */
 } tiny_memories[] = {
-    /* All KV: 8 * 1000 * 400. Scratch: logits 4 B * 1000 and eight hidden states of 2 B * 1000,
-     * 20 000 B a sequence. */
-    {"{resident_heads: all}", {.resident = 3200000, .workspace = 40000}},
+    /* All KV: 8 * 1000 * 400. Two hidden states of 2 B * 1000, and what the FFN's activation reads
+     * and writes of both sequences, 2 * 3 * 2 B * 2000, which is more than logits of 4 B * 1000. */
+    {"{resident_heads: all}", {.resident = 3200000, .workspace = 28000}},
     /* Windows of 68 tokens: 8 * 68 * 400. What retrieval reads: 8 * 1000 * 32 * 2. No cache, so a
-     * layer's selection in a buffer, 4 * 100 * 400. All KV in host memory. */
+     * layer's selection in a buffer, 4 * 100 * 400; scores of a layer, 8 * 1000 * 4. All KV in host
+     * memory. */
     {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store}",
      {.window = 217600,
       .metadata = 512000,
       .buffers = 160000,
-      .workspace = 40000,
+      .workspace = 60000,
       .dram = 3200000}},
     /* The same selection as a count; the window is a tenth and 4 sinks: 8 * 104 * 400. */
     {"{retrieval: hata, retrieval_bytes: 32B, selection: 100tok, recent: 10%, transfer: cpu-store}",
      {.window = 332800,
       .metadata = 512000,
       .buffers = 160000,
-      .workspace = 40000,
+      .workspace = 60000,
       .dram = 3200000}},
     /* The second layer alone has an index, 4 * 1000 * 32 * 2, in host memory, and two buffers in
      * HBM; the first loads everything. */
@@ -145,7 +146,7 @@ static const struct {
      {.window = 217600,
       .metadata = 512000,
       .buffers = 3200000,
-      .workspace = 40000,
+      .workspace = 60000,
       .host_padding = 2048, /* 62.5 pages are 63 */
       .dram = 3456000 + 2048}},
     /* Copies of a layer's index and of 168 tokens for each of 5 query heads of 4 KV heads:
@@ -154,7 +155,7 @@ static const struct {
      {.window = 217600,
       .metadata = 512000,
       .buffers = 2784000,
-      .workspace = 40000,
+      .workspace = 60000,
       .dram = 3200000}},
     /* A layer ahead: two buffers. A gather stages twice a layer's selection in host memory. */
     {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, prefetch: next-layer,"
@@ -162,7 +163,7 @@ static const struct {
      {.window = 217600,
       .metadata = 512000,
       .buffers = 320000,
-      .workspace = 40000,
+      .workspace = 60000,
       .host_padding = 4 * (81920 - 80000), /* four buffers of 19.5 pages */
       .dram = 3520000 + 7680}},
     /* A first layer that loads everything: two buffers of all 1000 tokens, and no
@@ -172,7 +173,7 @@ static const struct {
      {.window = 217600,
       .metadata = 256000,
       .buffers = 3200000,
-      .workspace = 40000,
+      .workspace = 60000,
       .dram = 3200000}},
     /* The first layer resident, 4 * 1000 * 400; windows and caches of 200 tokens for the other 4
      * heads. What is not merged goes straight into the cache: no buffer. */
@@ -182,7 +183,7 @@ static const struct {
       .window = 108800,
       .cache = 320000,
       .metadata = 512000,
-      .workspace = 40000,
+      .workspace = 60000,
       .dram = 1600000}},
     /* 64 clusters of 16 tokens, of which 6 are selected, 96 tokens. An estimation zone reads K and
      * V of a cluster's summary, 200 B, where these are more than the centroid: 8 * 64 * 200 * 2.
@@ -193,19 +194,19 @@ static const struct {
       .cache = 614400,
       .metadata = 204800,
       .buffers = 153600,
-      .workspace = 40000,
+      .workspace = 30048,
       .dram = 3200000}},
     /* Three quarters of both layers' weights lie in host memory, 12 603 000 B each; two buffers. */
     {"{resident_heads: all, weights: 25%}",
      {.weights = 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS - 25206000,
       .resident = 3200000,
       .buffers = 25206000,
-      .workspace = 40000,
+      .workspace = 28000,
       .host_padding = 3 * TINY_LAYER_PADDING / 2,
       .dram = 25206000 + 3 * TINY_LAYER_PADDING / 2}},
     /* A fifth of each head's 1000 tokens is kept, 8 * 200 * 400; the rest is nowhere. */
     {"{policy: heavy-hitter, budget: 20%, sinks: 0tok, recent: 0tok, transfer: sm-zero-copy}",
-     {.cache = 640000, .workspace = 40000}},
+     {.cache = 640000, .workspace = 28000}},
     /* Two buffers of one sequence's KV in a layer, 800 000 B, and two of the larger half of a
      * layer's weights, without norm and QKV: 16 804 000 - 2 802 000. */
     {"{prefetch: whole-layer, micro_batch: zig-zag, micro_batch_sequences: 1, weights: 0%,"
@@ -213,7 +214,7 @@ static const struct {
      {.weights = TINY_EDGE_WEIGHTS,
       .window = 217600,
       .buffers = 1600000 + 2 * 14002000,
-      .workspace = 40000,
+      .workspace = 16000,
       .host_padding = 4 * (802816 - 800000) + 2 * TINY_LAYER_PADDING, /* K, V: 195.3 pages */
       .dram = 3200000 + 2 * TINY_LAYER_WEIGHTS + 11264 + 2 * TINY_LAYER_PADDING}},
     /* The same by PyTorch: each K or V of a layer 1 MiB, each matrix a power of two: norms 2048,
@@ -223,7 +224,7 @@ static const struct {
      {.weights = TINY_EDGE_WEIGHTS,
       .window = 217600,
       .buffers = 1600000 + 2 * 14002000,
-      .workspace = 40000,
+      .workspace = 16000,
       .host_padding = (4 << 20) - 3200000 + 2 * ((17 << 20) + 4096 - TINY_LAYER_WEIGHTS),
       .dram = (38 << 20) + 2 * 4096}},
     /* Pageable weights and what the CPU stores take what they are. */
@@ -232,7 +233,7 @@ static const struct {
      {.weights = TINY_EDGE_WEIGHTS,
       .window = 217600,
       .buffers = 3200000 + 2 * TINY_LAYER_WEIGHTS,
-      .workspace = 40000,
+      .workspace = 28000,
       .dram = 3200000 + 2 * TINY_LAYER_WEIGHTS}},
 };
 
