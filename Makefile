@@ -34,17 +34,24 @@ MEASURE := $(OUT)/libcalibrate.a
 
 SOURCES := $(wildcard sim/*/*.c)
 MEASURES := $(filter-out %/main.c,$(wildcard hwprofiles/calibrate/*.c))
-KERNELS := $(wildcard hwprofiles/calibrate/*.cu)
+KERNELS := $(wildcard hwprofiles/calibrate/kernels/*.cu)
+DEVICES := $(wildcard hwprofiles/calibrate/*.cu)
 UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
+# The kernels beside their twins, here in an emulator.
+KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
+KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
 
 # Contracted multiply-adds would make results differ between machines.
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Ihwprofiles $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
+ALL_CXXFLAGS = -std=c++17 -D_GNU_SOURCE -Itests/kernels/emulator -Isim -Ihwprofiles $(OPTIMIZE) \
+               -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) \
+               $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) $(CXXFLAGS)
 # What runs on sm_80 (A100), 86 (A40, RTX 30), 89 (RTX 40), 90 (H100, H200), and PTX for later ones.
 CUDA_ARCHITECTURES = $(foreach sm,80 86 89 90,-gencode arch=compute_$(sm),code=sm_$(sm)) \
                      -gencode arch=compute_90,code=compute_90
@@ -60,7 +67,7 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
 .PHONY: all calibrate demo test bench fuzz capture study papers install compile_commands.json help clean
-.PHONY: packages units fuzzers toolkit
+.PHONY: packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -74,10 +81,11 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 	@tools/demo.sh build/demo
 
 test: packages ## run every test, also under the address and undefined sanitizers
-	$(SUBMAKE) all units
-	$(SUBMAKE) $(SANITIZED) all units fuzzers
+	$(SUBMAKE) all units kernel-tests
+	$(SUBMAKE) $(SANITIZED) all units kernel-tests fuzzers
 	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(UNITS) \
 	    'PROGRAM=$(CHECKED)/spillway tests/cli/run.sh' $(UNITS:$(OUT)/%=$(CHECKED)/%) \
+	    $(KERNEL_TEST) 'EMULATOR_REVERSE=1 $(KERNEL_TEST)' $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 
@@ -139,6 +147,7 @@ toolkit:
 	    "Without it, 'spillway calibrate --host' measures the host alone." >&2; exit 1; }
 
 units: $(UNITS)
+kernel-tests: $(KERNEL_TEST)
 fuzzers: $(FUZZERS)
 
 $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
@@ -148,7 +157,13 @@ $(HARNESS): $(OUT)/hwprofiles/calibrate/main.o $(MEASURE) $(LIBRARY)
 	$(LINK)
 
 # groups_gpu.o stands before the library, whose groups_none.o is then not taken.
-$(HARNESS)-cuda: $(OUT)/hwprofiles/calibrate/main.o $(KERNELS:%.cu=$(OUT)/%.cu.o) $(MEASURE) $(LIBRARY)
+$(HARNESS)-cuda: $(OUT)/hwprofiles/calibrate/main.o \
+                 $(KERNELS:%.cu=$(OUT)/%.cu.o) $(DEVICES:%.cu=$(OUT)/%.cu.o) $(MEASURE) $(LIBRARY)
+	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
+
+# The tests of the kernels where a GPU is.
+$(HARNESS)-test-kernels: $(KERNEL_TESTS:%.cu=$(OUT)/%.cu.o) \
+                         $(OUT)/hwprofiles/calibrate/device.cu.o $(MEASURE) $(LIBRARY)
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 
 $(LIBRARY): $(SOURCES:%.c=$(OUT)/%.o)
@@ -159,6 +174,13 @@ $(MEASURE): $(MEASURES:%.c=$(OUT)/%.o)
 
 $(OUT)/%.cu.o: %.cu Makefile
 	$(QUIET) mkdir -p $(@D) && $(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(KERNEL_TEST): $(KERNEL_TESTS:%.cu=$(OUT)/%.emulated.o) \
+                $(OUT)/tests/kernels/emulator/emulator.emulated.o $(MEASURE) $(LIBRARY)
+	$(QUIET) $(CXX) $(ALL_CXXFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/%.emulated.o: %.cu Makefile
+	$(QUIET) mkdir -p $(@D) && $(CXX) $(ALL_CXXFLAGS) -MMD -MP -x c++ -c $< -o $@
 
 $(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(MEASURE) $(LIBRARY)
 	$(LINK) -lcmocka

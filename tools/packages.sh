@@ -5,7 +5,7 @@
 set -eu
 
 needed=(
-    gcc libc6-dev
+    gcc g++ libc6-dev
     libgsl-dev libsqlite3-dev libcsv-dev libyaml-dev libjansson-dev libzstd-dev libxxhash-dev
     libcmocka-dev # unit tests
     gnuplot-nox   # pictures

@@ -7,7 +7,6 @@
 #ifndef CALIBRATE_TWINS_H
 #define CALIBRATE_TWINS_H
 
-#include "base/error.h"
 #include "calibrate/small_floats.h"
 
 #include <stdbool.h>
@@ -16,6 +15,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "base/error.h"
 
 /* Keys and values of one KV head of one sequence; token t's begin at t * stride values. */
 struct twin_kv {

@@ -1,0 +1,121 @@
+/* The kernels of a decode step that are measured, and that a runtime can be put together from.
+ *
+ * A pair is one KV head of one sequence: pair p is head p % kv_heads of sequence p / kv_heads, and
+ * its group of query heads shares its KV. Values are bf16 as uint16_t unless something else is
+ * said; scores, attention's output and its log-sum-exp are floats. Pointers are the GPU's (device
+ * memory, or pinned host memory as the GPU sees it), aligned to 16 bytes; `stream` is a
+ * cudaStream_t. Twins of what is computed stand in twins.h.
+ *
+ * Every function queues its kernels and returns; none allocates, waits or captures anything, so
+ * that all of them can stand in a graph. They fail on a shape that they do not have, and where a
+ * launch fails.
+ */
+#ifndef CALIBRATE_KERNELS_H
+#define CALIBRATE_KERNELS_H
+
+#include "calibrate/small_floats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "base/error.h"
+
+#define KERNEL_MOST_GROUP 16
+
+/* ---- attention (attention.cu, merge.cu) ---- */
+
+/* K and V: of a pair, token t begins at values t * token_stride behind sequence_stride and
+ * head_stride; strides are multiples of 16 bytes. An fp8 NaN counts as 480. */
+struct kernel_kv {
+    const void *keys, *values;
+    enum kv_type type;
+    uint32_t dim; /* 64 or 128 */
+    uint64_t sequence_stride, head_stride, token_stride;
+};
+
+struct kernel_attention {
+    struct kernel_kv kv;
+    uint32_t batch, kv_heads, group; /* group <= KERNEL_MOST_GROUP */
+    const uint16_t *queries;         /* [pairs][group][dim] */
+    const uint32_t *lists;  /* [pairs][most] the tokens attended to; NULL: the first ones */
+    const uint32_t *counts; /* [pairs] how many, at most `most`; NULL: `most` */
+    uint32_t most;
+    float scale;
+    uint32_t splits; /* CTAs that share a pair: kernel_attention_splits() */
+    float *parts;    /* kernel_attention_scratch() bytes; unused where splits is 1 */
+    float *out;      /* [pairs][group][dim] */
+    float *lse;      /* [pairs][group]; -INFINITY, and zeros in `out`, where no token is */
+};
+
+/* So many that they fill the GPU; and the scratch memory that they need. */
+bool kernel_attention_splits(const struct kernel_attention *attention, uint32_t *splits,
+                             struct error *why);
+size_t kernel_attention_scratch(const struct kernel_attention *attention);
+bool kernel_attend(const struct kernel_attention *attention, void *stream, struct error *why);
+
+/* out[parts][rows][dim] and lse[parts][rows] merged into whole[rows][dim] and whole_lse[rows];
+ * whole_bf16[rows][dim] too unless NULL. `dim` is a multiple of 4, at most 512; whole may be the
+ * first part. */
+bool kernel_merge(const float *out, const float *lse, uint32_t parts, uint32_t rows, uint32_t dim,
+                  float *whole, float *whole_lse, uint16_t *whole_bf16, void *stream,
+                  struct error *why);
+
+/* ---- retrieval (scores.cu, codes.cu, topk.cu, labels.cu) ---- */
+
+/* Scores of every entry of every pair: scores[pairs][entries], each the largest over the group's
+ * queries[pairs][group][dim]. Of centroids[pairs][entries][dim] and pages[pairs][entries][2][dim],
+ * least before most; dim 64 or 128. */
+bool kernel_score_centroids(const uint16_t *queries, const uint16_t *centroids, uint32_t pairs,
+                            uint32_t group, uint32_t dim, uint32_t entries, float *scores,
+                            void *stream, struct error *why);
+bool kernel_score_pages(const uint16_t *queries, const uint16_t *pages, uint32_t pairs,
+                        uint32_t group, uint32_t dim, uint32_t entries, float *scores, void *stream,
+                        struct error *why);
+/* Of codes[pairs][entries][parts], parts 2, 4, 8 or 16, with codebooks[pairs][parts][256]
+ * [dim / parts]. */
+bool kernel_score_codes(const uint16_t *queries, const uint16_t *codebooks, const uint8_t *codes,
+                        uint32_t pairs, uint32_t group, uint32_t dim, uint32_t parts,
+                        uint32_t entries, float *scores, void *stream, struct error *why);
+/* Of hashes[pairs][entries][words], words 4 or 8, with those of the queries[pairs][group][words].
+ */
+bool kernel_score_hashes(const uint32_t *queries, const uint32_t *hashes, uint32_t pairs,
+                         uint32_t group, uint32_t words, uint32_t entries, float *scores,
+                         void *stream, struct error *why);
+
+/* The k <= count largest of each of rows[rows][count] into chosen[rows][k], in no order, of equal
+ * ones any. No NaN. `scratch` holds kernel_topk_scratch() bytes. */
+size_t kernel_topk_scratch(uint32_t rows);
+bool kernel_topk(const float *scores, uint32_t rows, uint32_t count, uint32_t k, uint32_t *chosen,
+                 void *scratch, void *stream, struct error *why);
+
+/* QSAC's test of a layer, and its update, in one: reuse[pairs] becomes 1 where similarity[pairs] of
+ * the group's queries to labels[pairs][group][dim] reaches threshold[pairs], else 0, and the
+ * queries become the labels. weights[pairs][group]. */
+bool kernel_compare_labels(const uint16_t *queries, uint16_t *labels, const float *weights,
+                           const float *threshold, uint32_t pairs, uint32_t group, uint32_t dim,
+                           float *similarity, uint32_t *reuse, void *stream, struct error *why);
+
+/* ---- what stands around the products (rows.cu) ---- */
+
+/* stream[rows][width] += added[rows][width] (unless NULL), and its RMS norm in out; width a
+ * multiple of 8. */
+bool kernel_norm(uint16_t *residual, const uint16_t *added, const uint16_t *weight, uint32_t rows,
+                 uint32_t width, float epsilon, uint16_t *out, void *stream, struct error *why);
+
+/* Turn the first `heads` heads of each of rows[rows][row_stride] in place by its position:
+ * turns[position][dim / 2] holds cosine and sine (kernel_turns()); dim a multiple of 16. */
+bool kernel_rope(uint16_t *values, const uint32_t *positions, const float *turns, uint32_t rows,
+                 uint32_t heads, uint32_t dim, uint64_t row_stride, void *stream,
+                 struct error *why);
+/* Fill turns[positions][dim / 2][2], in host memory. */
+void kernel_turns(uint32_t positions, uint32_t dim, double base, float *turns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

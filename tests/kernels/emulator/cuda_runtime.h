@@ -1,0 +1,237 @@
+/* An emulator of the part of CUDA that the kernels use, so that a machine without a GPU can run
+ * them: on this include path in front of all others, g++ compiles kernels as they stand.
+ *
+ * The CTAs of a grid run one after another, a CTA's threads as fibers that change over at barriers
+ * and at what a warp does together, and there alone. So a barrier that is missing shows: a thread
+ * sees nothing of those whose turn comes after its own; EMULATOR_REVERSE=1 turns the turns round.
+ * Shared memory starts as NaNs and ends in a guard; what is written behind it, a barrier that not
+ * all threads reach, and what a GPU would refuse to launch ends the program. It says nothing about
+ * time, and CTAs never run at once.
+ */
+#ifndef EMULATOR_CUDA_RUNTIME_H
+#define EMULATOR_CUDA_RUNTIME_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <functional>
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__
+#define __launch_bounds__(...)
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z)
+    {
+    }
+};
+struct uint4 {
+    unsigned x, y, z, w;
+} __attribute__((aligned(16)));
+struct uint2 {
+    unsigned x, y;
+} __attribute__((aligned(8)));
+struct float4 {
+    float x, y, z, w;
+} __attribute__((aligned(16)));
+struct float2 {
+    float x, y;
+} __attribute__((aligned(8)));
+
+extern dim3 blockIdx, gridDim, blockDim, threadIdx;
+
+/* ---- what threads do together ---- */
+
+#define EMULATOR_WARP 32
+
+/* Wait for the warp, or the CTA. */
+void emulator_meet_warp();
+void __syncthreads();
+/* Leave `mine` to the warp and return all lanes' (nothing of theirs may be written; they stay until
+ * the next call of this). */
+const void *emulator_show(const void *mine, size_t bytes);
+
+template <typename Value> Value emulator_from(Value value, unsigned lane)
+{
+    Value all[EMULATOR_WARP];
+    memcpy(all, emulator_show(&value, sizeof value), sizeof all);
+    return all[lane % EMULATOR_WARP];
+}
+
+template <typename Value> Value __shfl_sync(unsigned, Value value, unsigned lane)
+{
+    return emulator_from(value, lane);
+}
+
+template <typename Value> Value __shfl_xor_sync(unsigned, Value value, unsigned mask)
+{
+    return emulator_from(value, threadIdx.x % EMULATOR_WARP ^ mask);
+}
+
+template <typename Value> Value __shfl_up_sync(unsigned, Value value, unsigned by)
+{
+    unsigned lane = threadIdx.x % EMULATOR_WARP;
+    return emulator_from(value, lane >= by ? lane - by : lane);
+}
+
+template <typename Value> Value __shfl_down_sync(unsigned, Value value, unsigned by)
+{
+    unsigned lane = threadIdx.x % EMULATOR_WARP;
+    return emulator_from(value, lane + by < EMULATOR_WARP ? lane + by : lane);
+}
+
+inline unsigned __ballot_sync(unsigned, int predicate)
+{
+    const int *all = (const int *)emulator_show(&predicate, sizeof predicate);
+    unsigned votes = 0;
+    for (unsigned lane = 0; lane < EMULATOR_WARP; lane++) {
+        votes |= (all[lane] != 0 ? 1U : 0U) << lane;
+    }
+    return votes;
+}
+
+inline int __any_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, predicate) != 0;
+}
+
+inline void __syncwarp(unsigned = 0xffffffffU)
+{
+    emulator_meet_warp();
+}
+
+/* ---- what a thread does alone ---- */
+
+inline float __uint_as_float(unsigned bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+inline unsigned __float_as_uint(float value)
+{
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
+{
+    uint64_t bytes = (uint64_t)y << 32 | x;
+    unsigned chosen = 0;
+    for (int i = 0; i < 4; i++) {
+        chosen |= (unsigned)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+    }
+    return chosen;
+}
+
+inline float rsqrtf(float x)
+{
+    return 1 / sqrtf(x);
+}
+
+inline int __popc(unsigned bits)
+{
+    return __builtin_popcount(bits);
+}
+
+template <typename Value> Value atomicAdd(Value *at, Value value)
+{
+    Value before = *at;
+    *at += value;
+    return before;
+}
+
+inline void __threadfence()
+{
+}
+
+/* ---- the host's side ---- */
+
+enum cudaError_t { cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+typedef struct emulator_stream *cudaStream_t;
+typedef struct emulator_event *cudaEvent_t;
+
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+};
+
+/* One byte of memory more than asked for would be found by an address sanitizer. */
+inline cudaError_t cudaMalloc(void **data, size_t bytes)
+{
+    *data = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return *data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+inline cudaError_t cudaFree(void *data)
+{
+    free(data);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
+{
+    if (bytes > 0) {
+        memcpy(to, from, bytes);
+    }
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t)
+{
+    memset(data, value, bytes);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceSynchronize()
+{
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int,
+                                                                 size_t)
+{
+    *blocks = 1;
+    return cudaSuccess;
+}
+
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t)
+{
+    *blocks = 1;
+    return cudaSuccess;
+}
+
+/* Shared memory that kernels asked for; the most that an sm_86 has. */
+void emulator_allow(const void *kernel, size_t bytes);
+void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
+                  const std::function<void()> &thread);
+
+template <typename Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute, int bytes)
+{
+    emulator_allow((const void *)kernel, (size_t)bytes);
+    return cudaSuccess;
+}
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                               Arguments... arguments)
+{
+    emulator_run(*config, (const void *)kernel, [=] { kernel(arguments...); });
+    return cudaSuccess;
+}
+
+#endif

@@ -1,0 +1,19 @@
+#!/bin/bash
+# The kernels beside their twins on the GPU itself, where there is one. In the emulator they are
+# tested everywhere.
+set -u
+cd "$(dirname "$0")/../.."
+if ! nvidia-smi -L >/dev/null 2>&1; then
+    echo "1..1"
+    echo "ok 1 - kernels on a GPU # SKIP no GPU here"
+    exit 0
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! make -s build/spillway-calibrate-test-kernels >"$log" 2>&1; then
+    echo "1..1"
+    echo "not ok 1 - the tests of the kernels build"
+    sed 's/^/# /' "$log"
+    exit 1
+fi
+build/spillway-calibrate-test-kernels
