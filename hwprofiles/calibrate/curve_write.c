@@ -46,9 +46,13 @@ static struct summary sum_up(const struct finding *finding)
     return summary;
 }
 
-/* What curve_read() takes as a range: anything further out says no more. */
+/* What curve_read() takes as a range: anything further out says no more. One sample says nothing of
+ * it. */
 static void write_range(const struct summary *summary, FILE *out)
 {
+    if (summary->most == 1) {
+        return;
+    }
     char low[OBSERVED_FIGURE], high[OBSERVED_FIGURE];
     observed_figure(fmax(summary->low, 0.001), UNIT_SHARE, low);
     observed_figure(fmin(summary->high, 100), UNIT_SHARE, high);

@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 struct gpu_facts {
-    char name[256];     /* "NVIDIA H200" */
-    char bus[32];       /* "0000:17:00.0" */
-    char toolkit[32];   /* "13.0", that the harness was built with */
-    char supports[32];  /* "13.0", the newest that the driver runs */
+    char name[256];      /* "NVIDIA H200" */
+    char bus[32];        /* "0000:17:00.0" */
+    char toolkit[32];    /* "13.0", that the harness was built with */
+    char supports[32];   /* "13.0", the newest that the driver runs */
     uint32_t capability; /* 90 */
     uint32_t sms;
     uint32_t copy_engines;
@@ -23,8 +23,8 @@ struct gpu_facts {
     char unsaid[256];        /* why it does not; "" where it does */
 };
 
-/* Make the first GPU the one that is measured. Fails with one message that says what is missing, and
- * that the host can be measured without. Before any other call of the runtime. */
+/* Make the first GPU the one that is measured. Fails with one message that says what is missing,
+ * and that the host can be measured without. Before any other call of the runtime. */
 bool gpu_find(struct error *why);
 
 /* Copies some memory meanwhile: an idle link slows down to save power. */

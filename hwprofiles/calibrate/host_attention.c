@@ -44,7 +44,11 @@ static inline void block_take(struct block *block, const struct attention_head *
 }
 
 /* A multiply and an add in one, which the rest of the tree does without. */
+#ifdef __clang__
+#define CONTRACTED
+#else
 #define CONTRACTED optimize("fp-contract=fast")
+#endif
 
 #define ATTEND attend_portable
 #define LANES 4

@@ -99,10 +99,15 @@ static void describe_clocks(const struct processor *processor, const struct gpu_
     }
 }
 
-bool machine_describe(bool gpu, enum fact clocks, struct provenance *out, struct error *why)
+bool machine_describe(enum machine_part most, enum fact clocks, struct provenance *out,
+                      struct error *why)
 {
     struct gpu_facts facts;
     struct processor processor = read_processor();
+    bool gpu = most == MACHINE_GPU;
+    if (most == MACHINE_NOTHING) {
+        return true;
+    }
     if (gpu && !gpu_facts_read(&facts, why)) {
         return false;
     }

@@ -6,8 +6,11 @@
 
 #include <stdbool.h>
 
-/* State the host, with `gpu` also the GPU and its link, and the clocks that they run at: `clocks`
- * is FACT_CLOCKS_START or FACT_CLOCKS_END. */
-bool machine_describe(bool gpu, enum fact clocks, struct provenance *out, struct error *why);
+enum machine_part { MACHINE_NOTHING, MACHINE_HOST, MACHINE_GPU };
+
+/* State the host, or host, GPU and link, and the clocks that they run at: `clocks` is
+ * FACT_CLOCKS_START or FACT_CLOCKS_END. What is not measured is not stated. */
+bool machine_describe(enum machine_part most, enum fact clocks, struct provenance *out,
+                      struct error *why);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/name.h"
 #include "base/version.h"
 #include "calibrate/gpu_facts.h"
-#include "calibrate/machine.h"
+#include "calibrate/import.h"
 #include "calibrate/session.h"
 #include "cli/arguments.h"
 #include "cli/calibrate.h"
@@ -103,7 +103,9 @@ static bool check_base(char *base, struct error *why)
     return true;
 }
 
-static void state_how(const struct effort *effort, struct provenance *provenance)
+/* With files alone there is no effort. */
+static void state_how(const struct effort *effort, enum machine_part machine,
+                      struct provenance *provenance)
 {
     char date[32];
     time_t now = time(NULL);
@@ -111,12 +113,36 @@ static void state_how(const struct effort *effort, struct provenance *provenance
     strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
     provenance_set(provenance, FACT_SPILLWAY, "%s", SPILLWAY_VERSION);
     provenance_set(provenance, FACT_DATE, "%s", date);
-    provenance_set(provenance, FACT_EFFORT, "%s", effort->name);
-    provenance_set(provenance, FACT_SEED, "%d", SEED);
+    if (machine != MACHINE_NOTHING) {
+        provenance_set(provenance, FACT_EFFORT, "%s", effort->name);
+        provenance_set(provenance, FACT_SEED, "%d", SEED);
+    }
 }
 
-static bool prepare(const struct arguments *arguments, const struct effort *effort, bool gpu,
-                    struct calibration *calibration, struct error *why)
+/* Files are of the machine that they were made on: nothing of this one is stated with them alone.
+ */
+static enum machine_part machine_of(const struct arguments *arguments)
+{
+    return arguments_given(arguments, CALIBRATE_HOST)   ? MACHINE_HOST
+           : arguments_given(arguments, CALIBRATE_FROM) ? MACHINE_NOTHING
+                                                        : MACHINE_GPU;
+}
+
+static bool import_files(const struct arguments *arguments, struct calibration *calibration,
+                         struct error *why)
+{
+    uint32_t count;
+    const char *const *files = arguments_all(arguments, CALIBRATE_FROM, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!findings_import(files[i], &calibration->findings, &calibration->provenance, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare(const struct arguments *arguments, const struct effort *effort,
+                    enum machine_part machine, struct calibration *calibration, struct error *why)
 {
     const char *base = arguments_text(arguments, CALIBRATE_BASE);
     base = base != NULL ? base : default_base;
@@ -124,9 +150,10 @@ static bool prepare(const struct arguments *arguments, const struct effort *effo
         return error_usage(why, NULL, 0, "--base: too long a name");
     }
     strcpy(calibration->base, base);
-    state_how(effort, &calibration->provenance);
-    return check_base(calibration->base, why) && (!gpu || gpu_find(why)) &&
-           machine_describe(gpu, FACT_CLOCKS_START, &calibration->provenance, why);
+    state_how(effort, machine, &calibration->provenance);
+    return check_base(calibration->base, why) && import_files(arguments, calibration, why) &&
+           (machine != MACHINE_GPU || gpu_find(why)) &&
+           machine_describe(machine, FACT_CLOCKS_START, &calibration->provenance, why);
 }
 
 /* ---- what is said after ---- */
@@ -154,14 +181,18 @@ static void report(const struct calibration *calibration, const char *path)
 static bool measure(const struct arguments *arguments, struct calibration *calibration,
                     struct error *why)
 {
-    bool gpu = !arguments_given(arguments, CALIBRATE_HOST);
+    static const struct group *const tables_of[][3] = {
+        [MACHINE_NOTHING] = {NULL},
+        [MACHINE_HOST] = {host_groups, NULL},
+        [MACHINE_GPU] = {gpu_groups, host_groups, NULL},
+    };
+    enum machine_part machine = machine_of(arguments);
+    const struct group *const *tables = tables_of[machine];
     const struct effort *effort =
         arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
-    const struct group *const tables[] = {gpu ? gpu_groups : host_groups, gpu ? host_groups : NULL,
-                                          NULL};
     struct choice choice = {.count = 0};
-    if (!prepare(arguments, effort, gpu, calibration, why) ||
-        !check_names(arguments, tables, why)) {
+    if (!check_names(arguments, tables, why) ||
+        !prepare(arguments, effort, machine, calibration, why)) {
         return false;
     }
     for (size_t i = 0; tables[i] != NULL; i++) {
@@ -173,7 +204,7 @@ static bool measure(const struct arguments *arguments, struct calibration *calib
         .effort = effort,
         .seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0,
         .seed = SEED,
-        .gpu = gpu,
+        .machine = machine,
         .log = stderr,
     };
     if (!session_run(&session, calibration, why)) {

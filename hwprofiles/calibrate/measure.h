@@ -49,8 +49,8 @@ extern const struct effort effort_quick, effort_full;
 bool measure_probes(const struct probe *probes, uint32_t count, const struct effort *effort,
                     uint64_t seed, struct findings *findings, struct error *why);
 
-/* Set from a signal handler: measure_probes() then fails at its next sample, so that groups clean up
- * behind themselves. */
+/* Set from a signal handler: measure_probes() then fails at its next sample, so that groups clean
+ * up behind themselves. */
 extern volatile sig_atomic_t measure_interrupted;
 
 /* A monotonic clock, in ns. */

@@ -28,7 +28,8 @@ struct library {
     int (*reasons)(struct device *device, unsigned long long *reasons);
 };
 
-/* A pointer to a function cannot be cast from one to an object in ISO C; its bytes can be copied. */
+/* A pointer to a function cannot be cast from one to an object in ISO C; its bytes can be copied.
+ */
 static bool load(const struct library *library, const char *name, void *function)
 {
     void *symbol = dlsym(library->handle, name);
@@ -102,9 +103,8 @@ bool nvml_read(const char *bus, struct nvml_state *state, struct error *why)
     if (library.handle == NULL) {
         return error_set(why, NULL, 0, "no NVML: %s", dlerror());
     }
-    bool ok = load_all(&library)
-                  ? read_with(&library, bus, state, why)
-                  : error_set(why, "libnvidia-ml.so.1", 0, "a function is missing");
+    bool ok = load_all(&library) ? read_with(&library, bus, state, why)
+                                 : error_set(why, "libnvidia-ml.so.1", 0, "a function is missing");
     dlclose(library.handle);
     return ok;
 }
@@ -114,9 +114,14 @@ static const struct {
     uint64_t bit;
     const char *name;
 } reasons[] = {
-    {0x2, "application clocks"}, {0x4, "power cap"},       {0x8, "hardware slowdown"},
-    {0x10, "sync boost"},        {0x20, "heat"},           {0x40, "heat (hardware)"},
-    {0x80, "power brake"},       {0x100, "display clocks"},
+    {0x2, "application clocks"},
+    {0x4, "power cap"},
+    {0x8, "hardware slowdown"},
+    {0x10, "sync boost"},
+    {0x20, "heat"},
+    {0x40, "heat (hardware)"},
+    {0x80, "power brake"},
+    {0x100, "display clocks"},
 };
 
 char *nvml_reasons(uint64_t held_back, char *text, size_t size)

@@ -1,5 +1,6 @@
 /* What the driver's management library says of one GPU: its link, its clocks, and what holds it
- * back. Loaded when it is needed (libnvidia-ml.so.1), so that nothing has to be linked; read only. */
+ * back. Loaded when it is needed (libnvidia-ml.so.1), so that nothing has to be linked; read only.
+ */
 #ifndef CALIBRATE_NVML_H
 #define CALIBRATE_NVML_H
 
@@ -11,9 +12,9 @@ extern "C" {
 #endif
 
 struct nvml_state {
-    char driver[80];                   /* "580.82.07" */
-    struct pcie_link now, most;        /* most: what GPU and slot can both do */
-    uint32_t sm_mhz, memory_mhz;       /* now; 0: not said, as with all that follow */
+    char driver[80];             /* "580.82.07" */
+    struct pcie_link now, most;  /* most: what GPU and slot can both do */
+    uint32_t sm_mhz, memory_mhz; /* now; 0: not said, as with all that follow */
     uint32_t most_sm_mhz, most_memory_mhz;
     uint32_t celsius;
     uint64_t held_back; /* reasons, one a bit: nvml_reasons() */

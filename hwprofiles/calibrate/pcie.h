@@ -1,4 +1,5 @@
-/* A PCI Express link as the machine states it: its generation, its lanes, and what they can carry. */
+/* A PCI Express link as the machine states it: its generation, its lanes, and what they can carry.
+ */
 #ifndef CALIBRATE_PCIE_H
 #define CALIBRATE_PCIE_H
 
@@ -26,8 +27,7 @@ double pcie_rate(struct pcie_link link);
 
 /* Read the link of device "0000:17:00.0" from below `root`/bus/pci/devices, `root` being "/sys":
  * as it runs now and at most. False where it does not say; `now` and `most` are then {0, 0}. */
-bool pcie_read(const char *root, const char *device, struct pcie_link *now,
-               struct pcie_link *most);
+bool pcie_read(const char *root, const char *device, struct pcie_link *now, struct pcie_link *most);
 
 /* "generation 5, 16 lanes", or "not known". Returns `text`; 40 bytes suffice. */
 char *pcie_format(struct pcie_link link, char *text, size_t size);

@@ -1,6 +1,5 @@
 #include "calibrate/session.h"
 
-#include "calibrate/machine.h"
 #include "hardware/profile.h"
 
 #include <errno.h>
@@ -212,7 +211,7 @@ static bool finish(const struct session *session, const struct names *names,
                    struct calibration *calibration, struct error *why)
 {
     state_unmeasured(calibration);
-    return machine_describe(session->gpu, FACT_CLOCKS_END, &calibration->provenance, why) &&
+    return machine_describe(session->machine, FACT_CLOCKS_END, &calibration->provenance, why) &&
            save(calibration, names, why) && check_loads(names->part, why) &&
            (rename(names->part, session->path) == 0 || write_error(session->path, why));
 }

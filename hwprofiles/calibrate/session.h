@@ -11,6 +11,7 @@
 #define CALIBRATE_SESSION_H
 
 #include "calibrate/group.h"
+#include "calibrate/machine.h"
 #include "calibrate/profile_write.h"
 
 #include <stdio.h>
@@ -21,8 +22,8 @@ struct session {
     const struct effort *effort;
     double seconds; /* of a group whose share is 1 */
     uint64_t seed;
-    bool gpu;  /* whether the clocks at the end are also the GPU's */
-    FILE *log; /* a line for each group */
+    enum machine_part machine; /* that is measured */
+    FILE *log;                 /* a line for each group */
 };
 
 /* Measure what `calibration` does not have yet; it states base, machine and what came from

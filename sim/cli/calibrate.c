@@ -4,9 +4,12 @@
 #include "cli/commands.h"
 #include "cli/harness.h"
 
+/* Files of other tools need no GPU to be read. */
 static bool run(const struct arguments *arguments, struct error *why)
 {
-    return harness_become(arguments, arguments_given(arguments, CALIBRATE_HOST), why);
+    bool host =
+        arguments_given(arguments, CALIBRATE_HOST) || arguments_given(arguments, CALIBRATE_FROM);
+    return harness_become(arguments, host, why);
 }
 
 static void print_more(FILE *out)
@@ -27,6 +30,11 @@ static const struct command_option options[] = {
                         .argument = "NAME",
                         .summary = "the profile, or its file, that states what is not measured "
                                    "(default: h100-sxm)"},
+    [CALIBRATE_FROM] = {.name = "--from",
+                        .argument = "FILE",
+                        .repeats = true,
+                        .summary = "take link and launches from nvbandwidth -j, or from an Nsight "
+                                   "Systems export (SQLite), and measure no GPU"},
     [CALIBRATE_GROUP] = {.name = "--group",
                          .argument = "NAME",
                          .repeats = true,

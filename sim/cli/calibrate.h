@@ -7,6 +7,7 @@ enum calibrate_option {
     CALIBRATE_HOST,
     CALIBRATE_QUICK,
     CALIBRATE_BASE,
+    CALIBRATE_FROM,
     CALIBRATE_GROUP,
     CALIBRATE_OUTPUT,
 };

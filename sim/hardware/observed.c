@@ -224,10 +224,25 @@ static bool read_points(const struct node *node, struct finding *finding, struct
     return true;
 }
 
+/* A word needs no quotes where it is written. */
+static bool is_word(const char *text)
+{
+    static const char parts[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    return strspn(text, parts) == strlen(text) && text[0] != '-' && text[0] != '.';
+}
+
+static bool read_axis(const struct node *node, struct finding *out, struct error *why)
+{
+    return read_text(node, "axis", out->axis, sizeof out->axis, why) &&
+           (is_word(out->axis) ||
+            node_error(node_get(node, "axis"), why, "an axis is one word, not '%.40s'", out->axis));
+}
+
 static bool read_entry(const struct node *node, struct finding *out, struct error *why)
 {
     static const char *const keys[] = {"axis", "unit", "note", "points", "absent", NULL};
-    if (node->key == NULL || strlen(node->key) >= sizeof out->name || node->kind != NODE_MAP) {
+    if (node->key == NULL || strlen(node->key) >= sizeof out->name || !is_word(node->key) ||
+        node->kind != NODE_MAP) {
         node_error(node, why, "this is nothing that was observed");
         return error_expect(why, "NAME: {unit, points, ...}, of a name under %zu bytes",
                             sizeof out->name);
@@ -242,8 +257,7 @@ static bool read_entry(const struct node *node, struct finding *out, struct erro
                    absent ? "points and is absent" : "neither points nor a reason");
         return error_expect(why, "one of points, absent");
     }
-    return read_text(node, "axis", out->axis, sizeof out->axis, why) &&
-           read_unit(node, &out->unit, why) &&
+    return read_axis(node, out, why) && read_unit(node, &out->unit, why) &&
            read_text(node, absent ? "absent" : "note", out->note, sizeof out->note, why) &&
            read_points(node, out, why);
 }

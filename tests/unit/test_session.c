@@ -1,7 +1,6 @@
 /* Sessions over groups whose samples are known, cut at every place, and gone on with. */
 #include "load_profile.h"
 
-#include "calibrate/machine.h"
 #include "calibrate/session.h"
 
 #include <unistd.h>
@@ -79,7 +78,7 @@ static void start(struct calibration *calibration, const char *how)
     *calibration = (struct calibration){.base = "h100-sxm"};
     provenance_set(&calibration->provenance, FACT_EFFORT, "%s", how);
     provenance_set(&calibration->provenance, FACT_DATE, "never");
-    assert_true(machine_describe(false, FACT_CLOCKS_START, &calibration->provenance, &why));
+    assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, &calibration->provenance, &why));
 }
 
 /* Run a session; what it said is `*log`, owned by the caller. */
@@ -87,8 +86,12 @@ static bool run_session(struct calibration *calibration, char **log, struct erro
 {
     const struct group *const all[] = {&groups[0], &groups[1], &groups[2], NULL};
     size_t size;
-    struct session session = {
-        .path = profile_path, .groups = all, .effort = &effort, .seconds = 60, .seed = 1};
+    struct session session = {.path = profile_path,
+                              .groups = all,
+                              .effort = &effort,
+                              .seconds = 60,
+                              .seed = 1,
+                              .machine = MACHINE_HOST};
     session.log = open_memstream(log, &size);
     assert_non_null(session.log);
     memset(runs, 0, sizeof runs);
