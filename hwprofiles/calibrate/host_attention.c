@@ -16,9 +16,11 @@ struct block {
     const uint16_t *keys[BLOCK], *values[BLOCK], *next_keys[BLOCK];
 };
 
-/* Of each query, in powers of 2. */
+/* The state of a head: exponentials in powers of 2, vectors in the kernel's order. */
 struct softmax {
     float scale;
+    float queries[ATTENTION_MOST_GROUP * ATTENTION_MOST_DIM];
+    float out[ATTENTION_MOST_GROUP * ATTENTION_MOST_DIM];
     float most[ATTENTION_MOST_GROUP];  /* largest score so far */
     float total[ATTENTION_MOST_GROUP]; /* of 2^(score - most) */
 };
@@ -41,6 +43,14 @@ static inline void block_take(struct block *block, const struct attention_head *
         block->next_keys[i] =
             head->keys + row_start(head, i + BLOCK < left ? row + i + BLOCK : last);
     }
+}
+
+/* Where the number at `index` stands in the kernel's order: of every 2 * lanes, those of even index
+ * come first. */
+static inline uint32_t pair_place(uint32_t index, uint32_t lanes)
+{
+    uint32_t within = index % (2 * lanes);
+    return index - within + within / 2 + within % 2 * lanes;
 }
 
 /* A multiply and an add in one, which the rest of the tree does without. */
@@ -145,12 +155,13 @@ void attention_attend(enum attention_path path, const struct attention_shape *sh
     assert(shape->group > 0 && shape->group <= ATTENTION_MOST_GROUP);
     assert(shape->dim > 0 && shape->dim <= ATTENTION_MOST_DIM &&
            shape->dim % ATTENTION_DIM_STEP == 0);
-    struct softmax softmax = {.scale = (float)(M_LOG2E / sqrt(shape->dim))};
+    struct softmax softmax;
+    softmax.scale = (float)(M_LOG2E / sqrt(shape->dim));
     for (uint32_t q = 0; q < shape->group; q++) {
         softmax.most[q] = -INFINITY;
         softmax.total[q] = 0;
     }
-    memset(head->out, 0, (size_t)shape->group * shape->dim * sizeof *head->out);
+    memset(softmax.out, 0, (size_t)shape->group * shape->dim * sizeof *softmax.out);
     paths[path].attend(shape, head, &softmax);
     for (uint32_t q = 0; q < shape->group; q++) {
         float scale = softmax.total[q] > 0 ? 1 / softmax.total[q] : 0;

@@ -21,7 +21,6 @@
 
 typedef float LOCAL(lanes) __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t LOCAL(whole) __attribute__((vector_size(LANES * sizeof(int32_t))));
-typedef uint16_t LOCAL(halves) __attribute__((vector_size(LANES * sizeof(uint16_t))));
 #define lanes LOCAL(lanes)
 #define whole LOCAL(whole)
 
@@ -32,18 +31,28 @@ KERNEL lanes LOCAL(load)(const float *at)
     return value;
 }
 
-/* The upper half of a float is a bf16 number. */
-KERNEL lanes LOCAL(load_bf16)(const uint16_t *at)
+/* A bf16 number is the upper half of a float. So a vector of words that hold two of them each is
+ * two vectors of floats, without a shuffle: those of even index, then those of odd index. Queries
+ * and output are kept in that order meanwhile. */
+KERNEL void LOCAL(load_bf16)(const uint16_t *at, lanes *even, lanes *odd)
 {
-    LOCAL(halves) halves;
-    memcpy(&halves, at, sizeof halves);
-    return (lanes)(__builtin_convertvector(halves, whole) << 16);
+    whole words;
+    memcpy(&words, at, sizeof words);
+    *even = (lanes)(words << 16);
+    *odd = (lanes)(words & ~0xffff);
+}
+
+KERNEL lanes LOCAL(larger)(lanes a, lanes b)
+{
+    whole larger = a > b;
+    return (lanes)(((whole)a & larger) | ((whole)b & ~larger));
 }
 
 /* Clang, which fuzzes but does not measure, has no shuffle by a variable. */
 KERNEL float LOCAL(sum)(lanes value)
 {
     const whole indices = INDICES;
+#pragma GCC unroll 4
     for (int32_t step = LANES / 2; step > 0; step /= 2) {
 #ifdef __clang__
         for (int32_t lane = 0; lane < step; lane++) {
@@ -52,6 +61,16 @@ KERNEL float LOCAL(sum)(lanes value)
 #else
         value += __builtin_shuffle(value, indices ^ step);
 #endif
+    }
+    return value[0];
+}
+
+KERNEL float LOCAL(most)(lanes value)
+{
+    const whole indices = INDICES;
+#pragma GCC unroll 4
+    for (int32_t step = LANES / 2; step > 0; step /= 2) {
+        value = LOCAL(larger)(value, __builtin_shuffle(value, indices ^ step));
     }
     return value[0];
 }
@@ -85,13 +104,17 @@ KERNEL void LOCAL(score)(const struct block *block, const float *queries, uint32
             __builtin_prefetch(block->values[r] + d);
             __builtin_prefetch(block->values[r + 1] + d);
 #pragma GCC unroll 8
-            for (uint32_t i = d; i < d + ATTENTION_DIM_STEP; i += LANES) {
-                lanes key[2] = {LOCAL(load_bf16)(first + i), LOCAL(load_bf16)(second + i)};
+            for (uint32_t i = d; i < d + ATTENTION_DIM_STEP; i += 2 * LANES) {
+                lanes even[2], odd[2];
+                LOCAL(load_bf16)(first + i, &even[0], &odd[0]);
+                LOCAL(load_bf16)(second + i, &even[1], &odd[1]);
 #pragma GCC unroll 4
                 for (uint32_t q = 0; q < tile; q++) {
-                    lanes query = LOCAL(load)(queries + (size_t)q * dim + i);
-                    sums[q][0] += query * key[0];
-                    sums[q][1] += query * key[1];
+                    const float *query = queries + (size_t)q * dim + i;
+                    sums[q][0] += LOCAL(load)(query) * even[0];
+                    sums[q][1] += LOCAL(load)(query) * even[1];
+                    sums[q][0] += LOCAL(load)(query + LANES) * odd[0];
+                    sums[q][1] += LOCAL(load)(query + LANES) * odd[1];
                 }
             }
         }
@@ -107,20 +130,23 @@ KERNEL void LOCAL(score)(const struct block *block, const float *queries, uint32
  * much that shrinks what was summed before. */
 KERNEL float LOCAL(weigh)(float *scores, uint32_t rows, float *most, float *total)
 {
-    float before = *most;
-    for (uint32_t r = 0; r < rows; r++) {
-        *most = scores[r] > *most ? scores[r] : *most;
-    }
     for (uint32_t r = rows; r < BLOCK; r++) {
         scores[r] = -INFINITY;
     }
+    lanes largest = LOCAL(load)(scores);
+    for (uint32_t r = LANES; r < BLOCK; r += LANES) {
+        largest = LOCAL(larger)(largest, LOCAL(load)(scores + r));
+    }
+    float before = *most, now = LOCAL(most)(largest);
+    now = now > before ? now : before;
     lanes sum = {0};
     for (uint32_t r = 0; r < BLOCK; r += LANES) {
-        lanes weight = LOCAL(exp2)(LOCAL(load)(scores + r) - *most);
+        lanes weight = LOCAL(exp2)(LOCAL(load)(scores + r) - now);
         memcpy(scores + r, &weight, sizeof weight);
         sum += weight;
     }
-    float shrunk = exp2f(before - *most);
+    float shrunk = exp2f(before - now);
+    *most = now;
     *total = *total * shrunk + LOCAL(sum)(sum);
     return shrunk;
 }
@@ -137,13 +163,13 @@ KERNEL void LOCAL(accumulate)(const struct block *block, uint32_t dim, float (*w
             sums[q][1] = LOCAL(load)(out + (size_t)q * dim + d + LANES) * shrunk[q];
         }
         for (uint32_t r = 0; r < block->rows; r++) {
-            const uint16_t *value = block->values[r] + d;
-            lanes first = LOCAL(load_bf16)(value), second = LOCAL(load_bf16)(value + LANES);
+            lanes even, odd;
+            LOCAL(load_bf16)(block->values[r] + d, &even, &odd);
             __builtin_prefetch(block->next_keys[r] + d);
 #pragma GCC unroll 4
             for (uint32_t q = 0; q < tile; q++) {
-                sums[q][0] += first * weights[q][r];
-                sums[q][1] += second * weights[q][r];
+                sums[q][0] += even * weights[q][r];
+                sums[q][1] += odd * weights[q][r];
             }
         }
 #pragma GCC unroll 4
@@ -154,33 +180,38 @@ KERNEL void LOCAL(accumulate)(const struct block *block, uint32_t dim, float (*w
 }
 
 KERNEL void LOCAL(tile)(const struct block *block, const struct attention_shape *shape,
-                        const struct attention_head *head, struct softmax *softmax, uint32_t first,
-                        const uint32_t tile)
+                        struct softmax *softmax, uint32_t first, const uint32_t tile)
 {
     float scores[TILE][BLOCK], shrunk[TILE];
     uint32_t dim = shape->dim;
     size_t at = (size_t)first * dim;
-    LOCAL(score)(block, head->queries + at, dim, softmax->scale, scores, tile);
+    LOCAL(score)(block, softmax->queries + at, dim, softmax->scale, scores, tile);
     for (uint32_t q = 0; q < tile; q++) {
         shrunk[q] = LOCAL(weigh)(scores[q], block->rows, &softmax->most[first + q],
                                  &softmax->total[first + q]);
     }
-    LOCAL(accumulate)(block, dim, scores, shrunk, head->out + at, tile);
+    LOCAL(accumulate)(block, dim, scores, shrunk, softmax->out + at, tile);
 }
 
 static TARGET void ATTEND(const struct attention_shape *shape, const struct attention_head *head,
                           struct softmax *softmax)
 {
     struct block block;
+    for (uint32_t i = 0; i < shape->group * shape->dim; i++) {
+        softmax->queries[pair_place(i, LANES)] = head->queries[i];
+    }
     for (uint32_t row = 0; row < head->count; row += BLOCK) {
         block_take(&block, head, row);
         uint32_t q = 0;
         for (; q + TILE <= shape->group; q += TILE) {
-            LOCAL(tile)(&block, shape, head, softmax, q, TILE);
+            LOCAL(tile)(&block, shape, softmax, q, TILE);
         }
         for (; q < shape->group; q++) {
-            LOCAL(tile)(&block, shape, head, softmax, q, 1);
+            LOCAL(tile)(&block, shape, softmax, q, 1);
         }
+    }
+    for (uint32_t i = 0; i < shape->group * shape->dim; i++) {
+        head->out[i] = softmax->out[pair_place(i, LANES)];
     }
 }
 

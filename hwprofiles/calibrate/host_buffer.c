@@ -1,6 +1,7 @@
 #include "calibrate/host_buffer.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -50,6 +51,45 @@ bool buffer_init(struct buffer *buffer, size_t size, uint64_t seed, struct pool 
     struct filling filling = {buffer, mixed(seed)};
     pool_run(pool, (uint32_t)((size + CHUNK - 1) / CHUNK), fill_chunk, &filling);
     return true;
+}
+
+enum { LINE_WORDS = 8, SHARES_PER_THREAD = 4 };
+
+struct summing {
+    const uint64_t *words;
+    size_t lines;
+    uint32_t shares;
+    atomic_uint_fast64_t sum;
+};
+
+static void sum_share(uint32_t share, uint32_t thread, void *context)
+{
+    (void)thread;
+    struct summing *summing = context;
+    const uint64_t *line = summing->words + summing->lines * share / summing->shares * LINE_WORDS;
+    const uint64_t *end =
+        summing->words + summing->lines * (share + 1) / summing->shares * LINE_WORDS;
+    uint64_t sums[LINE_WORDS] = {0};
+    for (; line < end; line += LINE_WORDS) {
+#pragma GCC unroll 8
+        for (int i = 0; i < LINE_WORDS; i++) {
+            sums[i] += line[i];
+        }
+    }
+    for (int i = 0; i < LINE_WORDS; i++) {
+        atomic_fetch_add(&summing->sum, sums[i]);
+    }
+}
+
+uint64_t buffer_sum(const struct buffer *buffer, size_t first, size_t size, struct pool *pool)
+{
+    struct summing summing = {
+        .words = (const uint64_t *)(const void *)(buffer->bytes + first),
+        .lines = size / sizeof(uint64_t) / LINE_WORDS,
+        .shares = pool_threads(pool) * SHARES_PER_THREAD,
+    };
+    pool_run(pool, summing.shares, sum_share, &summing);
+    return atomic_load(&summing.sum);
 }
 
 void buffer_release(struct buffer *buffer)

@@ -22,6 +22,10 @@ struct buffer {
  * the same seed gives the same bytes whoever fills them. */
 bool buffer_init(struct buffer *buffer, size_t size, uint64_t seed, struct pool *pool,
                  struct error *why);
+/* The sum of the 64-bit words from byte `first` on, `size` bytes of them (multiples of 64 both),
+ * read by all threads of the pool in shares: a stream, or a way to leave nothing else in caches. */
+uint64_t buffer_sum(const struct buffer *buffer, size_t first, size_t size, struct pool *pool);
+
 void buffer_release(struct buffer *buffer); /* of a zeroed struct is fine */
 
 #endif

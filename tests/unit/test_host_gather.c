@@ -68,6 +68,31 @@ static void a_buffer_holds_numbers_of_which_none_is_tiny_or_large(void **state)
     pool_destroy(pool);
 }
 
+static void a_sum_is_that_of_every_word_whoever_adds(void **state)
+{
+    (void)state;
+    static const size_t spans[][2] = {{0, 64}, {0, 5 << 20}, {64, 1 << 20}, {640, 64 * 12345}};
+    struct error why;
+    struct buffer buffer = {NULL, 0};
+    struct pool *fill = new_pool(1);
+    assert_true(buffer_init(&buffer, SIZE, 1, fill, &why));
+    pool_destroy(fill);
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        struct pool *pool = new_pool(threads);
+        for (uint32_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+            uint64_t sum = 0;
+            for (size_t at = 0; at < spans[i][1]; at += sizeof(uint64_t)) {
+                uint64_t word;
+                memcpy(&word, buffer.bytes + spans[i][0] + at, sizeof word);
+                sum += word;
+            }
+            assert_true(buffer_sum(&buffer, spans[i][0], spans[i][1], pool) == sum);
+        }
+        pool_destroy(pool);
+    }
+    buffer_release(&buffer);
+}
+
 enum { ROWS = 997, MOST_ROW = 16384 };
 
 static void gathered_rows_are_those_asked_for(void **state)
@@ -120,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_buffer_is_the_same_whoever_fills_it),
         cmocka_unit_test(a_buffer_holds_numbers_of_which_none_is_tiny_or_large),
+        cmocka_unit_test(a_sum_is_that_of_every_word_whoever_adds),
         cmocka_unit_test(gathered_rows_are_those_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,160 @@
+/* Gathers by threads, row size and passes. host.gather is one pass over rows of 256 bytes: keys or
+ * values of one token of one head of 128 bf16 numbers.
+ *
+ * A sample gathers 32 MiB, about what a layer of a long context misses, so that the hand-off to the
+ * threads counts as little as it does there. Its rows come from a shuffled list of all of the
+ * memory, which samples take piece after piece: no row is near its neighbours and none comes back
+ * before all others did. The buffer that is filled is the same each time, as a pinned staging
+ * buffer is.
+ */
+#include "base/array.h"
+#include "base/random.h"
+#include "calibrate/host_bench.h"
+#include "calibrate/host_gather.h"
+#include "calibrate/host_groups.h"
+
+#include <gsl/gsl_randist.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CACHES = 16, PAYLOAD = 2 * BENCH_STEP, PASSES = 2 };
+
+static const uint32_t row_sizes[] = {128, 256, 512, 2048, 16384};
+enum { ROW_SIZES = sizeof row_sizes / sizeof row_sizes[0], CURVE_ROW = 256 };
+
+/* All rows of one size in shuffled order, and how far samples have come. */
+struct deck {
+    uint32_t row_bytes;
+    uint32_t *rows;
+    size_t count, next;
+};
+
+struct gathering {
+    struct deck *deck;
+    struct pool *pool;
+    const struct buffer *data;
+    char *between, *to;
+    char figure[64];
+};
+
+struct ground {
+    struct bench bench;
+    struct deck decks[ROW_SIZES];
+    struct buffer to, between;
+    struct gathering samples[ROW_SIZES * PASSES * TOPOLOGY_MOST_COUNTS];
+};
+
+static bool deck_shuffle(struct deck *deck, uint32_t row_bytes, size_t bytes, gsl_rng *random,
+                         struct error *why)
+{
+    *deck = (struct deck){.row_bytes = row_bytes, .count = bytes / row_bytes};
+    deck->rows = array_zeroed(deck->count, sizeof *deck->rows, why);
+    for (size_t i = 0; deck->rows != NULL && i < deck->count; i++) {
+        deck->rows[i] = (uint32_t)i;
+    }
+    if (deck->rows != NULL) {
+        gsl_ran_shuffle(random, deck->rows, deck->count, sizeof *deck->rows);
+    }
+    return deck->rows != NULL;
+}
+
+static bool sample_gather(void *state, double *value, struct error *why)
+{
+    (void)why;
+    struct gathering *gathering = state;
+    struct deck *deck = gathering->deck;
+    uint32_t rows = PAYLOAD / deck->row_bytes;
+    if (deck->next + rows > deck->count) {
+        deck->next = 0;
+    }
+    const struct gather gather = {
+        .from = gathering->data->bytes,
+        .rows = deck->rows + deck->next,
+        .count = rows,
+        .row_bytes = deck->row_bytes,
+        .stride = deck->row_bytes,
+        .between = gathering->between,
+        .to = gathering->to,
+    };
+    deck->next += rows;
+    double start = clock_ns();
+    gather_run(gathering->pool, &gather);
+    *value = PAYLOAD * 1e9 / (clock_ns() - start);
+    return true;
+}
+
+static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
+{
+    struct bench *bench = &ground->bench;
+    if (!bench_init(bench, CACHES, seed, why)) {
+        return false;
+    }
+    if (bench->data.size < PAYLOAD) {
+        return error_set(why, NULL, 0, "too little memory is free to gather %d MiB from",
+                         PAYLOAD >> 20);
+    }
+    gsl_rng *random = random_stream(seed, "calibrate.gather", 0, why);
+    bool ok = random != NULL && buffer_init(&ground->to, PAYLOAD, seed, bench->pools[0], why) &&
+              buffer_init(&ground->between, PAYLOAD, seed, bench->pools[0], why);
+    for (uint32_t i = 0; ok && i < ROW_SIZES; i++) {
+        ok = deck_shuffle(&ground->decks[i], row_sizes[i], bench->data.size, random, why);
+    }
+    gsl_rng_free(random);
+    return ok;
+}
+
+static void ground_release(struct ground *ground)
+{
+    for (uint32_t i = 0; i < ROW_SIZES; i++) {
+        free(ground->decks[i].rows);
+    }
+    buffer_release(&ground->between);
+    buffer_release(&ground->to);
+    bench_release(&ground->bench);
+}
+
+/* A row size and a number of passes, at each number of threads. */
+static bool add_gathers(struct ground *ground, uint32_t row, uint32_t passes,
+                        struct findings *findings, struct error *why)
+{
+    struct bench *bench = &ground->bench;
+    bool is_curve = row_sizes[row] == CURVE_ROW && passes == 1;
+    char figure[64] = "host.gather";
+    if (!is_curve) {
+        snprintf(figure, sizeof figure, "host.gather.rows_%u.passes_%u", row_sizes[row], passes);
+    }
+    bool ok = findings_add(findings, figure, "threads", UNIT_BYTES_PER_S, why) != NULL &&
+              bench_note(findings, figure, why,
+                         "rows of %u bytes, scattered over %zu MiB, %d MiB at a time, in %s",
+                         row_sizes[row], bench->data.size >> 20, PAYLOAD >> 20,
+                         passes == 1 ? "one pass" : "two passes");
+    for (uint32_t i = 0; ok && i < bench->sizes; i++) {
+        struct gathering *gathering = &ground->samples[bench->count];
+        *gathering = (struct gathering){
+            .deck = &ground->decks[row],
+            .pool = bench->pools[i],
+            .data = &bench->data,
+            .between = passes == 1 ? NULL : ground->between.bytes,
+            .to = ground->to.bytes,
+        };
+        snprintf(gathering->figure, sizeof gathering->figure, "%s", figure);
+        ok = bench_add(bench, gathering->figure, bench->threads[i], sample_gather, gathering, why);
+    }
+    return ok;
+}
+
+bool host_gather_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why)
+{
+    struct ground *ground = array_zeroed(1, sizeof *ground, why);
+    bool ok = ground != NULL && ground_init(ground, seed, why);
+    for (uint32_t i = 0; ok && i < ROW_SIZES * PASSES; i++) {
+        ok = add_gathers(ground, i / PASSES, 1 + i % PASSES, findings, why);
+    }
+    ok = ok && bench_measure(&ground->bench, effort, seed, findings, why);
+    if (ground != NULL) {
+        ground_release(ground);
+        free(ground);
+    }
+    return ok;
+}
