@@ -174,13 +174,15 @@ static bool add_path(struct ground *ground, enum attention_path path, struct fin
                      struct error *why)
 {
     const char *figure = path_figures[path];
+    if (findings_add(findings, figure, "", UNIT_BYTES_PER_S, why) == NULL) {
+        return false;
+    }
     if (!attention_has(path)) {
         return findings_note(findings, figure, "this processor has no such instructions", why);
     }
     struct attending *attending = &ground->samples[ground->bench.count];
     *attending = (struct attending){ground, &variants[0], NULL, path};
-    return findings_add(findings, figure, "", UNIT_BYTES_PER_S, why) != NULL &&
-           bench_note(findings, figure, why, "as host.attention, one thread; %s",
+    return bench_note(findings, figure, why, "as host.attention, one thread; %s",
                       attention_path_name(path)) &&
            bench_add(&ground->bench, figure, 0, sample_attention, attending, why);
 }

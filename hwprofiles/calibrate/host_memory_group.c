@@ -82,14 +82,14 @@ static bool by_threads(struct bench *bench, const struct effort *effort, uint64_
 
 /* ---- nodes ---- */
 
-struct node {
+struct numa_node {
     uint32_t id;
     struct pool *pool; /* all its CPUs */
     struct buffer data;
     size_t next;
 };
 
-static void nodes_destroy(struct node *nodes, uint32_t count)
+static void nodes_destroy(struct numa_node *nodes, uint32_t count)
 {
     for (uint32_t i = 0; nodes != NULL && i < count; i++) {
         pool_destroy(nodes[i].pool);
@@ -98,13 +98,13 @@ static void nodes_destroy(struct node *nodes, uint32_t count)
     free(nodes);
 }
 
-static struct node *nodes_create(const struct bench *bench, uint32_t count, uint64_t seed,
-                                 struct error *why)
+static struct numa_node *nodes_create(const struct bench *bench, uint32_t count, uint64_t seed,
+                                      struct error *why)
 {
     const struct topology *topology = &bench->topology;
     size_t size = bench->data.size / count / BENCH_STEP * BENCH_STEP;
     size = size > 0 ? size : BENCH_STEP;
-    struct node *nodes = array_zeroed(count, sizeof *nodes, why);
+    struct numa_node *nodes = array_zeroed(count, sizeof *nodes, why);
     uint32_t first = 0;
     for (uint32_t i = 0; nodes != NULL && i < count; i++) {
         uint32_t end = topology_node_end(topology, first);
@@ -133,13 +133,13 @@ static bool by_nodes(struct bench *bench, const struct effort *effort, uint64_t 
                      struct findings *findings, struct error *why)
 {
     uint32_t count = count_nodes(&bench->topology);
-    struct node *nodes = nodes_create(bench, count, seed, why);
+    struct numa_node *nodes = nodes_create(bench, count, seed, why);
     struct stream *streams =
         nodes ? array_zeroed((size_t)count * count, sizeof *streams, why) : NULL;
     bool ok = streams != NULL;
     bench->count = 0;
     for (uint32_t i = 0; ok && i < count * count; i++) {
-        struct node *reader = &nodes[i / count], *memory = &nodes[i % count];
+        struct numa_node *reader = &nodes[i / count], *memory = &nodes[i % count];
         streams[i] = (struct stream){reader->pool, &memory->data, &memory->next, false, ""};
         snprintf(streams[i].figure, sizeof streams[i].figure, "host.dram_read.node%u_from_node%u",
                  reader->id, memory->id);
