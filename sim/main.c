@@ -7,6 +7,7 @@
 /* In the order of help; a group's commands stand together. */
 static const struct command *const commands[] = {
     &command_simulate,
+    &command_whatif,
     &command_compare,
     &command_timeline,
     &command_curve,

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 
 extern const struct command command_simulate;
+extern const struct command command_whatif;
 extern const struct command command_compare;
 extern const struct command command_timeline;
 extern const struct command command_trace_info;

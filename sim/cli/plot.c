@@ -32,6 +32,8 @@ static const struct {
     const char *summary;
 } kinds[] = {
     {"latency", "runs", "runs that have a time", "bar", 60, "the step by part, a bar a run"},
+    {"whatif", "runs", "runs that have a time and differ in one key", "line", 12,
+     "throughput and hit ratio over what runs sweep, with the knee"},
     {"hits", "runs", "runs that have a hit ratio", "line", 24,
      "hit ratio by system, over budget or context where runs sweep one"},
     {"reuse", "runs", "runs with policy qsac", "line", 16,

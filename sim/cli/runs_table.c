@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "cli/figures.h"
 #include "cli/runs_notes.h"
 #include "cli/sweep_keys.h"
 #include "cli/table.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, LONG_TEXT = 256, MOST_KEYS = 20 };
+enum { TEXT = 64, MOST_KEYS = 20 };
 
 /* The columns behind system and swept keys. */
 enum figure { BATCH, CACHE, HIT, MASS, PREFILL, STEP, RATE, BEST, E2E, STALLED, STALLS, FIGURES };
@@ -94,98 +95,30 @@ void runs_table_destroy(struct runs_table *runs)
 
 /* ---- a row ---- */
 
-/* "0.0 %" ... as a share; "" leaves the column's dash to the caller. */
-static const char *percent(const struct cell *cell, char text[TEXT])
-{
-    if (!cell->set) {
-        return NULL;
-    }
-    snprintf(text, TEXT, "%.1f", 100 * cell->real);
-    return text;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct result_item *x = a, *y = b;
-    return (x->ns < y->ns) - (x->ns > y->ns);
-}
-
-static int64_t stalled_ns(const struct result *result)
-{
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        sum += result->stalls[i].ns;
-    }
-    return sum;
-}
-
-/* "manager 18, sync 2": percent of the step by cause, largest first, without what rounds to 0. */
-static void describe_stalls(const struct result *result, int64_t step_ns, char text[LONG_TEXT])
-{
-    struct result_item items[RESULT_MOST_ITEMS];
-    size_t used = 0;
-    memcpy(items, result->stalls, sizeof items);
-    qsort(items, result->stall_count, sizeof items[0], by_time);
-    text[0] = '\0';
-    for (uint32_t i = 0; i < result->stall_count && used < LONG_TEXT; i++) {
-        double percent = 100 * (double)items[i].ns / (double)step_ns;
-        if (percent >= 0.5) {
-            used += (size_t)snprintf(text + used, LONG_TEXT - used, "%s%s %.0f",
-                                     used > 0 ? ", " : "", items[i].name, percent);
-        }
-    }
-}
-
-static const char *format_step(int64_t ns, char text[TEXT])
-{
-    double ms = (double)ns / 1e6;
-    snprintf(text, TEXT, "%.*f", ms < 1 ? 4 : ms < 100 ? 2 : 1, ms);
-    return text;
-}
-
-static const char *format_seconds(int64_t ns, char text[TEXT])
-{
-    double s = (double)ns / 1e9;
-    snprintf(text, TEXT, "%.*f", s < 1 ? 4 : s < 100 ? 2 : 1, s);
-    return text;
-}
-
-static const char *format_rate(const struct cell *rate, char text[TEXT])
-{
-    if (!rate->set) {
-        return NULL;
-    }
-    snprintf(text, TEXT, "%.*f", rate->real < 10 ? 2 : rate->real < 1000 ? 1 : 0, rate->real);
-    return text;
-}
-
 /* The cells behind batch of a run that has a time; NULL where something does not apply. */
 static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
                       const struct result *result, struct error *why)
 {
     const struct cell *cells = result->cells;
-    char cache[TEXT], hit[TEXT], mass[TEXT], prefill[TEXT], step[TEXT], rate[TEXT], e2e[TEXT];
-    char stalled[TEXT];
-    char stalls[LONG_TEXT] = "";
+    char cache[FIGURE], hit[FIGURE], mass[FIGURE], prefill[FIGURE], step[FIGURE], rate[FIGURE];
+    char e2e[FIGURE], stalled[FIGURE], stalls[FIGURE_STALLS] = "";
     int64_t step_ns = cells[COLUMN_STEP].integer;
     const char **figures = &texts[at];
     if (cells[COLUMN_CACHE_BYTES].set && cells[COLUMN_CACHE_BYTES].integer > 0) {
         figures[CACHE] = units_format((double)cells[COLUMN_CACHE_BYTES].integer, UNIT_BYTES, cache,
                                       sizeof cache);
     }
-    figures[HIT] = percent(&cells[COLUMN_HIT_RATIO], hit);
-    figures[MASS] = percent(&cells[COLUMN_MASS_RECALL], mass);
+    figures[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    figures[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
     if (cells[COLUMN_PREFILL].set) {
-        figures[PREFILL] = format_seconds(cells[COLUMN_PREFILL].integer, prefill);
+        figures[PREFILL] = figure_seconds(cells[COLUMN_PREFILL].integer, prefill);
     }
-    figures[STEP] = format_step(step_ns, step);
-    figures[RATE] = format_rate(&cells[COLUMN_DECODE_RATE], rate);
-    figures[E2E] = format_rate(&cells[COLUMN_E2E_RATE], e2e);
+    figures[STEP] = figure_ms(step_ns, step);
+    figures[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    figures[E2E] = figure_rate(&cells[COLUMN_E2E_RATE], e2e);
     if (step_ns > 0) {
-        snprintf(stalled, sizeof stalled, "%.0f %%",
-                 100 * (double)stalled_ns(result) / (double)step_ns);
-        figures[STALLED] = stalled;
-        describe_stalls(result, step_ns, stalls);
+        figures[STALLED] = figure_stalled(result, stalled);
+        figure_stalls(result, stalls);
     }
     figures[STALLS] = stalls;
     return table_add(runs->table, texts, at + FIGURES, why);

@@ -39,7 +39,7 @@ struct view {
     struct runs_table *table; /* NULL with json or csv */
 };
 
-static bool show(uint32_t index, const struct result *result, void *context, struct error *why)
+static bool show(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct view *view = context;
     if (view->table != NULL) {

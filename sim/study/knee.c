@@ -29,3 +29,16 @@ bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, ui
     }
     return furthest > 0;
 }
+
+bool knee_above(const double *x, const double *y, uint32_t count, uint32_t *index)
+{
+    double furthest = 0;
+    for (uint32_t i = 1; i + 1 < count; i++) {
+        double line = y[0] + (y[count - 1] - y[0]) * ((x[i] - x[0]) / (x[count - 1] - x[0]));
+        if (y[i] - line > furthest) {
+            furthest = y[i] - line;
+            *index = i;
+        }
+    }
+    return furthest > 0;
+}

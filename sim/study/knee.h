@@ -16,4 +16,8 @@
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index);
 
+/* The same of any curve: of points (x, y), the index of the one furthest above the line
+ * from the first to the last. `x` ascends, or descends. False where none lies above. */
+bool knee_above(const double *x, const double *y, uint32_t count, uint32_t *index);
+
 #endif

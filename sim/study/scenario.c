@@ -239,6 +239,21 @@ bool scenario_lay(struct scenario *scenario, const struct node *map, struct erro
     return good;
 }
 
+bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
+                    struct error *why)
+{
+    struct node *root = node_parse("{}", 2, "--set", why);
+    bool good = root != NULL && lay_swept(root, key, values, why);
+    const struct node *sweep = node_get(root, "sweep");
+    if (good && scenario->sweep == NULL) {
+        good = (scenario->sweep = node_copy(sweep, why)) != NULL;
+    } else if (good) {
+        good = node_merge(scenario->sweep, sweep, why);
+    }
+    node_destroy(root);
+    return good && count_points(scenario, why);
+}
+
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
                     struct error *why)
 {

@@ -38,6 +38,10 @@ void scenario_release(struct scenario *scenario);
 bool scenario_init(struct scenario *out, struct error *why);
 bool scenario_lay(struct scenario *scenario, const struct node *map, struct error *why);
 
+/* Sweep `key` as well, inside what is swept already: `values` is a YAML list. */
+bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
+                    struct error *why);
+
 /* Resolve point `index` into a setup. The caller releases it with setup_release(). */
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
                     struct error *why);

@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "study/outcome.h"
 #include "study/run.h"
 
 #include <pthread.h>
@@ -244,17 +245,36 @@ static bool fail_at(const struct sweep *sweep, const struct slot *slot, struct e
     return false;
 }
 
+/* What went wrong, as a result. Whatever was resolved says what it is of. */
+static bool describe_failure(struct slot *slot, struct error *why)
+{
+    struct result *result = &slot->result;
+    result_init(result);
+    snprintf(result->message, sizeof result->message, "%s", slot->why.found);
+    return (slot->setup.scenario == NULL || outcome_identity(&slot->setup, result, why)) &&
+           result_text(result, COLUMN_STATUS, "failed", why);
+}
+
+static bool hand_over(const struct sweep *sweep, struct slot *slot, struct error *why)
+{
+    const struct sweep_options *options = sweep->options;
+    return options->on_result == NULL ||
+           options->on_result(sweep->delivered, &slot->result, options->context, why);
+}
+
 static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
 {
     const struct sweep_options *options = sweep->options;
+    if (slot->failed && options->keep_failed) {
+        return describe_failure(slot, why) && hand_over(sweep, slot, why);
+    }
     if (slot->failed) {
         return fail_at(sweep, slot, why);
     }
     return required_basis_check(&options->required_basis, &slot->setup, &slot->result, why) &&
            (options->store == NULL || slot->stored ||
             store_put(options->store, &slot->result, why)) &&
-           (options->on_result == NULL ||
-            options->on_result(sweep->delivered, &slot->result, options->context, why));
+           hand_over(sweep, slot, why);
 }
 
 static bool run_points(struct sweep *sweep, struct error *why)

@@ -19,9 +19,12 @@ struct sweep_options {
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
     struct required_basis required_basis; /* a run that rests on less is an error */
-    /* Called in point order, in the calling thread. May be NULL. */
-    bool (*on_result)(uint32_t index, const struct result *result, void *context,
-                      struct error *why);
+    /* A point that cannot be is a result, whose status is failed and whose message says why, and
+     * the sweep goes on. It is not kept. */
+    bool keep_failed;
+    /* Called in point order, in the calling thread. May be NULL. Who takes the result for himself
+     * leaves one that result_init() made. */
+    bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
     void *context;
 };

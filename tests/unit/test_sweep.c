@@ -30,7 +30,7 @@ struct seen {
     int raise_at, fail_at;
 };
 
-static bool see(uint32_t index, const struct result *result, void *context, struct error *why)
+static bool see(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct seen *seen = context;
     assert_int_equal(index, seen->count);

@@ -89,7 +89,7 @@ struct seen {
     uint32_t fresh_each; /* of so many points one is not kept */
 };
 
-static bool see(uint32_t index, const struct result *result, void *context, struct error *why)
+static bool see(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct seen *seen = context;
     assert_int_equal(index, seen->count);

@@ -1,0 +1,52 @@
+-- Throughput and hit ratio over a key that runs differ in: the budget, else one that has numbers, else the
+-- first of the others. What else they differ in, and their system, tells lines apart.
+, swept(path, rank, numbers) AS (
+  SELECT path, path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*')
+  FROM leaf JOIN told USING (path) GROUP BY path
+),
+axis(path, numbers, name, unit) AS (
+  SELECT path, numbers, replace(replace(substr(path, 3), 'mechanisms.', ''), '.extends', ''),
+         ltrim((SELECT MIN(value) FROM leaf WHERE leaf.path = swept.path), '0123456789.e+- ')
+  FROM swept ORDER BY rank, numbers DESC, path LIMIT 1
+),
+variant(id, text) AS (
+  SELECT id, group_concat(text, ', ')
+  FROM (SELECT * FROM word WHERE path <> (SELECT path FROM axis) ORDER BY id, path) GROUP BY id
+),
+value(id, text, x) AS (
+  SELECT leaf.id, leaf.value,
+         CASE WHEN axis.path = '$.mechanisms.budget' THEN ok.cache_bytes / 1073741824.0
+              WHEN axis.numbers THEN CAST(leaf.value AS REAL)
+              ELSE dense_rank() OVER (ORDER BY (SELECT MIN(id) FROM leaf AS first
+                                                WHERE first.path = axis.path AND first.value = leaf.value)) END
+  FROM leaf JOIN axis USING (path) JOIN ok USING (id)
+),
+point AS (
+  SELECT ok.id, value.x, value.text AS value, decode_tokens_per_s AS rate, 100 * hit_ratio AS hit,
+         system || COALESCE(', ' || variant.text, '') AS series
+  FROM ok JOIN value USING (id) LEFT JOIN variant USING (id)
+),
+line(series, place, low, high) AS (
+  SELECT series, row_number() OVER (ORDER BY MIN(id)), MIN(x), MAX(x) FROM point GROUP BY series
+),
+-- Of the line from the first point to the last, how far above it a point lies.
+above(id, series, beyond) AS (
+  SELECT point.id, point.series, point.rate - first.rate - (last.rate - first.rate) * (point.x - low) / (high - low)
+  FROM point JOIN line USING (series)
+  JOIN point AS first ON first.series = line.series AND first.x = low
+  JOIN point AS last ON last.series = line.series AND last.x = high
+  WHERE high > low AND last.rate > first.rate AND (SELECT numbers FROM axis)
+),
+knee(id) AS (
+  SELECT MIN(id) FROM above WHERE beyond > 0
+    AND beyond = (SELECT MAX(beyond) FROM above AS other WHERE other.series = above.series)
+  GROUP BY series
+)
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL
+UNION ALL SELECT 'axis', 0, numbers, path = '$.mechanisms.budget', 0, name, unit FROM axis
+UNION ALL SELECT 'tick', 0, x, 0, 0, text, '' FROM (SELECT DISTINCT x, text FROM value, axis WHERE NOT numbers)
+UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
+UNION ALL SELECT * FROM (
+  SELECT 'point', place, x, rate, COALESCE(hit, -1), series, CASE WHEN id IN knee THEN 'knee' ELSE '' END
+  FROM point JOIN line USING (series) ORDER BY place, x);

@@ -1,0 +1,19 @@
+/* Figures of a run as tables show them. NULL stands for what does not apply. */
+#ifndef CLI_FIGURES_H
+#define CLI_FIGURES_H
+
+#include "store/result.h"
+
+enum { FIGURE = 32, FIGURE_STALLS = 256 };
+
+const char *figure_percent(const struct cell *share, char text[FIGURE]); /* "94.3" */
+const char *figure_rate(const struct cell *rate, char text[FIGURE]);
+const char *figure_ms(int64_t ns, char text[FIGURE]);
+const char *figure_seconds(int64_t ns, char text[FIGURE]);
+
+/* Of a run that has a time: the share of its step in which it waits, "23 %"; and by cause, largest
+ * first, without what rounds to 0: "manager 18, sync 2". */
+const char *figure_stalled(const struct result *result, char text[FIGURE]);
+const char *figure_stalls(const struct result *result, char text[FIGURE_STALLS]);
+
+#endif

@@ -1,0 +1,128 @@
+/* `spillway whatif`: a scenario along an axis, or over two. */
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/runs_text.h"
+#include "cli/scenario_options.h"
+#include "cli/whatif_report.h"
+
+#include <unistd.h>
+
+enum { OVER, POINTS, SET, DB, JOBS, JSON };
+
+static const struct command_option options[] = {
+    [OVER] = {.name = "--over",
+              .argument = "KEY[,KEY]",
+              .required = true,
+              .summary = "the axis to walk, or two for a grid; see below"},
+    [POINTS] = {.name = "--points",
+                .argument = "N",
+                .summary = "values of a range, 2 or more (default: as many as are usual)"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep the runs in this SQLite file, for 'plot whatif'; those it has are not "
+                       "run again"},
+    [JOBS] = {.name = "--jobs",
+              .argument = "N",
+              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JSON] = {.name = "--json",
+              .summary = "print a JSON object a point, on a line of its own, and nothing else"},
+    {.name = NULL},
+};
+
+static void print_axes(FILE *out)
+{
+    fputs("an axis is a key and the values that it walks:\n"
+          "  KEY              the usual range: budget from no cache to all of the KV, batch from 1\n"
+          "                   to what fits, context from an eighth of the scenario's to twice that,\n"
+          "                   link from PCIe 3 to NVLink-C2C; others from a quarter to four times\n"
+          "                   what the scenario, or the machine, says\n"
+          "  KEY=FROM:TO      in equal ratios; from 0 in equal steps\n"
+          "  KEY=[A, B, C]    these values, numbers or not\n"
+          "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the machine\n"
+          "such as hardware.link.h2d\n",
+          out);
+}
+
+/* On a terminal the line is written over and over, and taken away in the end. */
+static void show_progress(uint32_t done, uint32_t points, void *context)
+{
+    (void)context;
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, done < points ? "\r%u of %u points" : "\r\033[K", done, points);
+    }
+}
+
+static bool read_count(const struct arguments *arguments, int option, uint64_t least, uint64_t most,
+                       uint32_t *out, struct error *why)
+{
+    const char *text = arguments_text(arguments, option), *name = options[option].name;
+    uint64_t count = 0;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse_whole(text, UNIT_COUNT, most, NULL, 0, name, &count, why)) {
+        return false;
+    }
+    *out = (uint32_t)count;
+    return count >= least ||
+           (error_usage(why, NULL, 0, "'%s' is %s", name, text),
+            error_expect(why, "%u or more", (unsigned)least));
+}
+
+static bool print_lines(const struct whatif *whatif, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = run_print_json(&whatif->results[i], stdout, why);
+    }
+    return good && output_flush(stdout, "standard output", why);
+}
+
+static bool study(const struct arguments *arguments, const struct scenario *scenario,
+                  const struct whatif_options *with, struct error *why)
+{
+    struct whatif whatif;
+    bool interrupted = false;
+    bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
+    if (good && interrupted) {
+        good = error_set(why, NULL, 0, "interrupted before all %u points were done",
+                         whatif.scenario.points);
+    }
+    good = good && (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
+                                                     : whatif_report(&whatif, stdout, why));
+    whatif_release(&whatif);
+    return good;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct whatif_options with = {.over = arguments_text(arguments, OVER),
+                                  .on_progress = show_progress};
+    struct scenario scenario;
+    const char *db = arguments_text(arguments, DB);
+    if (!read_count(arguments, POINTS, 2, AXIS_MOST_VALUES - 2, &with.points, why) ||
+        !read_count(arguments, JOBS, 1, 4096, &with.jobs, why) ||
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        return false;
+    }
+    bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
+    good = good && study(arguments, &scenario, &with, why);
+    store_close(with.store);
+    scenario_release(&scenario);
+    return good;
+}
+
+const struct command command_whatif = {
+    .name = "whatif",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "walk a scenario along an axis, and say what more of it would buy",
+    .example = "spillway whatif --over budget --set model=llama-3-8b --set hardware=a40 \\\n"
+               "    --set system=retroinfer --set context=128K",
+    .options = options,
+    .more = print_axes,
+    .run = run,
+};

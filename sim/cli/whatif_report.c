@@ -1,0 +1,353 @@
+#include "cli/whatif_report.h"
+
+#include "base/units.h"
+#include "cli/figures.h"
+#include "cli/runs_notes.h"
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TEXT = 64, LINE = 512 };
+
+/* ---- texts ---- */
+
+/* The name of a point: its value on each axis, "15.0 %, batch 4". */
+static const char *name_point(const struct whatif *whatif, uint32_t point, char text[LINE])
+{
+    size_t used = 0;
+    for (uint32_t axis = 0; axis < whatif->axis_count && used < LINE; axis++) {
+        char label[TEXT];
+        axis_label(&whatif->axes[axis], whatif_value(whatif, axis, point), label, sizeof label);
+        used += (size_t)snprintf(text + used, LINE - used, "%s%s%s%s", used > 0 ? ", " : "",
+                                 whatif->axis_count > 1 ? axis_title(&whatif->axes[axis]) : "",
+                                 whatif->axis_count > 1 ? " " : "", label);
+    }
+    return text;
+}
+
+static const char *format_bytes(const struct cell *bytes, char text[TEXT])
+{
+    return bytes->set && bytes->integer > 0
+               ? units_format((double)bytes->integer, UNIT_BYTES, text, TEXT)
+               : NULL;
+}
+
+/* Tokens a second with the sign of what they are more. */
+static const char *format_rate(double rate, char text[FIGURE])
+{
+    struct cell cell = {.set = true, .real = rate};
+    return figure_rate(&cell, text);
+}
+
+/* ---- along an axis ---- */
+
+enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
+
+/* What a person looks for among the points. */
+static const char *mark_point(const struct whatif_findings *findings, uint32_t point,
+                              char text[TEXT])
+{
+    const struct {
+        bool here;
+        const char *mark;
+    } marks[] = {
+        {findings->own == point, "here"},
+        {findings->more == point, "here and a GiB more"},
+        {findings->knee == point, "knee"},
+        {findings->best == point && !findings->flat, "best"},
+    };
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (marks[i].here) {
+            size_t used = strlen(text);
+            snprintf(text + used, TEXT - used, "%s%s", used > 0 ? ", " : "", marks[i].mark);
+        }
+    }
+    return text;
+}
+
+static bool add_untimed(struct table *table, const char **texts, const struct result *result,
+                        struct error *why)
+{
+    char reason[sizeof result->message + TEXT];
+    snprintf(reason, sizeof reason, "%s: %s", result->cells[COLUMN_STATUS].text, result->message);
+    texts[CACHE] = reason;
+    return table_add(table, texts, CACHE + 1, why);
+}
+
+/* Is the batch another along the axis, and not the axis? */
+static bool batch_varies(const struct whatif *whatif)
+{
+    const struct cell *first = &whatif->results[0].cells[COLUMN_BATCH];
+    bool varies = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *batch = &whatif->results[i].cells[COLUMN_BATCH];
+        varies = varies || (batch->set && first->set && batch->integer != first->integer);
+    }
+    return varies && strcmp(whatif->axes[0].key, "batch") != 0;
+}
+
+static bool add_point(const struct whatif *whatif, const struct whatif_findings *findings,
+                      uint32_t point, struct table *table, struct error *why)
+{
+    const struct result *result = &whatif->results[point];
+    const struct cell *cells = result->cells;
+    const char *texts[COLUMNS] = {NULL};
+    char value[TEXT], batch[TEXT], cache[TEXT], hit[FIGURE], mass[FIGURE], step[FIGURE];
+    char rate[FIGURE], stalled[FIGURE], link[FIGURE], marks[TEXT];
+    texts[VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
+    if (cells[COLUMN_BATCH].set && batch_varies(whatif)) {
+        snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
+        texts[BATCH] = batch;
+    }
+    if (!cells[COLUMN_STEP].set) {
+        return add_untimed(table, texts, result, why);
+    }
+    snprintf(link, sizeof link, "%.1f %%", 100 * whatif_link_stall(result));
+    texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
+    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
+    texts[STEP] = figure_ms(cells[COLUMN_STEP].integer, step);
+    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[STALLED] = figure_stalled(result, stalled);
+    texts[LINK] = link;
+    texts[MARKS] = mark_point(findings, point, marks);
+    return table_add(table, texts, COLUMNS, why);
+}
+
+static bool print_axis(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out, struct error *why)
+{
+    const struct table_column columns[COLUMNS] = {
+        [VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
+        [BATCH] = {.title = "batch", .right = true, .optional = true},
+        [CACHE] = {.title = "cache", .right = true},
+        [HIT] = {.title = "hit %", .right = true, .optional = true},
+        [MASS] = {.title = "mass %", .right = true, .optional = true},
+        [STEP] = {.title = "step ms", .right = true},
+        [RATE] = {.title = "tok/s", .right = true},
+        [STALLED] = {.title = "stall", .right = true},
+        [LINK] = {.title = "by link", .right = true},
+        [MARKS] = {.title = ""},
+    };
+    struct table *table = table_create(columns, COLUMNS, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = add_point(whatif, findings, i, table, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- a grid ---- */
+
+static const char *describe_cell(const struct whatif *whatif,
+                                 const struct whatif_findings *findings, uint32_t point,
+                                 char text[TEXT])
+{
+    const struct result *result = &whatif->results[point];
+    char rate[FIGURE];
+    if (!result->cells[COLUMN_STEP].set) {
+        bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
+        return memory ? "oom" : "failed";
+    }
+    snprintf(text, TEXT, "%s%s", findings->best == point ? "*" : findings->own == point ? ">" : "",
+             figure_rate(&result->cells[COLUMN_DECODE_RATE], rate));
+    return text;
+}
+
+static bool add_line(const struct whatif *whatif, const struct whatif_findings *findings,
+                     uint32_t line, struct table *table, struct error *why)
+{
+    char texts[TABLE_MOST_COLUMNS][TEXT];
+    const char *cells[TABLE_MOST_COLUMNS] = {
+        axis_label(&whatif->axes[0], line, texts[0], TEXT)};
+    uint32_t across = whatif->axes[1].count;
+    for (uint32_t i = 0; i < across; i++) {
+        cells[1 + i] = describe_cell(whatif, findings, line * across + i, texts[1 + i]);
+    }
+    return table_add(table, cells, 1 + across, why);
+}
+
+static bool print_grid(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out, struct error *why)
+{
+    const struct axis *across = &whatif->axes[1];
+    char titles[TABLE_MOST_COLUMNS][TEXT];
+    struct table_column columns[TABLE_MOST_COLUMNS] = {
+        {.title = axis_title(&whatif->axes[0]), .right = true}};
+    if (across->count >= TABLE_MOST_COLUMNS) {
+        error_set(why, NULL, 0, "'%s' has %u values, too many for the columns of a table",
+                  across->key, across->count);
+        return error_expect(why, "at most %d, or --json", TABLE_MOST_COLUMNS - 1);
+    }
+    for (uint32_t i = 0; i < across->count; i++) {
+        char label[TEXT / 2];
+        axis_label(across, i, label, sizeof label);
+        snprintf(titles[i], TEXT, "%s%s%s", i == 0 ? axis_title(across) : "", i == 0 ? " " : "",
+                 label);
+        columns[1 + i] = (struct table_column){.title = titles[i], .right = true};
+    }
+    struct table *table = table_create(columns, 1 + across->count, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i * across->count < whatif->count; i++) {
+        good = add_line(whatif, findings, i, table, why);
+    }
+    if (good) {
+        fputs("tokens a second, all sequences; * best, > as the scenario says, oom out of memory\n",
+              out);
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- what follows ---- */
+
+static void print_line(const char *text, FILE *out)
+{
+    table_wrap(text, 0, out);
+    fputc('\n', out);
+}
+
+/* Of what a budget along an axis comes to: " (19.2 GiB)". */
+static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
+{
+    char cache[TEXT];
+    const char *bytes = format_bytes(&whatif->results[point].cells[COLUMN_CACHE_BYTES], cache);
+    text[0] = '\0';
+    for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
+        if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
+            snprintf(text, LINE, " (%s)", bytes);
+        }
+    }
+    return text;
+}
+
+static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    char line[3 * LINE], name[LINE], rate[FIGURE], here[LINE] = "", cache[LINE];
+    double best = whatif_rate(&whatif->results[findings->best]);
+    double own = findings->own != WHATIF_NONE ? whatif_rate(&whatif->results[findings->own]) : 0;
+    if (own > 0 && findings->own != findings->best) {
+        char own_name[LINE], own_rate[FIGURE];
+        snprintf(here, sizeof here, "; here, at %.200s, %s",
+                 name_point(whatif, findings->own, own_name), format_rate(own, own_rate));
+    }
+    snprintf(line, sizeof line, "best: %s tokens/s at %s%s%s", format_rate(best, rate),
+             name_point(whatif, findings->best, name), name_cache(whatif, findings->best, cache),
+             findings->own == findings->best ? ", as it is" : here);
+    print_line(line, out);
+}
+
+static void print_knee(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    char line[3 * LINE], name[LINE], cache[LINE], rate[FIGURE];
+    snprintf(line, sizeof line,
+             "knee: %s tokens/s at %s%s, furthest above the line from the first point to the last: "
+             "past it, more earns less than it did",
+             format_rate(whatif_rate(&whatif->results[findings->knee]), rate),
+             name_point(whatif, findings->knee, name),
+             name_cache(whatif, findings->knee, cache));
+    print_line(line, out);
+}
+
+static void print_more(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    const struct result *own = &whatif->results[findings->own];
+    double before = whatif_rate(own), gained = whatif_rate(&whatif->results[findings->more]) - before;
+    char line[LINE], cache[TEXT];
+    snprintf(line, sizeof line, "one more GiB, over the %s here, is worth %+.3g tokens/s (%+.1f %%)",
+             format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained, 100 * gained / before);
+    print_line(line, out);
+}
+
+static void print_link(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    uint32_t from = findings->link_free_from, to = findings->link_free_to;
+    char line[2 * LINE], name[LINE];
+    if (from == to) {
+        print_line("the link stalls 1 % of the step or more at every point", out);
+    } else if (from == 0 && to == whatif->count) {
+        print_line("the link stalls less than 1 % of the step at every point", out);
+    } else if (to == whatif->count) {
+        snprintf(line, sizeof line, "from %s on the link stalls less than 1 %% of the step",
+                 name_point(whatif, from, name));
+        print_line(line, out);
+    } else {
+        snprintf(line, sizeof line, "up to %s the link stalls less than 1 %% of the step",
+                 name_point(whatif, to - 1, name));
+        print_line(line, out);
+    }
+}
+
+static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
+                           FILE *out)
+{
+    fputc('\n', out);
+    if (findings->timed == 0) {
+        print_line("nothing fits in memory", out);
+        return;
+    }
+    if (findings->flat) {
+        print_line("nothing of this changes how fast it decodes", out);
+        return;
+    }
+    if (findings->knee != WHATIF_NONE) {
+        print_knee(whatif, findings, out);
+    }
+    if (findings->own != WHATIF_NONE && findings->more != WHATIF_NONE &&
+        whatif_rate(&whatif->results[findings->own]) > 0 &&
+        whatif_rate(&whatif->results[findings->more]) > 0) {
+        print_more(whatif, findings, out);
+    }
+    print_best(whatif, findings, out);
+    if (findings->ordered) {
+        print_link(whatif, findings, out);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void print_title(const struct whatif *whatif, FILE *out)
+{
+    const char *system = "";
+    for (uint32_t i = 0; i < whatif->count && system[0] == '\0'; i++) {
+        const struct cell *cell = &whatif->results[i].cells[COLUMN_SYSTEM];
+        system = cell->set ? cell->text : "";
+    }
+    fprintf(out, "%s over %s", system, axis_title(&whatif->axes[0]));
+    if (whatif->axis_count > 1) {
+        fprintf(out, " and %s", axis_title(&whatif->axes[1]));
+    }
+    fputs("\n\n", out);
+}
+
+bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
+{
+    struct whatif_findings findings = whatif_find(whatif);
+    struct runs_notes *notes = runs_notes_create(why);
+    bool good = notes != NULL;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = runs_notes_add(notes, &whatif->results[i], why);
+    }
+    if (good) {
+        runs_notes_print_above(notes, out);
+        print_title(whatif, out);
+        good = (whatif->axis_count > 1 ? print_grid : print_axis)(whatif, &findings, out, why);
+    }
+    if (good) {
+        print_findings(whatif, &findings, out);
+        runs_notes_print_below(notes, out);
+    }
+    runs_notes_destroy(notes);
+    return good;
+}

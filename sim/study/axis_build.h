@@ -1,0 +1,49 @@
+/* How an axis is made. Internal to axis*.c. */
+#ifndef STUDY_AXIS_BUILD_H
+#define STUDY_AXIS_BUILD_H
+
+#include "study/axis.h"
+
+/* ---- values (axis.c) ---- */
+
+/* Append a value; `*added`, if not NULL, is where it is until the next. A number's text is made. */
+bool axis_add(struct axis *axis, double number, const char *text, struct axis_value **added,
+              struct error *why);
+bool axis_add_number(struct axis *axis, double number, struct axis_value **added,
+                     struct error *why);
+
+/* Append `points` numbers from one to the other, in equal ratios, from 0 in equal steps; rounded to
+ * three digits or, where they are `whole`, to whole numbers, but for the ends. */
+bool axis_walk(struct axis *axis, double from, double to, uint32_t points, bool whole,
+               struct error *why);
+
+/* Points of a range: what was asked for, else as many as are usual. */
+static inline uint32_t axis_points(const struct axis_base *base, uint32_t usual)
+{
+    return base->points > 0 ? base->points : usual;
+}
+
+/* What is counted is whole, unless it was none to begin with. */
+bool axis_is_counted(enum unit unit, double number);
+
+/* ---- keys (axis_key.c) ---- */
+
+/* The path that a name stands for, into axis->key. */
+bool axis_key_resolve(const char *name, struct axis *axis, struct error *why);
+
+/* Numbers at this path that are written bare are of this unit, which may be tokens. */
+enum unit axis_key_unit(const char *key, enum unit unit);
+
+/* The resolved scenario, in which every key is said; and the node at a path of it, or NULL. */
+struct node *axis_key_tree(const struct axis_base *base, struct error *why);
+const struct node *axis_key_node(const struct node *tree, const char *path);
+
+/* The scenario's own number at the axis' key, and how it writes it: a text of `tree`, or NULL. */
+bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
+                  struct quantity *out, const char **text, struct error *why);
+
+/* ---- usual ranges (axis_usual.c) ---- */
+
+bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why);
+
+#endif

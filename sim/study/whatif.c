@@ -1,0 +1,366 @@
+/* Axes are read one after the other against the scenario's own point, which is planned for that;
+ * the batch last, for how many sequences fit hangs on the other axis. */
+#include "study/whatif.h"
+
+#include "base/array.h"
+#include "study/hashes.h"
+#include "study/knee.h"
+#include "study/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINK "hardware.link"
+
+/* ---- the axes ---- */
+
+/* A point planned. */
+struct planned {
+    struct setup setup;
+    struct plan plan;
+};
+
+static void planned_release(struct planned *planned)
+{
+    plan_release(&planned->plan);
+    setup_release(&planned->setup);
+}
+
+static bool plan_point(const struct scenario *scenario, uint32_t point, struct planned *out,
+                       struct error *why)
+{
+    struct shared *shared = shared_create(1, why);
+    *out = (struct planned){.plan = {.batch = 0}};
+    bool good = shared != NULL && scenario_point(scenario, point, &out->setup, why) &&
+                run_plan(&out->setup, 0, shared, &out->plan, why);
+    shared_destroy(shared);
+    return good;
+}
+
+/* Sequences that fit at either end of what is swept so far. */
+static uint32_t most_batch(const struct scenario *swept, const struct planned *own)
+{
+    uint32_t most = own->plan.max_batch;
+    for (int end = 0; swept->sweep != NULL && end < 2; end++) {
+        struct planned planned;
+        struct error unseen;
+        uint32_t point = end == 0 ? 0 : swept->points - 1;
+        if (plan_point(swept, point, &planned, &unseen) && planned.plan.max_batch > most) {
+            most = planned.plan.max_batch;
+        }
+        planned_release(&planned);
+    }
+    return most;
+}
+
+/* Where the text of an axis ends: at a comma outside of brackets. */
+static size_t axis_length(const char *text)
+{
+    size_t length = 0;
+    for (int depth = 0; text[length] != '\0' && (depth > 0 || text[length] != ','); length++) {
+        depth += (text[length] == '[' || text[length] == '{') -
+                 (text[length] == ']' || text[length] == '}');
+    }
+    return length;
+}
+
+/* One lies inside the other, as link.h2d does in link. */
+static bool overlap(const char *a, const char *b)
+{
+    size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
+    const char *longer = x < y ? b : a;
+    return strncmp(a, b, shorter) == 0 && (longer[shorter] == '\0' || longer[shorter] == '.');
+}
+
+static bool is_batch(const char *text, size_t length)
+{
+    return length == 5 && strncmp(text, "batch", 5) == 0;
+}
+
+/* The texts of the axes. */
+struct texts {
+    const char *text[WHATIF_MOST_AXES];
+    size_t length[WHATIF_MOST_AXES];
+    uint32_t count;
+};
+
+static bool split_axes(const char *over, struct texts *texts, struct error *why)
+{
+    texts->count = 0;
+    for (const char *text = over;; text++) {
+        size_t length = axis_length(text);
+        if (texts->count == WHATIF_MOST_AXES) {
+            error_usage(why, "--over", 0, "'%s' are more axes than a table has", over);
+            return error_expect(why, "one or two, with a comma between");
+        }
+        texts->text[texts->count] = text;
+        texts->length[texts->count++] = length;
+        text += length;
+        if (*text == '\0') {
+            return true;
+        }
+    }
+}
+
+static bool read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
+                      const struct axis_base *base, struct error *why)
+{
+    return axis_read(texts->text[number], texts->length[number], base, &whatif->axes[number], why);
+}
+
+/* Read all axes but a usual batch, then that; sweeping them only to see what fits. */
+static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
+                      const struct whatif_options *options, const struct planned *own,
+                      struct error *why)
+{
+    struct texts texts;
+    struct axis_base base = {.scenario = scenario,
+                             .setup = &own->setup,
+                             .plan = &own->plan,
+                             .points = options->points};
+    struct scenario others = {.root = scenario->root, .points = 1};
+    if (!split_axes(options->over, &texts, why)) {
+        return false;
+    }
+    whatif->axis_count = texts.count;
+    base.alone = texts.count == 1;
+    bool good = true;
+    for (int batches = 0; good && batches < 2; batches++) {
+        base.most_batch = batches ? most_batch(&others, own) : 0;
+        for (uint32_t i = 0; good && i < texts.count; i++) {
+            if (is_batch(texts.text[i], texts.length[i]) == (batches == 1)) {
+                good = read_axis(whatif, &texts, i, &base, why) &&
+                       (batches == 1 || axis_sweep(&whatif->axes[i], &others, why));
+            }
+        }
+    }
+    node_destroy(others.sweep);
+    if (good && options->points > 0 && !whatif->axes[0].ranges && !whatif->axes[1].ranges) {
+        error_usage(why, "--points", 0, "'%s' walks values, and no range", options->over);
+        return error_expect(why, "a range, as batch=FROM:TO");
+    }
+    if (good && texts.count == 2 && overlap(whatif->axes[0].key, whatif->axes[1].key)) {
+        error_usage(why, "--over", 0, "'%s' and '%s' are not two axes", whatif->axes[0].key,
+                    whatif->axes[1].key);
+        return error_expect(why, "keys of which none lies inside the other");
+    }
+    return good;
+}
+
+static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, struct error *why)
+{
+    whatif->scenario = (struct scenario){.root = node_copy(scenario->root, why), .points = 1};
+    bool good = whatif->scenario.root != NULL;
+    for (uint32_t i = 0; good && i < whatif->axis_count; i++) {
+        good = axis_sweep(&whatif->axes[i], &whatif->scenario, why);
+    }
+    return good;
+}
+
+/* ---- the points ---- */
+
+/* A study under way. */
+struct course {
+    struct whatif *whatif;
+    const struct whatif_options *options;
+};
+
+static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+{
+    struct whatif *whatif = ((struct course *)context)->whatif;
+    (void)why;
+    whatif->results[index] = *result;
+    whatif->count = index + 1;
+    result_init(result);
+    return true;
+}
+
+static void tell_progress(uint32_t done, uint32_t points, void *context)
+{
+    const struct whatif_options *options = ((struct course *)context)->options;
+    if (options->on_progress != NULL) {
+        options->on_progress(done, points, options->context);
+    }
+}
+
+static bool run_points(struct whatif *whatif, const struct whatif_options *options,
+                       bool *interrupted, struct error *why)
+{
+    struct course course = {whatif, options};
+    struct sweep_options sweep = {.store = options->store,
+                                  .jobs = options->jobs,
+                                  .keep_failed = true,
+                                  .on_result = take,
+                                  .on_progress = tell_progress,
+                                  .context = &course};
+    whatif->results = array_zeroed(whatif->scenario.points, sizeof *whatif->results, why);
+    return whatif->results != NULL && sweep_run(&whatif->scenario, &sweep, interrupted, why);
+}
+
+/* When no point can be run, that is because of what the first one says. */
+static bool check_any(const struct whatif *whatif, struct error *why)
+{
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *status = &whatif->results[i].cells[COLUMN_STATUS];
+        if (!status->set || strcmp(status->text, "failed") != 0) {
+            return true;
+        }
+    }
+    return whatif->count == 0 || error_usage(why, "--over", 0, "no point of '%s' can be run: %s",
+                                             whatif->axes[0].key, whatif->results[0].message);
+}
+
+bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
+                struct whatif *out, bool *interrupted, struct error *why)
+{
+    struct planned own = {.plan = {.batch = 0}};
+    *out = (struct whatif){.count = 0};
+    if (scenario->sweep != NULL) {
+        error_usage(why, "--over", 0, "the scenario sweeps '%s' as well",
+                    scenario->sweep->children[0]->key);
+        return error_expect(why, "a scenario of one point");
+    }
+    struct run_hashes hashes;
+    bool good = plan_point(scenario, 0, &own, why) && run_hashes(&own.setup, &hashes, why) &&
+                read_axes(out, scenario, options, &own, why) && sweep_axes(out, scenario, why);
+    if (good) {
+        memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
+    }
+    planned_release(&own);
+    return good && run_points(out, options, interrupted, why) && check_any(out, why);
+}
+
+void whatif_release(struct whatif *whatif)
+{
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        result_release(&whatif->results[i]);
+    }
+    for (uint32_t i = 0; i < whatif->axis_count; i++) {
+        axis_release(&whatif->axes[i]);
+    }
+    free(whatif->results);
+    scenario_release(&whatif->scenario);
+    *whatif = (struct whatif){.count = 0};
+}
+
+/* ---- what follows ---- */
+
+uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point)
+{
+    uint32_t across = whatif->axis_count > 1 ? whatif->axes[1].count : 1;
+    return axis == 0 ? point / across : point % across;
+}
+
+double whatif_rate(const struct result *result)
+{
+    const struct cell *rate = &result->cells[COLUMN_DECODE_RATE];
+    return rate->set ? rate->real : 0;
+}
+
+double whatif_link_stall(const struct result *result)
+{
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        if (strcmp(result->stalls[i].name, "link") == 0) {
+            return (double)result->stalls[i].ns / (double)result->cells[COLUMN_STEP].integer;
+        }
+    }
+    return 0;
+}
+
+static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    double most = 0, least = INFINITY;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        double rate = whatif_rate(&whatif->results[i]);
+        if (rate > 0) {
+            findings->timed++;
+            most = fmax(most, rate);
+            least = fmin(least, rate);
+        }
+    }
+    for (uint32_t i = whatif->count; i-- > 0 && most > 0;) {
+        findings->best = whatif_rate(&whatif->results[i]) >= 0.999 * most ? i : findings->best;
+    }
+    findings->flat = findings->timed > 1 && least >= 0.999 * most;
+}
+
+/* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it. */
+static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
+{
+    return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
+           (strcmp(whatif->axes[axis].key, LINK) == 0 &&
+            strcmp(whatif->results[point].profile_hash, whatif->own_profile) == 0);
+}
+
+static void find_own(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        bool own = true, more = false;
+        for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+            own = own && is_own(whatif, axis, i);
+            more = more || whatif->axes[axis].values[whatif_value(whatif, axis, i)].more;
+        }
+        findings->own = own ? i : findings->own;
+        findings->more = more && whatif->axis_count == 1 ? i : findings->more;
+    }
+}
+
+/* Of the points that have a time, where the rate rises along the axis. */
+static void find_knee(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
+    uint32_t points[AXIS_MOST_VALUES], count = 0, knee;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        double rate = whatif_rate(&whatif->results[i]);
+        if (rate > 0) {
+            points[count] = i;
+            x[count] = whatif->axes[0].values[i].number;
+            y[count++] = rate;
+        }
+    }
+    if (count > 2 && y[count - 1] > y[0] && knee_above(x, y, count, &knee)) {
+        findings->knee = points[knee];
+    }
+}
+
+static bool is_timed(const struct whatif *whatif, uint32_t point)
+{
+    return whatif_rate(&whatif->results[point]) > 0;
+}
+
+/* To the last point that has a time, or else from the first one. */
+static void find_link_free(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
+    for (; from > 0 && whatif_link_stall(&whatif->results[from - 1]) < WHATIF_FREE; from--) {
+        last = is_timed(whatif, from - 1) ? from - 1 : last;
+    }
+    for (; to < whatif->count && whatif_link_stall(&whatif->results[to]) < WHATIF_FREE; to++) {
+        first = is_timed(whatif, to) ? to : first;
+    }
+    if (last != WHATIF_NONE) {
+        findings->link_free_from = last;
+        findings->link_free_to = whatif->count;
+    } else if (first != WHATIF_NONE) {
+        findings->link_free_to = first + 1;
+    }
+}
+
+struct whatif_findings whatif_find(const struct whatif *whatif)
+{
+    struct whatif_findings findings = {
+        .best = WHATIF_NONE, .own = WHATIF_NONE, .more = WHATIF_NONE, .knee = WHATIF_NONE};
+    find_best(whatif, &findings);
+    find_own(whatif, &findings);
+    const struct axis *axis = &whatif->axes[0];
+    findings.ordered = whatif->axis_count == 1 &&
+                       (axis->numeric || strcmp(axis->key, LINK) == 0);
+    if (findings.ordered) {
+        find_link_free(whatif, &findings);
+    }
+    if (findings.ordered && axis->numeric && !findings.flat) {
+        find_knee(whatif, &findings);
+    }
+    return findings;
+}

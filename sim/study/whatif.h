@@ -1,0 +1,63 @@
+/* What if: a scenario along an axis, or over the grid of two, and what follows from that.
+ *
+ * The study is a sweep over the axes' values, like any other: its points are stored, share their
+ * replays, and each is the run that `simulate` makes of it. A point that does not fit in memory, or
+ * that the system cannot be run at, is a point all the same.
+ */
+#ifndef STUDY_WHATIF_H
+#define STUDY_WHATIF_H
+
+#include "study/axis.h"
+#include "study/sweep.h"
+
+enum { WHATIF_MOST_AXES = 2 };
+#define WHATIF_NONE UINT32_MAX
+
+struct whatif_options {
+    const char *over;    /* one axis (axis.h), or two with a comma between */
+    uint32_t points;     /* of a range; 0: as many as are usual */
+    struct store *store; /* NULL: keep nothing */
+    uint32_t jobs;       /* 0: one a processor */
+    void (*on_progress)(uint32_t done, uint32_t points, void *context);
+    void *context;
+};
+
+struct whatif {
+    struct scenario scenario; /* with the axes swept */
+    struct axis axes[WHATIF_MOST_AXES];
+    uint32_t axis_count;
+    char own_profile[17]; /* hash of the scenario's own machine */
+    struct result *results; /* [count] in the order of the axes, the last one fastest; owned */
+    uint32_t count;         /* fewer than there are points where it was interrupted */
+};
+
+/* Run a scenario of one point along its axes. Fails where not even one point can be run. The caller
+ * releases `out`, on failure too. */
+bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
+                struct whatif *out, bool *interrupted, struct error *why);
+void whatif_release(struct whatif *whatif);
+
+/* The value that point `point` has on an axis. */
+uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point);
+
+/* Tokens a second of a point, all sequences; 0 where it has no time. And the share of its step in
+ * which it waits for the link. */
+double whatif_rate(const struct result *result);
+double whatif_link_stall(const struct result *result);
+
+/* What follows. Points, or WHATIF_NONE. */
+struct whatif_findings {
+    uint32_t timed;     /* how many points have a time */
+    bool flat;          /* all of these have the same rate, within a thousandth */
+    uint32_t best;      /* the first that has the highest, within a thousandth */
+    uint32_t own, more; /* the scenario's own point; with a GiB more */
+    bool ordered;       /* one axis, of numbers or links: what follows says something */
+    uint32_t knee;      /* of a rate that rises along an axis of numbers */
+    /* The link stalls less than WHATIF_FREE of the step at the points [from, to). */
+    uint32_t link_free_from, link_free_to;
+};
+#define WHATIF_FREE 0.01
+
+struct whatif_findings whatif_find(const struct whatif *whatif);
+
+#endif
