@@ -1,0 +1,28 @@
+/* A copy's time as the simulator reckons it: a fixed time and its bytes at a rate. */
+#ifndef CALIBRATE_COPY_FIT_H
+#define CALIBRATE_COPY_FIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The fixed time, at least 0, with which fixed + size / rate comes closest to times_ns[] of copies
+ * of sizes[] bytes: least squares of the relative errors. `worst` becomes the largest of these.
+ * rate > 0 is in bytes/s, times are > 0; count > 0. */
+double copy_fixed_ns(const double *sizes, const double *times_ns, uint32_t count, double rate,
+                     double *worst);
+
+/* The largest copy to measure: `wanted`, halved until it is at most an eighth of what the GPU and
+ * what the host have free, but not below `least`. */
+size_t copy_largest(size_t wanted, size_t least, size_t gpu_free, size_t host_free);
+
+/* Copies of one size to time in one go: as many as move `moved` bytes, at least 1, at most `most`. */
+uint32_t copy_repeats(size_t size, size_t moved, uint32_t most);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
