@@ -146,6 +146,15 @@ static __global__ void gate_kernel(volatile uint32_t *flags, uint32_t turn)
     }
 }
 
+gpu_gate::~gpu_gate()
+{
+    if (flags.data != nullptr) {
+        volatile uint32_t *words = (volatile uint32_t *)flags.data;
+        words[GATE_OPENED] = words[GATE_CLOSED];
+        cudaDeviceSynchronize();
+    }
+}
+
 bool gpu_gate::create(struct error *why)
 {
     if (!flags.take(GATE_WORDS * sizeof(uint32_t), 0, why)) {
@@ -176,6 +185,19 @@ bool gpu_gate::open(struct error *why)
            error_set(why, __FILE__, __LINE__,
                      "what stands behind a gate was not queued within %.0f s",
                      (double)GPU_DEADLINE_NS / 1e9);
+}
+
+static __global__ void pause_kernel(uint64_t ns)
+{
+    uint64_t since = gpu_clock_ns();
+    while (gpu_clock_ns() - since < ns) {
+    }
+}
+
+bool gpu_pause(uint64_t ns, cudaStream_t stream, struct error *why)
+{
+    pause_kernel<<<1, 1, 0, stream>>>(ns < GPU_DEADLINE_NS ? ns : GPU_DEADLINE_NS);
+    return GPU_LAUNCHED(why);
 }
 
 #define FILL_THREADS 256

@@ -91,15 +91,22 @@ struct gpu_timer {
  *
  * Put at most 512 launches behind it: a full queue blocks the host. Allocate nothing and load no
  * kernel for the first time between close and open. It gives up by itself, and open() fails then:
- * the interval was not what was meant. Where a launch fails in between, open it all the same, or
- * leave it to its deadline. */
+ * the interval was not what was meant. */
 struct gpu_gate {
     pinned_memory flags;
 
+    gpu_gate() = default;
+    gpu_gate(const gpu_gate &) = delete;
+    gpu_gate &operator=(const gpu_gate &) = delete;
+    /* Opens it where it is still closed, and waits for the kernel to end. */
+    ~gpu_gate();
     bool create(struct error *why);
     bool close(cudaStream_t stream, struct error *why);
     bool open(struct error *why);
 };
+
+/* Hold a stream for so long: a kernel of one thread. At most GPU_DEADLINE_NS. */
+bool gpu_pause(uint64_t ns, cudaStream_t stream, struct error *why);
 
 /* Memory walked through in turn. */
 struct gpu_arena {

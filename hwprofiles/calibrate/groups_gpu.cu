@@ -1,6 +1,14 @@
 // What is measured of the GPU and its link.
-#include "calibrate/group.h"
+#include "calibrate/link_groups.h"
 
 const struct group gpu_groups[] = {
+    {"gpu-memory", "reads, copies and gathers inside HBM", 0.10, gpu_memory_speed},
+    {"launch", "launches, graphs, events, synchronisation", 0.06, launches},
+    {"flags", "flags that kernels poll", 0.03, flags},
+    {"link-copies", "copies each way by size, pinned and pageable", 0.10, link_copies},
+    {"link-rows", "scattered rows, a copy each", 0.04, link_rows},
+    {"link-loads", "loads and stores of pinned memory by SMs", 0.10, link_loads},
+    {"link-sharing", "copies and kernels side by side", 0.06, link_sharing},
+    {"link-stores", "CPU stores into GPU memory", 0.03, link_stores},
     {nullptr, nullptr, 0, nullptr},
 };
