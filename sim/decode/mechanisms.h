@@ -85,7 +85,9 @@ struct mechanisms {
     double retrieval_query; /* share of the query projection computed once more, to speculate */
     uint64_t retrieval_kernels;
     double estimation; /* share of the entries attended to by their summary only (clusters) */
-    uint64_t cluster_iterations; /* of the k-means that makes the clusters in prefill */
+    uint64_t cluster_iterations; /* of the k-means in prefill; at least, on the host */
+    uint64_t cluster_centroids;  /* of a head in each subspace of product quantisation */
+    uint64_t cluster_threads;    /* of the host's k-means; 0: every core */
     uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
     int manager;
     int update;

@@ -1,5 +1,6 @@
 /* The curves that a setup reads: so that a profile which lacks one is refused before anything runs,
  * and so that --require-basis asks about these and no others. */
+#include "decode/index_build.h"
 #include "decode/pipeline.h"
 #include "decode/retrieval.h"
 
@@ -25,6 +26,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
+    bool trains = index_build_on_host(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct need needs[] = {
@@ -56,7 +58,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_HOST_SYNC, true},
         {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
         {CURVE_HOST_DRAM_BANDWIDTH, link},
-        {CURVE_HOST_CORES, gathers || stores || (pool && !on_node)},
+        {CURVE_HOST_CORES, gathers || stores || trains || (pool && !on_node)},
         {CURVE_HOST_NODE_THREADS, pool && on_node},
         {CURVE_HOST_POOL_HANDOFF, pool},
         {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
@@ -64,6 +66,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
+        {CURVE_HOST_KMEANS, trains},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {

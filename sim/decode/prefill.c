@@ -2,6 +2,7 @@
 #include "decode/prefill.h"
 
 #include "decode/hybrid.h"
+#include "decode/index_build.h"
 #include "decode/machine.h"
 #include "decode/memory.h"
 #include "decode/stream.h"
@@ -24,28 +25,6 @@ static struct kernel attention(const struct setup *setup, uint32_t layer, uint32
         bytes += operators[i].stage == MODEL_ATTEND ? (double)operators[i].data_bytes : 0;
     }
     return cost_product_as(setup, flops * sequences, (double)rows, bytes, false);
-}
-
-/* A model's own index is among its operators. */
-static struct kernel index_build(const struct setup *setup, uint32_t layer, uint32_t sequences)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    const struct model *model = &setup->model;
-    if (!setup_retrieves(setup) || m->retrieval == RETRIEVAL_NATIVE || m->retrieval_in_place ||
-        m->retrieval_stream || setup_attends_all(setup, layer)) {
-        return kernel_none;
-    }
-    double rows = (double)sequences * (double)setup->prompt;
-    double keys = rows * model_kv_heads(model);
-    double bytes = keys * (double)model_kv_head_bytes(model) / 2;
-    if (m->retrieval != RETRIEVAL_CLUSTERS || m->cluster_iterations == 0) {
-        return cost_read(setup, bytes);
-    }
-    double iterations = (double)m->cluster_iterations;
-    double segment = fmin((double)setup->prompt, CLUSTER_SEGMENT_TOKENS);
-    double centroids = ceil(segment / (double)m->retrieval_tokens);
-    double flops = iterations * keys * centroids * 2 * model->head_dim;
-    return cost_product_as(setup, flops, rows, iterations * bytes, false);
 }
 
 /* What leaves of a layer's offloaded heads: of a sequence, what stands for its KV on the host; of
@@ -92,17 +71,47 @@ static bool put_attention(struct pipe *pipe, struct error *why)
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
 }
 
+/* The GPU's time for all of a pass. */
+static double pass_ns(const struct pipe *pipe)
+{
+    const struct setup *setup = pipe->setup;
+    uint64_t rows = pipe_sequences(pipe) * setup->prompt;
+    double ns = attention(setup, pipe->layer, pipe_sequences(pipe)).ns;
+    for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
+        uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
+        ns +=
+            stage == MODEL_ATTEND ? 0 : cost_stage(setup, pipe->layer, stage, rows, 0, kernels).ns;
+    }
+    return ns;
+}
+
+/* Keys that have left are trained on by the CPU, beside the passes behind. */
+static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error *why)
+{
+    struct work work = {
+        .part = PART_RETRIEVAL,
+        .resource = PIPE_POOL,
+        .fixed_trust = work_trust,
+        .rate_trust = work_trust,
+    };
+    work.fixed_ns = index_build_host_ns(pipe->setup, pipe->layer, pipe_sequences(pipe),
+                                        pass_ns(pipe), &work.fixed_trust);
+    work_wait_for(&work, left);
+    return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
+}
+
 /* K and V are there, and leave, once the first operators have run. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
     double bytes = leaving_bytes(pipe, pipe->layer) * pipe_sequences(pipe);
     uint64_t rows = pipe_sequences(pipe) * pipe->setup->prompt;
+    engine_task_id left = ENGINE_NONE;
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
-           (bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why)) && put_index(pipe, why) &&
-           put_attention(pipe, why) && put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
-           stage_collective(pipe, rows, why);
+           (bytes == 0 || work_put_copy_out(pipe, bytes, &left, why)) &&
+           put_host_index(pipe, left, why) && put_index(pipe, why) && put_attention(pipe, why) &&
+           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) && stage_collective(pipe, rows, why);
 }
 
 /* The first layer's weights come like those of any other: as if a layer had gone before. */
@@ -139,7 +148,7 @@ static bool build(struct pipe *pipe, struct error *why)
 /* The weights of the first layer that come again are decode's. */
 static int64_t end_of(const struct pipe *pipe)
 {
-    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_D2H};
+    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_D2H, PIPE_POOL};
     int64_t end = 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (pipe->last[ends[i]] != ENGINE_NONE) {

@@ -6,17 +6,16 @@
  *
  *   h2d  |weights 1|       |weights 2|       |
  *   main |pre|index|attend|post|pre|index|attend|post|
- *   d2h      |.....KV 0.....|      |.....KV 0....|
+ *   d2h      |.....KV 0.....|      |.....KV 1....|
+ *   pool                    |.index 0.|          |.index 1.|     an index on the host
  *
  * An operator runs on as many rows as tokens: its FLOPs at the rate that so many rows reach, or its
- * bytes. Attention computes the pairs (query, earlier token) and reads K and V once. An index in
- * HBM reads all keys once; clusters are made by k-means on the GPU, each token compared with the
- * centroids of its segment in each iteration. An index on the host, PQCache's, is made there from
- * the keys that leave, in as many iterations as prefill hides (Zhang et al., SIGMOD 2025).
+ * bytes. Attention computes the pairs (query, earlier token) and reads K and V once. What an index
+ * costs is in index_build.h.
  *
- * The end is the first token on the host and all KV where decode expects it. Chunks that a system
- * cuts a pass into for its memory's sake (peak.h) are not timed apart: an operator on so many rows is
- * as fast in pieces.
+ * The end is the first token on the host, and all KV and indexes where decode expects them. Chunks
+ * that a system cuts a pass into for its memory's sake (peak.h) are not timed apart: an operator on
+ * so many rows is as fast in pieces.
  */
 #ifndef DECODE_PREFILL_H
 #define DECODE_PREFILL_H

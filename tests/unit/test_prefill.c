@@ -52,6 +52,10 @@ static int64_t prefill_of(const char *one, const char *two)
     return ns;
 }
 
+#define HOST_PQ                                                                                    \
+    "mechanisms={retrieval: pq, retrieval_bytes: 16B, retrieval_stream: yes, selection: 10%,"      \
+    " transfer: cpu-store, cluster_centroids: 1, cluster_iterations: 3}"
+
 static const struct {
     const char *what, *one, *two;
     int64_t ns;
@@ -84,6 +88,14 @@ static const struct {
     {"what is outside the window to the host",
      "mechanisms={attention: hybrid, policy: window-maw, budget: 532tok}",
      "hardware.link.d2h=100MB/s", 221020 + 2 * (2000 + 400 * 4 * 204 * 10)},
+    /* Keys are there at 303 020. A pass of k-means compares 4000 with one centroid, 100 FLOP each
+     * at 1 FLOP/ns: no iteration is hidden, so 3 are made, and 2 passes beside. */
+    {"codes trained on the host", HOST_PQ, "batch=1", 303020 + 2 * 5 * 400000},
+    /* A layer hides 202 passes of 4000; the second layer's keys are there at 1 119 060. */
+    {"codes trained as long as a layer takes", HOST_PQ, "hardware.host.kmeans=100GFLOP/s",
+     1119060 + 202 * 4000},
+    {"codes trained in 300 iterations at most", HOST_PQ, "hardware.host.kmeans=1TFLOP/s",
+     2 * (LAYER_NS + 8000) + ENDS_NS},
     {"what is dropped crosses no link", "mechanisms={policy: heavy-hitter, budget: 20%}",
      "hardware.link.d2h=100MB/s", 2 * LAYER_NS + ENDS_NS},
 };

@@ -52,7 +52,7 @@ static const char *const tiny_machine =
     " host: {launch: 1us, graph_launch: 5us, copy_call: 1us, sync: 20us, dram_capacity: 10GB,"
     " dram_bandwidth: 100GB/s, cores: 4, node_threads: 4, pool_handoff: 10us, lookup: 100ns, update: 200ns,"
     " gather: 5GB/s, attention: {points: [[1, 2GB/s], [4, 8GB/s]], basis: assumed,"
-    " range: [50%, 200%], source: made up}, pageable: 1GB/s}}";
+    " range: [50%, 200%], source: made up}, pageable: 1GB/s, kmeans: 1GFLOP/s}}";
 
 /* The folder that the tests of a program write to; fixtures of its group. */
 static char folder[32];
