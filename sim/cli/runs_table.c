@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/figures.h"
 #include "cli/runs_notes.h"
+#include "cli/runs_served.h"
 #include "cli/sweep_keys.h"
 #include "cli/table.h"
 
@@ -39,6 +40,7 @@ struct rate {
 
 struct runs_table {
     const struct scenario *scenario;
+    bool serves; /* runs are of a server */
     struct table *table;
     uint32_t keys[MOST_KEYS]; /* children of `sweep` that have a column */
     uint32_t key_count;
@@ -73,9 +75,12 @@ struct runs_table *runs_table_create(const struct scenario *scenario, struct err
                 (struct table_column){.title = sweep_key_title(sweep, i), .right = true};
         }
     }
-    memcpy(&columns[1 + runs->key_count], figure_columns, sizeof figure_columns);
+    runs->serves = node_get(scenario->root, "workload") != NULL;
+    uint32_t figures = runs->serves ? (uint32_t)SERVED_FIGURES : (uint32_t)FIGURES;
+    memcpy(&columns[1 + runs->key_count], runs->serves ? served_columns : figure_columns,
+           figures * sizeof *columns);
     runs->notes = runs_notes_create(why);
-    runs->table = table_create(columns, 1 + runs->key_count + FIGURES, why);
+    runs->table = table_create(columns, 1 + runs->key_count + figures, why);
     if (runs->notes == NULL || runs->table == NULL) {
         runs_table_destroy(runs);
         return NULL;
@@ -124,6 +129,14 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
     return table_add(runs->table, texts, at + FIGURES, why);
 }
 
+static bool add_served(struct runs_table *runs, const char **texts, uint32_t at,
+                       const struct result *result, struct error *why)
+{
+    char room[SERVED_FIGURES][SERVED_TEXT];
+    served_figures(result, &texts[at], room);
+    return table_add(runs->table, texts, at + SERVED_FIGURES, why);
+}
+
 /* A run without a time says why across the columns. */
 static bool add_untimed(struct runs_table *runs, const char **texts, uint32_t at,
                         const struct result *result, struct error *why)
@@ -159,9 +172,12 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
         .value = timed && cells[COLUMN_DECODE_RATE].set ? cells[COLUMN_DECODE_RATE].real : 0,
         .group = sweep_point_group(runs->scenario->sweep, index),
     };
-    return runs_notes_add(runs->notes, result, why) &&
-           (timed ? add_timed(runs, texts, at, result, why)
-                  : add_untimed(runs, texts, at, result, why));
+    if (!runs_notes_add(runs->notes, result, why)) {
+        return false;
+    }
+    return runs->serves ? add_served(runs, texts, at, result, why)
+           : timed      ? add_timed(runs, texts, at, result, why)
+                        : add_untimed(runs, texts, at, result, why);
 }
 
 /* ---- printing ---- */

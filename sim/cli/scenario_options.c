@@ -1,12 +1,54 @@
 #include "cli/scenario_options.h"
 
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORTHAND = 128 };
+
+/* Append the overrides of the shorthands that are given, written into `room`. */
+static uint32_t add_shorthands(const struct arguments *arguments,
+                               const struct scenario_shorthand *shorthands, uint32_t count,
+                               const char **overrides, uint32_t used, char room[][SHORTHAND])
+{
+    for (uint32_t i = 0; i < count; i++) {
+        int option = shorthands[i].option;
+        if (arguments_given(arguments, option)) {
+            const char *override = shorthands[i].override;
+            bool takes = override[strlen(override) - 1] == '=';
+            snprintf(room[i], SHORTHAND, "%s%s", override,
+                     takes ? arguments_text(arguments, option) : "");
+            overrides[used++] = room[i];
+        }
+    }
+    return used;
+}
+
+bool scenario_from_shorthands(const struct arguments *arguments, int set,
+                              const struct scenario_shorthand *shorthands, uint32_t count,
+                              struct scenario *out, struct error *why)
+{
+    uint32_t file_count, set_count;
+    const char *const *files = arguments_operands(arguments, &file_count);
+    const char *const *sets = arguments_all(arguments, set, &set_count);
+    const char **overrides = array_zeroed(set_count + count, sizeof *overrides, why);
+    char(*room)[SHORTHAND] = array_zeroed(count, sizeof *room, why);
+    bool ok = overrides != NULL && room != NULL;
+    if (ok) {
+        memcpy(overrides, sets, set_count * sizeof *sets);
+        uint32_t used = add_shorthands(arguments, shorthands, count, overrides, set_count, room);
+        ok = scenario_load(files, file_count, overrides, used, out, why);
+    }
+    free(overrides);
+    free(room);
+    return ok;
+}
+
 bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
                              struct error *why)
 {
-    uint32_t file_count, override_count;
-    const char *const *files = arguments_operands(arguments, &file_count);
-    const char *const *overrides = arguments_all(arguments, set, &override_count);
-    return scenario_load(files, file_count, overrides, override_count, out, why);
+    return scenario_from_shorthands(arguments, set, NULL, 0, out, why);
 }
 
 void scenario_print_keys(FILE *out)

@@ -15,6 +15,17 @@
 bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
                              struct error *why);
 
+/* An option that stands for an override, which ends with its argument where it has one. */
+struct scenario_shorthand {
+    int option;
+    const char *override; /* "timed=no", "limit=" */
+};
+
+/* The same with options that come last. */
+bool scenario_from_shorthands(const struct arguments *arguments, int set,
+                              const struct scenario_shorthand *shorthands, uint32_t count,
+                              struct scenario *out, struct error *why);
+
 /* The keys that a scenario has, for help. */
 void scenario_print_keys(FILE *out);
 

@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-enum { SET, DB, JOBS, REQUIRE_BASIS, JSON, CSV };
+enum { SET, DB, JOBS, REQUIRE_BASIS, NO_TIME, TIME_SCALE, LIMIT, JSON, CSV };
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
@@ -28,6 +28,14 @@ static const struct command_option options[] = {
                                   "LEVEL:90% spares a tenth of its time",
                        .values = basis_names,
                        .value_end = ':'},
+    [NO_TIME] = {.name = "--no-time",
+                 .summary = "of a workload: what prefixes are found, without a clock (timed=no)"},
+    [TIME_SCALE] = {.name = "--time-scale",
+                    .argument = "X",
+                    .summary = "of a workload: arrivals X times as far apart (time_scale=X)"},
+    [LIMIT] = {.name = "--limit",
+               .argument = "N",
+               .summary = "of a workload: its first N requests (limit=N)"},
     [JSON] = {.name = "--json", .summary = "print a JSON object a run, on a line of its own"},
     [CSV] = {.name = "--csv", .summary = "print a CSV row a run"},
     {.name = NULL},
@@ -135,8 +143,10 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct sweep_options sweep = {.jobs = 0};
     struct scenario scenario;
     const char *db = arguments_text(arguments, DB);
+    const struct scenario_shorthand shorthands[] = {
+        {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     if (!read_options(arguments, &sweep, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
     bool ok = db == NULL || (sweep.store = store_open(db, true, why)) != NULL;

@@ -25,6 +25,10 @@ static const char *const attention_values[] = {"gpu", "hybrid", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
 static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", NULL};
 static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
+static const char *const prefix_values[] = {"none", "gpu", "two-tier", NULL};
+static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
+const char *const prefix_evictions[] = {"none", "lru",    "fifo",  "lfu", "clock",
+                                        "arc",  "s3fifo", "sieve", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
 
 #define FIELD(member) offsetof(struct mechanisms, member)
@@ -159,6 +163,13 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("operators", operators, UNIT_COUNT, "40",
           "kernels a layer outside retrieval, transfer and merge"),
     WHOLE("step_overhead", step_overhead, UNIT_NS, "0us", "scheduler and sampler, a step"),
+    CHOICE("prefix", prefix, prefix_values, "none",
+           "of a server: where KV of requests that ended is kept for those that begin alike"),
+    WHOLE("prefix_block", prefix_block, UNIT_TOKENS, "16tok", "tokens of a block of it"),
+    CHOICE("prefix_write", prefix_write, prefix_write_values, "finish",
+           "when a full block is copied to the host tier: its request ends, it fills, it is evicted"),
+    CHOICE("prefix_eviction", prefix_eviction, prefix_evictions, "lru",
+           "policy of the host tier; none: it takes no more when it is full"),
     {NULL, 0, 0, NULL, 0, NULL, NULL},
 };
 
@@ -207,6 +218,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},
+        {m->prefix_block == 0, "prefix_block", "a block holds at least one token"},
         {!(m->selection.unit == UNIT_TOKENS) && m->selection.value + m->estimation > 1,
          "estimation", "what is selected and what is estimated are at most all entries"},
         {selects && m->retrieval == RETRIEVAL_NONE, "selection",

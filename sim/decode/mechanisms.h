@@ -50,6 +50,10 @@ enum representation {
 };
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
 enum attend { ATTEND_GPU, ATTEND_HYBRID };
+enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
+
+/* When the host tier of a prefix cache is offered a full block. */
+enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
 
 /* A quantity that may be said in several units. HBM of the cache: so many bytes in all, a share of
  * the KV, a multiple of the selection, or tokens a layer. An extent: a share of the context, or
@@ -123,6 +127,11 @@ struct mechanisms {
     int launch;
     uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */
     uint64_t step_overhead; /* ns a step on the launch thread: scheduler, sampler */
+    /* Of a server: KV of requests that ended, for those that begin alike. */
+    int prefix;            /* kept nowhere, in HBM, or there and on the host */
+    uint64_t prefix_block; /* tokens */
+    int prefix_write;
+    int prefix_eviction; /* index of prefix_evictions[]: what runs the host tier */
 };
 
 /* One key: how it is read and described. */
@@ -145,6 +154,9 @@ struct mechanism_key {
     const char *summary;
 };
 extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
+
+/* Policies that may run the host tier, by their names; the first one never evicts. Ends with NULL. */
+extern const char *const prefix_evictions[];
 
 /* What a preset file says besides its mechanisms. */
 struct system_info {

@@ -15,6 +15,24 @@
 #define SETUP_WARMUP_AUTO (-1)
 #define SETUP_SEED 1 /* where nothing is said */
 
+/* What a server is asked: not what one step of a batch takes, but how requests fare. */
+struct workload {
+    char path[1024];          /* file of requests; "": no workload */
+    uint64_t content;         /* hash of the file */
+    uint64_t limit;           /* requests read of it; 0: all */
+    double time_scale;        /* arrivals as many times as far apart */
+    double rate, burstiness;  /* requests a second drawn instead, and 1 / the gaps' squared variation;
+                                 0: the file's arrivals */
+    uint64_t clients;         /* each sends a request when its last one has ended; 0: none */
+    uint64_t replicas;        /* independent servers */
+    int routing;              /* enum routing */
+    int timed;                /* 0: no clock, one request after the other */
+    uint64_t sequences, batched_tokens; /* of a step at most */
+    uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
+};
+
+enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
+
 struct setup {
     struct system_info system;
     struct mechanisms mechanisms;
@@ -40,6 +58,7 @@ struct setup {
     uint64_t hbm_reserve;    /* bytes of that kept free */
     uint64_t kv_pool_tokens; /* 0: what memory gives */
     uint64_t host_memory;    /* bytes; 0: what the profile says */
+    struct workload workload;
 
     /* Where published rates of systems of its class lay about predicted ones, as shares of these.
      */

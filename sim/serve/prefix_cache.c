@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-const char *const prefix_write_names[] = {"never", "finish", "fill", "evict", NULL};
-
 /* What a request has on the GPU: its first blocks are full, the others taken. Full blocks are known
  * to the pool, with a reference, where the GPU keeps them; else they are taken, too. */
 struct holding {
@@ -87,7 +85,7 @@ static void offer(struct prefix_cache *cache, uint32_t id)
 static void on_evict(uint32_t id, void *context)
 {
     struct prefix_cache *cache = context;
-    if (cache->options.write == PREFIX_WRITE_EVICT) {
+    if (cache->host != NULL && cache->options.write == PREFIX_WRITE_EVICT) {
         offer(cache, id);
     }
 }
@@ -96,7 +94,7 @@ static bool create_tiers(struct prefix_cache *cache, uint32_t ids, struct error 
 {
     const struct prefix_options *options = &cache->options;
     cache->gpu = block_pool_create(ids, options->gpu_blocks, on_evict, cache, why);
-    if (cache->gpu == NULL || options->write == PREFIX_WRITE_NEVER) {
+    if (cache->gpu == NULL || !options->has_host) {
         return cache->gpu != NULL;
     }
     cache->host = host_tier_create(ids, options->host_blocks, options->host_policy,
@@ -242,7 +240,7 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
     for (; holding->full < full; holding->full++) {
         uint32_t id = block_id(cache, index, holding->full);
         name_block(cache, id);
-        if (cache->options.write == PREFIX_WRITE_FILL) {
+        if (cache->host != NULL && cache->options.write == PREFIX_WRITE_FILL) {
             offer(cache, id);
         }
     }
@@ -267,7 +265,7 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     bool keeps = cache->options.gpu_keeps;
     for (uint64_t block = holding->full; block-- > 0;) {
         uint32_t id = block_id(cache, index, block);
-        if (done && cache->options.write == PREFIX_WRITE_FINISH) {
+        if (done && cache->host != NULL && cache->options.write == PREFIX_WRITE_FINISH) {
             offer(cache, id);
         }
         if (keeps) {

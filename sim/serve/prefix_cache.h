@@ -12,23 +12,15 @@
 #ifndef SERVE_PREFIX_CACHE_H
 #define SERVE_PREFIX_CACHE_H
 
-#include "policy/policy.h"
+#include "decode/mechanisms.h"
 #include "serve/requests.h"
-
-/* When a full block is offered to the host. */
-enum prefix_write {
-    PREFIX_WRITE_NEVER,  /* one tier */
-    PREFIX_WRITE_FINISH, /* when its request ends */
-    PREFIX_WRITE_FILL,   /* as soon as it is full */
-    PREFIX_WRITE_EVICT,  /* when the GPU evicts it */
-};
-extern const char *const prefix_write_names[]; /* ends with NULL */
 
 struct prefix_options {
     uint32_t block_tokens; /* divides a chunk's */
     bool gpu_keeps;        /* the GPU keeps blocks of requests that ended */
+    bool has_host;         /* there is a second tier */
     uint64_t gpu_blocks, host_blocks;
-    enum prefix_write write;
+    enum prefix_write write;               /* to the host */
     const struct policy_kind *host_policy; /* NULL: the host never evicts */
     const double *host_values;             /* NULL: its defaults */
     uint64_t seed;

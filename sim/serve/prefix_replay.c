@@ -36,23 +36,26 @@ static void add_match(struct prefix_totals *totals, const struct prefix_match *m
 }
 
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
-                   struct prefix_totals *totals, struct error *why)
+                   const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
+                   struct error *why)
 {
     struct prefix_cache *cache = prefix_cache_create(options, requests, why);
     if (cache == NULL) {
         return false;
     }
-    *totals = (struct prefix_totals){.requests = 0};
-    for (size_t i = 0; i < requests->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct request *request = &requests->all[indices[i]];
         struct prefix_match match;
-        if (replay_one(cache, i, &requests->all[i], &match)) {
+        if (replay_one(cache, indices[i], request, &match)) {
             add_match(totals, &match);
-            totals->prompt_tokens += requests->all[i].prompt;
+            totals->prompt_tokens += request->prompt;
         } else {
             totals->too_long++;
         }
     }
-    totals->blocks = prefix_counts(cache);
+    struct prefix_counts blocks = prefix_counts(cache);
+    totals->blocks.loaded += blocks.loaded;
+    totals->blocks.saved += blocks.saved;
     bool ok = prefix_check(cache, why);
     prefix_cache_destroy(cache);
     return ok;

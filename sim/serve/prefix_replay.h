@@ -14,8 +14,10 @@ struct prefix_totals {
     struct prefix_counts blocks;
 };
 
+/* Replay the `count` requests `indices` on an empty cache and add what they find to `totals`. */
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
-                   struct prefix_totals *totals, struct error *why);
+                   const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
+                   struct error *why);
 
 /* What is there to find, with room for everything: chunks of prompts as the file hashes them, and
  * those that stand in a row from a prompt's beginning and came before. */

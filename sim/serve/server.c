@@ -34,6 +34,7 @@ struct server {
     struct load *loading; /* [sequences]; the first one's bytes are crossing */
     uint32_t loading_count;
     struct sequence *running; /* [sequences] */
+    struct step_chunk *chunks; /* [sequences] of the step */
     uint32_t running_count;
     struct prefix_cache *cache;
     uint64_t all_blocks_tokens; /* that the GPU has room for */
@@ -207,18 +208,15 @@ static void schedule(struct server *server)
 
 static struct step_load read_load(const struct server *server)
 {
-    struct step_load load = {.loads = server->loading_count > 0};
+    struct step_load load = {.chunks = server->chunks, .loads = server->loading_count > 0};
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
-        uint64_t chunk = sequence->chunk, end = sequence->computed + chunk;
-        if (chunk == 1 && sequence->generated > 0) {
+        if (sequence->chunk == 1 && sequence->generated > 0) {
             load.decodes++;
-            load.decode_tokens += end;
-        } else if (chunk > 0) {
-            load.chunks++;
-            load.chunk_tokens += chunk;
-            load.chunk_pairs += chunk * sequence->computed + chunk * (chunk + 1) / 2;
-            load.chunk_context += end;
+            load.decode_tokens += sequence->computed + 1;
+        } else if (sequence->chunk > 0) {
+            server->chunks[load.chunk_count++] =
+                (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};
         }
     }
     return load;
@@ -299,7 +297,7 @@ static bool run(struct server *server, struct error *why)
         arrive(server);
         schedule(server);
         struct step_load load = read_load(server);
-        if (load.decodes + load.chunks > 0) {
+        if (load.decodes + load.chunk_count > 0) {
             if (!run_step(server, &load, why)) {
                 return false;
             }
@@ -334,8 +332,10 @@ bool server_run(const struct server_options *options, const struct step_clock *c
     server.running = array_zeroed(options->sequences, sizeof *server.running, why);
     server.loading = array_zeroed(options->sequences, sizeof *server.loading, why);
     server.put_back = array_zeroed(options->sequences, sizeof *server.put_back, why);
+    server.chunks = array_zeroed(options->sequences, sizeof *server.chunks, why);
     bool ok = server.running != NULL && server.loading != NULL && server.put_back != NULL &&
-              run(&server, why);
+              server.chunks != NULL && run(&server, why);
+    free(server.chunks);
     free(server.running);
     free(server.loading);
     free(server.put_back);

@@ -19,15 +19,19 @@
 #include "serve/prefix_cache.h"
 #include "serve/requests.h"
 
-/* What a step computes, and what crosses the link beside it. */
+/* Tokens of a prompt that a step computes: those behind the first `start`. */
+struct step_chunk {
+    uint64_t start;
+    uint32_t tokens;
+};
+
+/* What a step computes, and whether something crosses the link beside it. */
 struct step_load {
     uint32_t decodes;       /* sequences that get their next token */
     uint64_t decode_tokens; /* that they attend to, all together */
-    uint32_t chunks;        /* sequences that compute tokens of their prompt */
-    uint64_t chunk_tokens;  /* these, all together */
-    uint64_t chunk_pairs;   /* (token, token that it attends to) of them */
-    uint64_t chunk_context; /* tokens whose KV they read */
-    bool loads;             /* prefixes are on their way in */
+    const struct step_chunk *chunks;
+    uint32_t chunk_count;
+    bool loads; /* prefixes are on their way in */
 };
 
 /* What a step comes to. */

@@ -4,6 +4,7 @@
 #include "decode/pipeline.h"
 #include "study/error_band.h"
 #include "study/resolve_trace.h"
+#include "study/resolve_workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,6 +284,7 @@ static bool write_scenario(const struct node *root, const struct node *merged, s
     bool good =
         all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
         put_mechanisms(all, merged, why) && put_memory(all, out, why) && put_trace(all, out, why) &&
+        workload_put(all, &out->workload, why) &&
         put(all, "context", "%llu", out->context, why) &&
         put(all, "prompt", out->prompt == 0 ? "none" : "%llu", out->prompt, why) &&
         put(all, "output", out->output == 0 ? "none" : "%llu", out->output, why) &&
@@ -306,7 +308,7 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     if (good) {
         setup_resolve_native(out);
     }
-    good = good && read_memory(root, out, why) && read_hardware(root, out, why) &&
+    good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) && read_hardware(root, out, why) &&
            read_band(out, why) && resolve_trace(root, out, why) &&
            write_scenario(root, merged, out, why);
     node_destroy(merged);

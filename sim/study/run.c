@@ -6,6 +6,7 @@
 #include "study/hashes.h"
 #include "study/mass.h"
 #include "study/outcome.h"
+#include "study/serving.h"
 #include "study/replays.h"
 #include "trace/stats.h"
 
@@ -197,10 +198,13 @@ static bool course_time(struct course *course, struct result *result, struct err
 static bool course_run(struct course *course, struct result *result, struct error *why)
 {
     result_init(result);
+    bool serves = course->setup->workload.path[0] != '\0';
     bool good = course_plan(course, why) && write_identity(course, result, why) &&
                 outcome_identity(course->setup, result, why) &&
-                outcome_memory(course->setup, &course->plan, result, why);
-    if (good && course->plan.fits) {
+                (serves || outcome_memory(course->setup, &course->plan, result, why));
+    if (good && serves) {
+        good = serving_run(course->setup, course->threads, course->shared, result, why);
+    } else if (good && course->plan.fits) {
         good = course_replay(course, why) && course_mass(course, result, why) &&
                course_time(course, result, why);
     }

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "study/resolve.h"
+#include "study/resolve_workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,19 @@ const struct scenario_key scenario_keys[] = {
     {"hbm_reserve", "2GiB", "HBM of that kept free"},
     {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits"},
     {"host_memory", "256GiB", "host memory, instead of the profile's"},
+    {"workload", "requests.jsonl",
+     "file of requests to a server (Mooncake, Azure, BurstGPT, vLLM): says context and batch"},
+    {"rate", "2.5", "requests a second, drawn, instead of the workload's arrivals"},
+    {"burstiness", "1", "shape of the gamma distribution of their gaps; 1: a Poisson process"},
+    {"clients", "16", "clients that send their next request when the last one has ended"},
+    {"time_scale", "2", "arrivals as many times as far apart"},
+    {"limit", "1000", "requests of the workload, from its beginning"},
+    {"timed", "no", "without a clock: what prefixes are found, one request after the other"},
+    {"replicas", "4", "independent servers behind one router"},
+    {"routing", "prefix", "round-robin, or prefix: to the server that saw most of the prompt"},
+    {"max_sequences", "256", "sequences of a step of the server"},
+    {"batched_tokens", "2048", "tokens of a step of the server"},
+    {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts"},
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms"},
     {"sweep", "{context: [32768, 131072]}", "keys to lists: one run for each combination"},
     {NULL, NULL, NULL},
@@ -38,7 +52,7 @@ const struct scenario_key scenario_keys[] = {
 
 static bool check_keys(const struct node *root, struct error *why)
 {
-    const char *keys[32];
+    const char *keys[48];
     size_t count = 0;
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         keys[count++] = key->name;
@@ -259,7 +273,8 @@ bool scenario_point(const struct scenario *scenario, uint32_t index, struct setu
 {
     struct node *root = node_copy(scenario->root, why);
     bool good =
-        root != NULL && lay_point(scenario, index, root, why) && resolve_setup(root, out, why);
+        root != NULL && lay_point(scenario, index, root, why) && workload_lay_context(root, why) &&
+        resolve_setup(root, out, why);
     node_destroy(root);
     return good;
 }

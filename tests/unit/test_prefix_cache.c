@@ -313,6 +313,7 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy)
     struct prefix_options options = {
         .block_tokens = BLOCK,
         .gpu_keeps = true,
+        .has_host = true,
         .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
         .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
         .write = write,
@@ -342,11 +343,24 @@ static void every_switch_does_as_its_twin(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         for (enum prefix_write write = PREFIX_WRITE_FINISH; write <= PREFIX_WRITE_EVICT; write++) {
-            print_message("seed %u, write %s\n", (unsigned)seed, prefix_write_names[write]);
+            print_message("seed %u, write %d\n", (unsigned)seed, write);
             compare(seed, write, "lru");
             compare(seed, write, NULL);
         }
     }
+}
+
+static struct error why;
+
+static bool replay(const struct prefix_options *options, const struct requests *requests,
+                   struct prefix_totals *totals)
+{
+    uint32_t indices[MOST];
+    for (uint32_t i = 0; i < MOST; i++) {
+        indices[i] = i;
+    }
+    *totals = (struct prefix_totals){.requests = 0};
+    return prefix_replay(options, requests, indices, (uint32_t)requests->count, totals, &why);
 }
 
 /* ---- without a clock ------------------------------------------------------------------- */
@@ -356,36 +370,36 @@ static void every_switch_does_as_its_twin(void **state)
 static void a_prompt_finds_what_earlier_ones_left(void **state)
 {
     (void)state;
-    struct error why;
     struct requests requests = no_requests();
     struct prefix_totals totals;
     add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
     add_request(&requests, (uint32_t[]){0, 2}, 2, 300, 1);
     add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
     struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
-    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.gpu_tokens, 10 * BLOCK);
     assert_int_equal(totals.host_tokens, 0);
     assert_int_equal(totals.compute_tokens, 3 * 812 - 10 * BLOCK);
 
     /* a GPU that holds one of them, which the next one evicts from its end: 7 blocks, 4 shared */
     options.gpu_blocks = 7;
-    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.gpu_tokens, 8 * BLOCK);
 
     /* one that keeps nothing, over a host: the same is found as with room for all */
     options.gpu_keeps = false;
+    options.has_host = true;
     options.write = PREFIX_WRITE_FINISH;
     options.host_blocks = 8;
     options.host_policy = policy_find("lru", NULL, 0, &why);
-    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.host_tokens, 10 * BLOCK);
     assert_int_equal(totals.blocks.loaded, 10);
     assert_int_equal(totals.blocks.saved, 8);
 
     /* and one too small for any */
     options.gpu_blocks = 6;
-    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.requests, 0);
     assert_int_equal(totals.too_long, 3);
 }
@@ -394,20 +408,18 @@ static void a_prompt_finds_what_earlier_ones_left(void **state)
 static void a_known_prompt_still_computes_its_last_block(void **state)
 {
     (void)state;
-    struct error why;
     struct requests requests = no_requests();
     struct prefix_totals totals;
     add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
     add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
     struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
-    assert_true(prefix_replay(&options, &requests, &totals, &why));
+    assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.gpu_tokens, CHUNK - BLOCK);
 }
 
 static void a_bound_counts_chunks_seen_before(void **state)
 {
     (void)state;
-    struct error why;
     struct requests requests = no_requests();
     struct prefix_bound bound;
     add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
@@ -425,7 +437,6 @@ static void a_bound_counts_chunks_seen_before(void **state)
 static void more_host_memory_never_finds_less_under_lru(void **state)
 {
     (void)state;
-    struct error why;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         print_message("seed %u\n", (unsigned)seed);
         gsl_rng *random = random_stream(seed, "test.prefix.monotone", 0, &why);
@@ -435,11 +446,12 @@ static void more_host_memory_never_finds_less_under_lru(void **state)
             struct prefix_totals totals;
             struct prefix_options options = {.block_tokens = BLOCK,
                                              .gpu_keeps = true,
+                                             .has_host = true,
                                              .gpu_blocks = 30,
                                              .host_blocks = host,
                                              .write = PREFIX_WRITE_FINISH,
                                              .host_policy = policy_find("lru", NULL, 0, &why)};
-            assert_true(prefix_replay(&options, &requests, &totals, &why));
+            assert_true(replay(&options, &requests, &totals));
             assert_true(totals.gpu_tokens + totals.host_tokens >= before);
             before = totals.gpu_tokens + totals.host_tokens;
         }
@@ -450,19 +462,19 @@ static void more_host_memory_never_finds_less_under_lru(void **state)
 static void what_cannot_run_a_host_is_refused(void **state)
 {
     (void)state;
-    struct error why;
     struct requests requests = no_requests();
     struct prefix_totals totals;
     add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
     struct prefix_options options = {.block_tokens = BLOCK,
+                                     .has_host = true,
                                      .gpu_blocks = 10,
                                      .host_blocks = 10,
                                      .write = PREFIX_WRITE_FINISH,
                                      .host_policy = policy_find("qsac", NULL, 0, &why)};
-    assert_false(prefix_replay(&options, &requests, &totals, &why));
+    assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "policy 'qsac' cannot run the host tier of a prefix cache");
     options.block_tokens = 48;
-    assert_false(prefix_replay(&options, &requests, &totals, &why));
+    assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
 }
 

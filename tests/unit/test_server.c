@@ -32,8 +32,10 @@ static bool plain_step(void *context, const struct step_load *load, struct step_
 {
     const struct plain_clock *clock = context;
     (void)why;
-    time->ns = clock->fixed_ns + clock->sequence_ns * (load->decodes + load->chunks) +
-               clock->token_ns * (int64_t)load->chunk_tokens;
+    time->ns = clock->fixed_ns + clock->sequence_ns * (load->decodes + load->chunk_count);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        time->ns += clock->token_ns * load->chunks[i].tokens;
+    }
     time->load_rate = clock->load_rate;
     return true;
 }
@@ -202,7 +204,7 @@ static void what_the_host_has_is_loaded_first(void **state)
     static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
     struct course course = begin_course(2);
     struct error why;
-    course.prefix.write = PREFIX_WRITE_FINISH;
+    course.prefix.has_host = true;
     course.prefix.host_blocks = 8;
     course.prefix.host_policy = policy_find("lru", NULL, 0, &why);
     course.options.load_token_bytes = 1000;

@@ -1,0 +1,83 @@
+/* A column is a title and how its figure is written. */
+#include "cli/runs_served.h"
+
+#include <inttypes.h>
+
+enum {
+    REQUESTS,
+    ON_GPU,
+    ON_HOST,
+    TTFT,
+    TTFT_P99,
+    TPOT,
+    TPOT_P99,
+    RATE,
+    GOOD,
+    PUT_BACK,
+};
+
+const struct table_column served_columns[SERVED_FIGURES] = {
+    [REQUESTS] = {.title = "requests", .right = true, .drop = 2},
+    [ON_GPU] = {.title = "GPU hit %", .right = true, .optional = true},
+    [ON_HOST] = {.title = "host hit %", .right = true, .optional = true},
+    [TTFT] = {.title = "TTFT ms", .right = true, .optional = true},
+    [TTFT_P99] = {.title = "p99", .right = true, .optional = true},
+    [TPOT] = {.title = "TPOT ms", .right = true, .optional = true},
+    [TPOT_P99] = {.title = "p99", .right = true, .optional = true},
+    [RATE] = {.title = "tok/s", .right = true, .optional = true},
+    [GOOD] = {.title = "good req/s", .right = true, .optional = true},
+    [PUT_BACK] = {.title = "put back", .right = true, .optional = true, .drop = 1},
+};
+
+static void write_whole(const struct cell *cell, const char **text, char room[SERVED_TEXT])
+{
+    if (cell->set) {
+        snprintf(room, SERVED_TEXT, "%" PRId64, cell->integer);
+        *text = room;
+    }
+}
+
+/* Of the prompts' tokens. */
+static void write_share(const struct cell *cell, const struct cell *of, const char **text,
+                        char room[SERVED_TEXT])
+{
+    if (cell->set && of->set && of->integer > 0) {
+        snprintf(room, SERVED_TEXT, "%.1f", 100 * (double)cell->integer / (double)of->integer);
+        *text = room;
+    }
+}
+
+static void write_ms(const struct cell *cell, const char **text, char room[SERVED_TEXT])
+{
+    if (cell->set) {
+        double ms = (double)cell->integer / 1e6;
+        snprintf(room, SERVED_TEXT, "%.*f", ms < 100 ? 1 : 0, ms);
+        *text = room;
+    }
+}
+
+static void write_rate(const struct cell *cell, const char **text, char room[SERVED_TEXT])
+{
+    if (cell->set) {
+        snprintf(room, SERVED_TEXT, "%.*f", cell->real < 10 ? 2 : cell->real < 1000 ? 1 : 0,
+                 cell->real);
+        *text = room;
+    }
+}
+
+void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
+                    char room[SERVED_FIGURES][SERVED_TEXT])
+{
+    const struct cell *cells = result->cells;
+    const struct cell *prompt = &cells[COLUMN_PROMPT_TOKENS];
+    write_whole(&cells[COLUMN_REQUESTS], &texts[REQUESTS], room[REQUESTS]);
+    write_share(&cells[COLUMN_HIT_TOKENS_GPU], prompt, &texts[ON_GPU], room[ON_GPU]);
+    write_share(&cells[COLUMN_HIT_TOKENS_HOST], prompt, &texts[ON_HOST], room[ON_HOST]);
+    write_ms(&cells[COLUMN_TTFT_P50], &texts[TTFT], room[TTFT]);
+    write_ms(&cells[COLUMN_TTFT_P99], &texts[TTFT_P99], room[TTFT_P99]);
+    write_ms(&cells[COLUMN_TPOT_P50], &texts[TPOT], room[TPOT]);
+    write_ms(&cells[COLUMN_TPOT_P99], &texts[TPOT_P99], room[TPOT_P99]);
+    write_rate(&cells[COLUMN_DECODE_RATE], &texts[RATE], room[RATE]);
+    write_rate(&cells[COLUMN_GOODPUT], &texts[GOOD], room[GOOD]);
+    write_whole(&cells[COLUMN_PREEMPTIONS], &texts[PUT_BACK], room[PUT_BACK]);
+}

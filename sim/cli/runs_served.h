@@ -1,0 +1,15 @@
+/* The columns of runs of a server, behind system and swept keys. */
+#ifndef CLI_RUNS_SERVED_H
+#define CLI_RUNS_SERVED_H
+
+#include "cli/table.h"
+#include "store/result.h"
+
+enum { SERVED_FIGURES = 10, SERVED_TEXT = 32 };
+extern const struct table_column served_columns[SERVED_FIGURES];
+
+/* The texts of a run's figures, written into `room`; NULL where one does not apply. */
+void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
+                    char room[SERVED_FIGURES][SERVED_TEXT]);
+
+#endif

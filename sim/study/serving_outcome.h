@@ -1,0 +1,29 @@
+/* Writing how requests fared into a result's columns. */
+#ifndef STUDY_SERVING_OUTCOME_H
+#define STUDY_SERVING_OUTCOME_H
+
+#include "decode/setup.h"
+#include "serve/prefix_replay.h"
+#include "serve/server.h"
+#include "store/result.h"
+
+/* Of all servers. */
+struct serving_totals {
+    uint64_t loaded_blocks, saved_blocks;
+    int64_t busy_ns, end_ns; /* the sum, and the last one's end */
+    struct trust trust;
+};
+
+/* What was asked, and what there is to find in it. */
+void serving_write_requests(const struct setup *setup, const struct requests *requests,
+                            const struct prefix_bound *bound, struct result *result);
+
+/* What was found without a clock. */
+void serving_write_found(const struct prefix_totals *found, struct result *result);
+
+/* Times, rates and tokens found, with a clock. */
+bool serving_write_times(const struct setup *setup, const struct requests *requests,
+                         const struct served *served, const struct serving_totals *totals,
+                         struct result *result, struct error *why);
+
+#endif

@@ -1,0 +1,255 @@
+/* Surfaces of the decode pipeline with a whole link and with half of one, and one of products. */
+#include "study/step_cost.h"
+
+#include "base/array.h"
+#include "decode/cost.h"
+#include "serve/surface.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what is
+ * promised everywhere. */
+static const double tolerance = 0.0025;
+
+static const double ample = 4096; /* times the memory there is */
+
+enum { MOST_ROWS = 1 << 21 };
+
+/* A pipeline whose link has a share of its bandwidth. */
+struct decode_view {
+    struct step_cost *cost;
+    struct setup setup; /* a view: curves of its own, the rest is the caller's */
+    double *scaled[CURVE_COUNT]; /* values of the curves that it has of its own */
+    struct surface *surface;
+};
+
+struct step_cost {
+    const struct setup *setup;
+    uint32_t threads;
+    struct shared *shared;
+    struct trust trust;
+    struct decode_view whole, half;
+    struct surface *products;
+};
+
+/* ---- what surfaces are made of --------------------------------------------------------- */
+
+/* Sequences whose window is all they have are taken for ones that have a token more: a system that
+ * offloads says nothing of them. */
+static uint64_t mean_context(const struct setup *setup, uint64_t batch, uint64_t tokens)
+{
+    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
+    uint64_t least = mechanisms_offload(&setup->mechanisms) ? window + 1 : 1;
+    return tokens / batch > least ? tokens / batch : least;
+}
+
+/* A whole run of the study, whose step and traffic are taken. */
+static bool compute_decode(void *context, uint64_t batch, uint64_t tokens, double values[2],
+                           struct error *why)
+{
+    struct decode_view *view = context;
+    struct result result;
+    struct setup setup = view->setup;
+    setup.batch = (uint32_t)batch;
+    setup.context = mean_context(&setup, batch, tokens);
+    setup.workload.path[0] = '\0';
+    if (!run_setup(&setup, view->cost->threads, view->cost->shared, &result, why)) {
+        return false;
+    }
+    bool ok = result.cells[COLUMN_STEP].set;
+    if (ok) {
+        values[0] = (double)result.cells[COLUMN_STEP].integer;
+        values[1] = (double)result.cells[COLUMN_H2D_BYTES].integer;
+        struct trust trust = {.extrapolated = result.cells[COLUMN_EXTRAPOLATED].integer != 0};
+        ok = basis_find(result.cells[COLUMN_BASIS].text, NULL, 0, &trust.basis, why);
+        trust_add(&view->cost->trust, trust);
+    } else {
+        error_set(why, NULL, 0, "a step of %u sequences of %llu tokens: %.200s", setup.batch,
+                  (unsigned long long)setup.context, result.message);
+    }
+    result_release(&result);
+    return ok;
+}
+
+/* The layers' products over so many rows. */
+static bool compute_products(void *context, uint64_t rows, uint64_t unused, double values[2],
+                             struct error *why)
+{
+    struct step_cost *cost = context;
+    const struct setup *setup = cost->setup;
+    (void)unused, (void)why;
+    values[0] = values[1] = 0;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        struct kernel pre = cost_stage(setup, layer, MODEL_PRE, rows, 0, 1);
+        struct kernel post = cost_stage(setup, layer, MODEL_POST, rows, 0, 1);
+        values[0] += pre.ns + post.ns;
+        trust_add(&cost->trust, pre.trust);
+        trust_add(&cost->trust, post.trust);
+    }
+    return true;
+}
+
+/* ---- the machine, changed --------------------------------------------------------------- */
+
+static bool scale_curve(struct decode_view *view, enum curve_id id, double by, struct error *why)
+{
+    struct curve *curve = &view->setup.profile.curves[id];
+    if (curve->count == 0) {
+        return true;
+    }
+    double *values = array_zeroed(curve->count, sizeof *values, why);
+    for (uint32_t i = 0; values != NULL && i < curve->count; i++) {
+        values[i] = curve->value[i] * by;
+    }
+    view->scaled[id] = curve->value = values;
+    return values != NULL;
+}
+
+/* Whether sequences fit is the server's affair: corners of the surface are of no server. */
+static bool create_view(struct step_cost *cost, const struct surface_domain *domain,
+                        double link_share, struct decode_view *view, struct error *why)
+{
+    static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
+                                         CURVE_LINK_DUPLEX};
+    *view = (struct decode_view){.cost = cost, .setup = *cost->setup};
+    view->setup.kv_pool_tokens = view->setup.host_memory = 0;
+    bool ok = scale_curve(view, CURVE_GPU_HBM_CAPACITY, ample, why) &&
+              scale_curve(view, CURVE_HOST_DRAM_CAPACITY, ample, why);
+    for (size_t i = 0; ok && i < sizeof link / sizeof *link; i++) {
+        ok = scale_curve(view, link[i], link_share, why);
+    }
+    view->surface = ok ? surface_create(domain, tolerance, compute_decode, view, why) : NULL;
+    return view->surface != NULL;
+}
+
+static void release_view(struct decode_view *view)
+{
+    surface_destroy(view->surface);
+    for (int i = 0; i < CURVE_COUNT; i++) {
+        free(view->scaled[i]);
+    }
+}
+
+struct step_cost *step_cost_create(const struct setup *setup, uint32_t sequences,
+                                   uint64_t most_tokens, uint32_t threads, struct shared *shared,
+                                   struct error *why)
+{
+    const struct surface_domain rows = {1, MOST_ROWS, 1, 1};
+    const struct surface_domain domain = {1, sequences, 1, most_tokens};
+    struct step_cost *cost = array_zeroed(1, sizeof *cost, why);
+    if (cost == NULL) {
+        return NULL;
+    }
+    cost->setup = setup;
+    cost->threads = threads;
+    cost->shared = shared;
+    cost->trust = (struct trust){BASIS_MEASURED, false};
+    cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
+    if (cost->products == NULL || !create_view(cost, &domain, 1, &cost->whole, why) ||
+        !create_view(cost, &domain, 0.5, &cost->half, why)) {
+        step_cost_destroy(cost);
+        return NULL;
+    }
+    return cost;
+}
+
+void step_cost_destroy(struct step_cost *cost)
+{
+    if (cost == NULL) {
+        return;
+    }
+    release_view(&cost->whole);
+    release_view(&cost->half);
+    surface_destroy(cost->products);
+    free(cost);
+}
+
+struct trust step_cost_trust(const struct step_cost *cost)
+{
+    return cost->trust;
+}
+
+/* ---- a step ---------------------------------------------------------------------------- */
+
+static double link_rate(const struct step_cost *cost)
+{
+    struct trust trust = {BASIS_MEASURED, false};
+    return profile_value(&cost->setup->profile, CURVE_LINK_H2D, 0, &trust);
+}
+
+static bool read_products(struct step_cost *cost, uint64_t rows, double *ns, struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = rows == 0 || surface_read(cost->products, rows, 1, values, why);
+    *ns = values[0];
+    return ok;
+}
+
+/* Attention of a chunk: its part of what the whole prompt's takes. */
+static double chunk_attention(struct step_cost *cost, const struct step_chunk *chunk)
+{
+    const struct setup *setup = cost->setup;
+    const struct model *model = &setup->model;
+    double ns = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
+                       model_prefill_attention_flops(model, layer, chunk->start);
+        double bytes = (double)model_kv_token_bytes(model, layer) *
+                       (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens);
+        struct kernel kernel = cost_product_as(setup, flops, chunk->tokens, bytes, false);
+        trust_add(&cost->trust, kernel.trust);
+        ns += kernel.ns;
+    }
+    return ns;
+}
+
+static bool add_chunks(struct step_cost *cost, const struct step_load *load, double *ns,
+                       struct error *why)
+{
+    double with, without;
+    uint64_t decodes = load->decodes > 0 ? load->decodes : 1;
+    uint64_t rows = load->decodes;
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        rows += load->chunks[i].tokens;
+        *ns += chunk_attention(cost, &load->chunks[i]);
+    }
+    if (!read_products(cost, rows, &with, why) || !read_products(cost, decodes, &without, why)) {
+        return false;
+    }
+    *ns += fmax(0, with - without);
+    return true;
+}
+
+static bool step(void *context, const struct step_load *load, struct step_time *time,
+                 struct error *why)
+{
+    struct step_cost *cost = context;
+    double values[SURFACE_VALUES];
+    bool fetches = mechanisms_offload(&cost->setup->mechanisms);
+    struct surface *surface =
+        load->loads && fetches ? cost->half.surface : cost->whole.surface;
+    if (!surface_read(surface, load->decodes, load->decode_tokens, values, why)) {
+        return false;
+    }
+    double ns = values[0];
+    if (load->chunk_count > 0 && !add_chunks(cost, load, &ns, why)) {
+        return false;
+    }
+    double fetched = load->decodes > 0 ? values[1] * 1e9 / ns : 0;
+    time->ns = llround(ns);
+    time->load_rate = fmax(link_rate(cost) - fetched, link_rate(cost) / 2);
+    return true;
+}
+
+struct step_clock step_cost_clock(struct step_cost *cost)
+{
+    struct trust trust = {BASIS_MEASURED, false};
+    return (struct step_clock){
+        .step = step,
+        .context = cost,
+        .load_rate = link_rate(cost),
+        .load_start_ns =
+            profile_value(&cost->setup->profile, CURVE_LINK_COPY_LATENCY, 0, &trust),
+    };
+}

@@ -1,0 +1,38 @@
+/* How long a step of a server takes: the decode pipeline's time, and what prompts add to it.
+ *
+ * Of a step with B sequences that decode, which attend to K tokens in all, and chunks of P tokens of
+ * prompts:
+ *
+ *     step = decode(B, K) + products(B + P) - products(B) + attention of the chunks
+ *
+ * decode() is a run of the pipeline with that batch and the mean context, read off a surface
+ * (serve/surface.h) that is within 1 % of it. Products are those of the model's layers at so many
+ * rows, so that weights are read once for both. A step without sequences that decode has the fixed
+ * costs of one that decodes a single short one.
+ *
+ * While prefixes are loaded from the host, a system that fetches KV shares the link with them: its
+ * steps are those of half a link, and the loads have what these leave.
+ */
+#ifndef STUDY_STEP_COST_H
+#define STUDY_STEP_COST_H
+
+#include "serve/server.h"
+#include "study/shared.h"
+#include "study/run.h"
+
+struct step_cost;
+
+/* For at most so many sequences a step, which attend to `most_tokens` in all at most. `setup` must
+ * outlive it. NULL on failure. */
+struct step_cost *step_cost_create(const struct setup *setup, uint32_t sequences,
+                                   uint64_t most_tokens, uint32_t threads, struct shared *shared,
+                                   struct error *why);
+void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
+
+/* The clock of a server. */
+struct step_clock step_cost_clock(struct step_cost *cost);
+
+/* The worst that a step rested on so far. */
+struct trust step_cost_trust(const struct step_cost *cost);
+
+#endif
