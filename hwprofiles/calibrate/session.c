@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- files ---- */
@@ -50,6 +51,22 @@ static bool names_init(const char *path, struct names *names, struct error *why)
         asprintf(&names->fresh, "%s%s.part.new", here, path) < 0) {
         return error_set(why, path, 0, "out of memory");
     }
+    return true;
+}
+
+/* Minutes of measuring are not to end at a place that cannot be written. */
+static bool check_place(const char *path, const struct names *names, struct error *why)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return error_set(why, path, 0, "cannot be replaced: it is no plain file");
+    }
+    FILE *file = fopen(names->fresh, "w");
+    if (file == NULL) {
+        return write_error(path, why);
+    }
+    fclose(file);
+    unlink(names->fresh);
     return true;
 }
 
@@ -219,7 +236,9 @@ static bool finish(const struct session *session, const struct names *names,
 bool session_run(const struct session *session, struct calibration *calibration, struct error *why)
 {
     struct names names;
-    bool ok = names_init(session->path, &names, why) && resume(session, &names, calibration, why) &&
+    bool ok = names_init(session->path, &names, why) &&
+              check_place(session->path, &names, why) &&
+              resume(session, &names, calibration, why) &&
               measure_groups(session, &names, calibration, why) &&
               finish(session, &names, calibration, why);
     if (!ok && names.part != NULL && access(names.part, F_OK) == 0) {

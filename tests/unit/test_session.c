@@ -280,21 +280,27 @@ static void interrupt_ends_it_and_it_goes_on(void **state)
     forget();
 }
 
-static void folder_that_is_not_there_is_an_error(void **state)
+static void place_that_cannot_be_written_is_found_before_measuring(void **state)
 {
     (void)state;
     struct calibration calibration;
     struct error why;
     char *log;
     char kept[sizeof profile_path];
+    static const struct {
+        const char *ending, *message;
+    } cases[] = {{"/none/p.yaml", "cannot be written"}, {"/.", "is no plain file"}};
     memcpy(kept, profile_path, sizeof kept);
-    snprintf(profile_path, sizeof profile_path, "%s/none/p.yaml", folder);
-    start(&calibration, "test");
-    assert_false(run_session(&calibration, &log, &why));
-    assert_non_null(strstr(why.found, "cannot be written"));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(profile_path, sizeof profile_path, "%s%s", folder, cases[i].ending);
+        start(&calibration, "test");
+        assert_false(run_session(&calibration, &log, &why));
+        assert_non_null(strstr(why.found, cases[i].message));
+        assert_int_equal(runs[0], 0);
+        free(log);
+        calibration_release(&calibration);
+    }
     memcpy(profile_path, kept, sizeof kept);
-    free(log);
-    calibration_release(&calibration);
 }
 
 static int make_folder(void **state)
@@ -321,7 +327,7 @@ int main(void)
         cmocka_unit_test(part_of_another_measurement_is_not_gone_on_with),
         cmocka_unit_test(part_that_is_not_whole_is_not_gone_on_with),
         cmocka_unit_test(interrupt_ends_it_and_it_goes_on),
-        cmocka_unit_test(folder_that_is_not_there_is_an_error),
+        cmocka_unit_test(place_that_cannot_be_written_is_found_before_measuring),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
