@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/plugin_guard.h"
 
 #include <signal.h>
 #include <string.h>
@@ -135,6 +136,7 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file past the limit on its size */
+    plugin_guard_install();
     bool ok = run_words(commands, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;

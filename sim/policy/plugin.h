@@ -31,6 +31,9 @@ const struct policy_kind *plugin_find(const char *name, const char *file, int li
 struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why);
 void plugin_unload(struct plugin *plugin); /* NULL is fine */
 
+/* The name of the plug-in that this thread is asking; NULL: none. A signal handler may call it. */
+const char *plugin_asked(void);
+
 /* Load it in a child process and try it on small demands. */
 bool plugin_try(const char *name, const char *file, int line, struct error *why);
 

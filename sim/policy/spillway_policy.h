@@ -35,7 +35,8 @@
  *
  * Failure. `create` may refuse. `access` cannot fail: allocate in `create`. Before its first use a
  * plug-in is loaded and tried on small demands in a process of its own, so that one that crashes or
- * hangs there is an error; in a run it shares Spillway's process.
+ * hangs there is an error; in a run it shares Spillway's process, and one that crashes or ends
+ * takes it along, with a message that says so.
  *
  * The number SPILLWAY_POLICY_ABI changes whenever a struct below does; a plug-in with another
  * number is refused. Build it again with the header of the program that is to load it.

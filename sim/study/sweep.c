@@ -115,8 +115,8 @@ static void *work(void *context)
         }
         STAILQ_REMOVE_HEAD(&sweep->waiting, next);
         pthread_mutex_unlock(&sweep->lock);
-        slot->failed = !run_setup(&slot->setup, sweep->threads, sweep->shared, &slot->result,
-                                  &slot->why);
+        slot->failed =
+            !run_setup(&slot->setup, sweep->threads, sweep->shared, &slot->result, &slot->why);
         pthread_mutex_lock(&sweep->lock);
         slot->done = true;
         sem_post(&sweep->finished);
@@ -125,12 +125,16 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Signals go to the calling thread. Fewer workers than asked for are enough. */
+/* Signals that stop go to the calling thread; a fault is its own thread's. Fewer workers than asked
+ * for are enough. */
 static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t stops, old;
+    sigemptyset(&stops);
+    for (int i = 0; i < STOP_SIGNALS; i++) {
+        sigaddset(&stops, stop_signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &stops, &old);
     int code = 0;
     while (code == 0 && sweep->worker_count < count) {
         code = pthread_create(&sweep->workers[sweep->worker_count], NULL, work, sweep);

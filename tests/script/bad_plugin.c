@@ -27,7 +27,10 @@ enum bad {
     ABOVE_CAPACITY,
     REUSE,
     LOOKUPS,
-    LATER
+    LATER,
+    CRASH_LATER,
+    ABORT_LATER,
+    EXIT_LATER
 };
 
 #ifndef BAD
@@ -62,6 +65,12 @@ static void *last_create(const struct spillway_env *env, char reason[SPILLWAY_MO
         last->blocks = env->blocks;
     }
     return last;
+}
+
+/* Behind the trial, which has few blocks. */
+static int is_later(const struct last *last)
+{
+    return last->blocks > 50 && last->asks > 20;
 }
 
 static void misbehave(const struct last *last, const struct spillway_demand *demand,
@@ -107,6 +116,21 @@ static void misbehave(const struct last *last, const struct spillway_demand *dem
         break;
     case LATER:
         answer->hit += last->asks > 60;
+        break;
+    case CRASH_LATER:
+        if (is_later(last)) {
+            *(volatile int *)8 = 1;
+        }
+        break;
+    case ABORT_LATER:
+        if (is_later(last)) {
+            abort();
+        }
+        break;
+    case EXIT_LATER:
+        if (is_later(last)) {
+            exit(0);
+        }
         break;
     default:
         break;

@@ -115,6 +115,25 @@ build bad.so LATER
 refused hits_that_cannot_be_are_found_in_a_curve 'hits of 1' curve
 refused hits_that_cannot_be_are_found_in_a_simulation 'hits of' simulate plugin:./bad.so \
     --set trace=smollm2-135m
+# Behind the trial: a curve, whose threads ask; and a sweep, of which what was stored stays.
+while read -r bad text; do
+    build bad.so "$bad"
+    refused "${bad,,}_is_blamed_on_the_plugin" "$text" curve
+    rm -f later.db
+    refused "${bad,,}_is_blamed_in_a_sweep" "$text" spillway simulate --set model=smollm2-135m --set hardware=a40 \
+        --set trace=smollm2-135m --set context=3840 --set system=retroinfer --db later.db --jobs 2 \
+        --set 'sweep.mechanisms.policy=[lru, fifo, plugin:./bad.so]'
+    spillway simulate --set model=smollm2-135m --set hardware=a40 --set trace=smollm2-135m --set context=3840 \
+        --set system=retroinfer --db later.db --set 'sweep.mechanisms.policy=[lru, fifo]' --json >resumed.json &&
+        spillway simulate --set model=smollm2-135m --set hardware=a40 --set trace=smollm2-135m --set context=3840 \
+            --set system=retroinfer --set 'sweep.mechanisms.policy=[lru, fifo]' --json | cmp -s - resumed.json &&
+        s=0 || s=1
+    check "${bad,,}_leaves_the_database_whole" $s
+done <<'END'
+CRASH_LATER crashes: Segmentation fault
+ABORT_LATER crashes: Aborted
+EXIT_LATER ends the program
+END
 build bad.so REFUSE_LATER
 refused a_refusal_gives_its_reason 'no more than 100 blocks' replay
 build bad.so NONE
