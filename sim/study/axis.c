@@ -2,6 +2,7 @@
 #include "study/axis_build.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -178,12 +179,18 @@ static bool are_numbers(const struct node *list, const struct axis *axis, enum u
 static bool take_value(struct axis *axis, const struct node *node, struct error *why)
 {
     struct quantity quantity = {.value = axis->count};
-    char *text = node_canonical(node, why);
+    struct axis_value *value;
     if (axis->numeric) {
         quantity_parse(node->text, &quantity);
     }
-    bool good = text != NULL && axis_add(axis, quantity.value,
-                                          node->kind == NODE_SCALAR ? node->text : text, NULL, why);
+    if (node->kind == NODE_SCALAR) {
+        return axis_add(axis, quantity.value, node->text, NULL, why);
+    }
+    char *text = node_canonical(node, why);
+    bool good = text != NULL && axis_add(axis, quantity.value, text, &value, why);
+    if (good) {
+        value->is_map = true;
+    }
     free(text);
     return good;
 }
@@ -280,6 +287,21 @@ const char *axis_label(const struct axis *axis, uint32_t value, char *text, size
     return text;
 }
 
+static void write_value(const struct axis_value *value, FILE *out)
+{
+    if (value->is_map) {
+        fputs(value->text, out);
+        return;
+    }
+    fputc('"', out);
+    for (const char *at = value->text; *at != '\0';) {
+        char escaped[TEXT_ESCAPED];
+        text_escape(&at, escaped); /* UTF-8: it was read as YAML, or is a number */
+        fputs(escaped, out);
+    }
+    fputc('"', out);
+}
+
 bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why)
 {
     char *list = NULL;
@@ -289,7 +311,8 @@ bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error
         return error_set(why, NULL, 0, "out of memory: no room for an axis");
     }
     for (uint32_t i = 0; i < axis->count; i++) {
-        fprintf(out, "%s%s", i > 0 ? ", " : "[", axis->values[i].text);
+        fputs(i > 0 ? ", " : "[", out);
+        write_value(&axis->values[i], out);
     }
     fputc(']', out);
     bool good = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory: no room for an axis");

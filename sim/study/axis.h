@@ -27,6 +27,7 @@
 struct axis_value {
     double number; /* in the axis' unit; its place where values are no numbers */
     char *text;    /* as a scenario writes it, owned */
+    bool is_map;   /* or list, in YAML; else a scalar, which may need quotes */
     bool own;      /* what the scenario says */
     bool more;     /* of a budget: a GiB more than that */
 };

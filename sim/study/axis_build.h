@@ -31,8 +31,8 @@ bool axis_is_counted(enum unit unit, double number);
 /* The path that a name stands for, into axis->key. */
 bool axis_key_resolve(const char *name, struct axis *axis, struct error *why);
 
-/* Numbers at this path that are written bare are of this unit, which may be tokens. */
-enum unit axis_key_unit(const char *key, enum unit unit);
+/* The unit of a number at this path that reads as one of `unit`: a bare one may be of another. */
+enum unit axis_key_unit(const char *path, enum unit unit);
 
 /* The resolved scenario, in which every key is said; and the node at a path of it, or NULL. */
 struct node *axis_key_tree(const struct axis_base *base, struct error *why);

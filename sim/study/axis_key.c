@@ -114,13 +114,27 @@ const struct node *axis_key_node(const struct node *tree, const char *path)
     return tree;
 }
 
-/* Counts of these are of tokens, which a scenario writes bare. */
-enum unit axis_key_unit(const char *key, enum unit unit)
+/* What is written bare has the key's unit, where it has one. */
+enum unit axis_key_unit(const char *path, enum unit unit)
 {
-    static const char *const tokens[] = {"context", "prompt", "output", "kv_pool_tokens"};
-    for (size_t i = 0; unit == UNIT_COUNT && i < sizeof tokens / sizeof *tokens; i++) {
-        if (strcmp(key, tokens[i]) == 0) {
-            return UNIT_TOKENS;
+    static const struct {
+        const char *path;
+        enum unit unit;
+    } bare[] = {
+        {"context", UNIT_TOKENS},        {"prompt", UNIT_TOKENS},    {"output", UNIT_TOKENS},
+        {"kv_pool_tokens", UNIT_TOKENS}, {"hbm_usable", UNIT_SHARE},
+    };
+    if (unit != UNIT_COUNT) {
+        return unit;
+    }
+    for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++) {
+        if (strcmp(path, bare[i].path) == 0) {
+            return bare[i].unit;
+        }
+    }
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        if (strncmp(path, "mechanisms.", 11) == 0 && strcmp(path + 11, key->name) == 0) {
+            return key->unit;
         }
     }
     return unit;

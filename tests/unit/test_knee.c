@@ -51,8 +51,39 @@ static void a_knee_is_furthest_below_the_line(void **state)
     }
 }
 
+/* Curves of points; the line goes from the first to the last. */
+static const struct {
+    const char *name;
+    uint32_t count;
+    double x[MOST], y[MOST];
+    uint32_t knee;
+} rising[] = {
+    {"one corner", 4, {0, 10, 50, 100}, {10, 40, 60, 60}, 1}, /* 10 + x / 2: 25 and 25 above */
+    {"in any unit", 4, {0, 1e-9, 5e-9, 1e-8}, {1, 4, 6.1, 6}, 2},
+    {"downwards", 4, {100, 50, 10, 0}, {60, 60, 40, 10}, 1},
+    {"a line", 3, {0, 1, 2}, {5, 6, 7}, NONE},
+    {"below it", 3, {0, 1, 2}, {5, 5, 7}, NONE},
+    {"two points", 2, {0, 1}, {0, 1}, NONE},
+};
+
+static void a_knee_of_points_is_furthest_above_the_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rising / sizeof rising[0]; i++) {
+        uint32_t index = NONE;
+        bool found = knee_above(rising[i].x, rising[i].y, rising[i].count, &index);
+        assert_int_equal(found, rising[i].knee != NONE);
+        if (index != rising[i].knee) {
+            fail_msg("%s: the knee is %u, not %u", rising[i].name, index, rising[i].knee);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_knee_is_furthest_below_the_line)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_knee_is_furthest_below_the_line),
+        cmocka_unit_test(a_knee_of_points_is_furthest_above_the_line),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+/* Any text as what a what-if study walks: what is taken is an axis of two values or more, each of
+ * which a scenario takes in a sweep; what is not says why. */
+#include "study/axis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+/* The scenario that is walked; made once. */
+static const struct axis_base *get_base(void)
+{
+    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40",
+                                            "system=retroinfer",  "context=3840",
+                                            "trace=assumed:hit=90%"};
+    static struct scenario scenario;
+    static struct setup setup;
+    static struct plan plan = {.batch = 2, .memory = {.cache = 1 << 20, .host_kv = 100 << 20}};
+    static struct axis_base base = {
+        .scenario = &scenario, .setup = &setup, .plan = &plan, .most_batch = 9, .alone = true};
+    struct error why;
+    if (scenario.root == NULL) {
+        require(scenario_load(NULL, 0, overrides, 5, &scenario, &why));
+        require(scenario_point(&scenario, 0, &setup, &why));
+    }
+    return &base;
+}
+
+static void check_axis(const struct axis *axis, const struct axis_base *base)
+{
+    struct scenario swept = {.root = base->scenario->root, .points = 1};
+    struct error why;
+    require(axis->count >= 2 && axis->count <= AXIS_MOST_VALUES);
+    for (uint32_t i = 0; i < axis->count; i++) {
+        char label[64];
+        require(isfinite(axis->values[i].number));
+        require(!axis->numeric || i == 0 ||
+                axis->values[i].number >= axis->values[i - 1].number);
+        require(strlen(axis_label(axis, i, label, sizeof label)) < sizeof label);
+    }
+    require(axis_sweep(axis, &swept, &why) && swept.points == axis->count);
+    node_destroy(swept.sweep);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct axis_base *base = get_base();
+    struct axis axis;
+    struct error why = {.found = ""};
+    char *text = strndup((const char *)data, size);
+    require(text != NULL);
+    if (axis_read(text, strlen(text), base, &axis, &why)) {
+        check_axis(&axis, base);
+    } else {
+        require(why.found[0] != '\0');
+    }
+    axis_release(&axis);
+    free(text);
+    return 0;
+}

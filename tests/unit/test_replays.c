@@ -1,0 +1,161 @@
+/* Replays that a sweep expects: which go together, and that it shows in no ledger. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/replays.h"
+#include "study/run.h"
+#include "study/scenario.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 80 };
+
+/* The points of a scenario, planned. */
+struct points {
+    struct scenario scenario;
+    struct setup setups[MOST];
+    struct plan plans[MOST];
+    struct replay_plan replay[MOST];
+    struct shared *shared;
+    struct replays *replays;
+};
+
+static struct replay_request request(const struct points *points, uint32_t i)
+{
+    return (struct replay_request){&points->setups[i], &points->replay[i], 0};
+}
+
+static void expect_all(struct points *points, const char *sweep)
+{
+    struct error why;
+    const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
+                                     "steps=8",            "system=clo",   sweep};
+    assert_true(scenario_load(NULL, 0, overrides, 6, &points->scenario, &why));
+    assert_in_range(points->scenario.points, 1, MOST);
+    points->shared = shared_create(1, &why);
+    points->replays = replays_create(&why);
+    for (uint32_t i = 0; i < points->scenario.points; i++) {
+        struct setup *setup = &points->setups[i];
+        if (!scenario_point(&points->scenario, i, setup, &why) ||
+            !run_plan(setup, 1, points->shared, &points->plans[i], &why)) {
+            fail_msg("%s", why.found);
+        }
+        points->replay[i] = plan_replay(setup, &points->plans[i]);
+        struct replay_request wanted = request(points, i);
+        assert_true(replays_expect(points->replays, &wanted, &why));
+    }
+    shared_expect(points->shared, points->replays);
+}
+
+static void release(struct points *points)
+{
+    for (uint32_t i = 0; i < points->scenario.points; i++) {
+        plan_release(&points->plans[i]);
+        setup_release(&points->setups[i]);
+    }
+    scenario_release(&points->scenario);
+    shared_destroy(points->shared);
+    replays_destroy(points->replays);
+}
+
+static const struct {
+    const char *sweep;
+    uint32_t groups;
+} cases[] = {
+    {"sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1, 2, 7]}", 1},
+    {"sweep={batch: [1, 2], hardware.link: [pcie3-x16, pcie5-x16]}", 1},
+    {"sweep={batch: [3, 3, 3]}", 1},
+    {"sweep={batch: [1, 2], mechanisms.selection: [5%, 10%]}", 2},
+    {"sweep={batch: [1, 2], warmup: [4, 8]}", 2},
+    {"sweep={batch: [1, 2], seed: [1, 2]}", 2}, /* of policies that draw lots */
+    {"sweep={mechanisms.policy.eta: [0.5, 0.6, 0.7]}", 3},
+    {"sweep={batch: [1, 2], trace: [smollm2-135m, 'assumed:hit=90%']}", 1},
+};
+
+static void plans_that_ask_alike_go_together(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static struct points points;
+        expect_all(&points, cases[i].sweep);
+        if (replays_groups(points.replays) != cases[i].groups) {
+            fail_msg("%s: %u groups", cases[i].sweep, replays_groups(points.replays));
+        }
+        release(&points);
+    }
+}
+
+/* 65 batches are one more than a group holds. */
+static void a_group_holds_so_many(void **state)
+{
+    (void)state;
+    static struct points points;
+    char sweep[512] = "sweep.batch=[1";
+    for (int i = 2; i <= 65; i++) {
+        size_t used = strlen(sweep);
+        snprintf(sweep + used, sizeof sweep - used, ", %d", i);
+    }
+    strcat(sweep, "]");
+    expect_all(&points, sweep);
+    assert_int_equal(replays_groups(points.replays), 2);
+    release(&points);
+}
+
+static void a_ledger_is_the_same_however_it_is_made(void **state)
+{
+    (void)state;
+    static struct points points;
+    struct error why;
+    expect_all(&points, "sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1, 2, 7]}");
+    struct shared *alone = shared_create(1, &why);
+    for (uint32_t i = 0; i < points.scenario.points; i++) {
+        struct replay_request wanted = request(&points, i);
+        struct shared_entry *one, *other;
+        const struct ledger *a = replays_get(points.shared, &wanted, 1, &one, &why);
+        const struct ledger *b = replays_get(alone, &wanted, 1, &other, &why);
+        assert_non_null(a);
+        assert_non_null(b);
+        assert_int_equal(a->steps, b->steps);
+        assert_memory_equal(a->rows, b->rows, (size_t)a->steps * a->layers * sizeof *a->rows);
+        assert_int_equal(a->cache_filled, b->cache_filled);
+        shared_release(points.shared, one);
+        shared_release(alone, other);
+    }
+    shared_destroy(alone);
+    release(&points);
+}
+
+/* One of a group that no policy takes leaves the others their ledgers. */
+static void what_fails_in_a_group_fails_alone(void **state)
+{
+    (void)state;
+    static struct points points;
+    struct error why;
+    struct shared_entry *entry;
+    expect_all(&points, "sweep={mechanisms.budget: [1x, 2x], batch: [1]}");
+    points.replay[1].capacity = 0.01; /* of a policy that holds whole selections */
+    struct replay_request good = request(&points, 0), bad = request(&points, 1);
+    assert_true(replays_expect(points.replays, &bad, &why));
+    assert_int_equal(replays_groups(points.replays), 1);
+    assert_non_null(replays_get(points.shared, &good, 1, &entry, &why));
+    shared_release(points.shared, entry);
+    assert_null(replays_get(points.shared, &bad, 1, &entry, &why));
+    assert_non_null(strstr(why.found, "policy 'qsac' with a cache of"));
+    release(&points);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_that_ask_alike_go_together),
+        cmocka_unit_test(a_group_holds_so_many),
+        cmocka_unit_test(a_ledger_is_the_same_however_it_is_made),
+        cmocka_unit_test(what_fails_in_a_group_fails_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* What-if studies: their points are single runs, and what follows from curves drawn by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/run.h"
+#include "study/whatif.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void load(const char *const *overrides, uint32_t count, struct scenario *scenario)
+{
+    struct error why;
+    if (!scenario_load(NULL, 0, overrides, count, scenario, &why)) {
+        fail_msg("%s", why.found);
+    }
+}
+
+static void study(const struct scenario *scenario, const char *over, uint32_t jobs,
+                  struct whatif *whatif)
+{
+    struct whatif_options options = {.over = over, .jobs = jobs};
+    struct error why;
+    bool interrupted;
+    if (!whatif_run(scenario, &options, whatif, &interrupted, &why)) {
+        fail_msg("%s: %s", over, why.found);
+    }
+    assert_false(interrupted);
+}
+
+/* ---- single runs ---- */
+
+/* One run by itself, sharing nothing. */
+static void assert_same_alone(const char *const *overrides, uint32_t count, const char *budget,
+                              const struct result *found)
+{
+    const char *with[16];
+    char set[64];
+    struct scenario scenario;
+    struct setup setup;
+    struct result result;
+    struct error why;
+    struct shared *shared = shared_create(1, &why);
+    snprintf(set, sizeof set, "mechanisms.budget=%s", budget);
+    memcpy(with, overrides, count * sizeof *with);
+    with[count] = set;
+    load(with, count + 1, &scenario);
+    assert_true(scenario_point(&scenario, 0, &setup, &why));
+    assert_true(run_setup(&setup, 1, shared, &result, &why));
+    assert_string_equal(result.cells[COLUMN_RUN].text, found->cells[COLUMN_RUN].text);
+    assert_true(result.cells[COLUMN_HIT_RATIO].set);
+    assert_true(result.cells[COLUMN_HIT_RATIO].real == found->cells[COLUMN_HIT_RATIO].real);
+    assert_int_equal(result.cells[COLUMN_STEP].integer, found->cells[COLUMN_STEP].integer);
+    assert_int_equal(result.cells[COLUMN_H2D_BYTES].integer,
+                     found->cells[COLUMN_H2D_BYTES].integer);
+    assert_string_equal(result.message, found->message);
+    result_release(&result);
+    setup_release(&setup);
+    scenario_release(&scenario);
+    shared_destroy(shared);
+}
+
+#define BUDGETS "1x, 12%, 15%, 20%, 25%, 30%, 3x, 50%, 64%, 100%"
+enum { TEN = 10 };
+
+static void ten_budgets_hit_exactly_what_single_runs_do(void **state)
+{
+    (void)state;
+    static const char *const systems[] = {"retroinfer", "retroinfer-fifo", "pqcache", "clo"};
+    static const char *const traces[] = {"smollm2-135m", "llama-3-8b-like"};
+    for (size_t i = 0; i < 8; i++) {
+        char system[64], trace[64], budgets[] = BUDGETS;
+        snprintf(system, sizeof system, "system=%s", systems[i / 2]);
+        snprintf(trace, sizeof trace, "trace=%s", traces[i % 2]);
+        const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
+                                         "steps=8",            system,         trace};
+        struct scenario scenario;
+        struct whatif whatif;
+        load(overrides, 6, &scenario);
+        study(&scenario, "budget=[" BUDGETS "]", 2, &whatif);
+        assert_int_equal(whatif.count, TEN);
+        char *rest = budgets, *budget;
+        for (uint32_t point = 0; (budget = strsep(&rest, ", ")) != NULL;) {
+            if (budget[0] != '\0') {
+                assert_same_alone(overrides, 6, budget, &whatif.results[point++]);
+            }
+        }
+        whatif_release(&whatif);
+        scenario_release(&scenario);
+    }
+}
+
+static void any_number_of_threads_studies_alike(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
+                                            "steps=8", "system=retroinfer"};
+    struct scenario scenario;
+    struct whatif one, many;
+    load(overrides, 5, &scenario);
+    study(&scenario, "budget=5%:100%,batch=[1, 3, 1000000]", 1, &one);
+    study(&scenario, "budget=5%:100%,batch=[1, 3, 1000000]", 7, &many);
+    assert_int_equal(one.count, 27);
+    assert_int_equal(many.count, 27);
+    for (uint32_t i = 0; i < one.count; i++) {
+        const struct cell *a = one.results[i].cells, *b = many.results[i].cells;
+        assert_string_equal(a[COLUMN_STATUS].text, i % 3 == 2 ? "out-of-memory" : "ok");
+        assert_string_equal(a[COLUMN_RUN].text, b[COLUMN_RUN].text);
+        assert_int_equal(a[COLUMN_STEP].set, i % 3 != 2);
+        assert_int_equal(a[COLUMN_STEP].integer, b[COLUMN_STEP].integer);
+        assert_int_equal(whatif_value(&one, 0, i), i / 3);
+        assert_int_equal(whatif_value(&one, 1, i), i % 3);
+    }
+    whatif_release(&one);
+    whatif_release(&many);
+    scenario_release(&scenario);
+}
+
+/* The link of an a40 is known by its figures. */
+static void the_scenarios_own_point_is_found(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
+                                            "steps=8", "system=retroinfer", "batch=2"};
+    struct scenario scenario;
+    struct whatif whatif;
+    load(overrides, 6, &scenario);
+    study(&scenario, "link", 2, &whatif);
+    assert_int_equal(whatif_find(&whatif).own, 1);
+    whatif_release(&whatif);
+    study(&scenario, "batch=[1, 2],link=[pcie5-x16, pcie4-x16]", 2, &whatif);
+    assert_int_equal(whatif_find(&whatif).own, 3);
+    whatif_release(&whatif);
+    scenario_release(&scenario);
+}
+
+static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
+                                            "steps=8", "system=retroinfer"};
+    struct whatif_options options = {.over = "batch=[2000000, 3000000]", .jobs = 1};
+    struct scenario scenario;
+    struct whatif whatif;
+    struct error why;
+    bool interrupted;
+    load(overrides, 5, &scenario);
+    study(&scenario, "batch=[1, 2000000]", 1, &whatif);
+    assert_string_equal(whatif.results[0].cells[COLUMN_STATUS].text, "ok");
+    assert_string_equal(whatif.results[1].cells[COLUMN_STATUS].text, "failed");
+    assert_string_equal(whatif.results[1].message,
+                        "'batch' is '2000000', which is more than 1048576");
+    whatif_release(&whatif);
+    assert_false(whatif_run(&scenario, &options, &whatif, &interrupted, &why));
+    assert_string_equal(why.found, "no point of 'batch' can be run: 'batch' is '2000000', which "
+                                   "is more than 1048576");
+    whatif_release(&whatif);
+    scenario_release(&scenario);
+}
+
+/* ---- findings ---- */
+
+enum { MOST = 6, NO = -1 };
+
+/* Rates at some values, and what share of a step the link stalls; no rate: it does not fit. */
+static const struct {
+    const char *name;
+    uint32_t count;
+    double values[MOST], rates[MOST], stalls[MOST];
+    int best, knee, free_from, free_to;
+    bool flat;
+} curves[] = {
+    /* above the line 10 + x: 0, 20, 10, 0 */
+    {"a corner", 4, {0, 10, 30, 40}, {10, 40, 50, 50}, {.5, .2, .005, 0}, 2, 1, 2, 4, false},
+    {"a line", 3, {0, 10, 20}, {10, 20, 30}, {.1, .1, .1}, 2, NO, 0, 0, false},
+    {"falling", 3, {1, 2, 3}, {30, 29, 10}, {0, 0, .5}, 0, NO, 0, 2, false},
+    /* 99.95 is as good as 100, and comes first */
+    {"no better", 3, {1, 2, 3}, {50, 99.95, 100}, {0, 0, 0}, 1, 1, 0, 3, false},
+    {"flat", 3, {1, 2, 3}, {100, 100, 100.05}, {.2, .2, .2}, 0, NO, 0, 0, true},
+    /* what does not fit waits for nothing, and is no end of the line */
+    {"a hole", 4, {0, 10, 20, 30}, {10, 30, 0, 40}, {.5, .5, 0, 0}, 3, 1, 3, 4, false},
+    {"holes at the end", 4, {0, 10, 20, 30}, {10, 30, 40, 0}, {.5, .5, .5, 0}, 2, 1, 0, 0, false},
+    {"nothing fits", 2, {1, 2}, {0, 0}, {0, 0}, NO, NO, 0, 0, false},
+};
+
+static void draw(size_t number, struct whatif *whatif, struct axis_value *values,
+                 struct result *results)
+{
+    *whatif = (struct whatif){.axis_count = 1, .results = results, .count = curves[number].count};
+    whatif->axes[0] = (struct axis){
+        .key = "batch", .numeric = true, .values = values, .count = curves[number].count};
+    for (uint32_t i = 0; i < curves[number].count; i++) {
+        values[i] = (struct axis_value){.number = curves[number].values[i]};
+        result_init(&results[i]);
+        if (curves[number].rates[i] > 0) {
+            result_real(&results[i], COLUMN_DECODE_RATE, curves[number].rates[i]);
+            result_integer(&results[i], COLUMN_STEP, 1000000);
+            results[i].stalls[0] = (struct result_item){
+                .name = "link", .ns = (int64_t)(1000000 * curves[number].stalls[i])};
+            results[i].stall_count = 1;
+        }
+    }
+}
+
+static void findings_are_those_of_the_curve(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++) {
+        struct whatif whatif;
+        struct axis_value values[MOST];
+        struct result *results = calloc(MOST, sizeof *results);
+        draw(i, &whatif, values, results);
+        struct whatif_findings findings = whatif_find(&whatif);
+        int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
+        int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
+        if (best != curves[i].best || knee != curves[i].knee || findings.flat != curves[i].flat ||
+            findings.link_free_from != (uint32_t)curves[i].free_from ||
+            findings.link_free_to != (uint32_t)curves[i].free_to) {
+            fail_msg("%s: best %d, knee %d, link [%u, %u), flat %d", curves[i].name, best, knee,
+                     findings.link_free_from, findings.link_free_to, findings.flat);
+        }
+        free(results);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_budgets_hit_exactly_what_single_runs_do),
+        cmocka_unit_test(any_number_of_threads_studies_alike),
+        cmocka_unit_test(the_scenarios_own_point_is_found),
+        cmocka_unit_test(a_point_that_cannot_be_is_a_point_unless_none_can),
+        cmocka_unit_test(findings_are_those_of_the_curve),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
