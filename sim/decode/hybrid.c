@@ -106,7 +106,7 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 /* As many threads are woken as there are tasks. */
-static bool put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
+bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           struct error *why)
 {
     struct work work = {
@@ -147,7 +147,7 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->sync == SYNC_CPU) {
         double ns = (double)m->syncs * figure(pipe, CURVE_HOST_SYNC, 0, &trust);
         return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why) &&
-               put_attention(pipe, layer, row, why) &&
+               hybrid_put_attention(pipe, layer, row, why) &&
                work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
     }
     struct work flag = {
@@ -157,7 +157,7 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
         .rate_trust = work_trust,
     };
     flag.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
-    if (!put_attention(pipe, layer, row, why)) {
+    if (!hybrid_put_attention(pipe, layer, row, why)) {
         return false;
     }
     work_wait_for(&flag, at->answered);

@@ -33,6 +33,11 @@ uint32_t hybrid_threads(const struct setup *setup, struct trust *trust);
 double hybrid_query_bytes(const struct model *model, uint64_t pairs);
 double hybrid_answer_bytes(const struct model *model, uint64_t pairs);
 
+/* The CPU's share of attention in a layer whose row this is, behind at[layer].selected; leaves
+ * at[layer].answered. */
+bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
+                          struct error *why);
+
 /* Stages, in program order; the GPU's attention stands behind the first. */
 bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why);
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why);

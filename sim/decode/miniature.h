@@ -1,0 +1,86 @@
+/* Miniatures: mechanisms of KV offload run for real on a host without a GPU, and what the simulator
+ * says that they take.
+ *
+ * A miniature is a few layers of a model's true shapes, a batch of one, whose heads want what a
+ * trace recorded and whose caches the simulator's own policies keep. Nothing but attention and what
+ * fetches its KV is run. What a GPU would do, one thread does: it attends; another one, its copy
+ * engine, copies rows to their places in the cache. These stand-ins are no model of a GPU: they are
+ * there so that what the CPU does has its place in a layer and something to overlap with.
+ *
+ *     lru             caller  |look up|gather|......copy......|......attend......|update|
+ *     lru-overlapped  pool    |look up|gather|                |update|
+ *                     link                   |copy rows       |
+ *                     "GPU"                                   |attend            |
+ *
+ * A prediction builds the same program on the engine, with the pipeline's own stages wherever
+ * the pipeline has them (look up, gather, transfer, update, CPU attention) and the profile's
+ * curves: a hand-off to a stand-in is one to a pool of one thread, its attention that of one
+ * thread. Only how fast the copying thread copies is no curve of a profile: it is measured alone,
+ * as a link would be.
+ *
+ * A context is a whole multiple of the recorded one: each recorded unit stands for `repeat` tokens,
+ * a recorded context apart, so that rows stay scattered and the ledger's counts are exact.
+ */
+#ifndef DECODE_MINIATURE_H
+#define DECODE_MINIATURE_H
+
+#include "base/error.h"
+#include "decode/ledger.h"
+#include "decode/replay.h"
+#include "hardware/profile.h"
+#include "model/model.h"
+#include "trace/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum miniature_id {
+#define MINIATURE(id, name, policy, beside, what) MINIATURE_##id,
+#include "decode/miniature.def"
+#undef MINIATURE
+    MINIATURE_COUNT
+};
+
+struct miniature_kind {
+    const char *name, *policy;
+    uint32_t beside;
+    const char *what;
+};
+extern const struct miniature_kind miniature_kinds[MINIATURE_COUNT];
+
+/* What all miniatures of a run have in common. */
+struct miniature {
+    uint32_t layers, kv_heads, query_heads, head_dim;
+    uint64_t context; /* tokens: `repeat` for each recorded unit */
+    uint32_t repeat;
+    double selection, capacity; /* shares of the context: wanted, and cached, by each head */
+    uint32_t warmup, steps;     /* replayed only, and run */
+    uint32_t threads;           /* cores of the host */
+};
+
+/* Bytes a second at which the thread that stands for the copy engine copies: in one piece, and row
+ * by row to their places. */
+struct miniature_link {
+    double whole, rows;
+};
+
+/* Threads of the pool. */
+uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id);
+
+/* How its caches replay. `heads`: [layers * kv_heads], which outlive the plan. */
+struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
+                                  const struct replay_head *heads);
+
+/* What each layer wants, hits and misses. The caller releases the ledger, on failure too. */
+bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
+                      const struct trace *trace, struct ledger *ledger, struct error *why);
+
+/* Refuse a profile that lacks a curve that a prediction reads. */
+bool miniature_require(const struct profile *profile, struct error *why);
+
+/* Mean time of a layer over the ledger's steps. `profile` has passed miniature_require(). */
+bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
+                       const struct profile *profile, const struct miniature_link *link,
+                       const struct ledger *ledger, double *layer_ns, struct error *why);
+
+#endif
