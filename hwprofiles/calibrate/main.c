@@ -3,6 +3,7 @@
 #include "base/version.h"
 #include "calibrate/gpu_facts.h"
 #include "calibrate/import.h"
+#include "calibrate/mini.h"
 #include "calibrate/session.h"
 #include "cli/arguments.h"
 #include "cli/calibrate.h"
@@ -223,10 +224,30 @@ static bool run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
+static const struct command_option no_options[] = {{.name = NULL}};
+
+static bool run_mini(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    return mini_measure(arguments_operands(arguments, &count)[0], stdout, why);
+}
+
+/* The half of `validate` that measures. */
+static const struct command command_mini = {
+    .name = "mini",
+    .operands = "SPEC",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "run mechanisms in miniature, for 'spillway validate'",
+    .example = "spillway validate --host here.yaml smollm2-135m",
+    .options = no_options,
+    .run = run_mini,
+};
+
 int main(int argc, char **argv)
 {
     static struct command calibrate;
-    static const struct command *const commands[] = {&calibrate, NULL};
+    static const struct command *const commands[] = {&calibrate, &command_mini, NULL};
     calibrate = command_calibrate;
     calibrate.run = run;
     return program_run(commands, argc, argv);

@@ -17,7 +17,7 @@ BEGIN {
     may["store"]    = "base"
     may["study"]    = "store serve decode policy trace hardware model engine base"
     may["cli"]      = "study store serve decode policy trace hardware model engine base"
-    may["calibrate"] = "policy trace hardware model base"
+    may["calibrate"] = "decode policy trace hardware model base"
     may["harness"]  = "cli calibrate hardware base" # hwprofiles/calibrate/main.c
     may["."]        = "cli base" # sim/main.c
 }

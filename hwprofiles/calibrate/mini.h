@@ -1,0 +1,99 @@
+/* A miniature decode runtime on the host: what decode/miniature.h describes, run for real.
+ *
+ * Real buffers (KV, caches, a staging buffer), the pool, gather and attention that calibrate
+ * measures, random KV and queries of a model's true shapes, and the demands of a trace, which go
+ * through the simulator's own policies. A sample plays all steps of all layers once from the state
+ * that the caches have after the warm-up, and is the mean time of a layer.
+ *
+ * Before each layer, while the clock stands, the CPUs' caches are filled with something else, as
+ * the layers in between would have done that a miniature does not have.
+ *
+ * Every sample is checked: before it, each row that it will want is spoiled (made NaN) in the cache
+ * unless the policy holds it, so that whatever is attended to but was not fetched shows; behind it,
+ * outputs are held against attention to the same tokens in double precision (mini_check.h), and
+ * hits against the policy's own count.
+ *
+ *   mini_head     what a head wants, what its cache holds
+ *   mini_program  the mechanisms
+ *   mini_check    what has to come out
+ *   mini_measure  spec in, samples taken, JSON lines out
+ *
+ * Mechanisms that run on a GPU would be programs of the same table, over buffers in its memory: a
+ * runtime in CUDA needs a struct mini whose caches and staging buffer are device memory, and whose
+ * link and "gpu" are streams instead of pools of one thread.
+ */
+#ifndef CALIBRATE_MINI_H
+#define CALIBRATE_MINI_H
+
+#include "calibrate/host_attention.h"
+#include "calibrate/host_buffer.h"
+#include "calibrate/host_pool.h"
+#include "calibrate/mini_head.h"
+#include "decode/miniature.h"
+
+#include <stdio.h>
+
+/* Rows of keys [kv_heads][context], then as many of values. */
+struct mini_layer {
+    struct buffer kv;    /* all tokens */
+    struct buffer cache; /* those that were copied, each at its place */
+};
+
+struct mini {
+    struct miniature shape;
+    struct attention_shape attention;
+    size_t row_bytes;   /* of a key, or of a value */
+    uint32_t row_count; /* of a layer's keys */
+    struct mini_layer *layers;
+    struct mini_head *heads;   /* [layers][kv_heads] */
+    struct buffer staging;     /* room for a layer's rows, all wanted */
+    struct buffer streamed[2]; /* room for a layer's KV */
+    uint32_t *rows;            /* of a layer, that are gathered and copied: keys, then values */
+    struct pool *pools[2];     /* by the threads that run beside */
+    struct pool *link, *gpu;   /* the stand-ins */
+    struct pool *others;       /* threads that did something else before */
+    struct buffer elsewhere;   /* more than the caches of the CPUs hold */
+    float *queries;            /* [steps][layers][query_heads][head_dim] */
+    float *out, *lse;          /* the same; without head_dim */
+    float *part, *part_lse;    /* of a layer: of the misses alone */
+    struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
+};
+
+/* The caller releases it, on failure too. */
+bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
+               struct error *why);
+void mini_release(struct mini *mini);
+
+static inline struct mini_head *mini_heads(const struct mini *mini, uint32_t layer)
+{
+    return &mini->heads[(size_t)layer * mini->shape.kv_heads];
+}
+
+/* The first query head of (step, layer), in `lse`; times head_dim in `queries` and `out`. */
+static inline size_t mini_place(const struct mini *mini, uint32_t step, uint32_t layer)
+{
+    return ((size_t)step * mini->shape.layers + layer) * mini->shape.query_heads;
+}
+
+/* What a sample came to, besides its time. */
+struct mini_counts {
+    uint64_t wanted, missed; /* tokens */
+    bool agrees;             /* the policy counted as many hits as were found */
+};
+
+/* Play all steps once: the mean time of a layer. The caches stand where mini_start() left them. */
+double mini_play(struct mini *mini, enum miniature_id id, struct mini_counts *counts);
+
+/* Warmed caches, and rows in them that nobody holds spoiled. */
+bool mini_start(struct mini *mini, enum miniature_id id, const struct policy_env *env,
+                struct error *why);
+
+/* Bytes a second of the thread that stands for the copy engine: of a whole layer, or of the rows
+ * that a layer wants, gathered just before. */
+double mini_copy_whole(struct mini *mini, uint32_t layer);
+double mini_copy_rows(struct mini *mini, uint32_t layer);
+
+/* Run all mechanisms as `spec` says (mini_measure.c), and write what they took. */
+bool mini_measure(const char *spec, FILE *out, struct error *why);
+
+#endif

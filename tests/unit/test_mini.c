@@ -1,0 +1,163 @@
+/* The miniature runtime: what it counts and what comes out, never how long it takes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "calibrate/host_topology.h"
+#include "calibrate/mini.h"
+#include "calibrate/mini_check.h"
+#include "make_trace.h"
+
+#include <math.h>
+
+struct fixture {
+    char folder[32], path[64];
+    struct trace *trace;
+    struct mini mini;
+    struct policy_env env;
+};
+
+/* Four layers of two heads each over two recorded ones, so that heads read with shifts. */
+static void set_up(struct fixture *fixture)
+{
+    struct error why;
+    struct topology topology;
+    struct trace_header header = make_header();
+    assert_true(topology_init(&topology, "", &why));
+    struct miniature shape = {.layers = 4,
+                              .kv_heads = 3,
+                              .query_heads = 6,
+                              .head_dim = 32,
+                              .context = 60,
+                              .repeat = 3,
+                              .selection = 0.2,
+                              .capacity = 0.3,
+                              .warmup = 3,
+                              .steps = 4,
+                              .threads = topology.cores};
+    topology_release(&topology);
+    make_trace(&header, make_path(make_folder(fixture->folder), "t.swt", fixture->path), 1);
+    fixture->trace = trace_open(fixture->path, &why);
+    assert_non_null(fixture->trace);
+    make_check(mini_init(&fixture->mini, &shape, fixture->trace, &why), &why);
+    fixture->env = mini_env(&shape, fixture->trace);
+}
+
+static void tear_down(struct fixture *fixture)
+{
+    mini_release(&fixture->mini);
+    trace_close(fixture->trace);
+    unlink(fixture->path);
+    rmdir(fixture->folder);
+}
+
+static struct mini_check start_check(const struct fixture *fixture)
+{
+    return (struct mini_check){.mini = &fixture->mini, .env = &fixture->env};
+}
+
+static void every_mechanism_counts_and_attends_as_the_simulator_says(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct error why;
+    set_up(&fixture);
+    struct mini_check check = start_check(&fixture);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        struct mini_counts counts;
+        struct ledger ledger;
+        uint64_t wanted = 0, missed = 0;
+        double worst;
+        for (int again = 0; again < 2; again++) {
+            make_check(mini_start(&fixture.mini, (enum miniature_id)id, &fixture.env, &why), &why);
+            assert_true(mini_play(&fixture.mini, (enum miniature_id)id, &counts) > 0);
+            make_check(mini_check(&check, (enum miniature_id)id, &worst, &why), &why);
+        }
+        make_check(miniature_replay(&fixture.mini.shape, (enum miniature_id)id, fixture.trace,
+                                    &ledger, &why),
+                   &why);
+        for (uint32_t i = 0; i < ledger.steps * ledger.layers; i++) {
+            wanted += ledger.rows[i].wanted;
+            missed += ledger.rows[i].missed;
+        }
+        ledger_release(&ledger);
+        assert_true(counts.agrees);
+        assert_int_equal(counts.wanted, wanted);
+        assert_int_equal(counts.missed, missed);
+        assert_true(missed > 0 && worst < 1e-5);
+    }
+    mini_check_release(&check);
+    tear_down(&fixture);
+}
+
+/* A row of values of the cache is another one's: of a token that hits in the last step. */
+static void a_wrong_row_shows(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct error why;
+    struct mini_counts counts;
+    double worst;
+    set_up(&fixture);
+    struct mini *mini = &fixture.mini;
+    struct mini_check check = start_check(&fixture);
+    make_check(mini_start(mini, MINIATURE_CPU_ATTENTION, &fixture.env, &why), &why);
+    mini_play(mini, MINIATURE_CPU_ATTENTION, &counts);
+    make_check(mini_check(&check, MINIATURE_CPU_ATTENTION, &worst, &why), &why);
+    uint32_t row = mini_head_demand(&mini_heads(mini, 3)[2], 3)->ordered[0];
+    char *value = mini->layers[3].kv.bytes + (row + mini->row_count) * mini->row_bytes;
+    memcpy(value, value + (row > 0 ? -(ptrdiff_t)mini->row_bytes : (ptrdiff_t)mini->row_bytes),
+           mini->row_bytes);
+    mini_play(mini, MINIATURE_CPU_ATTENTION, &counts);
+    assert_false(mini_check(&check, MINIATURE_CPU_ATTENTION, &worst, &why));
+    assert_non_null(strstr(why.found, "'cpu-attention' attends wrongly at step"));
+    mini_check_release(&check);
+    tear_down(&fixture);
+}
+
+/* Played a second time without a new start, LRU finds rows that the first pass fetched, which is
+ * right, and the caches' order is another. Spoiled rows of a cache that holds them are not. */
+static void a_row_that_was_not_fetched_shows(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct error why;
+    struct mini_counts counts;
+    double worst;
+    set_up(&fixture);
+    struct mini *mini = &fixture.mini;
+    struct mini_check check = start_check(&fixture);
+    make_check(mini_start(mini, MINIATURE_LRU, &fixture.env, &why), &why);
+    for (uint32_t l = 0; l < mini->shape.layers; l++) {
+        memset(mini->layers[l].cache.bytes, 0xff, mini->layers[l].cache.size);
+    }
+    mini_play(mini, MINIATURE_LRU, &counts);
+    assert_true(counts.missed < counts.wanted);
+    assert_false(mini_check(&check, MINIATURE_LRU, &worst, &why));
+    assert_true(worst == INFINITY);
+    mini_check_release(&check);
+    tear_down(&fixture);
+}
+
+static void a_spec_is_checked(void **state)
+{
+    (void)state;
+    struct error why;
+    assert_false(mini_measure("{", stdout, &why));
+    assert_false(mini_measure("{\"trace\": 3}", stdout, &why));
+    assert_non_null(strstr(why.found, "a miniature's spec"));
+    assert_int_equal(why.kind, ERROR_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mechanism_counts_and_attends_as_the_simulator_says),
+        cmocka_unit_test(a_wrong_row_shows),
+        cmocka_unit_test(a_row_that_was_not_fetched_shows),
+        cmocka_unit_test(a_spec_is_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
