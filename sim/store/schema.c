@@ -35,7 +35,12 @@ const char schema_tables[] =
     "  parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"
     "  PRIMARY KEY (curve)) WITHOUT ROWID;\n"
     "CREATE TABLE curve_points (curve TEXT, size INTEGER, misses INTEGER,\n"
-    "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n";
+    "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n"
+    "CREATE TABLE validations (\n"
+#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
+#include "store/validations.def"
+#undef COLUMN
+    "  version TEXT, PRIMARY KEY (validation, mechanism)) WITHOUT ROWID;\n";
 
 #define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
 const struct schema_text schema_texts[SCHEMA_TEXTS] = {

@@ -2,7 +2,8 @@
  *
  * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
  * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
- * h2d_bytes); curves (what store_curve.h has) and curve_points (curve, size, misses). A run's identity is its hash: a run already there is not put twice. A killed process
+ * h2d_bytes); curves (what store_curve.h has) and curve_points (curve, size, misses);
+ * validations (validations.def). A run's identity is its hash: a run already there is not put twice. A killed process
  * leaves whole runs only; no column holds the wall clock, so an interrupted and resumed sweep gives
  * the rows of an uninterrupted one.
  *

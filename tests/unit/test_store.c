@@ -10,6 +10,7 @@
 #include "store/schema.h"
 #include "store/store.h"
 #include "store/store_curve.h"
+#include "store/store_validation.h"
 
 #include <math.h>
 #include <signal.h>
@@ -658,6 +659,26 @@ static void a_curve_is_put_whole_and_replaces_itself(void **state)
     store_close(store);
 }
 
+/* ---- validations ---- */
+
+static void a_validated_mechanism_replaces_itself(void **state)
+{
+    (void)state;
+    struct error why;
+    struct store *store = open_store(true);
+    struct store_validation rows[] = {
+        {.validation = "a", .mechanism = "lru", .predicted_us = 2, .measured_us = 4, .error = -0.5},
+        {.validation = "a", .mechanism = "qsac", .predicted_us = 1, .verdict = "met"},
+    };
+    assert_true(store_put_validations(store, rows, 2, &why));
+    rows[0].measured_us = 8;
+    assert_true(store_put_validations(store, rows, 1, &why));
+    assert_rows(store,
+                "SELECT measured_us AS us, error, verdict FROM validations ORDER BY mechanism",
+                "us=8.0 error=-0.5 verdict=null us=0.0 error=0.0 verdict=met ");
+    store_close(store);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
@@ -680,6 +701,7 @@ int main(void)
         IN_FOLDER(a_damaged_run_is_an_error),
         IN_FOLDER(queries_give_rows_and_stop_when_told),
         IN_FOLDER(a_curve_is_put_whole_and_replaces_itself),
+        IN_FOLDER(a_validated_mechanism_replaces_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
