@@ -10,6 +10,7 @@ static const struct command *const commands[] = {
     &command_whatif,
     &command_compare,
     &command_timeline,
+    &command_validate,
     &command_curve,
     &command_plot,
     &command_trace_info,

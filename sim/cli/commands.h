@@ -8,6 +8,7 @@ extern const struct command command_simulate;
 extern const struct command command_whatif;
 extern const struct command command_compare;
 extern const struct command command_timeline;
+extern const struct command command_validate;
 extern const struct command command_trace_info;
 extern const struct command command_trace_stats;
 extern const struct command command_trace_verify;

@@ -1,6 +1,7 @@
 #include "cli/harness.h"
 
 #include "base/array.h"
+#include "base/child.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -105,4 +106,11 @@ bool harness_become(const struct arguments *arguments, bool host, struct error *
     }
     free_words(words, first, end);
     return false;
+}
+
+bool harness_read(const char *command, const char *operand, char **out, struct error *why)
+{
+    char path[PATH_MAX];
+    const char *const words[] = {"spillway-calibrate", command, operand, NULL};
+    return harness_path("", path, why) && child_read(path, words, out, why);
 }

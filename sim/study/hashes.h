@@ -9,6 +9,9 @@ struct run_hashes {
     char run[17], scenario[17], profile[17], trace[17];
 };
 
+/* Of a profile's curves alone. */
+void profile_hash(const struct profile *profile, char text[17]);
+
 bool run_hashes(const struct setup *setup, struct run_hashes *out, struct error *why);
 
 #endif

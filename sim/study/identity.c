@@ -66,6 +66,11 @@ static void write_hash(uint64_t hash, char text[17])
     snprintf(text, 17, "%016" PRIx64, hash);
 }
 
+void profile_hash(const struct profile *profile, char text[17])
+{
+    write_hash(hash_profile(profile), text);
+}
+
 bool run_hashes(const struct setup *setup, struct run_hashes *out, struct error *why)
 {
     uint64_t trace = 0;

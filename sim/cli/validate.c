@@ -1,0 +1,275 @@
+/* `spillway validate`: mechanisms run for real, in miniature, beside what is predicted of them. */
+#include "base/named.h"
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/harness.h"
+#include "cli/table.h"
+#include "store/store_validation.h"
+#include "study/hashes.h"
+#include "study/validation.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { HOST, MODEL, CONTEXT, QUICK, DB };
+
+/* A layer of 32 Ki tokens of eight heads is 134 MB: more than a CPU's caches hold. */
+static const char default_model[] = "llama-3-8b", default_context[] = "32768";
+
+/* For all mechanisms together. */
+#define SECONDS 120.0
+#define QUICK_SECONDS 30.0
+
+static const struct command_option options[] = {
+    [HOST] = {.name = "--host",
+              .summary = "run what needs no GPU; memory copies stand for the link"},
+    [MODEL] = {.name = "--model",
+               .argument = "NAME",
+               .summary = "whose shapes to run (default: llama-3-8b)"},
+    [CONTEXT] = {.name = "--context",
+                 .argument = "TOKENS",
+                 .summary = "to run at, rounded up to a multiple of the recorded context "
+                            "(default: 32768)"},
+    [QUICK] = {.name = "--quick", .summary = "take samples for 30 seconds instead of 120"},
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep what was predicted and measured, in table 'validations'"},
+    {.name = NULL},
+};
+
+/* What a validation is of. */
+struct subject {
+    struct profile profile;
+    struct model model;
+    struct trace *trace;
+    struct miniature shape;
+};
+
+static void subject_release(struct subject *subject)
+{
+    profile_release(&subject->profile);
+    model_release(&subject->model);
+    trace_close(subject->trace);
+}
+
+static const char *text_or(const struct arguments *arguments, int option, const char *standard)
+{
+    const char *text = arguments_text(arguments, option);
+    return text != NULL ? text : standard;
+}
+
+static bool load_profile(const char *name, struct profile *out, struct error *why)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s", name);
+    const struct node node = {.kind = NODE_SCALAR, .file = NULL, .text = text};
+    return profile_load(&node, out, why);
+}
+
+static bool load_trace(const char *name, struct trace **out, struct error *why)
+{
+    char path[4096];
+    *out = named_file(name, "traces", "swt", "trace", NULL, 0, path, sizeof path, why)
+               ? trace_open(path, why)
+               : NULL;
+    return *out != NULL;
+}
+
+static bool load(const struct arguments *arguments, struct subject *out, struct error *why)
+{
+    static const struct model_options as_it_is = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    uint32_t count;
+    uint64_t context;
+    const char *const *operands = arguments_operands(arguments, &count);
+    return units_parse_whole(text_or(arguments, CONTEXT, default_context), UNIT_TOKENS, 1 << 30,
+                             NULL, 0, "--context", &context, why) &&
+           load_profile(operands[0], &out->profile, why) &&
+           load_trace(operands[1], &out->trace, why) &&
+           model_load(text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0, &out->model,
+                      why) &&
+           validation_shape(&out->model, out->trace, &out->profile, context, &out->shape, why);
+}
+
+/* ---- the table ---- */
+
+static const struct table_column columns[] = {
+    {.title = "mechanism"},
+    {.title = "predicted", .right = true},
+    {.title = "measured", .right = true},
+    {.title = "p10 - p90", .right = true, .drop = 2},
+    {.title = "error", .right = true},
+    {.title = "gate", .right = true},
+    {.title = "verdict"},
+    {.title = "rank", .right = true, .drop = 1},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns, TEXT = 64 };
+
+static bool add_row(struct table *table, int id, const struct validation_row *row,
+                    struct error *why)
+{
+    char predicted[TEXT], measured[TEXT], low[TEXT], high[TEXT], range[2 * TEXT + 3], error[TEXT],
+        gate[TEXT], rank[TEXT];
+    snprintf(range, sizeof range, "%s - %s",
+             units_format(row->measured.p10, UNIT_NS, low, sizeof low),
+             units_format(row->measured.p90, UNIT_NS, high, sizeof high));
+    snprintf(error, sizeof error, "%+.1f %%", 100 * row->error);
+    snprintf(gate, sizeof gate, "%.0f %%", 100 * row->gate);
+    snprintf(rank, sizeof rank, "%" PRIu32 " / %" PRIu32, row->predicted_rank, row->measured_rank);
+    const char *const cells[COLUMNS] = {
+        miniature_kinds[id].name,
+        units_format(row->predicted, UNIT_NS, predicted, sizeof predicted),
+        units_format(row->measured.median, UNIT_NS, measured, sizeof measured),
+        range,
+        error,
+        gate,
+        validation_verdicts[row->verdict],
+        rank,
+    };
+    return table_add(table, cells, COLUMNS, why);
+}
+
+static void print_remarks(const struct subject *subject, const struct validation *validation)
+{
+    char whole[TEXT], rows[TEXT];
+    double worst = 0;
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        worst = fmax(worst, validation->rows[id].output_error);
+    }
+    printf("\nmedian error %.1f %%, gate %.0f %%: %s\n", 100 * validation->median_error,
+           100 * validation->median_gate, validation_verdicts[validation->median_verdict]);
+    printf("a layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error is predicted over "
+           "measured, rank predicted / measured\n",
+           subject->model.name, validation->shape.context, validation->shape.threads);
+    printf("the link is a thread that copies: %s in one piece, %s row by row\n",
+           units_format(validation->link.whole, UNIT_BYTES_PER_S, whole, sizeof whole),
+           units_format(validation->link.rows, UNIT_BYTES_PER_S, rows, sizeof rows));
+    printf("every output is that of attention in double precision, to %.1g of the largest value\n",
+           worst);
+}
+
+static bool print_table(const struct subject *subject, const struct validation *validation,
+                        struct error *why)
+{
+    struct table *table = table_create(columns, COLUMNS, why);
+    bool good = table != NULL;
+    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
+        good = add_row(table, id, &validation->rows[id], why);
+    }
+    if (good) {
+        table_print(table, stdout);
+        print_remarks(subject, validation);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- the database ---- */
+
+static void write_hash(uint64_t hash, char text[17])
+{
+    snprintf(text, 17, "%016" PRIx64, hash);
+}
+
+static bool store_rows(const struct subject *subject, const struct validation *validation,
+                       const char *spec, struct store *store, struct error *why)
+{
+    struct store_validation rows[MINIATURE_COUNT];
+    char name[17], profile[17], trace[17];
+    uint64_t hash;
+    if (!trace_hash(subject->trace, &hash, why)) {
+        return false;
+    }
+    write_hash(hash, trace);
+    profile_hash(&subject->profile, profile);
+    hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, hash));
+    write_hash(XXH64(subject->model.name, strlen(subject->model.name), hash), name);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        const struct validation_row *row = &validation->rows[id];
+        rows[id] = (struct store_validation){
+            .validation = name,
+            .mechanism = miniature_kinds[id].name,
+            .hardware = subject->profile.name,
+            .profile_hash = profile,
+            .trace = trace_path(subject->trace),
+            .trace_hash = trace,
+            .model = subject->model.name,
+            .context = (int64_t)validation->shape.context,
+            .layers = validation->shape.layers,
+            .threads = validation->shape.threads,
+            .predicted_us = row->predicted / 1e3,
+            .measured_us = row->measured.median / 1e3,
+            .p10_us = row->measured.p10 / 1e3,
+            .p90_us = row->measured.p90 / 1e3,
+            .samples = row->measured.samples,
+            .error = row->error,
+            .gate = row->gate,
+            .verdict = validation_verdicts[row->verdict],
+            .predicted_rank = row->predicted_rank,
+            .measured_rank = row->measured_rank,
+            .output_error = row->output_error,
+        };
+    }
+    return store_put_validations(store, rows, MINIATURE_COUNT, why);
+}
+
+/* ---- the command ---- */
+
+static bool validate(const struct arguments *arguments, const struct subject *subject,
+                     struct store *store, struct error *why)
+{
+    struct validation validation;
+    char *lines = NULL;
+    double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
+    char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
+    bool good = spec != NULL && harness_read("mini", spec, &lines, why) &&
+                validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
+                                 &validation, why) &&
+                print_table(subject, &validation, why) &&
+                (store == NULL || store_rows(subject, &validation, spec, store, why));
+    free(lines);
+    free(spec);
+    return good;
+}
+
+/* The database is opened first: what cannot be kept is not measured. */
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct subject subject = {.trace = NULL};
+    const char *path = arguments_text(arguments, DB);
+    if (!arguments_given(arguments, HOST)) {
+        error_set(why, NULL, 0, "mechanisms of a GPU have no runtime in this build");
+        return error_expect(why, "--host, for those of the CPU");
+    }
+    bool good = load(arguments, &subject, why);
+    struct store *store = good && path != NULL ? store_open(path, true, why) : NULL;
+    good = good && (path == NULL || store != NULL) && validate(arguments, &subject, store, why);
+    store_close(store);
+    subject_release(&subject);
+    return good;
+}
+
+static void print_mechanisms(FILE *out)
+{
+    fputs("mechanisms:\n", out);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        fprintf(out, "  %-15s", miniature_kinds[id].name);
+        table_wrap(miniature_kinds[id].what, 17, out);
+        fputc('\n', out);
+    }
+}
+
+const struct command command_validate = {
+    .name = "validate",
+    .operands = "PROFILE TRACE",
+    .least_operands = 2,
+    .most_operands = 2,
+    .summary = "run mechanisms for real, in miniature, beside what is predicted of them",
+    .example = "spillway validate --host here.yaml smollm2-135m",
+    .options = options,
+    .more = print_mechanisms,
+    .run = run,
+};

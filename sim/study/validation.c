@@ -1,0 +1,286 @@
+#include "study/validation.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the shape ---- */
+
+/* A few layers, so that each finds its caches cold as it would behind the others of a whole model;
+ * RetroInfer's selection and cache; and a warm-up in which a cache of three selections fills. */
+static const struct miniature standard = {
+    .layers = 4,
+    .selection = 0.1,
+    .capacity = 0.3,
+    .warmup = 16,
+    .steps = 4,
+};
+
+/* What attention on the CPU takes (hwprofiles/calibrate/host_attention.h). */
+enum { DIM_STEP = 32, MOST_DIM = 256, MOST_GROUP = 64 };
+
+static bool check_model(const struct model *model, struct error *why)
+{
+    uint32_t group = model->query_heads / model->kv_heads;
+    bool good = model->kv_lora == 0 && model->head_dim % DIM_STEP == 0 &&
+                model->head_dim <= MOST_DIM && group <= MOST_GROUP &&
+                model->query_heads % model->kv_heads == 0;
+    if (!good) {
+        error_set(why, NULL, 0, "a miniature of '%s': heads of %u numbers, %u to a KV head",
+                  model->name, model->head_dim, group);
+        return error_expect(why,
+                            "K and V of each head, a multiple of %d numbers, at most %d, and "
+                            "at most %d heads to a KV head",
+                            DIM_STEP, MOST_DIM, MOST_GROUP);
+    }
+    return true;
+}
+
+static bool check_trace(const struct trace *trace, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint32_t steps = standard.warmup + standard.steps;
+    if (header->unit_kind != TRACE_POSITIONS ||
+        (uint64_t)header->units * header->unit_tokens != header->context) {
+        error_set(why, trace_path(trace), 0, "its units are no ranges of tokens");
+        return error_expect(why, "a trace of positions, with whole units");
+    }
+    if (header->steps < steps || !header->has_queries) {
+        error_set(why, trace_path(trace), 0, "%u steps, %s queries", header->steps,
+                  header->has_queries ? "with" : "without");
+        return error_expect(why, "at least %u steps, with queries", steps);
+    }
+    return true;
+}
+
+bool validation_shape(const struct model *model, const struct trace *trace,
+                      const struct profile *profile, uint64_t context, struct miniature *out,
+                      struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    struct trust trust = {BASIS_MEASURED, false};
+    *out = standard;
+    if (!check_model(model, why) || !check_trace(trace, why) || !miniature_require(profile, why)) {
+        return false;
+    }
+    out->threads = (uint32_t)profile_value(profile, CURVE_HOST_CORES, 0, &trust);
+    uint64_t copies = (context + header->context - 1) / header->context;
+    uint64_t repeat = copies * header->unit_tokens;
+    out->kv_heads = model->kv_heads;
+    out->query_heads = model->query_heads;
+    out->head_dim = model->head_dim;
+    out->context = copies * header->context;
+    out->repeat = (uint32_t)repeat;
+    if (out->context * out->kv_heads > INT32_MAX) { /* rows are numbered within a layer */
+        error_set(why, NULL, 0, "a context of %llu tokens in miniature",
+                  (unsigned long long)context);
+        return error_expect(why, "at most %u", INT32_MAX / out->kv_heads);
+    }
+    return true;
+}
+
+char *validation_spec(const struct miniature *shape, const char *trace_path, double seconds,
+                      struct error *why)
+{
+    json_t *spec = json_pack(
+        "{s:s, s:f, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace", trace_path,
+        "seconds", seconds, "layers", (int)shape->layers, "kv_heads", (int)shape->kv_heads,
+        "query_heads", (int)shape->query_heads, "head_dim", (int)shape->head_dim, "repeat",
+        (int)shape->repeat, "selection", shape->selection, "capacity", shape->capacity, "warmup",
+        (int)shape->warmup, "steps", (int)shape->steps, "threads", (int)shape->threads);
+    char *text = spec != NULL ? json_dumps(spec, JSON_COMPACT) : NULL;
+    json_decref(spec);
+    if (text == NULL) {
+        error_set(why, trace_path, 0, "its name is no UTF-8, or memory is out");
+    }
+    return text;
+}
+
+/* ---- what the harness printed ---- */
+
+struct line {
+    const char *kind, *name; /* "mechanism", "lru" */
+    struct validation_figure figure;
+    json_int_t wanted, missed; /* of a mechanism */
+    double output_error;
+};
+
+static bool read_figure(json_t *object, struct validation_figure *out)
+{
+    int samples = 0;
+    bool good = json_unpack(object, "{s:F, s:F, s:F, s:i}", "median", &out->median, "p10",
+                            &out->p10, "p90", &out->p90, "samples", &samples) == 0;
+    out->samples = (uint32_t)samples;
+    return good && out->median > 0 && samples > 0;
+}
+
+static void add_link(const char *name, const struct validation_figure *figure,
+                     struct validation *out)
+{
+    if (strcmp(name, "whole") == 0) {
+        out->link.whole = figure->median;
+    } else if (strcmp(name, "rows") == 0) {
+        out->link.rows = figure->median;
+    }
+}
+
+/* What the harness counted must be what a replay counts. */
+static bool check_counts(const struct ledger *ledger, const char *name, json_int_t wanted,
+                         json_int_t missed, struct error *why)
+{
+    uint64_t all = 0, lost = 0;
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        all += ledger->rows[i].wanted;
+        lost += ledger->rows[i].missed;
+    }
+    if ((uint64_t)wanted != all || (uint64_t)missed != lost) {
+        error_set(why, NULL, 0, "'%s' missed %lld of %lld tokens", name, (long long)missed,
+                  (long long)wanted);
+        return error_expect(why, "%llu of %llu, as replayed", (unsigned long long)lost,
+                            (unsigned long long)all);
+    }
+    return true;
+}
+
+static bool predict(const struct validation *validation, enum miniature_id id,
+                    const struct trace *trace, const struct profile *profile, json_int_t wanted,
+                    json_int_t missed, double *ns, struct error *why)
+{
+    struct ledger ledger;
+    bool good =
+        miniature_replay(&validation->shape, id, trace, &ledger, why) &&
+        check_counts(&ledger, miniature_kinds[id].name, wanted, missed, why) &&
+        miniature_predict(&validation->shape, id, profile, &validation->link, &ledger, ns, why);
+    ledger_release(&ledger);
+    return good;
+}
+
+static int find_mechanism(const char *name)
+{
+    int id = 0;
+    while (id < MINIATURE_COUNT && strcmp(miniature_kinds[id].name, name) != 0) {
+        id++;
+    }
+    return id;
+}
+
+static bool read_mechanism(json_t *object, const char *name, const struct trace *trace,
+                           const struct profile *profile, struct validation *out, struct error *why)
+{
+    json_int_t wanted, missed;
+    int id = find_mechanism(name);
+    if (id == MINIATURE_COUNT || out->link.whole == 0 || out->link.rows == 0) {
+        return error_set(why, NULL, 0, "the harness speaks of '%s' before its time", name);
+    }
+    struct validation_row *row = &out->rows[id];
+    if (!read_figure(object, &row->measured) ||
+        json_unpack(object, "{s:I, s:I, s:F}", "wanted", &wanted, "missed", &missed, "worst",
+                    &row->output_error) != 0) {
+        return error_set(why, NULL, 0, "the harness says too little of '%s'", name);
+    }
+    return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, &row->predicted,
+                   why);
+}
+
+static bool read_line(const char *text, size_t length, const struct trace *trace,
+                      const struct profile *profile, struct validation *out, struct error *why)
+{
+    const char *name;
+    struct validation_figure figure;
+    json_t *object = json_loadb(text, length, 0, NULL);
+    bool good = true;
+    if (json_unpack(object, "{s:s}", "link", &name) == 0 && read_figure(object, &figure)) {
+        add_link(name, &figure, out);
+    } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
+        good = read_mechanism(object, name, trace, profile, out, why);
+    } else {
+        good = error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80,
+                         text);
+        error_expect(why, "lines of JSON: a harness and a program of the same version");
+    }
+    json_decref(object);
+    return good;
+}
+
+static bool read_lines(const char *lines, const struct trace *trace, const struct profile *profile,
+                       struct validation *out, struct error *why)
+{
+    bool good = true;
+    while (good && *lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        good = read_line(lines, length, trace, profile, out, why);
+        lines += length + (lines[length] == '\n');
+    }
+    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
+        good = out->rows[id].measured.samples > 0 ||
+               error_set(why, NULL, 0, "the harness did not run '%s'", miniature_kinds[id].name);
+    }
+    return good;
+}
+
+/* ---- judging ---- */
+
+static void rank(struct validation *out)
+{
+    for (int i = 0; i < MINIATURE_COUNT; i++) {
+        struct validation_row *row = &out->rows[i];
+        row->predicted_rank = row->measured_rank = 1;
+        for (int j = 0; j < MINIATURE_COUNT; j++) {
+            row->predicted_rank += out->rows[j].predicted < row->predicted;
+            row->measured_rank += out->rows[j].measured.median < row->measured.median;
+        }
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double values[MINIATURE_COUNT])
+{
+    qsort(values, MINIATURE_COUNT, sizeof *values, compare);
+    return (values[(MINIATURE_COUNT - 1) / 2] + values[MINIATURE_COUNT / 2]) / 2;
+}
+
+const char *const validation_verdicts[] = {
+    [VALIDATION_MET] = "met", [VALIDATION_NOISE] = "noise", [VALIDATION_MISSED] = "missed"};
+
+/* `gate` becomes what is asked for, or twice the spread where that is more. */
+static enum validation_verdict judge_error(double error, double asked, double spread, double *gate)
+{
+    *gate = fmax(asked, 2 * spread);
+    return fabs(error) <= asked   ? VALIDATION_MET
+           : fabs(error) <= *gate ? VALIDATION_NOISE
+                                  : VALIDATION_MISSED;
+}
+
+static void judge(struct validation *out)
+{
+    double errors[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
+    for (int i = 0; i < MINIATURE_COUNT; i++) {
+        struct validation_row *row = &out->rows[i];
+        row->error = row->predicted / row->measured.median - 1;
+        errors[i] = fabs(row->error);
+        spreads[i] = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
+        row->verdict = judge_error(row->error, VALIDATION_GATE, spreads[i], &row->gate);
+    }
+    out->median_error = median(errors);
+    out->median_verdict =
+        judge_error(out->median_error, VALIDATION_MEDIAN_GATE, median(spreads), &out->median_gate);
+    rank(out);
+}
+
+bool validation_judge(const struct miniature *shape, const struct trace *trace,
+                      const struct profile *profile, const char *lines, struct validation *out,
+                      struct error *why)
+{
+    *out = (struct validation){.shape = *shape};
+    if (!read_lines(lines, trace, profile, out, why)) {
+        return false;
+    }
+    judge(out);
+    return true;
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# The way of a profile: measured here, used by a simulation, and validated by what runs here. What
+# it says of speed depends on the machine and is not looked at.
+set -u
+cd "$(dirname "$0")/../.."
+program=$(realpath "${PROGRAM:-build/spillway}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+number=0
+
+check() { # NAME COMMAND...
+    number=$((number + 1))
+    if "${@:2}" >"$scratch/out" 2>&1; then
+        echo "ok $number - $1"
+    else
+        sed 's/^/# /' "$scratch/out"
+        echo "not ok $number - $1"
+        failed=1
+    fi
+}
+query() {
+    python3 - "$scratch/v.db" "$1" <<'PYTHON'
+import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
+PYTHON
+}
+stored() { # every mechanism once, timed, its outputs right, every rank given once
+    mechanisms=$(grep -c '^MINIATURE(' sim/decode/miniature.def)
+    [ "$(query 'SELECT COUNT(*) FROM validations')" = "$mechanisms" ] &&
+        [ "$(query 'SELECT COUNT(*) FROM validations WHERE measured_us > 0 AND predicted_us > 0
+            AND p10_us <= measured_us AND measured_us <= p90_us AND output_error < 1e-5
+            AND length(verdict) > 0')" = "$mechanisms" ] &&
+        [ "$(query 'SELECT COUNT(DISTINCT measured_rank) FROM validations')" = "$mechanisms" ]
+}
+
+failed=0
+echo 1..4
+check host_is_measured_into_a_profile \
+    "$program" calibrate --host --quick -o "$scratch/here.yaml"
+check simulations_use_the_profile \
+    "$program" simulate --set model=smollm2-135m --set system=retroinfer --set context=3840 \
+    --set hardware="$scratch/here.yaml"
+check mechanisms_run_beside_their_predictions \
+    "$program" validate --host --quick --model smollm2-135m --context 3840 \
+    "$scratch/here.yaml" traces/smollm2-135m.swt --db "$scratch/v.db"
+check what_ran_is_kept_and_right stored
+exit $failed
