@@ -162,8 +162,9 @@ $(HARNESS)-cuda: $(OUT)/hwprofiles/calibrate/main.o \
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 
 # The tests of the kernels where a GPU is.
-$(HARNESS)-test-kernels: $(KERNEL_TESTS:%.cu=$(OUT)/%.cu.o) \
-                         $(OUT)/hwprofiles/calibrate/device.cu.o $(MEASURE) $(LIBRARY)
+$(HARNESS)-test-kernels: $(KERNEL_TESTS:%.cu=$(OUT)/%.cu.o) $(OUT)/tests/kernels/gpu/test_products.cu.o \
+                         $(DEVICES:%.cu=$(OUT)/%.cu.o) \
+                         $(MEASURE) $(LIBRARY)
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 
 $(LIBRARY): $(SOURCES:%.c=$(OUT)/%.o)

@@ -1,4 +1,5 @@
 // What is measured of the GPU and its link.
+#include "calibrate/kernel_bench.h"
 #include "calibrate/link_groups.h"
 
 const struct group gpu_groups[] = {
@@ -10,5 +11,9 @@ const struct group gpu_groups[] = {
     {"link-loads", "loads and stores of pinned memory by SMs", 0.10, link_loads},
     {"link-sharing", "copies and kernels side by side", 0.06, link_sharing},
     {"link-stores", "CPU stores into GPU memory", 0.03, link_stores},
+    {"attention", "decode attention by batch, heads, length and type", 0.15, attention_speed},
+    {"products", "matrix products by rows, the models' projections", 0.18, product_speed},
+    {"selection", "top-k, scores, labels, merging", 0.10, selection_speed},
+    {"layer", "norms, positions, K and V from activations", 0.05, layer_speed},
     {nullptr, nullptr, 0, nullptr},
 };
