@@ -5,7 +5,7 @@
 grouped AS (
   SELECT ok.*, COALESCE(variant.text, '') AS variant,
          MIN(ok.id) OVER (PARTITION BY COALESCE(variant.text, '')) AS first_id
-  FROM ok LEFT JOIN variant USING (id)
+  FROM ok LEFT JOIN variant USING (id) WHERE step_us > 0
 ),
 bar AS (
   SELECT *, row_number() OVER (ORDER BY first_id, id)

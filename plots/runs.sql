@@ -1,11 +1,12 @@
--- What pictures of runs begin with: those that have a time, and what tells them apart.
+-- What pictures of runs begin with: those that have a time, or served requests, and what tells them
+-- apart.
 --
 -- A key of the scenario is told when runs differ in it; a mechanism, when runs of one system do.
 -- Each KIND.sql goes on with more tables and a SELECT, whose rows are what KIND.gp reads:
 --   kind   what the row is
 --   y, a, b, c   numbers
 --   text, name   texts
-, timed AS (SELECT rowid AS id, * FROM runs WHERE status = 'ok' AND step_us > 0),
+, timed AS (SELECT rowid AS id, * FROM runs WHERE status = 'ok' AND (step_us > 0 OR requests > 0)),
 -- Keys as --only names them: those of the scenario, a profile or policy by its own.
 keyed(id, key, value) AS (
   SELECT timed.id,

@@ -5,7 +5,7 @@
   FROM leaf JOIN told USING (path) GROUP BY path
 ),
 axis(path, numbers, name, unit) AS (
-  SELECT path, numbers, replace(replace(substr(path, 3), 'mechanisms.', ''), '.extends', ''),
+  SELECT path, numbers, replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''),
          ltrim((SELECT MIN(value) FROM leaf WHERE leaf.path = swept.path), '0123456789.e+- ')
   FROM swept ORDER BY rank, numbers DESC, path LIMIT 1
 ),

@@ -38,6 +38,8 @@ static const struct {
      "hit ratio by system, over budget or context where runs sweep one"},
     {"reuse", "runs", "runs with policy qsac", "line", 16,
      "reuse against attention mass, along the thresholds of qsac"},
+    {"requests", "runs", "runs of a server (with a workload and a clock)", "line", 12,
+     "how long requests wait for their first token, and for each next one: their distribution"},
     {"curves", "points", "miss curves (of 'curve --db')", "line", 24,
      "hit ratio over the size of the cache, a line a policy"},
     {"spread", "points", "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,

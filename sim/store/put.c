@@ -125,6 +125,29 @@ static void bind_step(sqlite3_stmt *statement, const struct result *result, uint
     sqlite3_bind_int64(statement, 5, step->h2d_bytes);
 }
 
+static void bind_ms(sqlite3_stmt *statement, int at, int64_t ns)
+{
+    bind_number(statement, at, ns < 0 ? NAN : (double)ns / 1e6);
+}
+
+static void bind_request(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_request *request = &result->requests[index];
+    const int64_t numbers[] = {index,
+                               request->prompt,
+                               request->output,
+                               (int64_t)request->gpu_tokens,
+                               (int64_t)request->host_tokens,
+                               request->preemptions};
+    for (int i = 0; i < 6; i++) {
+        sqlite3_bind_int64(statement, 2 + i, numbers[i]);
+    }
+    bind_ms(statement, 8, request->arrived_ns);
+    bind_ms(statement, 9, request->scheduled_ns);
+    bind_ms(statement, 10, request->first_token_ns);
+    bind_ms(statement, 11, request->end_ns);
+}
+
 static bool put_rows(struct store *store, const struct result *result, const char *sql,
                      uint32_t count, bind_row bind, struct error *why)
 {
@@ -154,7 +177,9 @@ static bool put_all(struct store *store, const struct result *result, struct err
                       put_rows(store, result, "INSERT INTO layers VALUES (?,?,?,?,?)",
                                result->layer_count, bind_layer, why) &&
                       put_rows(store, result, "INSERT INTO steps VALUES (?,?,?,?,?)",
-                               result->step_count, bind_step, why));
+                               result->step_count, bind_step, why) &&
+                      put_rows(store, result, "INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                               result->request_count, bind_request, why));
 }
 
 bool store_put(struct store *store, const struct result *result, struct error *why)

@@ -28,6 +28,7 @@ void result_release(struct result *result)
     }
     free(result->layers);
     free(result->steps);
+    free(result->requests);
     free(result->names);
     result_init(result);
 }

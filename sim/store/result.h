@@ -68,6 +68,13 @@ struct result_step {
     int64_t h2d_bytes;
 };
 
+/* A request of a server's workload; times since the first arrival, negative: never. */
+struct result_request {
+    uint32_t prompt, output, preemptions;
+    uint64_t gpu_tokens, host_tokens; /* of the prompt, found there */
+    int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
+};
+
 struct result {
     struct cell cells[COLUMN_COUNT];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
@@ -79,6 +86,8 @@ struct result {
     struct result_layer *layers; /* owned */
     struct result_step *steps;   /* owned */
     uint32_t layer_count, step_count;
+    struct result_request *requests; /* owned; none when it was read back */
+    uint32_t request_count;
     /* Hashes of what went in, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[4096]; /* canonical text of the resolved scenario, for reproduction */

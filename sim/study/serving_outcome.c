@@ -172,6 +172,30 @@ static void write_rates(const struct setup *setup, const struct tokens *tokens,
     }
 }
 
+static bool write_requests(const struct requests *requests, const struct served *all,
+                           struct result *result, struct error *why)
+{
+    result->requests = array_zeroed(requests->count, sizeof *result->requests, why);
+    if (result->requests == NULL) {
+        return false;
+    }
+    result->request_count = (uint32_t)requests->count;
+    for (size_t i = 0; i < requests->count; i++) {
+        result->requests[i] = (struct result_request){
+            .prompt = requests->all[i].prompt,
+            .output = requests->all[i].output,
+            .preemptions = all[i].preemptions,
+            .gpu_tokens = all[i].match.gpu_tokens,
+            .host_tokens = all[i].match.host_tokens,
+            .arrived_ns = all[i].arrived_ns,
+            .scheduled_ns = all[i].scheduled_ns,
+            .first_token_ns = all[i].first_token_ns,
+            .end_ns = all[i].end_ns,
+        };
+    }
+    return true;
+}
+
 bool serving_write_times(const struct setup *setup, const struct requests *requests,
                          const struct served *served, const struct serving_totals *totals,
                          struct result *result, struct error *why)
@@ -196,6 +220,7 @@ bool serving_write_times(const struct setup *setup, const struct requests *reque
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
     result_integer(result, COLUMN_EXTRAPOLATED, totals->trust.extrapolated);
     note_too_long(tokens.too_long, result);
-    return result_text(result, COLUMN_BASIS, basis_name(totals->trust.basis), why) &&
+    return write_requests(requests, served, result, why) &&
+           result_text(result, COLUMN_BASIS, basis_name(totals->trust.basis), why) &&
            result_text(result, COLUMN_STATUS, "ok", why);
 }

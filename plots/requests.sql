@@ -1,0 +1,29 @@
+-- How requests fare: the share of them whose time to first token (panel 1), or per output token behind
+-- it (panel 2), is at most so many milliseconds. A line is a run; two hundred points are enough for it.
+, variant(id, text) AS (
+  SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
+),
+time(id, panel, ms) AS (
+  SELECT ok.id, 1, first_token_ms - arrived_ms FROM ok JOIN requests ON requests.run = ok.run
+  WHERE first_token_ms IS NOT NULL
+  UNION ALL
+  SELECT ok.id, 2, (end_ms - first_token_ms) / (output - 1) FROM ok JOIN requests ON requests.run = ok.run
+  WHERE end_ms IS NOT NULL AND output > 1
+),
+ranked(id, panel, ms, rank, count) AS (
+  SELECT id, panel, ms, row_number() OVER (PARTITION BY id, panel ORDER BY ms),
+         COUNT(*) OVER (PARTITION BY id, panel)
+  FROM time
+),
+point(id, panel, ms, percent) AS (
+  SELECT id, panel, ms, 100.0 * rank / count FROM ranked
+  WHERE rank = 1 OR rank = count OR rank * 200 / count > (rank - 1) * 200 / count
+),
+line(id, series, place) AS (
+  SELECT id, system || COALESCE(', ' || variant.text, ''), row_number() OVER (ORDER BY id)
+  FROM ok LEFT JOIN variant USING (id) WHERE id IN (SELECT id FROM point)
+)
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
+UNION ALL SELECT * FROM (
+  SELECT 'point', place, ms, percent, panel, series, '' FROM point JOIN line USING (id) ORDER BY place, panel, percent);
