@@ -62,10 +62,6 @@ static inline uint32_t pair_place(uint32_t index, uint32_t lanes)
 
 #define ATTEND attend_portable
 #define LANES 4
-#define INDICES                                                                                    \
-    {                                                                                              \
-        0, 1, 2, 3                                                                                 \
-    }
 #define TARGET __attribute__((CONTRACTED))
 #include "calibrate/host_attention_kernel.h"
 
@@ -73,19 +69,11 @@ static inline uint32_t pair_place(uint32_t index, uint32_t lanes)
 
 #define ATTEND attend_avx2
 #define LANES 8
-#define INDICES                                                                                    \
-    {                                                                                              \
-        0, 1, 2, 3, 4, 5, 6, 7                                                                     \
-    }
 #define TARGET __attribute__((CONTRACTED, target("avx2,fma")))
 #include "calibrate/host_attention_kernel.h"
 
 #define ATTEND attend_avx512
 #define LANES 16
-#define INDICES                                                                                    \
-    {                                                                                              \
-        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15                                       \
-    }
 #define TARGET __attribute__((CONTRACTED, target("avx512f,avx512bw,avx512vl,avx2,fma")))
 #include "calibrate/host_attention_kernel.h"
 

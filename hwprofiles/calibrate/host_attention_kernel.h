@@ -2,7 +2,6 @@
  *
  *   ATTEND   name of the function that is made
  *   LANES    floats of a vector
- *   INDICES  0 ... LANES - 1
  *   TARGET   attribute that lets the compiler use such vectors
  *
  * and undefined at the end. Within a block of rows a tile of queries passes over keys, then over
@@ -48,31 +47,32 @@ KERNEL lanes LOCAL(larger)(lanes a, lanes b)
     return (lanes)(((whole)a & larger) | ((whole)b & ~larger));
 }
 
-/* Clang, which fuzzes but does not measure, has no shuffle by a variable. */
 KERNEL float LOCAL(sum)(lanes value)
 {
-    const whole indices = INDICES;
+    float parts[LANES];
+    memcpy(parts, &value, sizeof parts);
 #pragma GCC unroll 4
-    for (int32_t step = LANES / 2; step > 0; step /= 2) {
-#ifdef __clang__
-        for (int32_t lane = 0; lane < step; lane++) {
-            value[lane] += value[indices[lane] + step];
+    for (uint32_t half = LANES / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+        for (uint32_t i = 0; i < half; i++) {
+            parts[i] += parts[i + half];
         }
-#else
-        value += __builtin_shuffle(value, indices ^ step);
-#endif
     }
-    return value[0];
+    return parts[0];
 }
 
 KERNEL float LOCAL(most)(lanes value)
 {
-    const whole indices = INDICES;
+    float parts[LANES];
+    memcpy(parts, &value, sizeof parts);
 #pragma GCC unroll 4
-    for (int32_t step = LANES / 2; step > 0; step /= 2) {
-        value = LOCAL(larger)(value, __builtin_shuffle(value, indices ^ step));
+    for (uint32_t half = LANES / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+        for (uint32_t i = 0; i < half; i++) {
+            parts[i] = parts[i] > parts[i + half] ? parts[i] : parts[i + half];
+        }
     }
-    return value[0];
+    return parts[0];
 }
 
 /* 2^x for x <= 0, and 0 for what is below 2^-126: a series in what is left after rounding, within
@@ -223,5 +223,4 @@ static TARGET void ATTEND(const struct attention_shape *shape, const struct atte
 #undef GLUE
 #undef ATTEND
 #undef LANES
-#undef INDICES
 #undef TARGET
