@@ -36,8 +36,9 @@ static struct summary sum_up(const struct finding *finding)
         summary.most = point->samples > summary.most ? point->samples : summary.most;
         summary.unsettled += !point->precise && point->samples > 1;
         summary.stray += point->stray;
-        summary.drift =
-            fabs(point->drift - 1) > fabs(summary.drift) ? point->drift - 1 : summary.drift;
+        if (point->drift > 0 && fabs(point->drift - 1) > fabs(summary.drift)) {
+            summary.drift = point->drift - 1;
+        }
         if (point->median > 0) {
             summary.low = fmin(summary.low, point->p10 / point->median);
             summary.high = fmax(summary.high, point->p90 / point->median);

@@ -68,11 +68,16 @@ bool finding_is_curve(const struct finding *finding)
     return find_curve(finding->name) != NULL;
 }
 
+void findings_cut(struct findings *findings, uint32_t count)
+{
+    while (findings->count > count) {
+        observed_release(&findings->all[--findings->count]);
+    }
+}
+
 void findings_release(struct findings *findings)
 {
-    for (uint32_t i = 0; i < findings->count; i++) {
-        observed_release(&findings->all[i]);
-    }
+    findings_cut(findings, 0);
     free(findings->all);
     *findings = (struct findings){.all = NULL};
 }

@@ -36,6 +36,9 @@ bool finding_is_curve(const struct finding *finding);
 /* Say how a figure was measured, or why it is absent. The finding is there already or is made. */
 bool findings_note(struct findings *findings, const char *name, const char *note,
                    struct error *why);
+
+/* Forget all but the first `count`. */
+void findings_cut(struct findings *findings, uint32_t count);
 void findings_release(struct findings *findings);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 #include "calibrate/profile_write.h"
 
+#include "base/array.h"
 #include "base/text.h"
 #include "calibrate/curve_write.h"
 #include "hardware/measured.h"
@@ -38,6 +39,31 @@ static void write_finding(const struct finding *finding, FILE *out)
     }
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    const struct finding *const *left = a, *const *right = b;
+    return strcmp((*left)->name, (*right)->name);
+}
+
+/* By name, whatever the order in which they were found. */
+static bool write_observed(const struct findings *findings, FILE *out, struct error *why)
+{
+    const struct finding **order = array_zeroed(findings->count, sizeof(struct finding *), why);
+    if (order == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
+        order[i] = &findings->all[i];
+    }
+    qsort(order, findings->count, sizeof *order, compare_names);
+    fputs(findings->count > 0 ? "observed:\n" : "observed: {}\n", out);
+    for (uint32_t i = 0; i < findings->count; i++) {
+        write_finding(order[i], out);
+    }
+    free(order);
+    return true;
+}
+
 static char *observed_text(const struct findings *findings, struct error *why)
 {
     char *text = NULL;
@@ -47,14 +73,13 @@ static char *observed_text(const struct findings *findings, struct error *why)
         error_set(why, NULL, 0, "out of memory");
         return NULL;
     }
-    fputs(findings->count > 0 ? "observed:\n" : "observed: {}\n", out);
-    for (uint32_t i = 0; i < findings->count; i++) {
-        write_finding(&findings->all[i], out);
+    bool ok = write_observed(findings, out, why);
+    if (fclose(out) != 0 && ok) {
+        ok = error_set(why, NULL, 0, "out of memory");
     }
-    if (fclose(out) != 0) {
+    if (!ok) {
         free(text);
-        error_set(why, NULL, 0, "out of memory");
-        return NULL;
+        text = NULL;
     }
     return text;
 }

@@ -70,17 +70,6 @@ static bool check_place(const char *path, const struct names *names, struct erro
     return true;
 }
 
-static bool save(const struct calibration *calibration, const struct names *names,
-                 struct error *why)
-{
-    bool ok = write_whole(calibration, names->fresh, why) &&
-              (rename(names->fresh, names->part) == 0 || write_error(names->part, why));
-    if (!ok) {
-        unlink(names->fresh);
-    }
-    return ok;
-}
-
 /* Does what was written say what a simulation can use? */
 static bool check_loads(char *path, struct error *why)
 {
@@ -91,6 +80,17 @@ static bool check_loads(char *path, struct error *why)
     }
     profile_release(&profile);
     return true;
+}
+
+static bool save(const struct calibration *calibration, const struct names *names,
+                 struct error *why)
+{
+    bool ok = write_whole(calibration, names->fresh, why) && check_loads(names->fresh, why) &&
+              (rename(names->fresh, names->part) == 0 || write_error(names->part, why));
+    if (!ok) {
+        unlink(names->fresh);
+    }
+    return ok;
 }
 
 /* ---- what an earlier session left ---- */
@@ -162,29 +162,57 @@ static bool resume(const struct session *session, const struct names *names,
 
 /* ---- measuring ---- */
 
-static bool measure_groups(const struct session *session, const struct names *names,
-                           struct calibration *calibration, struct error *why)
+static uint32_t count_groups(const struct session *session)
 {
     uint32_t count = 0;
     while (session->groups[count] != NULL) {
         count++;
     }
+    return count;
+}
+
+/* Nothing of a group that failed is kept. */
+static bool measure_group(const struct session *session, const struct group *group,
+                          struct calibration *calibration, struct error *why)
+{
+    struct effort effort = *session->effort;
+    effort.seconds = session->seconds * group->share;
+    uint32_t before = calibration->findings.count;
+    if (!group->run(&effort, session->seed, &calibration->findings, why)) {
+        findings_cut(&calibration->findings, before);
+        return false;
+    }
+    provenance_add(&calibration->provenance, FACT_GROUPS, group->name);
+    return true;
+}
+
+/* A group that fails takes no other with it; an interrupt ends all. */
+static bool measure_groups(const struct session *session, const struct names *names,
+                           struct calibration *calibration, struct error *why)
+{
+    uint32_t count = count_groups(session), failed = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct group *group = session->groups[i];
-        struct effort effort = *session->effort;
-        effort.seconds = session->seconds * group->share;
+        char text[2048];
         if (provenance_has(&calibration->provenance, FACT_GROUPS, group->name)) {
             continue;
         }
         fprintf(session->log, "%u/%u %s: %s\n", i + 1, count, group->name, group->what);
         fflush(session->log);
-        if (!group->run(&effort, session->seed, &calibration->findings, why)) {
+        if (!measure_group(session, group, calibration, why)) {
+            if (measure_interrupted != 0) {
+                return false;
+            }
+            error_format(why, text, sizeof text);
+            fprintf(session->log, "%s failed: %s\n", group->name, text);
+            failed++;
+        } else if (!save(calibration, names, why)) {
             return false;
         }
-        provenance_add(&calibration->provenance, FACT_GROUPS, group->name);
-        if (!save(calibration, names, why)) {
-            return false;
-        }
+    }
+    if (failed > 0) {
+        error_set(why, NULL, 0, "%u of %u groups failed", failed, count);
+        return error_expect(why, "the same command again, which measures these alone");
     }
     return true;
 }
@@ -229,15 +257,14 @@ static bool finish(const struct session *session, const struct names *names,
 {
     state_unmeasured(calibration);
     return machine_describe(session->machine, FACT_CLOCKS_END, &calibration->provenance, why) &&
-           save(calibration, names, why) && check_loads(names->part, why) &&
+           save(calibration, names, why) &&
            (rename(names->part, session->path) == 0 || write_error(session->path, why));
 }
 
 bool session_run(const struct session *session, struct calibration *calibration, struct error *why)
 {
     struct names names;
-    bool ok = names_init(session->path, &names, why) &&
-              check_place(session->path, &names, why) &&
+    bool ok = names_init(session->path, &names, why) && check_place(session->path, &names, why) &&
               resume(session, &names, calibration, why) &&
               measure_groups(session, &names, calibration, why) &&
               finish(session, &names, calibration, why);

@@ -1,11 +1,11 @@
 /* A measurement that may be cut at any moment and goes on where it was.
  *
  * After each group all that was found so far is written beside the profile, as PROFILE.part, in the
- * profile's own format: written under another name, flushed to the disk, then renamed, so that what
- * stands there is always whole. The next session for the same profile takes it up if it is of the
- * same machine, measured in the same way, and measures the groups that are missing. When all are
- * there, the part is loaded as a simulation would load it, and only then takes the profile's name:
- * until then, an older profile of that name stays.
+ * profile's own format: under another name, flushed to the disk, loaded as a simulation would load
+ * it, then renamed, so that what stands there is always whole and of use. The next session for the
+ * same profile takes it up if it is of the same machine, measured in the same way, and measures the
+ * groups that are missing. When all are there, the part takes the profile's name: until then, an
+ * older profile of that name stays.
  */
 #ifndef CALIBRATE_SESSION_H
 #define CALIBRATE_SESSION_H

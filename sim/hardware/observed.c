@@ -300,6 +300,9 @@ bool finding_put(struct finding *finding, const struct found_point *point, struc
                 (finding->count - at) * sizeof *point);
         finding->count++;
     }
-    finding->points[at] = *point;
+    struct found_point *placed = &finding->points[at];
+    *placed = *point;
+    placed->p10 = fmin(point->median, fmin(point->p10, point->p90));
+    placed->p90 = fmax(point->median, fmax(point->p10, point->p90));
     return true;
 }

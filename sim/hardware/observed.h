@@ -30,7 +30,7 @@ struct found_point {
     double median, p10, p90;
     uint32_t samples;
     bool precise;   /* the median's interval got as narrow as asked for */
-    double drift;   /* later half's median over the earlier's: clocks, neighbours; 1: none */
+    double drift;   /* later half's median over the earlier's: clocks, neighbours; 0: not known */
     uint32_t stray; /* samples three quartile distances or more outside the quartiles */
 };
 
@@ -48,7 +48,8 @@ struct finding {
 bool observed_read(const struct node *node, struct finding *out, struct error *why);
 void observed_release(struct finding *finding);
 
-/* Add a point, in its place; one of the same size is replaced. */
+/* Add a point, in its place; one of the same size is replaced. p10 and p90, which may have been
+ * computed apart from the median, are put around it. */
 bool finding_put(struct finding *finding, const struct found_point *point, struct error *why);
 
 enum { OBSERVED_FIGURE = 32 };
