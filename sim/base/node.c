@@ -262,6 +262,20 @@ bool node_put(struct node *root, const char *path, const struct node *value, str
     return copy != NULL && place(root, path, copy, why);
 }
 
+void node_remove(struct node *map, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < map->count; i++) {
+        struct node *child = map->children[i];
+        if (child->key != NULL && strcmp(child->key, key) == 0) {
+            node_destroy(child);
+        } else {
+            map->children[kept++] = child;
+        }
+    }
+    map->count = kept;
+}
+
 bool node_merge(struct node *base, const struct node *over, struct error *why)
 {
     if (base->kind == NODE_MAP && over->kind == NODE_NULL) {

@@ -52,6 +52,9 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
 /* The same with a copy of `value`, which keeps its marks. */
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why);
 
+/* Take a child of a map away, where there is one. */
+void node_remove(struct node *map, const char *key);
+
 /* Lay `over` on `base`, in place: maps merge key by key, everything else replaces, but
  * nothing laid on a map leaves the map. `over` is copied and stays the caller's. */
 bool node_merge(struct node *base, const struct node *over, struct error *why);

@@ -135,7 +135,7 @@ static struct ledger_row task_row(const struct replay_plan *plan, const uint64_t
                                   uint32_t heads)
 {
     struct ledger_row row = {0};
-    uint64_t each = cpu_heads_each((uint64_t)heads * plan->batch, plan->cpu_threads);
+    uint64_t each = cpu_heads_each(heads * replay_all_sequences(plan), plan->cpu_threads);
     cpu_heads_pad(kept, heads, each, &row.for_cpu_padded, &row.for_cpu_worst);
     return row;
 }

@@ -41,11 +41,11 @@ struct kernel cost_read(const struct setup *setup, double bytes)
     return kernel;
 }
 
-struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas)
+struct kernel cost_cta_copy(const struct setup *setup, double bytes, double even, double ctas)
 {
     struct trust trust = {BASIS_MEASURED, false};
     double alone = profile_value(&setup->profile, CURVE_GPU_CTA_BANDWIDTH, 0, &trust);
-    return bounded(cost_read(setup, 2 * bytes), bytes * 1e9 / (alone * ctas), trust);
+    return bounded(cost_read(setup, 2 * bytes), even * 1e9 / (alone * ctas), trust);
 }
 
 struct kernel cost_topk(const struct setup *setup, double elements)

@@ -31,8 +31,8 @@ struct kernel kernel_at_least(const struct setup *setup, struct kernel kernel, u
 struct kernel cost_read(const struct setup *setup, double bytes);
 
 /* A copy inside HBM of `bytes` by `ctas` CTAs, each bound by latency; all of them by the bandwidth
- * (read and written). */
-struct kernel cost_cta_copy(const struct setup *setup, double bytes, double ctas);
+ * (read and written). `even` is what they would copy if each had as much as the one with most. */
+struct kernel cost_cta_copy(const struct setup *setup, double bytes, double even, double ctas);
 
 /* A matrix product over `rows` rows that moves `bytes` in HBM: of the model's weights, or in the
  * type that is said. */
@@ -46,7 +46,7 @@ struct kernel cost_product_as(const struct setup *setup, double flops, double ro
 struct kernel cost_topk(const struct setup *setup, double elements);
 
 /* The model's operators of one stage of `layer` (layer_count: the edge), for `batch` sequences that
- * attend to `attended` tokens each, as `kernels` kernels. */
+ * attend to `attended` tokens in all, as `kernels` kernels. */
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                          uint64_t batch, uint64_t attended, uint64_t kernels);
 

@@ -68,8 +68,11 @@ static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_
 
 static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    double bytes = (double)pipe->plan->entries * retrieval_entry_bytes(pipe->setup) *
-                   pipe_row(pipe, layer)->offloaded_heads;
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += (double)pipe->plan->cohorts[i].sizes.entries *
+                 retrieval_entry_bytes(pipe->setup) * pipe_part(pipe, i, layer)->offloaded_heads;
+    }
     engine_task_id freed = layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected;
     return put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
 }
@@ -85,17 +88,38 @@ bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
             (!fetch_is_asked(pipe, layer + 1) || put_index(pipe, layer + 1, why)));
 }
 
-/* (sequence, head) pairs that score their entries: labels are compared before, so that with them
- * only those that fetch do. */
-static uint32_t asking_pairs(const struct pipe *pipe, const struct ledger_row *row)
+/* (sequence, head) pairs of a cohort that score their entries: labels are compared before, so that
+ * with them only those that fetch do. */
+static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
+    const struct ledger_row *row = pipe_part(pipe, cohort, layer);
     return pipe->mechanisms->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
+}
+
+static double asked_entries(const struct pipe *pipe, uint32_t layer)
+{
+    double entries = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        entries +=
+            (double)pipe->plan->cohorts[i].sizes.entries * asking_pairs(pipe, i, layer);
+    }
+    return entries;
+}
+
+/* What was selected of them, as indices. */
+static double index_bytes(const struct pipe *pipe, uint32_t layer)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += INDEX_BYTES * (double)pipe->plan->cohorts[i].sizes.selected_tokens /
+                 (double)pipe->mechanisms->retrieval_tokens * asking_pairs(pipe, i, layer);
+    }
+    return bytes;
 }
 
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    const struct ledger_row *row = pipe_row(pipe, layer);
     pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* asked for when this layer has begun */
     if (pipe->at[layer].filled != ENGINE_NONE &&
         !work_put_event(pipe, PART_LINK, pipe->at[layer].filled, why)) {
@@ -104,9 +128,8 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
     if (!setup_retrieves(pipe->setup)) {
         return true;
     }
-    uint64_t pairs = asking_pairs(pipe, row);
     struct kernel kernel = kernel_then(retrieval_query_cost(pipe->setup),
-                                       retrieval_cost(pipe->setup, pipe->plan, pairs));
+                                       retrieval_cost(pipe->setup, asked_entries(pipe, layer)));
     return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels,
                            pipe->at[layer].indexed, &pipe->at[layer].selected, why);
 }
@@ -132,8 +155,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         work.resource = PIPE_D2H;
         work.route = ROUTE_COPY_OUT;
         work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-        work.bytes = INDEX_BYTES * (double)pipe->plan->selected_tokens /
-                     (double)m->retrieval_tokens * asking_pairs(pipe, pipe_row(pipe, layer));
+        work.bytes = index_bytes(pipe, layer);
         work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
         pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     }
@@ -157,19 +179,33 @@ bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Attention over the summaries of entries that were not selected, beside the CPU's lookup. */
 bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    if (pipe->plan->estimated_entries == 0) {
-        return true;
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += (double)pipe->plan->cohorts[i].sizes.estimated_entries * pipe->head_bytes *
+                 pipe_part(pipe, i, layer)->offloaded_heads;
     }
-    double bytes = (double)pipe->plan->estimated_entries * pipe->head_bytes *
-                   pipe_row(pipe, layer)->offloaded_heads;
-    return work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
+    return bytes == 0 ||
+           work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
                            why);
 }
 
-bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t units,
-                       enum curve_id unit_cost, engine_task_id after, engine_task_id *out,
-                       struct error *why)
+static double looked_up_units(const struct ledger_row *row)
 {
+    return (double)row->lookups;
+}
+
+static double updated_units(const struct ledger_row *row)
+{
+    return (double)(row->updates + row->inserts);
+}
+
+/* The CPU's manager working on `units` of a layer: a hand-off that wakes every thread of the pool,
+ * then one job a (sequence, head). Threads share them evenly, but for what a single one has. */
+static bool put_managed(struct pipe *pipe, uint32_t layer,
+                        double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
+                        engine_task_id after, engine_task_id *out, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
     struct work work = {
         .part = PART_MANAGER,
         .resource = PIPE_POOL,
@@ -178,8 +214,10 @@ bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t
     };
     double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
+    double unit = figure(pipe, unit_cost, 0, &work.fixed_trust);
+    double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
     work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
-                    (double)units * figure(pipe, unit_cost, 0, &work.fixed_trust) / jobs;
+                    fmax(units(row) * unit / jobs, longest);
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
 }
@@ -192,7 +230,7 @@ static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engi
                            struct error *why)
 {
     double accesses = (double)(row->lookups + row->updates + row->inserts);
-    return pipe->mechanisms->policy->needs_queries || pipe->plan->cache_tokens == 0 ||
+    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
            work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, accesses * SECTOR_BYTES), 1,
                            *out, out, why);
 }
@@ -206,8 +244,8 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->manager == MANAGER_GPU) {
         return look_up_on_gpu(pipe, row, &at->looked_up, why);
     }
-    if (!fetch_put_managed(pipe, row, row->lookups, CURVE_HOST_LOOKUP, at->selected, &at->looked_up,
-                           why)) {
+    if (!put_managed(pipe, layer, looked_up_units, CURVE_HOST_LOOKUP, at->selected, &at->looked_up,
+                     why)) {
         return false;
     }
     return m->sync != SYNC_CPU ||
@@ -324,15 +362,13 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    const struct ledger_row *row = pipe_row(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
     engine_task_id updated;
     at->updated = ENGINE_NONE;
     if (m->manager != MANAGER_CPU) {
         return true;
     }
-    if (!fetch_put_managed(pipe, row, row->updates + row->inserts, CURVE_HOST_UPDATE, at->looked_up,
-                           &updated, why)) {
+    if (!put_managed(pipe, layer, updated_units, CURVE_HOST_UPDATE, at->looked_up, &updated, why)) {
         return false;
     }
     if (m->update == UPDATE_BLOCKING && m->sync == SYNC_GPU) {

@@ -12,12 +12,6 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
  * where it is.) */
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
 
-/* The CPU's manager working on `units` units of `row`: a hand-off that wakes every thread of the
- * pool, then one job a (sequence, head). */
-bool fetch_put_managed(struct pipe *pipe, const struct ledger_row *row, uint64_t units,
-                       enum curve_id unit_cost, engine_task_id after, engine_task_id *out,
-                       struct error *why);
-
 /* Bytes of the blocks that a step admits to the cache of a layer, where blocks are larger than what
  * was fetched: they come whole. */
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row);

@@ -99,7 +99,11 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
     if (row == NULL) {
         return true;
     }
-    double entries = (double)pipe->plan->cache_tokens * row->offloaded_heads;
+    double entries = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        entries += (double)pipe->plan->cohorts[i].sizes.cache_tokens *
+                   pipe_part(pipe, i, layer)->offloaded_heads;
+    }
     double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * HYBRID_AVERAGE_BYTES);
     return work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
                            why);

@@ -18,12 +18,22 @@
 /* Does it need the host's k-means? */
 bool index_build_on_host(const struct setup *setup);
 
-/* On the GPU, for the prompts of so many sequences; nothing where there is no index in HBM. A
- * model's own index is among its operators. */
-struct kernel index_build(const struct setup *setup, uint32_t layer, uint32_t sequences);
+/* What an index of a layer is made of in a pass; all 0 at first. */
+struct indexing {
+    double rows, keys; /* tokens of prompts, and keys of all their KV heads */
+    double compared;   /* pairs of a key and a centroid of its segment */
+};
+
+/* Add the prompts of `sequences` sequences of the setup's context, where the layer has an index to
+ * make. A model's own index is among its operators. */
+void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt, uint32_t sequences,
+                     struct indexing *indexing);
+
+/* On the GPU; nothing where there is no index in HBM. */
+struct kernel index_build(const struct setup *setup, const struct indexing *indexing);
 
 /* On the host, beside `hidden_ns` of the GPU; 0 where there is no index on the host. */
-double index_build_host_ns(const struct setup *setup, uint32_t layer, uint32_t sequences,
+double index_build_host_ns(const struct setup *setup, const struct indexing *indexing,
                            double hidden_ns, struct trust *trust);
 
 #endif

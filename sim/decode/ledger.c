@@ -3,6 +3,7 @@
 #include "base/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void ledger_init(struct ledger *ledger)
 {
@@ -25,6 +26,43 @@ bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, stru
     ledger->steps = steps;
     ledger->layers = layers;
     return true;
+}
+
+bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
+                        struct error *why)
+{
+    ledger_release(ledger);
+    ledger->rows = array_zeroed((size_t)steps * layers * (1 + parts), sizeof *ledger->rows, why);
+    if (ledger->rows == NULL) {
+        return false;
+    }
+    ledger->steps = steps;
+    ledger->layers = layers;
+    ledger->parts = parts;
+    ledger->cache_filled = true;
+    return true;
+}
+
+static size_t part_start(const struct ledger *ledger, uint32_t part)
+{
+    return ledger->parts > 0 ? (size_t)ledger->steps * ledger->layers * (1 + part) : 0;
+}
+
+void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger)
+{
+    size_t count = (size_t)sum->steps * sum->layers;
+    memcpy(sum->rows + part_start(sum, part), ledger->rows, count * sizeof *sum->rows);
+    for (size_t i = 0; i < count; i++) {
+        ledger_add(&sum->rows[i], &ledger->rows[i], 1);
+    }
+    sum->cache_filled = sum->cache_filled && ledger->cache_filled;
+    sum->demand_wanted += ledger->demand_wanted;
+    sum->demand_hit += ledger->demand_hit;
+}
+
+const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part)
+{
+    return ledger->rows + part_start(ledger, part);
 }
 
 void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held,

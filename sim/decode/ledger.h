@@ -6,7 +6,8 @@
  *      ...
  *
  * Replay writes it and timing reads it; it knows no time. In every row wanted = hit + missed +
- * for_cpu + recomputed.
+ * for_cpu + recomputed. The ledger of a batch of several contexts is the sum of theirs, behind which
+ * it keeps each.
  */
 #ifndef DECODE_LEDGER_H
 #define DECODE_LEDGER_H
@@ -35,7 +36,8 @@ struct ledger_row {
 
 struct ledger {
     uint32_t steps, layers;
-    struct ledger_row *rows; /* [steps * layers], step-major, owned */
+    uint32_t parts; /* ledgers that it is the sum of; 0: it is no sum */
+    struct ledger_row *rows; /* [steps * layers], step-major, and as many of each part; owned */
     bool cache_filled;       /* every cache was full, or held as much after the last step of the
                                 warm-up as before it */
     uint64_t
@@ -48,6 +50,14 @@ void ledger_release(struct ledger *ledger);
 
 /* An empty ledger for so many rows. The caller releases it, on failure too. */
 bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why);
+
+/* The same for a sum of `parts` (> 0) ledgers, to be laid with ledger_lay() one after the other. */
+bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
+                        struct error *why);
+void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger);
+
+/* The rows of a part, as of a ledger of its own; of one that is no sum, its rows. */
+const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part);
 
 /* Make the first `layers` layers ones that load whole each step, whatever was replayed: every pair
  * wants `wanted` tokens, of which it holds the same `held` and has `recomputed` made again, and

@@ -58,37 +58,24 @@ static uint64_t entry_count(const struct setup *setup)
     return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
 }
 
-/* HBM that nothing but the cache takes. */
-static double rest_bytes(const struct setup *setup, const struct head_sizes *sizes,
-                         uint64_t offloaded, uint32_t batch)
+/* HBM that nothing but the cache takes. Leaves sizes of a batch with next to none. */
+static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
     struct trust ignored = {BASIS_MEASURED, false};
-    struct head_sizes bare = *sizes;
-    bare.cache_tokens = setup->mechanisms.granularity; /* a cache there is, of one block */
-    struct memory memory = memory_of(setup, &bare, offloaded, batch);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) { /* a cache there is, of one block */
+        plan->cohorts[i].sizes.cache_tokens = setup->mechanisms.granularity;
+    }
+    struct memory memory = memory_of(setup, plan, offloaded);
     return fmax(0, (double)memory_hbm_limit(setup, &memory, &ignored) - (double)memory.hbm);
 }
 
-/* Tokens a head that the budget pays for, before rounding to blocks, when each takes `bytes`. */
-static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes,
-                            uint64_t offloaded, uint32_t batch, double bytes)
+static double mean_context(const struct plan *plan)
 {
-    const struct amount *budget = &setup->mechanisms.budget;
-    double heads = (double)offloaded * batch;
-    if (heads > 0 && (budget->rest || budget->unit == UNIT_BYTES)) {
-        double all = budget->rest ? rest_bytes(setup, sizes, offloaded, batch) : budget->value;
-        return all / (heads * bytes);
+    double tokens = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        tokens += (double)plan->cohorts[i].context * plan->cohorts[i].sequences;
     }
-    switch (budget->unit) {
-    case UNIT_SHARE:
-        return round(budget->value * (double)setup->context);
-    case UNIT_TIMES:
-        return budget->value * (double)sizes->selected_tokens;
-    case UNIT_TOKENS:
-        return budget->value;
-    default:
-        return 0;
-    }
+    return tokens / plan->batch;
 }
 
 /* Bytes of a token in the cache, a KV head: K and V, or a head's part of an activation. */
@@ -98,6 +85,36 @@ static double cached_bytes(const struct setup *setup)
     return setup->mechanisms.representation == REPRESENTATION_KV
                ? (double)model_kv_head_bytes(model)
                : (double)model_activation_bytes(model) / model_kv_heads(model);
+}
+
+/* Tokens that a budget in bytes pays for of a head with the mean context; else 0. */
+static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t offloaded)
+{
+    const struct amount *budget = &setup->mechanisms.budget;
+    double heads = (double)offloaded * plan->batch;
+    if (heads == 0 || !(budget->rest || budget->unit == UNIT_BYTES)) {
+        return 0;
+    }
+    double all = budget->rest ? rest_bytes(setup, plan, offloaded) : budget->value;
+    return all / (heads * cached_bytes(setup));
+}
+
+/* Tokens a head that the budget pays for, before rounding to blocks; `paid` of them in bytes. */
+static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes, double paid)
+{
+    const struct amount *budget = &setup->mechanisms.budget;
+    switch (budget->rest ? UNIT_BYTES : budget->unit) {
+    case UNIT_BYTES:
+        return paid;
+    case UNIT_SHARE:
+        return round(budget->value * (double)setup->context);
+    case UNIT_TIMES:
+        return budget->value * (double)sizes->selected_tokens;
+    case UNIT_TOKENS:
+        return budget->value;
+    default:
+        return 0;
+    }
 }
 
 /* What retrieval has, and what is taken of it. */
@@ -141,10 +158,10 @@ static bool check_selection(const struct setup *setup, const struct head_sizes *
 
 /* Tokens a head that the budget pays for, in whole blocks. */
 static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes *sizes,
-                              uint64_t offloaded, uint32_t batch)
+                              double paid_bytes)
 {
     uint64_t block = setup->mechanisms.granularity;
-    double paid = budget_tokens(setup, sizes, offloaded, batch, cached_bytes(setup));
+    double paid = budget_tokens(setup, sizes, paid_bytes);
     double tokens = fmin(paid, (double)setup->context);
     if (block > setup->context && paid >= (double)block) { /* one block is more than there is */
         return setup->context;
@@ -152,16 +169,13 @@ static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes
     return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
 }
 
-bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
+/* Blocks that the budget pays for. Of K and V they are the cache; else `split` holds them, of which
+ * only what is in HBM is known yet. */
+static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t batch, double paid,
                        struct head_sizes *out, struct error *why)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    *out = (struct head_sizes){0};
-    size_selection(setup, out);
-    if (!check_selection(setup, out, why)) {
-        return false;
-    }
-    uint64_t cached = budget_blocks(setup, out, offloaded, batch);
+    uint64_t cached = budget_blocks(setup, out, paid);
     if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
         error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
         return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
@@ -170,8 +184,7 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     }
     bool kv = m->representation == REPRESENTATION_KV;
     out->cache_tokens = kv ? cached : 0;
-    out->split =
-        kv ? (struct split){.kv = setup->context} : representation_split(setup, batch, cached);
+    out->split = (struct split){.act_hbm = kv ? 0 : cached, .kv = kv ? setup->context : 0};
     if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
         error_usage(why, NULL, 0, "policy '%s' caches a whole selection, and the budget is less",
                     m->policy->name);
@@ -180,16 +193,48 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t b
     return true;
 }
 
-/* Sequences of one context are alike: a balanced micro-batch takes as many as its buffers hold. */
-uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch)
+/* One share of all that HBM does not hold, found for the mean sequence. */
+static void split_contexts(const struct setup *setup, struct plan *plan)
 {
-    const struct mechanisms *m = &setup->mechanisms;
-    uint64_t most = m->micro_batch == MICRO_BATCH_ZIG_ZAG ? m->micro_batch_sequences
-                    : m->micro_batch == MICRO_BATCH_BALANCED
-                        ? m->micro_batch_tokens / setup->context
-                        : batch;
-    most = most > 0 ? most : 1;
-    return most < batch ? (uint32_t)most : batch;
+    double held = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        held += (double)cohort->sizes.split.act_hbm * cohort->sequences;
+    }
+    double share =
+        representation_share(setup, plan->batch, mean_context(plan), held / plan->batch);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct cohort *cohort = &plan->cohorts[i];
+        struct split *split = &cohort->sizes.split;
+        *split = representation_split(setup, cohort->context, split->act_hbm, share);
+    }
+}
+
+bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                       struct error *why)
+{
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct head_sizes *sizes = &plan->cohorts[i].sizes;
+        struct setup own = setup_at(setup, plan->cohorts[i].context);
+        *sizes = (struct head_sizes){0};
+        size_selection(&own, sizes);
+        if (!check_selection(&own, sizes, why)) {
+            return false;
+        }
+    }
+    double paid = paid_tokens(setup, plan, offloaded), mean = mean_context(plan);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        if (!size_cache(&own, offloaded, plan->batch, paid * ((double)cohort->context / mean),
+                        &cohort->sizes, why)) {
+            return false;
+        }
+    }
+    if (setup->mechanisms.representation != REPRESENTATION_KV) {
+        split_contexts(setup, plan);
+    }
+    return true;
 }
 
 /* Weights of all layers that lie in host memory. */
@@ -256,40 +301,62 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
     return index_bytes(setup, sizes, batch);
 }
 
-struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
-                        uint64_t offloaded, uint32_t batch)
+/* What grows with the sequences. */
+struct held {
+    double resident, window, cache, metadata; /* HBM */
+    double host_kv, staging, index;           /* host memory, of one GPU */
+    uint32_t indexed;                         /* layers that any has an index of */
+};
+
+/* Add `batch` sequences of the setup's context. */
+static void hold(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
+                 uint32_t batch, struct held *held)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    uint64_t token = model_kv_head_bytes(&setup->model);
-    double one = (double)token * batch;
+    double one = (double)model_kv_head_bytes(&setup->model) * batch;
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
     double all = 0; /* bytes of all KV */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
     }
-    double away = (double)offloaded * (double)setup->context * one;
-    double host = host_kv_bytes(setup, sizes, offloaded, batch);
-    double staging = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m)
-                         ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one
-                         : 0;
-    double streamed = streamed_weight_bytes(setup);
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
-    double index = m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
+    bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);
+    held->resident += all - (double)offloaded * (double)setup->context * one;
+    held->window += (double)offloaded * window * one;
+    held->cache += (double)offloaded * cached_tokens * cached_bytes(setup) * batch;
+    held->metadata += metadata_bytes(setup, sizes, offloaded, batch);
+    held->host_kv += host_kv_bytes(setup, sizes, offloaded, batch);
+    held->staging +=
+        gathers ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one : 0;
+    held->index += m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
+    uint32_t indexed = indexed_layers(setup);
+    held->indexed = indexed > held->indexed ? indexed : held->indexed;
+}
+
+struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded)
+{
+    struct held held = {0};
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
+    }
+    double streamed = streamed_weight_bytes(setup);
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
-    struct pinned_parts pinned = {host, layers, staging, index, indexed_layers(setup)};
-    struct peak peak = peak_of(setup, sizes, batch);
+    struct pinned_parts pinned = {held.host_kv, layers, held.staging, held.index, held.indexed};
+    struct peak peak = peak_of(setup, plan);
     struct memory memory = {
         .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
-        .resident = whole(all - away),
-        .window = whole((double)offloaded * window * one),
-        .cache = whole((double)offloaded * cached_tokens * cached_bytes(setup) * batch),
-        .metadata = whole(metadata_bytes(setup, sizes, offloaded, batch)),
+        .resident = whole(held.resident),
+        .window = whole(held.window),
+        .cache = whole(held.cache),
+        .metadata = whole(held.metadata),
         .buffers = whole(peak.buffers),
         .workspace = whole(peak.workspace),
         .peak_in_prefill = peak.in_prefill,
-        .host_kv = whole(host * setup->model.tensor_parallel),
+        .host_kv = whole(held.host_kv * setup->model.tensor_parallel),
         .host_weights = whole(streamed * setup->model.tensor_parallel),
-        .host_buffers = whole((staging + index) * setup->model.tensor_parallel),
+        .host_buffers = whole((held.staging + held.index) * setup->model.tensor_parallel),
         .host_padding = whole(pinned_padding(setup, &pinned) * setup->model.tensor_parallel),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +

@@ -5,27 +5,15 @@
 #include "decode/plan.h"
 #include "decode/representation.h"
 
-/* Sizes a head that do not depend on the batch, but for a budget in bytes. */
-struct head_sizes {
-    uint64_t entries; /* of retrieval */
-    uint64_t selected_tokens;
-    uint64_t estimated_entries;
-    uint64_t cache_tokens; /* of K and V */
-    struct split split;    /* of a sequence's context, where K and V are recomputed */
-};
+/* The sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known. Fails when
+ * the budget is below one block, or below what the policy must hold. `offloaded` heads of all layers
+ * share a budget in bytes, each sequence's in proportion to its context. */
+bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                       struct error *why);
 
-/* Fails when the budget is below one block, or below what the policy must hold. `offloaded` heads
- * of all layers share a budget in bytes. */
-bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, uint32_t batch,
-                       struct head_sizes *out, struct error *why);
-
-/* Memory of `batch` sequences of which `offloaded` heads (over all layers) leave HBM. Sums
- * saturate. */
-struct memory memory_of(const struct setup *setup, const struct head_sizes *sizes,
-                        uint64_t offloaded, uint32_t batch);
-
-/* Sequences of the largest micro-batch. */
-uint32_t memory_micro_batch(const struct setup *setup, uint32_t batch);
+/* Memory of the plan's sequences, of each of which `offloaded` heads (over all layers) leave HBM.
+ * Sums saturate. */
+struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
 /* What may be used of HBM, and what there is of host memory. A pool of so many tokens of KV comes on
  * top of weights and workspace. */

@@ -24,7 +24,7 @@ struct peak {
     bool in_prefill;
 };
 
-/* `sizes` are those of the batch. */
-struct peak peak_of(const struct setup *setup, const struct head_sizes *sizes, uint32_t batch);
+/* Of the plan's sequences, whose sizes and micro-batches are known. */
+struct peak peak_of(const struct setup *setup, const struct plan *plan);
 
 #endif

@@ -69,6 +69,7 @@ enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
 struct pipe {
     const struct setup *setup;
     const struct mechanisms *mechanisms; /* the setup's */
+    struct setup *setups; /* [cohorts] the setup at the context of each, owned */
     const struct plan *plan;
     const struct ledger *ledger; /* NULL: nothing is offloaded */
     struct engine *engine;
@@ -108,8 +109,20 @@ void pipe_release(struct pipe *pipe);
 /* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 
-/* Sequences of the micro-batch that passes now. */
+/* The same of a cohort's sequences; where there is none of the whole, there is none of a part. */
+const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uint32_t layer);
+
+/* What all pairs of a layer would come to if each had as much as those of the cohort that has most:
+ * where pairs are worked on side by side, the longest ones decide. `of` counts a row. */
+double pipe_even(const struct pipe *pipe, uint32_t layer,
+                 double (*of)(const struct ledger_row *row));
+
+/* Sequences of the micro-batch that passes now, and those of each cohort. */
 uint32_t pipe_sequences(const struct pipe *pipe);
+const uint32_t *pipe_cohorts(const struct pipe *pipe);
+
+/* Fill `setups`; pipe_release() frees them. */
+bool pipe_setups(struct pipe *pipe, struct error *why);
 
 /* A row of the stage table. A stage of a fetch is emitted for each layer whose KV is asked for
  * here (this layer, the next one, both or none), any other for the current layer; each in the

@@ -17,49 +17,61 @@ const char *const pipeline_part_names[PART_COUNT] = {
 #undef PART
 };
 
-/* Tokens that each head of a layer attends to on the GPU. */
-static uint64_t attended_tokens(const struct pipe *pipe, uint32_t layer)
+/* Tokens that each head of a layer attends to on the GPU, of a sequence of a cohort. */
+static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = &pipe->setup->mechanisms;
-    uint64_t all = model_layer_tokens(&pipe->setup->model, layer, pipe->plan->context);
-    if (setup_attends_all(pipe->setup, layer)) {
+    const struct setup *setup = &pipe->setups[cohort];
+    const struct head_sizes *sizes = &pipe->plan->cohorts[cohort].sizes;
+    uint64_t all = model_layer_tokens(&setup->model, layer, setup->context);
+    if (setup_attends_all(setup, layer)) {
         return all;
     }
     bool chosen = m->policy->chooses_own;
-    uint64_t some = (chosen ? pipe->plan->cache_tokens : pipe->plan->selected_tokens) + m->sinks +
-                    setup_recent(pipe->setup);
+    uint64_t some =
+        (chosen ? sizes->cache_tokens : sizes->selected_tokens) + m->sinks + setup_recent(setup);
     return some < all ? some : all;
 }
 
 /* K and V of what is attended to, copied once per query head and read as often. */
-static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, uint32_t sequences)
+static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
 {
-    double tokens = (double)attended_tokens(pipe, layer) * sequences;
     double token = (double)model_kv_token_bytes(&pipe->setup->model, layer);
     return cost_read(pipe->setup, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
+}
+
+static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer)
+{
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage), attended = 0;
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    for (uint32_t i = 0; stage == MODEL_ATTEND && i < pipe->plan->cohort_count; i++) {
+        attended += cohorts[i] * attended_tokens(pipe, i, layer);
+    }
+    struct kernel kernel =
+        cost_stage(pipe->setup, layer, stage, pipe_sequences(pipe), attended, kernels);
+    return stage == MODEL_ATTEND
+               ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
+               : kernel;
 }
 
 static bool cost_layers(struct pipe *pipe, struct error *why)
 {
     const struct plan *plan = pipe->plan;
+    uint32_t passes = plan->micro_batches.count;
     for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
-        size_t count = (size_t)plan->layers * plan->micro_batch_count;
+        size_t count = (size_t)plan->layers * passes;
         pipe->kernels[stage] = array_zeroed(count, sizeof **pipe->kernels, why);
         if (pipe->kernels[stage] == NULL) {
             return false;
         }
-        uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
-        for (size_t i = 0; i < count; i++) {
-            uint32_t layer = (uint32_t)(i / plan->micro_batch_count);
-            uint32_t sequences = plan->micro_batches[i % plan->micro_batch_count];
-            pipe->kernels[stage][i] = cost_stage(pipe->setup, layer, stage, sequences,
-                                                 attended_tokens(pipe, layer), kernels);
-            if (stage == MODEL_ATTEND) {
-                pipe->kernels[stage][i] =
-                    kernel_then(pipe->kernels[stage][i], repeat_cost(pipe, layer, sequences));
+        for (pipe->micro_batch = 0; pipe->micro_batch < passes; pipe->micro_batch++) {
+            for (uint32_t layer = 0; layer < plan->layers; layer++) {
+                pipe->kernels[stage][(size_t)layer * passes + pipe->micro_batch] =
+                    cost_pass(pipe, stage, layer);
             }
         }
     }
+    pipe->micro_batch = 0;
     pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, plan->batch, 0, 1);
     return true;
 }
@@ -105,7 +117,7 @@ static bool build_pass(struct pipe *pipe, struct error *why)
 static bool build_passes(struct pipe *pipe, enum stage_half halves, struct error *why)
 {
     pipe->halves = halves;
-    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batch_count;
+    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
          pipe->micro_batch++) {
         if (!build_pass(pipe, why)) {
             return false;
@@ -156,7 +168,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
         pipe->last[i] = ENGINE_NONE;
     }
-    if (!allocate(pipe, why) || !machine_add(pipe, why) || !cost_layers(pipe, why)) {
+    if (!allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) || !cost_layers(pipe, why)) {
         return false;
     }
     for (pipe->step = 0; pipe->step < pipe->steps; pipe->step++) {
@@ -173,6 +185,7 @@ void pipe_release(struct pipe *pipe)
     for (int stage = 0; stage < MODEL_EDGE; stage++) {
         free(pipe->kernels[stage]);
     }
+    free(pipe->setups);
     free(pipe->at);
     free(pipe->marks);
     free(pipe->step_end);
@@ -198,7 +211,7 @@ static void label(uint32_t tag, char *name, size_t name_size, char *category, si
 {
     const struct pipe *pipe = context;
     const struct pipe_mark *mark = &pipe->marks[tag];
-    if (mark->layer < pipe->plan->layers && pipe->plan->micro_batch_count > 1) {
+    if (mark->layer < pipe->plan->layers && pipe->plan->micro_batches.count > 1) {
         snprintf(name, name_size, "%s %u.%u", mark->stage, mark->layer, mark->micro_batch);
     } else if (mark->layer < pipe->plan->layers) {
         snprintf(name, name_size, "%s %u", mark->stage, mark->layer);

@@ -1,6 +1,7 @@
 /* Resolve: sizes, heads, memory, the largest batch, the steps. */
 #include "decode/plan.h"
 
+#include "base/apportion.h"
 #include "base/array.h"
 #include "decode/hybrid.h"
 #include "decode/memory.h"
@@ -17,17 +18,57 @@
 #define STEPS_WITHOUT_TRACE 16
 #define MOST_ALIKE 1024
 
-/* Does this batch fit, and if not, which tier is it that stops it? */
-static bool fits(const struct setup *setup, uint64_t offloaded, uint32_t batch, enum limit *limit,
-                 struct trust *trust)
+/* As many sequences of each cohort as `batch` comes to, in whole ones. */
+static void set_batch(const struct setup *setup, uint32_t batch, struct plan *plan)
 {
-    struct head_sizes sizes;
+    int64_t shares[SETUP_MOST_COHORTS], counts[SETUP_MOST_COHORTS];
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        uint32_t sequences = setup_cohort(setup, i).sequences;
+        shares[i] = (int64_t)sequences * batch;
+        all += sequences;
+    }
+    apportion(shares, plan->cohort_count, all, batch, counts);
+    plan->batch = batch;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        plan->cohorts[i].sequences = (uint32_t)counts[i];
+    }
+}
+
+/* The plan's sequences, none longer than `most`. */
+static void set_contexts(const struct setup *setup, uint64_t most, struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        uint64_t context = setup_cohort(setup, i).context;
+        plan->cohorts[i].context = context < most ? context : most;
+    }
+}
+
+/* Which of the plan's sequences pass together, and the sizes of their heads. */
+static bool size_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                       struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->micro_batch == MICRO_BATCH_BALANCED) {
+        packing_bins(&plan->micro_batches, plan->cohorts, m->micro_batch_tokens);
+    } else {
+        bool blocks = m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < plan->batch;
+        packing_blocks(&plan->micro_batches, plan->cohorts,
+                       blocks ? (uint32_t)m->micro_batch_sequences : plan->batch);
+    }
+    return memory_head_sizes(setup, offloaded, plan, why);
+}
+
+/* Does the plan's batch fit, and if not, which tier is it that stops it? */
+static bool fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                 enum limit *limit, struct trust *trust)
+{
     struct error ignored;
     *limit = LIMIT_HBM;
-    if (!memory_head_sizes(setup, offloaded, batch, &sizes, &ignored)) {
+    if (!size_batch(setup, offloaded, plan, &ignored)) {
         return false;
     }
-    struct memory memory = memory_of(setup, &sizes, offloaded, batch);
+    struct memory memory = memory_of(setup, plan, offloaded);
     if (memory.hbm > memory_hbm_limit(setup, &memory, trust)) {
         return false;
     }
@@ -37,16 +78,18 @@ static bool fits(const struct setup *setup, uint64_t offloaded, uint32_t batch, 
 
 /* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
  * every batch's cache is the same size, and a batch so large that a head has no block left does not
- * fit. */
-static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, enum limit *limit,
-                              struct trust *trust)
+ * fit. What a batch of several contexts comes to follows their shares, so that one more may be less
+ * by a sequence's difference: then it is a batch that fits while one more would not. */
+static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                              enum limit *limit, struct trust *trust)
 {
     uint32_t good = 0, bad = MOST_BATCH + 1;
     *limit = LIMIT_HBM;
     while (bad - good > 1) {
         uint32_t batch = good + (bad - good) / 2;
         enum limit stops;
-        if (fits(setup, offloaded, batch, &stops, trust)) {
+        set_batch(setup, batch, plan);
+        if (fits(setup, offloaded, plan, &stops, trust)) {
             good = batch;
         } else {
             bad = batch;
@@ -56,19 +99,20 @@ static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, enu
     return good;
 }
 
-/* The longest context that would fit with this batch, shorter than the setup's. */
-static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, uint32_t batch,
+/* The longest context that would fit with this batch, shorter than its longest. Leaves the plan
+ * with other contexts. */
+static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                                 struct trust *trust)
 {
-    struct setup shorter = *setup;
-    uint64_t good = 0, bad = setup->context;
+    uint64_t good = 0, bad = plan->cohorts[plan->cohort_count - 1].context;
     while (bad - good > 1) {
         enum limit stops;
-        shorter.context = good + (bad - good) / 2;
-        if (fits(&shorter, offloaded, batch, &stops, trust)) {
-            good = shorter.context;
+        uint64_t context = good + (bad - good) / 2;
+        set_contexts(setup, context, plan);
+        if (fits(setup, offloaded, plan, &stops, trust)) {
+            good = context;
         } else {
-            bad = shorter.context;
+            bad = context;
         }
     }
     return good;
@@ -135,25 +179,18 @@ uint64_t plan_offloaded_heads(const struct plan *plan)
 static bool resolve_heads(const struct setup *setup, const double *head_cosine, uint64_t most,
                           struct plan *plan, struct trust *trust, struct error *why)
 {
-    struct head_sizes sizes;
-    if (!memory_head_sizes(setup, most, plan->batch, &sizes, why)) {
+    if (!size_batch(setup, most, plan, why)) {
         return false;
     }
-    plan->memory = memory_of(setup, &sizes, most, plan->batch);
+    plan->memory = memory_of(setup, plan, most);
     plan->hbm_limit = memory_hbm_limit(setup, &plan->memory, trust);
     plan->dram_limit = memory_dram_limit(setup, trust);
     if (!resident_importance(setup, head_cosine, plan, why) ||
-        !resident_choose(setup, head_cosine, &sizes, plan, trust, why)) {
+        !resident_choose(setup, head_cosine, plan, trust, why)) {
         return false;
     }
-    uint64_t offloaded = plan_offloaded_heads(plan);
-    plan->entries = sizes.entries;
-    plan->selected_tokens = sizes.selected_tokens;
-    plan->estimated_entries = sizes.estimated_entries;
-    plan->cache_tokens = sizes.cache_tokens;
     plan->cpu_threads = hybrid_threads(setup, trust);
-    plan->split = sizes.split;
-    plan->memory = memory_of(setup, &sizes, offloaded, plan->batch);
+    plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
     plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
                              ? (uint64_t)setup->mechanisms.budget.value
@@ -161,27 +198,34 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     return true;
 }
 
-/* Blocks of so many sequences; the last one may be smaller. */
-static bool resolve_micro_batches(const struct setup *setup, struct plan *plan, struct error *why)
-{
-    uint32_t most = memory_micro_batch(setup, plan->batch);
-    plan->micro_batch_count = (plan->batch + most - 1) / most;
-    plan->micro_batches = array_zeroed(plan->micro_batch_count, sizeof *plan->micro_batches, why);
-    for (uint32_t i = 0; plan->micro_batches != NULL && i < plan->micro_batch_count; i++) {
-        uint32_t left = plan->batch - i * most;
-        plan->micro_batches[i] = left < most ? left : most;
-    }
-    return plan->micro_batches != NULL;
-}
-
 static bool allocate(const struct setup *setup, struct plan *plan, struct error *why)
 {
     plan->layers = setup->model.layer_count;
     plan->kv_heads = model_kv_heads(&setup->model);
-    plan->context = setup->context;
+    plan->cohort_count = setup_cohort_count(setup);
+    plan->cohorts = array_zeroed(plan->cohort_count, sizeof *plan->cohorts, why);
     plan->heads = array_zeroed((size_t)plan->layers * plan->kv_heads, sizeof *plan->heads, why);
     plan->offloaded = array_zeroed(plan->layers, sizeof *plan->offloaded, why);
-    return plan->heads != NULL && plan->offloaded != NULL;
+    if (plan->cohorts == NULL || plan->heads == NULL || plan->offloaded == NULL ||
+        !packing_init(&plan->micro_batches, plan->cohort_count, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        plan->cohorts[i].prompt = setup_cohort(setup, i).prompt;
+    }
+    set_contexts(setup, UINT64_MAX, plan);
+    return true;
+}
+
+static bool check_contexts(const struct setup *setup, struct trust *trust, struct error *why)
+{
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        if (!check_context(&own, trust, why)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool plan_resolve(const struct setup *setup, const double *head_cosine, struct plan *out,
@@ -189,32 +233,33 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
 {
     memset(out, 0, sizeof *out);
     uint64_t most = resident_most_offloaded(setup);
-    if (!check_context(setup, trust, why) || !allocate(setup, out, why) ||
+    if (!check_contexts(setup, trust, why) || !allocate(setup, out, why) ||
         !resolve_steps(setup, out, why)) {
         plan_release(out);
         return false;
     }
-    out->max_batch = largest_batch(setup, most, &out->limit, trust);
-    out->batch = setup->batch != SETUP_BATCH_MAX ? setup->batch
-                 : out->max_batch > 0            ? out->max_batch
-                                                 : 1;
-    if (!resolve_heads(setup, head_cosine, most, out, trust, why) ||
-        !resolve_micro_batches(setup, out, why)) {
+    out->max_batch = largest_batch(setup, most, out, &out->limit, trust);
+    uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
+    set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
+    bool good = resolve_heads(setup, head_cosine, most, out, trust, why);
+    if (good && !out->fits) {
+        out->max_context = largest_context(setup, most, out, trust);
+        set_contexts(setup, UINT64_MAX, out);
+        good = size_batch(setup, most, out, why);
+    }
+    if (!good) {
         plan_release(out);
-        return false;
     }
-    if (!out->fits) {
-        out->max_context = largest_context(setup, most, out->batch, trust);
-    }
-    return true;
+    return good;
 }
 
 void plan_release(struct plan *plan)
 {
+    packing_release(&plan->micro_batches);
+    free(plan->cohorts);
     free(plan->heads);
-    free(plan->micro_batches);
-    plan->micro_batches = NULL;
     free(plan->offloaded);
+    plan->cohorts = NULL;
     plan->heads = NULL;
     plan->offloaded = NULL;
 }
@@ -228,24 +273,40 @@ static uint32_t whole_layers(const struct setup *setup)
     return layers;
 }
 
-struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan)
+/* Sequences of the batch before those of a cohort. */
+static uint32_t sequences_before(const struct plan *plan, uint32_t cohort)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < cohort; i++) {
+        before += plan->cohorts[i].sequences;
+    }
+    return before;
+}
+
+struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan, uint32_t cohort)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double context = (double)plan->context;
+    const struct cohort *of = &plan->cohorts[cohort];
+    const struct split *split = &of->sizes.split;
+    struct setup own = setup_at(setup, of->context);
+    double context = (double)of->context;
+    uint32_t before = sequences_before(plan, cohort);
     return (struct replay_plan){
         .layers = plan->layers,
         .kv_heads = plan->kv_heads,
-        .batch = plan->batch,
-        .context = plan->context,
+        .batch = of->sequences,
+        .before = before,
+        .behind = plan->batch - before - of->sequences,
+        .context = of->context,
         .heads = plan->heads,
         .policy = m->policy,
         .policy_values = m->policy_values,
         .seed = setup->seed,
         .order = setup->order,
-        .selection = (double)plan->selected_tokens / context,
-        .capacity = (double)plan->cache_tokens / context,
+        .selection = (double)of->sizes.selected_tokens / context,
+        .capacity = (double)of->sizes.cache_tokens / context,
         .sinks = (uint32_t)m->sinks,
-        .recent = (uint32_t)setup_recent(setup),
+        .recent = (uint32_t)setup_recent(&own),
         .recent_scales = m->recent.unit == UNIT_SHARE,
         .manager_unit = (double)m->granularity,
         .block_span = (enum block_span)m->block_span,
@@ -254,7 +315,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .steps = plan->steps,
         .cpu_threads = plan->cpu_threads,
         .whole_layers = whole_layers(setup),
-        .recomputed = plan->split.act_hbm + plan->split.act_host + plan->split.ids,
+        .recomputed = split->act_hbm + split->act_host + split->ids,
         .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
     };
 }
@@ -281,6 +342,8 @@ static uint64_t hash_common(const struct replay_plan *replay)
         (uint64_t)replay->block_span,
         replay->block_candidates,
         replay->recent_scales,
+        replay->before,
+        replay->behind,
     };
     uint64_t hash = XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
     hash = XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
@@ -303,7 +366,8 @@ uint64_t plan_replay_hash(const struct replay_plan *replay)
 uint64_t plan_family(const struct replay_plan *replay)
 {
     struct replay_plan common = *replay;
-    common.batch = common.cpu_threads = common.whole_layers = 0;
+    common.batch = common.before = common.behind = 0;
+    common.cpu_threads = common.whole_layers = 0;
     common.capacity = 0;
     common.recomputed = 0;
     return hash_common(&common);
@@ -311,6 +375,11 @@ uint64_t plan_family(const struct replay_plan *replay)
 
 uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
 {
-    const struct replay_plan replay = plan_replay(setup, plan);
-    return plan_replay_hash(&replay);
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct replay_plan replay = plan_replay(setup, plan, i);
+        uint64_t own = plan_replay_hash(&replay);
+        hash = i == 0 ? own : XXH64(&own, sizeof own, hash);
+    }
+    return hash;
 }

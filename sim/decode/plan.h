@@ -6,6 +6,7 @@
 #ifndef DECODE_PLAN_H
 #define DECODE_PLAN_H
 
+#include "decode/packing.h"
 #include "decode/replay.h"
 #include "decode/representation.h"
 #include "decode/setup.h"
@@ -31,18 +32,30 @@ struct memory {
     uint64_t dram;         /* the sum */
 };
 
+/* Sizes of a KV head of one sequence. They depend on its context, and only where the budget is in
+ * bytes on the batch. */
+struct head_sizes {
+    uint64_t entries; /* of retrieval: tokens, pages or clusters */
+    uint64_t selected_tokens;
+    uint64_t estimated_entries;
+    uint64_t cache_tokens; /* of K and V */
+    struct split split;    /* of the sequence's context, where K and V are recomputed */
+};
+
+/* The sequences of a batch that have one context. */
+struct cohort {
+    uint64_t context, prompt; /* tokens */
+    uint32_t sequences;       /* 0 where the batch is too small for its share */
+    struct head_sizes sizes;
+};
+
 struct plan {
     uint32_t layers, kv_heads, batch;
-    uint32_t *micro_batches; /* [micro_batch_count] sequences of each, owned */
-    uint32_t micro_batch_count;
-    uint64_t context;
-    struct replay_head *heads;  /* [layers * kv_heads], owned */
-    uint32_t *offloaded;        /* heads a layer that are offloaded, owned */
-    uint64_t entries;           /* entries of retrieval a head: tokens, pages or clusters */
-    uint64_t selected_tokens;   /* a head */
-    uint64_t estimated_entries; /* a head */
-    uint64_t cache_tokens;      /* a head, of K and V */
-    struct split split;         /* of a sequence's context, where K and V are recomputed */
+    struct cohort *cohorts; /* [cohort_count], by context, owned; all contexts alike: one */
+    uint32_t cohort_count;
+    struct packing micro_batches; /* of the cohorts' sequences */
+    struct replay_head *heads;    /* [layers * kv_heads], of every sequence; owned */
+    uint32_t *offloaded;          /* heads a layer that are offloaded, owned */
     uint64_t budget_bytes;
     uint32_t cpu_threads; /* that attend to what is kept outside HBM; 0: none do */
     struct memory memory;
@@ -50,7 +63,7 @@ struct plan {
     bool fits;
     enum limit limit; /* what stops one sequence more */
     uint32_t max_batch;
-    uint64_t max_context; /* at this batch, of a plan that does not fit; 0: none */
+    uint64_t max_context; /* of this batch's sequences, of a plan that does not fit; 0: none */
     uint32_t warmup, steps;
     bool importance_assumed; /* importances were laid over another model's heads */
 };
@@ -62,16 +75,16 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
                   struct trust *trust, struct error *why);
 void plan_release(struct plan *plan);
 
-/* The part of the plan that decides what hits. */
-struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan);
+/* The part of the plan that decides what hits of a cohort. */
+struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan, uint32_t cohort);
 
 /* Heads that leave HBM, over all layers. */
 uint64_t plan_offloaded_heads(const struct plan *plan);
 
-/* XXH64 of everything that plan_replay() says: setups of one trace with equal hashes replay alike.
+/* XXH64 of everything that plan_replay() says: cohorts of one trace with equal hashes replay alike.
  */
 uint64_t plan_replay_hash(const struct replay_plan *replay);
-uint64_t plan_hash(const struct setup *setup, const struct plan *plan); /* the same, of a plan */
+uint64_t plan_hash(const struct setup *setup, const struct plan *plan); /* the same, of all cohorts */
 
 /* The same of what all plans of one replay_run_all() must have in common. */
 uint64_t plan_family(const struct replay_plan *replay);

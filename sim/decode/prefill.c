@@ -11,39 +11,67 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- costs of a pass, of so many sequences ---- */
+/* ---- costs of a pass ---- */
+
+/* Tokens of the prompts of the micro-batch that passes now. */
+static uint64_t pass_rows(const struct pipe *pipe)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        rows += cohorts[i] * pipe->plan->cohorts[i].prompt;
+    }
+    return rows;
+}
 
 /* At one attended token for each row, K and V of every token are read once. In bf16, whatever the
  * weights. */
-static struct kernel attention(const struct setup *setup, uint32_t layer, uint32_t sequences)
+static struct kernel attention(const struct pipe *pipe)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    uint64_t rows = sequences * setup->prompt;
-    size_t count = model_operators(&setup->model, layer, rows, 1, operators);
-    double flops = model_prefill_attention_flops(&setup->model, layer, setup->prompt), bytes = 0;
+    const struct model *model = &pipe->setup->model;
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    uint64_t rows = pass_rows(pipe);
+    size_t count = model_operators(model, pipe->layer, rows, rows, operators);
+    double flops = 0, bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        uint64_t prompt = pipe->plan->cohorts[i].prompt;
+        flops += model_prefill_attention_flops(model, pipe->layer, prompt) * cohorts[i];
+    }
     for (size_t i = 0; i < count; i++) {
         bytes += operators[i].stage == MODEL_ATTEND ? (double)operators[i].data_bytes : 0;
     }
-    return cost_product_as(setup, flops * sequences, (double)rows, bytes, false);
+    return cost_product_as(pipe->setup, flops, (double)rows, bytes, false);
+}
+
+static struct indexing pass_indexing(const struct pipe *pipe)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    struct indexing all = {0};
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        index_build_add(&pipe->setups[i], pipe->layer, pipe->plan->cohorts[i].prompt, cohorts[i],
+                        &all);
+    }
+    return all;
 }
 
 /* What leaves of a layer's offloaded heads: of a sequence, what stands for its KV on the host; of
  * one whose window stays, what lies outside; nothing where the rest is dropped. */
-static double leaving_bytes(const struct pipe *pipe, uint32_t layer)
+static double leaving_bytes(const struct pipe *pipe, uint32_t cohort)
 {
-    const struct setup *setup = pipe->setup;
-    const struct plan *plan = pipe->plan;
-    double heads = plan->offloaded[layer], prompt = (double)setup->prompt;
+    const struct setup *setup = &pipe->setups[cohort];
+    const struct cohort *of = &pipe->plan->cohorts[cohort];
+    double heads = pipe->plan->offloaded[pipe->layer], prompt = (double)of->prompt;
     if (mechanisms_drop(&setup->mechanisms)) {
         return 0;
     }
-    if (hybrid_is(setup, layer)) {
+    if (hybrid_is(setup, pipe->layer)) {
         const struct mechanisms *m = &setup->mechanisms;
-        double window = (double)(m->sinks + setup_recent(setup) + plan->cache_tokens);
+        double window = (double)(m->sinks + setup_recent(setup) + of->sizes.cache_tokens);
         return heads * fmax(0, prompt - window) * (pipe->head_bytes + HYBRID_AVERAGE_BYTES);
     }
-    return heads / plan->kv_heads * representation_host_bytes(setup, &plan->split) * prompt /
-           (double)plan->context;
+    return heads / pipe->plan->kv_heads * representation_host_bytes(setup, &of->sizes.split) *
+           prompt / (double)of->context;
 }
 
 /* ---- the schedule ---- */
@@ -52,14 +80,15 @@ static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task
                           struct error *why)
 {
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
-    uint64_t rows = pipe_sequences(pipe) * pipe->setup->prompt;
-    struct kernel kernel = cost_stage(pipe->setup, pipe->layer, stage, rows, 0, kernels);
+    struct kernel kernel =
+        cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels);
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, after, NULL, why);
 }
 
 static bool put_index(struct pipe *pipe, struct error *why)
 {
-    struct kernel kernel = index_build(pipe->setup, pipe->layer, pipe_sequences(pipe));
+    struct indexing indexing = pass_indexing(pipe);
+    struct kernel kernel = index_build(pipe->setup, &indexing);
     return kernel.ns == 0 ||
            work_put_kernel(pipe, PART_RETRIEVAL, kernel, 1, ENGINE_NONE, NULL, why);
 }
@@ -67,20 +96,20 @@ static bool put_index(struct pipe *pipe, struct error *why)
 static bool put_attention(struct pipe *pipe, struct error *why)
 {
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, MODEL_ATTEND);
-    struct kernel kernel = attention(pipe->setup, pipe->layer, pipe_sequences(pipe));
+    struct kernel kernel = attention(pipe);
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
 }
 
 /* The GPU's time for all of a pass. */
 static double pass_ns(const struct pipe *pipe)
 {
-    const struct setup *setup = pipe->setup;
-    uint64_t rows = pipe_sequences(pipe) * setup->prompt;
-    double ns = attention(setup, pipe->layer, pipe_sequences(pipe)).ns;
+    double ns = attention(pipe).ns;
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
         uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
-        ns +=
-            stage == MODEL_ATTEND ? 0 : cost_stage(setup, pipe->layer, stage, rows, 0, kernels).ns;
+        ns += stage == MODEL_ATTEND ? 0
+                                    : cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe),
+                                                 0, kernels)
+                                          .ns;
     }
     return ns;
 }
@@ -94,8 +123,9 @@ static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error 
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    work.fixed_ns = index_build_host_ns(pipe->setup, pipe->layer, pipe_sequences(pipe),
-                                        pass_ns(pipe), &work.fixed_trust);
+    struct indexing indexing = pass_indexing(pipe);
+    work.fixed_ns =
+        index_build_host_ns(pipe->setup, &indexing, pass_ns(pipe), &work.fixed_trust);
     work_wait_for(&work, left);
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }
@@ -103,22 +133,26 @@ static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error 
 /* K and V are there, and leave, once the first operators have run. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
-    double bytes = leaving_bytes(pipe, pipe->layer) * pipe_sequences(pipe);
-    uint64_t rows = pipe_sequences(pipe) * pipe->setup->prompt;
+    const uint32_t *cohorts = pipe_cohorts(pipe);
     engine_task_id left = ENGINE_NONE;
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += leaving_bytes(pipe, i) * cohorts[i];
+    }
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
            (bytes == 0 || work_put_copy_out(pipe, bytes, &left, why)) &&
            put_host_index(pipe, left, why) && put_index(pipe, why) && put_attention(pipe, why) &&
-           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) && stage_collective(pipe, rows, why);
+           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
+           stage_collective(pipe, pass_rows(pipe), why);
 }
 
 /* The first layer's weights come like those of any other: as if a layer had gone before. */
 static bool put_first_weights(struct pipe *pipe, struct error *why)
 {
     pipe->layer = pipe->plan->layers - 1;
-    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batch_count;
+    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
          pipe->micro_batch++) {
         if (!stream_put_weights(pipe, pipe->layer, why)) {
             return false;
@@ -129,11 +163,11 @@ static bool put_first_weights(struct pipe *pipe, struct error *why)
 
 static bool build(struct pipe *pipe, struct error *why)
 {
-    if (!machine_add(pipe, why) || !put_first_weights(pipe, why)) {
+    if (!pipe_setups(pipe, why) || !machine_add(pipe, why) || !put_first_weights(pipe, why)) {
         return false;
     }
     for (pipe->layer = 0; pipe->layer < pipe->plan->layers; pipe->layer++) {
-        for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batch_count;
+        for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
              pipe->micro_batch++) {
             if (!put_pass(pipe, why)) {
                 return false;
@@ -181,12 +215,14 @@ bool prefill_run(const struct setup *setup, const struct plan *plan, const struc
     bool good = build(&pipe, why);
     if (good) {
         uint64_t trained = setup->model.trained_context;
-        bool past = trained > 0 && setup->prompt + setup->output > trained;
+        uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
+        bool past = trained > 0 && longest + setup->output > trained;
         *ns = end_of(&pipe);
         trust_add(trust, pipe_trust(&pipe));
         trust_add(trust, (struct trust){BASIS_MEASURED, past});
     }
     engine_destroy(pipe.engine);
+    free(pipe.setups);
     free(pipe.marks);
     return good;
 }

@@ -33,7 +33,7 @@ bool replay_check(const struct replay_plan *plan, struct error *why)
     bool good = plan->layers > 0 && plan->kv_heads > 0 && plan->batch > 0 && plan->context > 0 &&
                 plan->steps > 0 && plan->selection > 0 && plan->selection <= 1 &&
                 plan->capacity >= 0 && plan->manager_unit > 0 &&
-                (uint64_t)plan->batch * plan->kv_heads <= UINT32_MAX;
+                replay_all_sequences(plan) * plan->kv_heads <= UINT32_MAX;
     if (!good) {
         error_set(why, NULL, 0, "%u steps of batch %u at context %llu, wanting %g of it",
                   plan->steps, plan->batch, (unsigned long long)plan->context, plan->selection);
@@ -112,13 +112,13 @@ static bool job_describe(struct replay_job *job, const struct trace *trace,
 static bool add_part(struct replay_job *job, const struct replay_plan *plan, struct ledger *ledger,
                      struct error *why)
 {
-    uint32_t recorded = job->header->sequences;
+    uint32_t recorded = job->header->sequences, all = (uint32_t)replay_all_sequences(plan);
     struct replay_part *part = &job->parts[job->part_count];
     *part = (struct replay_part){
         .plan = plan,
         .ledger = ledger,
         .capacity = replay_units(job->header, plan->capacity),
-        .sequences = plan->batch < recorded ? plan->batch : recorded,
+        .sequences = all < recorded ? all : recorded,
         .totals = array_zeroed(job->header->layers, sizeof *part->totals, why),
     };
     job->part_count++;

@@ -6,6 +6,9 @@
  * capacity is one share for all), and the target heads read those outcomes with the shifts of
  * traces/FORMAT.md. So the cost of a replay does not grow with the batch. Layers replay in
  * parallel; the result is the same for any number of threads.
+ *
+ * A replay is of sequences of one context. In a batch of several contexts each has its own, in which
+ * a sequence reads the rows that its place in the whole batch gives it.
  */
 #ifndef DECODE_REPLAY_H
 #define DECODE_REPLAY_H
@@ -32,6 +35,7 @@ enum block_span { BLOCK_UNIT, BLOCK_HEAD, BLOCK_LAYER };
 struct replay_plan {
     uint32_t layers, kv_heads;       /* of the target model (per GPU) */
     uint32_t batch;                  /* sequences */
+    uint32_t before, behind;         /* sequences of other contexts in the same batch */
     uint64_t context;                /* tokens a sequence, of the target */
     const struct replay_head *heads; /* [layers * kv_heads] */
     const struct policy_kind *policy;
@@ -77,6 +81,12 @@ static inline uint64_t replay_seed(uint64_t seed, const struct trace_header *sou
 {
     uint64_t place = ((uint64_t)sequence * source->layers + layer) * source->kv_heads + head;
     return seed * 0x9E3779B97F4A7C15u + place;
+}
+
+/* Sequences of the whole batch. */
+static inline uint64_t replay_all_sequences(const struct replay_plan *plan)
+{
+    return (uint64_t)plan->before + plan->batch + plan->behind;
 }
 
 /* The rows of the plan's whole layers. */

@@ -320,7 +320,7 @@ static bool add_group(struct layer *layer, const struct group *group, uint32_t s
                       struct error *why)
 {
     const struct replay_part *part = layer->part;
-    uint32_t copies = replay_copies(part, sequence), offloaded = 0;
+    uint32_t offloaded = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         offloaded += is_offloaded(layer, group->target, head);
     }
@@ -333,10 +333,10 @@ static bool add_group(struct layer *layer, const struct group *group, uint32_t s
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
             replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
-                              0, copies);
+                              0, sequence);
         }
     }
-    replay_add_copies(part, group->target, layer->manager, 0, copies);
+    replay_add_copies(part, group->target, layer->manager, 0, sequence);
     return true;
 }
 
@@ -360,7 +360,7 @@ static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *w
     bool good = true;
     for (uint32_t i = 0; good && i < job->part_count; i++) {
         take_part(layer, &job->parts[i]);
-        good = sequence >= job->parts[i].sequences || add_part(layer, sequence, why);
+        good = replay_copies(&job->parts[i], sequence) == 0 || add_part(layer, sequence, why);
     }
     return good;
 }
@@ -374,7 +374,9 @@ bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error 
     }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
-        good = read_sequence(&layer, q, &job->scratch[thread], why) && add_sequence(&layer, q, why);
+        good = !replay_is_read(job, q) ||
+               (read_sequence(&layer, q, &job->scratch[thread], why) &&
+                add_sequence(&layer, q, why));
     }
     layer_release(&layer);
     return good;

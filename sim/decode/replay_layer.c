@@ -418,12 +418,58 @@ static bool replay_sequence(struct layer *layer, uint32_t sequence, struct repla
            check_instances(layer, why);
 }
 
+/* The sequences of a batch that read a recorded one: of all, those of the part. */
+struct readers {
+    uint32_t first, end, all;
+};
+
+/* Readers of recorded sequence `sequence` among the first `count` sequences of the batch: sequence b
+ * reads b mod those that are recorded. */
+static uint32_t readers_among(const struct replay_part *part, uint32_t sequence, uint64_t count)
+{
+    uint64_t recorded = part->sequences;
+    return count > sequence ? (uint32_t)((count - sequence + recorded - 1) / recorded) : 0;
+}
+
+static struct readers readers_of(const struct replay_part *part, uint32_t sequence)
+{
+    uint64_t first = part->plan->before, end = first + part->plan->batch;
+    return (struct readers){
+        .first = readers_among(part, sequence, first),
+        .end = readers_among(part, sequence, end),
+        .all = readers_among(part, sequence, replay_all_sequences(part->plan)),
+    };
+}
+
+uint32_t replay_copies(const struct replay_part *part, uint32_t sequence)
+{
+    struct readers readers = readers_of(part, sequence);
+    return readers.end - readers.first;
+}
+
+bool replay_is_read(const struct replay_job *job, uint32_t sequence)
+{
+    uint32_t part = 0;
+    while (part < job->part_count && replay_copies(&job->parts[part], sequence) == 0) {
+        part++;
+    }
+    return part < job->part_count;
+}
+
+/* Those of `readers` that are shifted by less than `by`. */
+static uint32_t shifted_less(struct readers readers, uint32_t steps, uint64_t by)
+{
+    uint32_t place = mapping_first(readers.all, steps, by);
+    return place < readers.first ? 0 : (place < readers.end ? place : readers.end) - readers.first;
+}
+
 void replay_add_copies(const struct replay_part *part, uint32_t target,
-                       const struct ledger_row *rows, uint32_t shift, uint32_t copies)
+                       const struct ledger_row *rows, uint32_t shift, uint32_t sequence)
 {
     uint32_t layers = part->plan->layers, steps = part->plan->steps;
+    struct readers readers = readers_of(part, sequence);
     for (uint64_t by = 0; by < steps; by++) {
-        uint32_t times = mapping_first(copies, steps, by + 1) - mapping_first(copies, steps, by);
+        uint32_t times = shifted_less(readers, steps, by + 1) - shifted_less(readers, steps, by);
         for (uint64_t s = 0; times > 0 && s < steps; s++) {
             ledger_add(&part->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
                        times);
@@ -456,10 +502,10 @@ static const struct record *record_of(const struct layer *layer, uint32_t part, 
 /* The CPU's tasks over the offloaded heads of one sequence, of which there are `heads`, all shifted
  * alike by its place in the batch: so tasks are added as a head's rows are. */
 static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, uint32_t heads,
-                          uint32_t copies)
+                          uint32_t sequence)
 {
     const struct replay_plan *plan = layer->job->parts[part].plan;
-    uint64_t each = cpu_heads_each((uint64_t)heads * plan->batch, plan->cpu_threads);
+    uint64_t each = cpu_heads_each(heads * replay_all_sequences(plan), plan->cpu_threads);
     for (uint32_t s = 0; s < plan->steps; s++) {
         uint32_t count = 0;
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
@@ -473,7 +519,7 @@ static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, u
         cpu_heads_pad(layer->for_cpu, count, each, &layer->tasks[s].for_cpu_padded,
                       &layer->tasks[s].for_cpu_worst);
     }
-    replay_add_copies(&layer->job->parts[part], target, layer->tasks, 0, copies);
+    replay_add_copies(&layer->job->parts[part], target, layer->tasks, 0, sequence);
 }
 
 /* Add what a sequence's replay gave to a part's target layers. */
@@ -488,7 +534,7 @@ static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence
             const struct record *record = record_of(layer, number, target, head);
             if (record != NULL) {
                 replay_add_copies(part, target, record->rows, shift_of(layer, target, head),
-                                  copies);
+                                  sequence);
                 heads++;
                 totals->filled = totals->filled && record->filled;
                 totals->wanted += copies * record->wanted;
@@ -496,7 +542,7 @@ static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence
             }
         }
         if (part->plan->cpu_threads > 0 && heads > 0) {
-            compose_tasks(layer, number, target, heads, copies);
+            compose_tasks(layer, number, target, heads, sequence);
         }
     }
 }
@@ -504,7 +550,7 @@ static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence
 static void compose_sequence(struct layer *layer, uint32_t sequence)
 {
     for (uint32_t part = 0; part < layer->job->part_count; part++) {
-        if (sequence < layer->job->parts[part].sequences) {
+        if (replay_copies(&layer->job->parts[part], sequence) > 0) {
             compose_part(layer, part, sequence);
         }
     }
@@ -519,6 +565,9 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
     }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
+        if (!replay_is_read(job, q)) {
+            continue;
+        }
         good = replay_sequence(&layer, q, &job->scratch[thread], why);
         if (good) {
             compose_sequence(&layer, q);

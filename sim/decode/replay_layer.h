@@ -43,16 +43,15 @@ struct replay_job {
 struct ledger_row replay_row(const struct replay_job *job, float window_mass,
                              const struct outcome *outcome);
 
-/* Add a target layer's `rows` [steps], moved by `shift`, for the `copies` sequences of the batch
- * that read one recorded one: copy c is shifted by floor(c * steps / copies) more. */
+/* Add a target layer's `rows` [steps], moved by `shift`, for the part's sequences that read recorded
+ * sequence `sequence`. Copy c of all that do in the whole batch is shifted by floor(c * steps /
+ * copies) more. */
 void replay_add_copies(const struct replay_part *part, uint32_t target,
-                       const struct ledger_row *rows, uint32_t shift, uint32_t copies);
+                       const struct ledger_row *rows, uint32_t shift, uint32_t sequence);
 
-/* Sequences of the batch that read recorded sequence `sequence`, which the part reads. */
-static inline uint32_t replay_copies(const struct replay_part *part, uint32_t sequence)
-{
-    return (part->plan->batch - sequence + part->sequences - 1) / part->sequences;
-}
+/* Sequences of the part that read recorded sequence `sequence`; and does any of any part? */
+uint32_t replay_copies(const struct replay_part *part, uint32_t sequence);
+bool replay_is_read(const struct replay_job *job, uint32_t sequence);
 
 /* The replay of source layer `index`, an item of parallel_for() over a struct replay_job. Writes
  * the rows of the target layers that read it and its own totals, nothing else. */

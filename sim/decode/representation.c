@@ -28,22 +28,31 @@ static struct kernel project(const struct setup *setup, double tokens)
     return cost_product(setup, 2 * tokens * columns * model->hidden, tokens, bytes);
 }
 
-/* A layer's share of running `tokens` tokens of each of `sequences` through the model. */
-static struct kernel run_again(const struct setup *setup, uint64_t tokens, uint32_t sequences)
+/* A layer's share of running tokens through the model. */
+static struct kernel run_again(const struct setup *setup, const struct remaking *remaking)
 {
     const struct model *model = &setup->model;
-    double all = (double)tokens * sequences;
-    double flops = model_prefill_flops(model, tokens) * sequences / model->layer_count;
+    double all = remaking->tokens;
+    double flops = remaking->flops / model->layer_count;
     double bytes = mean_weight_bytes(model) + all * (double)model_kv_token_bytes(&setup->model, 0);
     return cost_product(setup, flops, all, bytes);
 }
 
-struct kernel representation_recompute(const struct setup *setup, const struct split *split,
-                                       uint32_t sequences)
+void representation_add(const struct setup *setup, const struct split *split, uint32_t sequences,
+                        struct remaking *remaking)
 {
-    double activations = (double)(split->act_hbm + split->act_host) * sequences;
-    struct kernel kernel = activations > 0 ? project(setup, activations) : kernel_none;
-    return split->ids > 0 ? kernel_then(kernel, run_again(setup, split->ids, sequences)) : kernel;
+    remaking->activations += (double)(split->act_hbm + split->act_host) * sequences;
+    if (split->ids > 0) {
+        remaking->tokens += (double)split->ids * sequences;
+        remaking->flops += model_prefill_flops(&setup->model, split->ids) * sequences;
+    }
+}
+
+struct kernel representation_recompute(const struct setup *setup, const struct remaking *remaking)
+{
+    struct kernel kernel =
+        remaking->activations > 0 ? project(setup, remaking->activations) : kernel_none;
+    return remaking->tokens > 0 ? kernel_then(kernel, run_again(setup, remaking)) : kernel;
 }
 
 double representation_host_bytes(const struct setup *setup, const struct split *split)
@@ -75,28 +84,30 @@ static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t 
     return (uint64_t)fmin(fmax(0, floor(tokens / block + 1e-9)) * block, (double)most);
 }
 
-struct split representation_split(const struct setup *setup, uint32_t batch, uint64_t act_hbm)
+double representation_share(const struct setup *setup, uint32_t batch, double context,
+                            double act_hbm)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    uint64_t left = setup->context - act_hbm;
-    struct split split = {.act_hbm = act_hbm};
-    switch (m->representation) {
-    case REPRESENTATION_ACT:
-        split.act_host = left;
-        break;
-    case REPRESENTATION_HYBRID:
-        split.act_host =
-            whole_blocks(setup,
-                         m->balance ? balanced(setup, batch, (double)act_hbm, (double)left)
-                                    : m->representation_share * (double)left,
-                         left);
-        break;
-    case REPRESENTATION_TOKENS:
-        split.ids = whole_blocks(setup, m->representation_share * (double)left, left);
-        break;
-    default:
-        break;
+    double left = context - act_hbm;
+    if (m->representation == REPRESENTATION_ACT) {
+        return 1;
     }
-    split.kv = left - split.act_host - split.ids;
+    return !m->balance ? m->representation_share
+           : left > 0  ? balanced(setup, batch, act_hbm, left) / left
+                       : 0;
+}
+
+struct split representation_split(const struct setup *setup, uint64_t context, uint64_t act_hbm,
+                                  double share)
+{
+    uint64_t left = context - act_hbm;
+    bool act = setup->mechanisms.representation == REPRESENTATION_ACT;
+    uint64_t again = act ? left : whole_blocks(setup, share * (double)left, left);
+    struct split split = {.act_hbm = act_hbm, .kv = left - again};
+    if (setup->mechanisms.representation == REPRESENTATION_TOKENS) {
+        split.ids = again;
+    } else {
+        split.act_host = again;
+    }
     return split;
 }

@@ -27,15 +27,32 @@ struct split {
     uint64_t act_hbm, act_host, ids, kv;
 };
 
-/* Split the context of `batch` sequences when HBM holds `act_hbm` tokens of each as activations. In
- * whole blocks of the system's granularity, but for what is left over, which is KV. */
-struct split representation_split(const struct setup *setup, uint32_t batch, uint64_t act_hbm);
+/* The share of what is left outside HBM that is kept as activations, or made again from tokens,
+ * where `batch` sequences have these tokens in the mean, and `act_hbm` of them as activations in
+ * HBM. Sequences of all contexts keep the same share: the one that suits their sum. */
+double representation_share(const struct setup *setup, uint32_t batch, double context,
+                            double act_hbm);
+
+/* Split a context of which HBM holds `act_hbm` tokens as activations. In whole blocks of the
+ * system's granularity, but for what is left over, which is KV. */
+struct split representation_split(const struct setup *setup, uint64_t context, uint64_t act_hbm,
+                                  double share);
 
 /* Bytes of a token of a layer on the host link, and in host memory. */
 double representation_host_bytes(const struct setup *setup, const struct split *split);
 
-/* Making K and V of one layer again, for `sequences` sequences. */
-struct kernel representation_recompute(const struct setup *setup, const struct split *split,
-                                       uint32_t sequences);
+/* What a micro-batch makes again in a layer; all 0 at first. */
+struct remaking {
+    double activations; /* tokens of which the activations were kept */
+    double tokens;      /* that run through the model again, and what that takes in all layers */
+    double flops;
+};
+
+/* Add `sequences` sequences that are split so. */
+void representation_add(const struct setup *setup, const struct split *split, uint32_t sequences,
+                        struct remaking *remaking);
+
+/* Making K and V of one layer again. */
+struct kernel representation_recompute(const struct setup *setup, const struct remaking *remaking);
 
 #endif

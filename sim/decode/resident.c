@@ -86,19 +86,25 @@ bool resident_importance(const struct setup *setup, const double *head_cosine, s
     return true;
 }
 
-uint32_t resident_prefetchable(const struct setup *setup, const struct head_sizes *sizes,
-                               const struct plan *plan, struct trust *trust)
+uint32_t resident_prefetchable(const struct setup *setup, const struct plan *plan,
+                               struct trust *trust)
 {
-    uint64_t attended = sizes->selected_tokens + setup->mechanisms.sinks + setup_recent(setup);
+    uint64_t attended = 0, selected = 0;
     double compute = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        uint64_t window = setup->mechanisms.sinks + setup_recent(&own);
+        selected += cohort->sizes.selected_tokens * cohort->sequences;
+        attended += (cohort->sizes.selected_tokens + window) * cohort->sequences;
+    }
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
         uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);
         struct kernel kernel = cost_stage(setup, 1, stage, plan->batch, attended, kernels);
         trust_add(trust, kernel.trust);
         compute += kernel.ns;
     }
-    double bytes =
-        (double)sizes->selected_tokens * (double)model_kv_head_bytes(&setup->model) * plan->batch;
+    double bytes = (double)selected * (double)model_kv_head_bytes(&setup->model);
     double link = cost_transfer_rate(setup, trust) / 1e9;
     return bytes > 0 ? (uint32_t)fmin(compute * link / bytes, plan->kv_heads) : plan->kv_heads;
 }
@@ -134,30 +140,28 @@ static void keep_head(struct plan *plan, uint32_t index)
 }
 
 /* Heads more that HBM holds whole, each in place of its window and cache. */
-static uint64_t room_for_heads(const struct setup *setup, const struct head_sizes *sizes,
-                               const struct plan *plan)
+static uint64_t room_for_heads(const struct setup *setup, const struct plan *plan)
 {
     uint64_t offloaded = plan_offloaded_heads(plan);
-    uint64_t used = memory_of(setup, sizes, offloaded, plan->batch).hbm;
+    uint64_t used = memory_of(setup, plan, offloaded).hbm;
     if (offloaded == 0 || used >= plan->hbm_limit) {
         return 0;
     }
-    uint64_t fewer = memory_of(setup, sizes, offloaded - 1, plan->batch).hbm;
+    uint64_t fewer = memory_of(setup, plan, offloaded - 1).hbm;
     return fewer > used ? (plan->hbm_limit - used) / (fewer - used) : UINT64_MAX;
 }
 
-static bool keep_hardest(const struct setup *setup, const double *head_cosine,
-                         const struct head_sizes *sizes, struct plan *plan, struct trust *trust,
-                         struct error *why)
+static bool keep_hardest(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                         struct trust *trust, struct error *why)
 {
     uint32_t most = plan->layers * plan->kv_heads;
     struct ranked *candidates = array_zeroed(most, sizeof *candidates, why);
     if (candidates == NULL) {
         return false;
     }
-    uint32_t prefetchable = resident_prefetchable(setup, sizes, plan, trust);
+    uint32_t prefetchable = resident_prefetchable(setup, plan, trust);
     uint32_t count = collect_candidates(setup, head_cosine, plan, prefetchable, candidates);
-    uint64_t room = room_for_heads(setup, sizes, plan);
+    uint64_t room = room_for_heads(setup, plan);
     qsort(candidates, count, sizeof *candidates, by_key_ascending);
     for (uint32_t i = 0; i < count && i < room; i++) {
         keep_head(plan, candidates[i].index);
@@ -172,9 +176,8 @@ static bool keeps_first_layer(const struct setup *setup)
            setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
 }
 
-bool resident_choose(const struct setup *setup, const double *head_cosine,
-                     const struct head_sizes *sizes, struct plan *plan, struct trust *trust,
-                     struct error *why)
+bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                     struct trust *trust, struct error *why)
 {
     bool difficulty = setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     for (uint32_t l = 0; l < plan->layers; l++) {
@@ -185,7 +188,7 @@ bool resident_choose(const struct setup *setup, const double *head_cosine,
         }
     }
     return !difficulty || head_cosine == NULL ||
-           keep_hardest(setup, head_cosine, sizes, plan, trust, why);
+           keep_hardest(setup, head_cosine, plan, trust, why);
 }
 
 uint64_t resident_most_offloaded(const struct setup *setup)

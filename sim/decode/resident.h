@@ -16,14 +16,13 @@ bool resident_importance(const struct setup *setup, const double *head_cosine, s
 /* Decide `offloaded` of every head. By difficulty (CLO): all heads of layer 0, which nothing
  * prefetches for, and in each other layer max(#{D > 0} − N_p, 0) heads, the hardest first, as many
  * as `plan->hbm_limit` holds at `plan->batch`. D = τ − (ŝ − ε). Without cosines, layer 0 only. */
-bool resident_choose(const struct setup *setup, const double *head_cosine,
-                     const struct head_sizes *sizes, struct plan *plan, struct trust *trust,
-                     struct error *why);
+bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                     struct trust *trust, struct error *why);
 
 /* N_p: selections of one KV head (of all sequences of `plan`) that cross the link during a layer's
  * compute; at most all KV heads. */
-uint32_t resident_prefetchable(const struct setup *setup, const struct head_sizes *sizes,
-                               const struct plan *plan, struct trust *trust);
+uint32_t resident_prefetchable(const struct setup *setup, const struct plan *plan,
+                               struct trust *trust);
 
 /* Heads over all layers that leave HBM when as few as possible stay: what the largest batch is
  * reckoned with. */

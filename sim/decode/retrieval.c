@@ -48,11 +48,10 @@ double retrieval_score_bytes(const struct setup *setup, double entries)
     return COST_SCORE_BYTES * sorted_scores(setup, entries);
 }
 
-struct kernel retrieval_cost(const struct setup *setup, const struct plan *plan, uint64_t pairs)
+struct kernel retrieval_cost(const struct setup *setup, double entries)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double entries = (double)plan->entries * (double)pairs, rows;
-    double values = compared_values(setup, &rows);
+    double rows, values = compared_values(setup, &rows);
     double times = 1 + 2.0 * retrieval_copies(setup); /* read, written and read again by each */
     double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
     double flops = 2 * entries * values * rows;

@@ -24,8 +24,8 @@ uint32_t retrieval_copies(const struct setup *setup);
 /* Scores of so many entries of KV heads, as top-k takes them. */
 double retrieval_score_bytes(const struct setup *setup, double entries);
 
-/* Scoring the entries of so many (sequence, head) pairs, and top-k over the scores. */
-struct kernel retrieval_cost(const struct setup *setup, const struct plan *plan, uint64_t pairs);
+/* Scoring so many entries of all (sequence, head) pairs, and top-k over the scores. */
+struct kernel retrieval_cost(const struct setup *setup, double entries);
 
 /* The share of the query projection that speculation runs once more. */
 struct kernel retrieval_query_cost(const struct setup *setup);

@@ -5,6 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t setup_cohort_count(const struct setup *setup)
+{
+    return setup->cohorts != NULL ? setup->cohort_count : 1;
+}
+
+struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort)
+{
+    return setup->cohorts != NULL ? setup->cohorts[cohort]
+                                  : (struct setup_cohort){.context = setup->context,
+                                                          .prompt = setup->prompt,
+                                                          .sequences = 1,
+                                                          .trace = setup->trace};
+}
+
+struct setup setup_at(const struct setup *setup, uint64_t context)
+{
+    struct setup own = *setup;
+    own.context = context;
+    own.cohorts = NULL;
+    return own;
+}
+
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -86,6 +108,12 @@ void setup_release(struct setup *setup)
 {
     model_release(&setup->model);
     profile_release(&setup->profile);
+    for (uint32_t i = 1; setup->cohorts != NULL && i < setup->cohort_count; i++) {
+        if (setup->cohorts[i].trace != setup->trace) {
+            trace_close(setup->cohorts[i].trace);
+        }
+    }
+    free(setup->cohorts);
     trace_close(setup->trace);
     free(setup->scenario);
     setup_init(setup);

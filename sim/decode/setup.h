@@ -33,6 +33,14 @@ struct workload {
 
 enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
 
+/* Sequences of one context in a batch that mixes several. */
+struct setup_cohort {
+    uint64_t context, prompt; /* tokens a sequence */
+    uint32_t sequences;       /* or, where the batch is as large as fits, so many of every round */
+    struct trace *trace;      /* the setup's, or one generated at this context */
+};
+#define SETUP_MOST_COHORTS 128
+
 struct setup {
     struct system_info system;
     struct mechanisms mechanisms;
@@ -41,19 +49,21 @@ struct setup {
 
     char trace_name[256]; /* as the scenario says it, or the default that was taken */
     char trace_note[256]; /* why that is not the usual default; or "" */
-    struct trace *trace;  /* NULL: the ledger is assumed */
+    struct trace *trace;  /* NULL: the ledger is assumed; of several, the first cohort's */
     double assumed_hit, assumed_spread;
     bool trace_is_model;    /* recorded from this very model */
     enum basis trace_basis; /* what its hits rest on; of a recording measured */
 
-    uint64_t context; /* tokens a sequence */
-    uint64_t prompt;  /* tokens a sequence; 0: its prefill is not asked about */
+    uint64_t context; /* tokens a sequence; of several contexts their mean */
+    uint64_t prompt;  /* tokens a sequence, likewise; 0: its prefill is not asked about */
     uint64_t output;  /* tokens generated a sequence; 0: not said */
     uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
     uint32_t steps;   /* reported, or SETUP_STEPS_ALL */
     int64_t warmup;   /* steps, or SETUP_WARMUP_AUTO */
     uint64_t seed;
     enum policy_order order;
+    struct setup_cohort *cohorts; /* by context, shortest first, owned; NULL: there is one */
+    uint32_t cohort_count;        /* 0 or 2 ... SETUP_MOST_COHORTS */
     double hbm_usable;       /* share of HBM that may be used */
     uint64_t hbm_reserve;    /* bytes of that kept free */
     uint64_t kv_pool_tokens; /* 0: what memory gives */
@@ -67,6 +77,14 @@ struct setup {
 
     char *scenario; /* canonical text of everything above, owned */
 };
+
+/* The cohorts of a setup: its own, or one that is the whole batch. */
+uint32_t setup_cohort_count(const struct setup *setup);
+struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
+
+/* The same setup where all sequences have this context. It points to what `setup` owns. The
+ * functions below that ask about a context ask about a setup of one. */
+struct setup setup_at(const struct setup *setup, uint64_t context);
 
 /* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy
  * chooses what it keeps, when the layer is one of those that load everything, and when it holds a

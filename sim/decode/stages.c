@@ -15,7 +15,7 @@
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)
 {
-    size_t at = (size_t)layer * pipe->plan->micro_batch_count + pipe->micro_batch;
+    size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
     return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][at],
                            cost_stage_kernels(pipe->mechanisms->operators, stage), after, out, why);
 }
@@ -25,14 +25,27 @@ static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), NULL, why);
 }
 
-static bool put_merge(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64_t ctas,
+static double hit_tokens(const struct ledger_row *row)
+{
+    return (double)row->hit;
+}
+
+static double missed_tokens(const struct ledger_row *row)
+{
+    return (double)row->missed;
+}
+
+static bool put_merge(struct pipe *pipe, uint32_t layer,
+                      double (*tokens)(const struct ledger_row *row), uint64_t ctas,
                       engine_task_id after, struct error *why)
 {
-    double bytes = (double)tokens * pipe->head_bytes;
-    double all_ctas = (double)ctas * pipe_row(pipe, layer)->offloaded_heads;
-    return tokens == 0 ||
-           work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, all_ctas), 1, after,
-                           NULL, why);
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    double bytes = tokens(row) * pipe->head_bytes;
+    double even = pipe_even(pipe, layer, tokens) * pipe->head_bytes;
+    double all_ctas = (double)ctas * row->offloaded_heads;
+    return bytes == 0 ||
+           work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, even, all_ctas), 1,
+                           after, NULL, why);
 }
 
 /* Hits into the execution buffer: launched before the launch thread gathers the misses, else behind
@@ -41,8 +54,7 @@ static bool put_hits(struct pipe *pipe, uint32_t layer, bool before_gather, stru
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || (m->transfer == TRANSFER_GATHER_COPY) != before_gather ||
-           put_merge(pipe, layer, pipe_row(pipe, layer)->hit, m->hit_ctas,
-                     pipe->at[layer].looked_up, why);
+           put_merge(pipe, layer, hit_tokens, m->hit_ctas, pipe->at[layer].looked_up, why);
 }
 
 static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -56,8 +68,7 @@ static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     return put_hits(pipe, layer, false, why) &&
            (!m->merge || m->block_span == BLOCK_UNIT ||
-            put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas,
-                      pipe->at[layer].fetched, why));
+            put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].fetched, why));
 }
 
 /* Misses once more, into the cache. */
@@ -65,19 +76,21 @@ static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || m->block_span != BLOCK_UNIT ||
-           put_merge(pipe, layer, pipe_row(pipe, layer)->missed, m->admit_ctas,
-                     pipe->at[layer].updated, why);
+           put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].updated, why);
 }
 
 /* Resident heads select with the true query, inside the layer. */
 static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    uint64_t resident =
-        (uint64_t)(pipe->plan->kv_heads - pipe->plan->offloaded[layer]) * pipe->plan->batch;
-    return !setup_retrieves(pipe->setup) || resident == 0 ||
-           setup_attends_all(pipe->setup, layer) ||
-           work_put_kernel(pipe, PART_RETRIEVAL, retrieval_cost(pipe->setup, pipe->plan, resident),
+    double resident = pipe->plan->kv_heads - pipe->plan->offloaded[layer], entries = 0;
+    for (uint32_t i = 0; setup_retrieves(pipe->setup) && i < pipe->plan->cohort_count; i++) {
+        const struct cohort *cohort = &pipe->plan->cohorts[i];
+        bool all = setup_attends_all(&pipe->setups[i], layer);
+        entries += all ? 0 : (double)cohort->sizes.entries * resident * cohort->sequences;
+    }
+    return entries == 0 ||
+           work_put_kernel(pipe, PART_RETRIEVAL, retrieval_cost(pipe->setup, entries),
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
@@ -86,15 +99,21 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct setup *setup = pipe->setup;
-    uint32_t sequences = pipe_sequences(pipe);
-    struct kernel kernel = representation_recompute(setup, &pipe->plan->split, sequences);
-    if (pipe_row(pipe, layer) == NULL || kernel.ns == 0) {
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    struct remaking remaking = {0};
+    double loaded = 0;
+    for (uint32_t i = 0; pipe_row(pipe, layer) != NULL && i < pipe->plan->cohort_count; i++) {
+        const struct split *split = &pipe->plan->cohorts[i].sizes.split;
+        representation_add(setup, split, cohorts[i], &remaking);
+        loaded += (double)split->kv * cohorts[i] * pipe->plan->offloaded[layer];
+    }
+    struct kernel kernel = representation_recompute(setup, &remaking);
+    if (kernel.ns == 0) {
         return true;
     }
     if (!work_put_kernel(pipe, PART_RECOMPUTE, kernel, 1, stream_kv(pipe), NULL, why)) {
         return false;
     }
-    double loaded = (double)pipe->plan->split.kv * sequences * pipe->plan->offloaded[layer];
     return !pipe->mechanisms->merge || loaded == 0 ||
            work_put_kernel(pipe, PART_MERGE, cost_read(setup, 2 * loaded * pipe->head_bytes), 1,
                            ENGINE_NONE, NULL, why);
@@ -151,21 +170,21 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
 
 /* Bytes of one pair that a new token adds on the host, where a part of the context is kept as
  * activations: what the parts there weigh. */
-static double kept_bytes(const struct pipe *pipe, uint32_t layer)
+static double kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
 {
-    const struct split *split = &pipe->plan->split;
     double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
     double kv_share = (double)split->kv / (double)(split->kv + split->act_host);
     return kv_share * pipe->head_bytes + (1 - kv_share) * act;
 }
 
-/* Bytes of one pair that leave HBM in this step: the new token's K and V; of a window, once it has
- * moved by a block, that block with the average of each entry. */
-static double leaving_bytes(const struct pipe *pipe, uint32_t layer)
+/* Bytes of one pair of a cohort that leave HBM in this step: the new token's K and V; of a window,
+ * once it has moved by a block, that block with the average of each entry. */
+static double leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->mechanisms;
+    const struct split *split = &pipe->plan->cohorts[cohort].sizes.split;
     if (!hybrid_is(pipe->setup, layer)) {
-        return pipe->plan->split.act_host > 0 ? kept_bytes(pipe, layer) : pipe->head_bytes;
+        return split->act_host > 0 ? kept_bytes(pipe, split, layer) : pipe->head_bytes;
     }
     bool moved = pipe->step % m->granularity == 0;
     return moved ? (double)m->granularity * (pipe->head_bytes + HYBRID_AVERAGE_BYTES) : 0;
@@ -178,7 +197,11 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
     if (heads == 0 || mechanisms_drop(pipe->mechanisms)) {
         return true;
     }
-    double bytes = leaving_bytes(pipe, layer) * heads * pipe_sequences(pipe);
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += leaving_bytes(pipe, i, layer) * heads * cohorts[i];
+    }
     return bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why);
 }
 
@@ -187,7 +210,7 @@ static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_H2D, PIPE_D2H};
     bool last =
-        pipe->micro_batch + 1 == pipe->plan->micro_batch_count && (pipe->halves & HALF_FFN) != 0;
+        pipe->micro_batch + 1 == pipe->plan->micro_batches.count && (pipe->halves & HALF_FFN) != 0;
     (void)layer;
     struct work work = {
         .part = PART_SYNC,

@@ -70,7 +70,7 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
         stream->weights_now++;
         stream->weights_freed = pipe->last[PIPE_MAIN]; /* the pass before has read it */
     }
-    double parts = m->weights_spread ? pipe->plan->micro_batch_count : 1;
+    double parts = m->weights_spread ? pipe->plan->micro_batches.count : 1;
     enum stage_half halves = next_halves(pipe, &layer);
     struct work work = {
         .part = PART_WEIGHTS,
@@ -104,10 +104,20 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
  * an FFN starts that of the next layer, behind its last micro-batch. */
 static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_batch)
 {
-    bool last = pipe->micro_batch + 1 == pipe->plan->micro_batch_count;
+    bool last = pipe->micro_batch + 1 == pipe->plan->micro_batches.count;
     *layer = last ? (pipe->layer + 1) % pipe->plan->layers : pipe->layer;
     *micro_batch = last ? 0 : pipe->micro_batch + 1;
     return last ? (pipe->halves & HALF_FFN) != 0 : (pipe->halves & HALF_ATTENTION) != 0;
+}
+
+/* What crosses of a cohort's sequence for a layer that comes whole. */
+static double sequence_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct ledger_row *part = pipe_part(pipe, cohort, layer);
+    double kv = (double)(part->missed / part->offloaded_heads) * pipe->head_bytes;
+    return kv * pipe->plan->offloaded[layer] +
+           (double)pipe->plan->cohorts[cohort].sizes.split.act_host *
+               (double)model_activation_bytes(&pipe->setup->model);
 }
 
 bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -117,16 +127,17 @@ bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
     if (!next_slot(pipe, &layer, &micro_batch) || !setup_loads_whole(pipe->setup, layer)) {
         return true;
     }
-    const struct ledger_row *row = pipe_row(pipe, layer);
-    if (row == NULL) {
+    if (pipe_row(pipe, layer) == NULL) {
         return true;
     }
-    double heads = pipe->plan->offloaded[layer];
-    double sequences = pipe->plan->micro_batches[micro_batch];
-    double kv = (double)(row->missed / row->offloaded_heads) * pipe->head_bytes;
-    double bytes = kv * heads + (double)pipe->plan->split.act_host *
-                                    (double)model_activation_bytes(&pipe->setup->model);
-    return bytes == 0 ||
-           fetch_put_transfer(pipe, bytes * sequences, bytes / heads, ENGINE_NONE,
+    const uint32_t *cohorts = packing_of(&pipe->plan->micro_batches, micro_batch);
+    double all = 0, longest = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        double bytes = cohorts[i] > 0 ? sequence_bytes(pipe, i, layer) : 0;
+        all += bytes * cohorts[i];
+        longest = fmax(longest, bytes);
+    }
+    return all == 0 ||
+           fetch_put_transfer(pipe, all, longest / pipe->plan->offloaded[layer], ENGINE_NONE,
                               stream->attended[next % 2], &stream->loaded[next % 2], why);
 }

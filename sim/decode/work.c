@@ -132,17 +132,58 @@ bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, str
     return work_put(pipe, &work, out, why);
 }
 
-uint32_t pipe_sequences(const struct pipe *pipe)
+bool pipe_setups(struct pipe *pipe, struct error *why)
 {
-    return pipe->plan->micro_batches[pipe->micro_batch];
+    pipe->setups = array_zeroed(pipe->plan->cohort_count, sizeof *pipe->setups, why);
+    for (uint32_t i = 0; pipe->setups != NULL && i < pipe->plan->cohort_count; i++) {
+        pipe->setups[i] = setup_at(pipe->setup, pipe->plan->cohorts[i].context);
+    }
+    return pipe->setups != NULL;
 }
 
-/* The step before the first reported one repeats it. */
+const uint32_t *pipe_cohorts(const struct pipe *pipe)
+{
+    return packing_of(&pipe->plan->micro_batches, pipe->micro_batch);
+}
+
+uint32_t pipe_sequences(const struct pipe *pipe)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    uint32_t sequences = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        sequences += cohorts[i];
+    }
+    return sequences;
+}
+
+/* Where the current step and `layer` stand in a ledger. The step before the first reported one
+ * repeats it. */
+static size_t row_at(const struct pipe *pipe, uint32_t layer)
+{
+    uint32_t step = pipe->step > 0 ? pipe->step - 1 : 0;
+    return (size_t)step * pipe->ledger->layers + layer;
+}
+
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer)
 {
-    if (pipe->ledger == NULL || pipe->plan->offloaded[layer] == 0) {
-        return NULL;
+    bool none = pipe->ledger == NULL || pipe->plan->offloaded[layer] == 0;
+    return none ? NULL : &pipe->ledger->rows[row_at(pipe, layer)];
+}
+
+const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    return &ledger_part(pipe->ledger, cohort)[row_at(pipe, layer)];
+}
+
+double pipe_even(const struct pipe *pipe, uint32_t layer,
+                 double (*of)(const struct ledger_row *row))
+{
+    double pairs = pipe_row(pipe, layer)->offloaded_heads, most = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        const struct ledger_row *part = pipe_part(pipe, i, layer);
+        if (part->offloaded_heads > 0) {
+            most = fmax(most, of(part) * (pairs / part->offloaded_heads));
+        }
     }
-    uint32_t step = pipe->step > 0 ? pipe->step - 1 : 0;
-    return &pipe->ledger->rows[(size_t)step * pipe->ledger->layers + layer];
+    return most;
 }

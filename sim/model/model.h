@@ -111,7 +111,7 @@ struct model_operator {
 };
 #define MODEL_MOST_OPERATORS 24
 
-/* The operators of `layer` when `batch` sequences each attend to `attended` tokens, in program
+/* The operators of `layer` when `batch` sequences attend to `attended` tokens in all, in program
  * order; returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
  * embedding, final norm, head. The indexer's projections are here; what it scores and selects is
  * the retrieval's. */

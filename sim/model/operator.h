@@ -13,7 +13,7 @@
 struct share {
     const struct model *model;
     const struct model_layer *layer; /* NULL at the edge */
-    uint64_t batch, attended;
+    uint64_t batch, attended; /* sequences, and tokens of all of them */
     uint64_t hidden, heads;
     uint64_t query, kv;   /* of one token: Q; K, and as much again V (not of MLA) */
     uint64_t ffn, shared; /* ffn: of one expert where the layer is routed */

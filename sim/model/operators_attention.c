@@ -141,11 +141,10 @@ static void attention(const struct share *share, struct model_operator *op)
     }
     op->matrix = true;
     op->rows = (double)share->heads / (double)model_kv_heads(model);
-    op->flops = (double)share->batch * (double)share->attended * per_token;
+    op->flops = (double)share->attended * per_token;
     operator_read(op, model->attention_sinks ? share->heads : 0);
     operator_move(share, op, in + out);
-    uint64_t tokens = whole_product(share->batch, share->attended);
-    op->data_bytes = whole_sum(op->data_bytes, whole_product(tokens, share->kv_bytes));
+    op->data_bytes = whole_sum(op->data_bytes, whole_product(share->attended, share->kv_bytes));
 }
 
 static void output(const struct share *share, struct model_operator *op)

@@ -28,7 +28,7 @@ static uint64_t hash_model(const struct model *model)
     for (uint32_t l = 0; l <= model->layer_count; l++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
         for (uint64_t probe = 1; probe <= 1000; probe *= 1000) {
-            size_t count = model_operators(model, l, probe, probe, operators);
+            size_t count = model_operators(model, l, probe, probe * probe, operators);
             for (size_t i = 0; i < count; i++) {
                 const uint64_t numbers[] = {(uint64_t)operators[i].flops, operators[i].weight_bytes,
                                             operators[i].data_bytes};
@@ -71,10 +71,27 @@ void profile_hash(const struct profile *profile, char text[17])
     write_hash(hash_profile(profile), text);
 }
 
+/* Of the traces of all cohorts, where there are any. */
+static bool hash_traces(const struct setup *setup, uint64_t *hash, struct error *why)
+{
+    *hash = 0;
+    if (setup->trace == NULL || !trace_hash(setup->trace, hash, why)) {
+        return setup->trace == NULL;
+    }
+    for (uint32_t i = 1; i < setup_cohort_count(setup); i++) {
+        uint64_t next;
+        if (!trace_hash(setup_cohort(setup, i).trace, &next, why)) {
+            return false;
+        }
+        *hash = hash_numbers(&next, sizeof next, *hash);
+    }
+    return true;
+}
+
 bool run_hashes(const struct setup *setup, struct run_hashes *out, struct error *why)
 {
-    uint64_t trace = 0;
-    if (setup->trace != NULL && !trace_hash(setup->trace, &trace, why)) {
+    uint64_t trace;
+    if (!hash_traces(setup, &trace, why)) {
         return false;
     }
     uint64_t scenario = hash_text(setup->scenario, 0);

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "decode/system_class.h"
-#include "study/apportion.h"
+#include "base/apportion.h"
 #include "trace/source.h"
 
 #include <math.h>
@@ -35,11 +35,34 @@ static void add_note(struct result *result, const char *note)
              note);
 }
 
+/* Is there a context of which heads attend to less than all? */
+static bool any_selects(const struct setup *setup)
+{
+    bool selects = false;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        selects = selects || setup_selects(&own);
+    }
+    return selects;
+}
+
+/* Is there one of which hits depend on the trace? */
+static bool any_asks_trace(const struct setup *setup)
+{
+    bool asks = false;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        asks = asks || setup_asks_trace(&own);
+    }
+    return asks;
+}
+
 static void note_model(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
-    uint64_t last = setup->prompt + setup->output;
-    uint64_t longest = setup->context > last ? setup->context : last;
+    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = cohort.prompt + setup->output;
+    uint64_t longest = cohort.context > last ? cohort.context : last;
     char note[160];
     if (model->trained_context > 0 && longest > model->trained_context) {
         snprintf(note, sizeof note, "%s was trained on contexts of %u tokens", model->name,
@@ -47,12 +70,12 @@ static void note_model(const struct setup *setup, struct result *result)
         add_note(result, note);
     }
     bool uses = setup_retrieves(setup) && setup_indexes(setup);
-    if (model->index_topk > 0 && setup->context > model->index_topk && !uses) {
+    if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
         snprintf(note, sizeof note, "%s has an indexer of its own, which the system does not use",
                  model->name);
         add_note(result, note);
     }
-    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_selects(setup) && !uses) {
+    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && any_selects(setup) && !uses) {
         snprintf(note, sizeof note,
                  "%s has no indexer of its own: the system's codes stand for one", model->name);
         add_note(result, note);
@@ -63,7 +86,7 @@ static void note_model(const struct setup *setup, struct result *result)
 static void note_speculation(const struct setup *setup, struct result *result)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && setup_selects(setup) &&
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && any_selects(setup) &&
         setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
         add_note(result, "speculation is taken as perfect: the trace has no approximate queries");
     }
@@ -90,7 +113,8 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
         add_note(result, "weights are streamed that would fit: --set mechanisms.weights=100%");
     }
-    if (plan->split.act_hbm + plan->split.act_host > 0 && act > kv) {
+    const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
+    if (split->act_hbm + split->act_host > 0 && act > kv) {
         char note[96];
         snprintf(note, sizeof note, "an activation takes %.3g times the bytes of its K and V here",
                  act / kv);
@@ -108,7 +132,7 @@ static void note_heads(const struct setup *setup, struct result *result)
 
 static void note_trace(const struct setup *setup, struct result *result)
 {
-    if (setup->trace_note[0] != '\0' && setup_asks_trace(setup)) {
+    if (setup->trace_note[0] != '\0' && any_asks_trace(setup)) {
         add_note(result, setup->trace_note);
     }
 }
@@ -143,6 +167,20 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
              (unsigned long long)plan->max_context);
 }
 
+/* "{4096: 1, 131072: 2}", as a scenario says it; nothing where there is one context. */
+static bool write_contexts(const struct plan *plan, struct result *result, struct error *why)
+{
+    char text[SETUP_MOST_COHORTS * 32] = "{";
+    size_t used = 1;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu: %u", i > 0 ? ", " : "",
+                                 (unsigned long long)plan->cohorts[i].context,
+                                 plan->cohorts[i].sequences);
+    }
+    snprintf(text + used, sizeof text - used, "}");
+    return plan->cohort_count == 1 || result_text(result, COLUMN_CONTEXTS, text, why);
+}
+
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
@@ -175,7 +213,8 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     } else {
         say_what_is_short(plan, result);
     }
-    return result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
+    return write_contexts(plan, result, why) &&
+           result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
                        why) &&
            result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
            result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
@@ -343,8 +382,8 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
     }
 }
 
-/* "SmolLM2-135M-Instruct 3840→131072 tokens"; what is generated is a twin of what was recorded, or
- * comes from a profile of other figures. */
+/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; what is generated is a twin of what
+ * was recorded, or comes from a profile of other figures. */
 static void describe_trace(const struct setup *setup, char *text, size_t size)
 {
     if (setup->trace == NULL) {
@@ -356,28 +395,37 @@ static void describe_trace(const struct setup *setup, char *text, size_t size)
     struct trace_source source;
     trace_source_read(header, &source);
     const char *model = source.model[0] != '\0' ? source.model : "?";
-    char name[160];
+    char name[160], to[64] = "";
     if (source.basis != BASIS_MEASURED) {
         snprintf(name, sizeof name, "%s profile %.100s", basis_name(source.basis), model);
     } else {
         snprintf(name, sizeof name, "%s%.100s", source.twin ? "twin of " : "", model);
     }
     uint64_t context = source.twin ? source.fitted_context : header->context;
-    if (context == setup->context) {
-        snprintf(text, size, "%s %llu tokens", name, (unsigned long long)context);
-    } else {
-        snprintf(text, size, "%s %llu→%llu tokens", name, (unsigned long long)context,
-                 (unsigned long long)setup->context);
+    if (setup->cohorts != NULL) {
+        snprintf(to, sizeof to, "→%llu…%llu", (unsigned long long)setup->cohorts[0].context,
+                 (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
+    } else if (context != setup->context) {
+        snprintf(to, sizeof to, "→%llu", (unsigned long long)setup->context);
     }
+    snprintf(text, size, "%s %llu%s tokens", name, (unsigned long long)context, to);
+}
+
+/* Were hits recorded elsewhere, or at another context? */
+static bool is_carried(const struct setup *setup)
+{
+    bool carried = setup->trace != NULL && !setup->trace_is_model;
+    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
+        struct setup_cohort cohort = setup_cohort(setup, i);
+        carried = carried || trace_header(cohort.trace)->context != cohort.context;
+    }
+    return carried;
 }
 
 bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
                    struct result *result, struct error *why)
 {
-    bool asked = setup_asks_trace(setup);
-    bool carried =
-        asked && setup->trace != NULL &&
-        (!setup->trace_is_model || trace_header(setup->trace)->context != setup->context);
+    bool asked = any_asks_trace(setup), carried = asked && is_carried(setup);
     char text[256];
     trust_add(&trust, timing->trust);
     trust_add(&trust, (struct trust){asked ? setup->trace_basis : BASIS_MEASURED, carried});

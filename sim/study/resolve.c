@@ -2,6 +2,7 @@
 #include "study/resolve.h"
 
 #include "decode/pipeline.h"
+#include "study/contexts.h"
 #include "study/error_band.h"
 #include "study/resolve_trace.h"
 #include "study/resolve_workload.h"
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CONTEXT ((uint64_t)1 << 32)
-#define MOST_BATCH ((uint64_t)1 << 20)
 #define MOST_BYTES ((uint64_t)1 << 53)
 #define MOST_STEPS ((uint64_t)1 << 16) /* all are timed in one schedule */
 
@@ -134,48 +133,110 @@ static bool read_tokens(const struct node *root, const char *key, uint64_t *out,
     const struct node *node = node_get(root, key);
     bool none = node == NULL || node->kind == NODE_NULL ||
                 (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
-    return none || read_whole(root, key, UNIT_TOKENS, 1, MOST_CONTEXT / 2, out, why);
+    return none || read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
 }
 
-/* What a request asks for. Its decode attends to prompt + 1 to prompt + output tokens, so that the
- * context, where nothing is said of it, is their mean. */
-static bool read_request(const struct node *root, struct setup *out, struct error *why)
+#define BATCH_UNSAID (-1)
+
+/* `prompt` and `output`; whether each prompt follows from its context. */
+static bool read_request(const struct node *root, struct setup *out, bool *of_context,
+                         struct error *why)
 {
-    if (!read_tokens(root, "prompt", &out->prompt, why) ||
+    const struct node *node = node_get(root, "prompt");
+    *of_context =
+        node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "context") == 0;
+    if ((!*of_context && !read_tokens(root, "prompt", &out->prompt, why)) ||
         !read_tokens(root, "output", &out->output, why)) {
         return false;
     }
-    if (out->output > 0 && out->prompt == 0) {
+    if (out->output > 0 && out->prompt == 0 && !*of_context) {
         node_error(node_get(root, "output"), why, "'output' follows a prompt, and there is none");
         return error_expect(why, "'prompt' as well, such as prompt: 1920");
     }
-    uint64_t last = out->prompt + out->output;
-    if (out->prompt > 0 && out->model.learned_positions && last > out->model.trained_context) {
-        node_error(node_get(root, "prompt"), why,
-                   "'%s' has learned positions and cannot run %llu tokens", out->model.name,
-                   (unsigned long long)last);
-        return error_expect(why, "'prompt' and 'output' that add up to at most %u",
-                            out->model.trained_context);
-    }
-    out->context = out->prompt + (out->output + 1) / 2;
-    if ((out->prompt == 0 && required(root, "context", "131072", why) == NULL) ||
-        !read_whole(root, "context", UNIT_TOKENS, 1, MOST_CONTEXT, &out->context, why)) {
+    return true;
+}
+
+/* `context` and `batch`, or `contexts`. A request's decode attends to prompt + 1 to prompt + output
+ * tokens, so that the context, where nothing is said of it, is their mean. */
+static bool read_contexts(const struct node *root, struct setup *out, struct error *why)
+{
+    int64_t batch = BATCH_UNSAID;
+    if (!read_word_or_whole(root, "batch", "max", SETUP_BATCH_MAX, 1, CONTEXTS_MOST_BATCH, &batch,
+                            why)) {
         return false;
     }
-    if (out->context < out->prompt) {
-        node_error(node_get(root, "context"), why, "decode never attends to as few as %llu tokens",
-                   (unsigned long long)out->context);
-        return error_expect(why, "at least the prompt's %llu", (unsigned long long)out->prompt);
+    if (contexts_said(root)) {
+        return contexts_read(root, batch, out, why);
+    }
+    out->batch = batch == BATCH_UNSAID ? 1 : (uint32_t)batch;
+    out->context = out->prompt + (out->output + 1) / 2;
+    return (out->prompt > 0 || required(root, "context", "131072", why) != NULL) &&
+           read_whole(root, "context", UNIT_TOKENS, 1, CONTEXTS_LONGEST, &out->context, why);
+}
+
+/* The prompt of a context whose decode is in the middle of its output. */
+static bool find_prompt(const struct node *root, uint64_t context, const struct setup *setup,
+                        uint64_t *prompt, struct error *why)
+{
+    uint64_t half = (setup->output + 1) / 2;
+    if (context <= half) {
+        node_error(node_get(root, "output"), why,
+                   "a context of %llu tokens has no prompt before half of an output of %llu",
+                   (unsigned long long)context, (unsigned long long)setup->output);
+        return error_expect(why, "an output of less than %llu", (unsigned long long)(2 * context));
+    }
+    *prompt = context - half;
+    return true;
+}
+
+static bool find_prompts(const struct node *root, struct setup *out, struct error *why)
+{
+    if (out->cohorts == NULL) {
+        return find_prompt(root, out->context, out, &out->prompt, why);
+    }
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        struct setup_cohort *cohort = &out->cohorts[i];
+        if (!find_prompt(root, cohort->context, out, &cohort->prompt, why)) {
+            return false;
+        }
+    }
+    return find_prompt(root, out->context, out, &out->prompt, why);
+}
+
+static bool check_prompts(const struct node *root, const struct setup *setup, struct error *why)
+{
+    struct setup_cohort longest = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = longest.prompt + setup->output;
+    if (setup->prompt > 0 && setup->cohorts != NULL && longest.prompt == 0) {
+        node_error(node_get(root, "prompt"), why,
+                   "'contexts' differ: their sequences have no one prompt");
+        return error_expect(why, "prompt: context, which is what each has before half its output");
+    }
+    if (longest.prompt > 0 && setup->model.learned_positions &&
+        last > setup->model.trained_context) {
+        node_error(node_get(root, "prompt"), why,
+                   "'%s' has learned positions and cannot run %llu tokens", setup->model.name,
+                   (unsigned long long)last);
+        return error_expect(why, "'prompt' and 'output' that add up to at most %u",
+                            setup->model.trained_context);
+    }
+    if (setup->context < setup->prompt) {
+        const struct node *context = node_get(root, "context");
+        node_error(context != NULL ? context : node_get(root, "contexts"), why,
+                   "decode never attends to as few as %llu tokens",
+                   (unsigned long long)setup->context);
+        return error_expect(why, "at least the prompt's %llu", (unsigned long long)setup->prompt);
     }
     return true;
 }
 
 static bool read_size(const struct node *root, struct setup *out, struct error *why)
 {
-    int64_t batch = 1, steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
+    int64_t steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
+    bool of_context;
     out->seed = SETUP_SEED;
-    if (!read_request(root, out, why) ||
-        !read_word_or_whole(root, "batch", "max", SETUP_BATCH_MAX, 1, MOST_BATCH, &batch, why) ||
+    if (!read_request(root, out, &of_context, why) || !read_contexts(root, out, why) ||
+        (of_context && !find_prompts(root, out, why)) || !check_prompts(root, out, why) ||
         !read_word_or_whole(root, "steps", "all", SETUP_STEPS_ALL, 1, MOST_STEPS, &steps, why) ||
         !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,
                             why) ||
@@ -183,7 +244,6 @@ static bool read_size(const struct node *root, struct setup *out, struct error *
         !node_whole(root, "kv_pool_tokens", UNIT_TOKENS, MOST_BYTES, &out->kv_pool_tokens, why)) {
         return false;
     }
-    out->batch = (uint32_t)batch;
     out->steps = (uint32_t)steps;
     out->warmup = warmup;
     return true;
@@ -275,6 +335,15 @@ static bool put_trace(struct node *all, const struct setup *setup, struct error 
            node_set(all, "trace", setup->trace_name, why);
 }
 
+/* Of several contexts each has its own. */
+static bool put_prompt(struct node *all, const struct setup *setup, struct error *why)
+{
+    const char *format = setup->prompt == 0        ? "none"
+                         : setup->cohorts != NULL ? "context"
+                                                   : "%llu";
+    return put(all, "prompt", format, setup->prompt, why);
+}
+
 /* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
  * a text is a scenario that reproduces its run. */
 static bool write_scenario(const struct node *root, const struct node *merged, struct setup *out,
@@ -284,9 +353,8 @@ static bool write_scenario(const struct node *root, const struct node *merged, s
     bool good =
         all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
         put_mechanisms(all, merged, why) && put_memory(all, out, why) && put_trace(all, out, why) &&
-        workload_put(all, &out->workload, why) &&
-        put(all, "context", "%llu", out->context, why) &&
-        put(all, "prompt", out->prompt == 0 ? "none" : "%llu", out->prompt, why) &&
+        workload_put(all, &out->workload, why) && contexts_put(all, out, why) &&
+        put_prompt(all, out, why) &&
         put(all, "output", out->output == 0 ? "none" : "%llu", out->output, why) &&
         node_set(all, "order", out->order == POLICY_BATCH ? "batch" : "sequential", why) &&
         put(all, "seed", "%llu", out->seed, why) &&

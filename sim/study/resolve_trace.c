@@ -60,10 +60,13 @@ static bool is_recording_of(const struct trace_header *header, const struct trac
 
 static void note_source(struct setup *out)
 {
-    const struct trace_header *header = trace_header(out->trace);
     struct trace_source source;
-    trace_source_read(header, &source);
-    out->trace_is_model = is_recording_of(header, &source, &out->model);
+    out->trace_is_model = true;
+    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+        const struct trace_header *header = trace_header(setup_cohort(out, i).trace);
+        trace_source_read(header, &source);
+        out->trace_is_model = out->trace_is_model && is_recording_of(header, &source, &out->model);
+    }
     out->trace_basis = source.basis;
 }
 
@@ -131,11 +134,13 @@ static double share_to_keep(const struct setup *setup)
 }
 
 /* What can be generated is bounded here in tokens and steps, by the generator in bytes. */
-static bool check_size(const struct node *root, uint64_t context, uint64_t steps, struct error *why)
+static bool check_size(const struct node *root, const struct setup *setup, uint64_t steps,
+                       struct error *why)
 {
+    uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
     if (context > UINT32_MAX) {
-        node_error(node_get(root, "context"), why, "a generated trace of %llu tokens",
-                   (unsigned long long)context);
+        node_error(node_get(root, setup->cohorts != NULL ? "contexts" : "context"), why,
+                   "a generated trace of %llu tokens", (unsigned long long)context);
         return error_expect(why, "less than 2^32");
     }
     if (steps > MOST_STEPS) {
@@ -147,26 +152,56 @@ static bool check_size(const struct node *root, uint64_t context, uint64_t steps
 }
 
 /* Latent KV (MLA) is one head, which all query heads share. */
-static bool generate_trace(const struct node *root, const struct trace_profile *profile,
-                           const char *path, struct setup *out, struct error *why)
+static struct trace *generate_trace(const struct trace_profile *profile, const char *path,
+                                    const struct setup *setup, uint64_t steps, struct error *why)
 {
-    uint64_t steps = steps_to_generate(out);
-    if (!check_size(root, out->context, steps, why)) {
-        return false;
-    }
     struct trace_geometry geometry = {
-        .layers = out->model.layer_count,
-        .kv_heads = out->model.kv_lora > 0 ? 1 : out->model.kv_heads,
-        .query_heads = out->model.query_heads,
-        .head_dim = out->model.head_dim,
-        .context = (uint32_t)out->context,
-        .keep = share_to_keep(out),
+        .layers = setup->model.layer_count,
+        .kv_heads = setup->model.kv_lora > 0 ? 1 : setup->model.kv_heads,
+        .query_heads = setup->model.query_heads,
+        .head_dim = setup->model.head_dim,
+        .context = (uint32_t)setup->context,
+        .keep = share_to_keep(setup),
         .sequences = 1,
         .steps = (uint32_t)steps,
-        .seed = out->seed,
+        .seed = setup->seed,
     };
-    out->trace = trace_open_generated(profile, path, &geometry, why);
-    return out->trace != NULL;
+    return trace_open_generated(profile, path, &geometry, why);
+}
+
+static void close_traces(struct setup *out)
+{
+    trace_close(out->trace);
+    out->trace = NULL;
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        if (i > 0) {
+            trace_close(out->cohorts[i].trace);
+        }
+        out->cohorts[i].trace = NULL;
+    }
+}
+
+/* One at each context. */
+static bool generate_traces(const struct node *root, const struct trace_profile *profile,
+                            const char *path, struct setup *out, struct error *why)
+{
+    uint64_t steps = steps_to_generate(out);
+    if (!check_size(root, out, steps, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+        struct setup own = setup_at(out, setup_cohort(out, i).context);
+        struct trace *trace = generate_trace(profile, path, &own, steps, why);
+        if (trace == NULL) {
+            close_traces(out);
+            return false;
+        }
+        out->trace = i == 0 ? trace : out->trace;
+        if (out->cohorts != NULL) {
+            out->cohorts[i].trace = trace;
+        }
+    }
+    return true;
 }
 
 static bool open_profile(const struct node *root, const char *path, struct setup *out,
@@ -176,7 +211,7 @@ static bool open_profile(const struct node *root, const char *path, struct setup
     if (!trace_profile_load(path, &profile, why)) {
         return false;
     }
-    bool ok = generate_trace(root, &profile, path, out, why);
+    bool ok = generate_traces(root, &profile, path, out, why);
     trace_profile_release(&profile);
     return ok;
 }
@@ -196,6 +231,9 @@ static bool open_named(const struct node *root, const struct node *node, const c
         return false;
     }
     out->trace = trace_open(path, why);
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        out->cohorts[i].trace = out->trace;
+    }
     return out->trace != NULL;
 }
 

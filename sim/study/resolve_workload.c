@@ -96,6 +96,10 @@ bool workload_lay_context(struct node *root, struct error *why)
     if (said(root, "workload") == NULL) {
         return true;
     }
+    if (said(root, "contexts") != NULL) {
+        node_error(said(root, "contexts"), why, "the workload says the contexts");
+        return error_expect(why, "no 'contexts'");
+    }
     if (!read_context(root, &context, why) ||
         !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
         return false;

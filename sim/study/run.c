@@ -20,22 +20,34 @@ struct course {
     const struct setup *setup;
     uint32_t threads;
     struct shared *shared;
-    struct shared_entry *cosines, *replay; /* what is held of it */
+    struct shared_entry *held; /* of what is shared: the replay that is used */
+    double *cosines;           /* of the trace's heads, owned; NULL: nobody asks */
     struct plan plan;
-    const struct ledger *used; /* the replay's, or NULL when nothing is offloaded */
+    struct ledger sum;         /* of several cohorts */
+    const struct ledger *used; /* the sum or the replay, or NULL when nothing is offloaded */
     struct trust trust;
 };
 
 /* ---- what runs share ---- */
 
+/* A trace, whose heads are to be compared. */
+struct heads {
+    const struct trace *trace;
+    uint32_t threads;
+};
+
+static size_t head_count(const struct trace *trace)
+{
+    const struct trace_header *header = trace_header(trace);
+    return (size_t)header->layers * header->kv_heads;
+}
+
 /* Of the trace's heads, as trace_head_cosine() says them. */
 static void *make_cosines(void *context, struct error *why)
 {
-    const struct course *course = context;
-    const struct trace *trace = course->setup->trace;
-    const struct trace_header *header = trace_header(trace);
-    double *cosines = array_zeroed((size_t)header->layers * header->kv_heads, sizeof *cosines, why);
-    if (cosines != NULL && !trace_head_cosine(trace, course->threads, cosines, why)) {
+    const struct heads *heads = context;
+    double *cosines = array_zeroed(head_count(heads->trace), sizeof *cosines, why);
+    if (cosines != NULL && !trace_head_cosine(heads->trace, heads->threads, cosines, why)) {
         free(cosines);
         return NULL;
     }
@@ -43,14 +55,6 @@ static void *make_cosines(void *context, struct error *why)
 }
 
 static const struct shared_kind cosines_kind = {make_cosines, free};
-
-/* What hits of everything where no trace has to be asked: what the cache holds. */
-static double fixed_hit(const struct course *course)
-{
-    const struct mechanisms *m = &course->setup->mechanisms;
-    double outside = (double)(course->plan.context - m->sinks - setup_recent(course->setup));
-    return fmin((double)course->plan.cache_tokens / outside, 1);
-}
 
 /* ---- the course ---- */
 
@@ -60,20 +64,104 @@ static bool needs_cosines(const struct setup *setup)
            setup->mechanisms.policy->needs_queries;
 }
 
+static uint32_t sequences_said(const struct setup *setup)
+{
+    uint32_t sequences = 0;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        sequences += setup_cohort(setup, i).sequences;
+    }
+    return sequences;
+}
+
+/* Add the cosines of a cohort's trace, weighed by its share of the batch: which heads stay in HBM is
+ * decided once for all sequences. */
+static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
+{
+    struct heads heads = {cohort.trace, course->threads};
+    struct shared_entry *entry;
+    uint64_t key;
+    if (!trace_hash(cohort.trace, &key, why)) {
+        return false;
+    }
+    const double *cosines = shared_get(course->shared, &cosines_kind, key, &heads, &entry, why);
+    double share = (double)cohort.sequences / sequences_said(course->setup);
+    for (size_t i = 0; cosines != NULL && i < head_count(cohort.trace); i++) {
+        course->cosines[i] += share * cosines[i];
+    }
+    shared_release(course->shared, entry);
+    return cosines != NULL;
+}
+
+static bool course_cosines(struct course *course, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    if (!needs_cosines(setup)) {
+        return true;
+    }
+    course->cosines = array_zeroed(head_count(setup->trace), sizeof *course->cosines, why);
+    bool good = course->cosines != NULL;
+    for (uint32_t i = 0; good && i < setup_cohort_count(setup); i++) {
+        good = add_cosines(course, setup_cohort(setup, i), why);
+    }
+    return good;
+}
+
 static bool course_plan(struct course *course, struct error *why)
 {
-    const double *cosines = NULL;
-    if (needs_cosines(course->setup)) {
-        uint64_t key;
-        if (!trace_hash(course->setup->trace, &key, why)) {
-            return false;
+    return course_cosines(course, why) &&
+           plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
+}
+
+/* What replaying a cohort asks for. */
+struct cohort_replay {
+    struct setup setup; /* at its context, with its trace */
+    struct replay_plan plan;
+    struct replay_request request; /* of these two */
+};
+
+/* What hits of everything where no trace has to be asked: what the cache holds. */
+static double fixed_hit(const struct setup *setup, const struct head_sizes *sizes)
+{
+    double outside = (double)(setup->context - setup->mechanisms.sinks - setup_recent(setup));
+    return fmin((double)sizes->cache_tokens / outside, 1);
+}
+
+static void ask_for(const struct course *course, uint32_t cohort, struct cohort_replay *out)
+{
+    out->setup = setup_at(course->setup, course->plan.cohorts[cohort].context);
+    out->setup.trace = setup_cohort(course->setup, cohort).trace;
+    out->plan = plan_replay(&out->setup, &course->plan, cohort);
+    out->request = (struct replay_request){
+        &out->setup, &out->plan, fixed_hit(&out->setup, &course->plan.cohorts[cohort].sizes)};
+}
+
+/* The ledger of a cohort, until `entry` is given back. */
+static const struct ledger *replay_cohort(const struct course *course, uint32_t cohort,
+                                          struct shared_entry **entry, struct error *why)
+{
+    struct cohort_replay replay;
+    ask_for(course, cohort, &replay);
+    return replays_get(course->shared, &replay.request, course->threads, entry, why);
+}
+
+/* Of several cohorts a ledger is held at a time, and laid into their sum. */
+static bool sum_replays(struct course *course, struct error *why)
+{
+    const struct plan *plan = &course->plan;
+    bool good =
+        ledger_reserve_sum(&course->sum, plan->steps, plan->layers, plan->cohort_count, why);
+    for (uint32_t i = 0; good && i < plan->cohort_count; i++) {
+        struct shared_entry *entry = NULL;
+        bool some = plan->cohorts[i].sequences > 0;
+        const struct ledger *ledger = some ? replay_cohort(course, i, &entry, why) : NULL;
+        if (ledger != NULL) {
+            ledger_lay(&course->sum, i, ledger);
         }
-        cosines = shared_get(course->shared, &cosines_kind, key, course, &course->cosines, why);
-        if (cosines == NULL) {
-            return false;
-        }
+        shared_release(course->shared, entry);
+        good = !some || ledger != NULL;
     }
-    return plan_resolve(course->setup, cosines, &course->plan, &course->trust, why);
+    course->used = &course->sum;
+    return good;
 }
 
 static bool course_replay(struct course *course, struct error *why)
@@ -81,10 +169,10 @@ static bool course_replay(struct course *course, struct error *why)
     if (plan_offloaded_heads(&course->plan) == 0) {
         return true;
     }
-    struct replay_plan plan = plan_replay(course->setup, &course->plan);
-    struct replay_request request = {course->setup, &plan, fixed_hit(course)};
-    course->used =
-        replays_get(course->shared, &request, course->threads, &course->replay, why);
+    if (course->plan.cohort_count > 1) {
+        return sum_replays(course, why);
+    }
+    course->used = replay_cohort(course, 0, &course->held, why);
     return course->used != NULL;
 }
 
@@ -101,9 +189,10 @@ static struct course course_begin(const struct setup *setup, uint32_t threads,
 
 static void course_release(struct course *course)
 {
-    shared_release(course->shared, course->cosines);
-    shared_release(course->shared, course->replay);
+    shared_release(course->shared, course->held);
+    ledger_release(&course->sum);
     plan_release(&course->plan);
+    free(course->cosines);
 }
 
 bool run_plan(const struct setup *setup, uint32_t threads, struct shared *shared,
@@ -111,7 +200,7 @@ bool run_plan(const struct setup *setup, uint32_t threads, struct shared *shared
 {
     struct course course = course_begin(setup, threads, shared);
     bool good = course_plan(&course, why);
-    shared_release(shared, course.cosines);
+    free(course.cosines);
     *plan = course.plan;
     return good;
 }
@@ -121,10 +210,11 @@ bool run_expect(const struct setup *setup, uint32_t threads, struct shared *shar
 {
     struct course course = course_begin(setup, threads, shared);
     bool good = course_plan(&course, why);
-    if (good && course.plan.fits && plan_offloaded_heads(&course.plan) > 0) {
-        struct replay_plan plan = plan_replay(setup, &course.plan);
-        struct replay_request request = {setup, &plan, fixed_hit(&course)};
-        good = replays_expect(replays, &request, why);
+    bool asks = good && course.plan.fits && plan_offloaded_heads(&course.plan) > 0;
+    for (uint32_t i = 0; asks && good && i < course.plan.cohort_count; i++) {
+        struct cohort_replay replay;
+        ask_for(&course, i, &replay);
+        good = replay.plan.batch == 0 || replays_expect(replays, &replay.request, why);
     }
     course_release(&course);
     return good;

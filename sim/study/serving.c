@@ -29,10 +29,10 @@ struct serving {
 static uint64_t pool_tokens(const struct setup *setup, const struct plan *plan)
 {
     if (mechanisms_offload(&setup->mechanisms)) {
-        return (uint64_t)plan->max_batch * plan->context;
+        return (uint64_t)plan->max_batch * setup->context;
     }
     uint64_t others = plan->memory.hbm - plan->memory.resident;
-    double token = (double)plan->memory.resident / ((double)plan->batch * (double)plan->context);
+    double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
     return plan->hbm_limit > others ? (uint64_t)((double)(plan->hbm_limit - others) / token) : 0;
 }
 

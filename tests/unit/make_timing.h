@@ -31,20 +31,40 @@ static inline bool course_cosines(struct course *course, struct error *why)
     return trace_head_cosine(trace, 1, course->head_cosine, why);
 }
 
+static inline bool replay_cohort(const struct course *course, uint32_t cohort,
+                                 struct ledger *ledger, struct error *why)
+{
+    struct setup own = setup_at(course->setup, course->plan.cohorts[cohort].context);
+    struct replay_plan plan = plan_replay(&own, &course->plan, cohort);
+    struct trace *trace = setup_cohort(course->setup, cohort).trace;
+    return trace != NULL && setup_asks_trace(&own)
+               ? replay_run(trace, &plan, 1, ledger, why)
+               : replay_assumed(own.assumed_hit, own.assumed_spread, own.seed, &plan, ledger, why);
+}
+
+/* The sum of several cohorts', or the one there is. */
 static inline bool course_ledger(struct course *course, struct error *why)
 {
-    const struct setup *setup = course->setup;
-    struct replay_plan plan = plan_replay(setup, &course->plan);
-    uint32_t offloaded = 0;
-    for (uint32_t l = 0; l < course->plan.layers; l++) {
-        offloaded += course->plan.offloaded[l];
+    const struct plan *plan = &course->plan;
+    bool good = true;
+    if (plan_offloaded_heads(plan) == 0) {
+        return true;
     }
-    course->used = offloaded > 0 ? &course->ledger : NULL;
-    return offloaded == 0 ||
-           (setup->trace != NULL && setup_asks_trace(setup)
-                ? replay_run(setup->trace, &plan, 1, &course->ledger, why)
-                : replay_assumed(setup->assumed_hit, setup->assumed_spread, setup->seed, &plan,
-                                 &course->ledger, why));
+    course->used = &course->ledger;
+    if (plan->cohort_count == 1) {
+        return replay_cohort(course, 0, &course->ledger, why);
+    }
+    good = ledger_reserve_sum(&course->ledger, plan->steps, plan->layers, plan->cohort_count, why);
+    for (uint32_t i = 0; good && i < plan->cohort_count; i++) {
+        struct ledger own;
+        ledger_init(&own);
+        good = replay_cohort(course, i, &own, why);
+        if (good) {
+            ledger_lay(&course->ledger, i, &own);
+        }
+        ledger_release(&own);
+    }
+    return good;
 }
 
 static inline void course_release(struct course *course)

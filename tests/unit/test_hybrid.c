@@ -249,7 +249,7 @@ static void each_side_holds_its_part(void **state)
     struct plan plan = make_plan(&setup);
     const uint64_t heads = 3 * 4 * 2;
     assert_int_equal(plan.cpu_threads, 4);
-    assert_int_equal(plan.cache_tokens, 200);
+    assert_int_equal(plan.cohorts[0].sizes.cache_tokens, 200);
     assert_int_equal(plan.memory.cache, heads * 200 * 200);
     assert_int_equal(plan.memory.metadata, heads * 200 * 4);
     assert_int_equal(plan.memory.resident, 0);

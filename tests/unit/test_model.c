@@ -42,7 +42,7 @@ static struct model_operator operator_of(const struct model *model, uint32_t lay
                                          uint64_t attended, const char *name)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    size_t count = model_operators(model, layer, batch, attended, operators);
+    size_t count = model_operators(model, layer, batch, batch * attended, operators);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(operators[i].name, name) == 0) {
             return operators[i];
@@ -216,7 +216,7 @@ static void operators_cost_what_they_read_and_compute(void **state)
     };
     struct model model = load_plain("llama-3-8b");
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    assert_int_equal(model_operators(&model, 7, 3, 1000, operators), COUNT(cases));
+    assert_int_equal(model_operators(&model, 7, 3, 3000, operators), COUNT(cases));
     for (size_t i = 0; i < COUNT(cases); i++) {
         print_message("# %s\n", cases[i].name);
         assert_string_equal(operators[i].name, cases[i].name);
@@ -418,7 +418,7 @@ static void check_large_batch(const struct model *model)
 {
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
-        size_t count = model_operators(model, layer, 1 << 20, 1, operators);
+        size_t count = model_operators(model, layer, 1 << 20, 1 << 20, operators);
         uint64_t bytes = 0;
         for (size_t i = 0; i < count; i++) {
             bytes += operators[i].weight_bytes;
@@ -437,7 +437,7 @@ static void check_order(const struct model *model)
 {
     for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
-        size_t count = model_operators(model, layer, 4, 100, operators);
+        size_t count = model_operators(model, layer, 4, 400, operators);
         assert_in_range(count, 3, MODEL_MOST_OPERATORS);
         for (size_t i = 0; i < count; i++) {
             assert_true(i == 0 || operators[i].stage >= operators[i - 1].stage);
@@ -462,8 +462,8 @@ static void check_growth(const struct model *model)
     struct model_operator once[MODEL_MOST_OPERATORS], twice[MODEL_MOST_OPERATORS];
     uint32_t layer = model->layer_count - 1;
     for (uint64_t batch = 1; batch <= 4096; batch *= 4) {
-        size_t count = model_operators(model, layer, batch, 777, once);
-        assert_int_equal(model_operators(model, layer, 2 * batch, 777, twice), count);
+        size_t count = model_operators(model, layer, batch, 777 * batch, once);
+        assert_int_equal(model_operators(model, layer, 2 * batch, 2 * 777 * batch, twice), count);
         for (size_t i = 0; i < count; i++) {
             assert_true(twice[i].weight_bytes >= once[i].weight_bytes);
             assert_true(twice[i].weight_bytes <= 2 * once[i].weight_bytes + 1);
@@ -485,7 +485,7 @@ static void sizes_past_64_bits_stay_at_the_largest(void **state)
     struct model model = load_plain("opt-66b");
     assert_true(model_kv_bytes(&model, UINT64_MAX) == UINT64_MAX);
     struct model_operator op =
-        operator_of(&model, 0, UINT64_C(1) << 40, UINT64_C(1) << 40, "attention");
+        operator_of(&model, 0, UINT64_C(1) << 20, UINT64_C(1) << 43, "attention");
     assert_true(op.data_bytes == UINT64_MAX);
     model_release(&model);
 }

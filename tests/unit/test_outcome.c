@@ -4,7 +4,7 @@
 #include "base/find.h"
 #include "base/random.h"
 #include "decode/pipeline.h"
-#include "study/apportion.h"
+#include "base/apportion.h"
 #include "study/outcome.h"
 #include "study/run.h"
 

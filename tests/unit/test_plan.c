@@ -62,9 +62,9 @@ static void clusters_come_in_segments(void **state)
     for (size_t i = 0; i < COUNT(clusters); i++) {
         struct setup setup = SETUP("system=retroinfer", clusters[i].context);
         struct plan plan = make_plan(&setup);
-        assert_int_equal(plan.entries, clusters[i].entries);
-        assert_int_equal(plan.selected_tokens, clusters[i].selected);
-        assert_int_equal(plan.estimated_entries, clusters[i].estimated);
+        assert_int_equal(plan.cohorts[0].sizes.entries, clusters[i].entries);
+        assert_int_equal(plan.cohorts[0].sizes.selected_tokens, clusters[i].selected);
+        assert_int_equal(plan.cohorts[0].sizes.estimated_entries, clusters[i].estimated);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -77,7 +77,7 @@ static void no_more_than_the_context_is_selected(void **state)
     struct setup setup = SETUP("system=retroinfer", "context=1600", "mechanisms.selection=100%",
                                "mechanisms.estimation=0%");
     struct plan plan = make_plan(&setup);
-    assert_int_equal(plan.selected_tokens, 1600);
+    assert_int_equal(plan.cohorts[0].sizes.selected_tokens, 1600);
     plan_release(&plan);
     setup_release(&setup);
 }
@@ -293,7 +293,7 @@ static void models_own_indexer_selects_its_own_count(void **state)
         struct setup setup = SETUP(indexers[i].model, "hardware=h200", indexers[i].system,
                                    indexers[i].context, "mechanisms.retrieval_kernels=5");
         struct plan plan = make_plan(&setup);
-        assert_int_equal(plan.selected_tokens, indexers[i].selected);
+        assert_int_equal(plan.cohorts[0].sizes.selected_tokens, indexers[i].selected);
         assert_int_equal(plan.memory.metadata, indexers[i].metadata);
         plan_release(&plan);
         setup_release(&setup);
@@ -326,11 +326,11 @@ static void budgets_of_every_unit_become_blocks(void **state)
         snprintf(budget, sizeof budget, "mechanisms.budget=%s", budgets[i].budget);
         struct setup setup = SETUP("system=retroinfer", "batch=2", budget);
         struct plan plan = make_plan(&setup);
-        if (plan.cache_tokens != budgets[i].tokens) {
+        if (plan.cohorts[0].sizes.cache_tokens != budgets[i].tokens) {
             fail_msg("%s: %llu tokens, not %llu", budgets[i].budget,
-                     (unsigned long long)plan.cache_tokens, (unsigned long long)budgets[i].tokens);
+                     (unsigned long long)plan.cohorts[0].sizes.cache_tokens, (unsigned long long)budgets[i].tokens);
         }
-        assert_int_equal(plan.memory.cache, plan.cache_tokens * 2 * 256 * 512);
+        assert_int_equal(plan.memory.cache, plan.cohorts[0].sizes.cache_tokens * 2 * 256 * 512);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -403,7 +403,7 @@ static void equal_shares_of_budget_and_selection_are_1x(void **state)
         snprintf(text, sizeof text, "context=%llu", (unsigned long long)context);
         struct setup setup = SETUP("system=clo", text, "mechanisms.budget=10%");
         struct plan plan = make_plan(&setup);
-        assert_int_equal(plan.cache_tokens, plan.selected_tokens);
+        assert_int_equal(plan.cohorts[0].sizes.cache_tokens, plan.cohorts[0].sizes.selected_tokens);
         plan_release(&plan);
         setup_release(&setup);
     }

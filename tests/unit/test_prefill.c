@@ -25,7 +25,7 @@ static int64_t prefill_ns(const struct setup *setup)
     struct plan plan = make_plan(setup);
     struct ledger ledger;
     struct error why;
-    struct replay_plan replay = plan_replay(setup, &plan);
+    struct replay_plan replay = plan_replay(setup, &plan, 0);
     struct trust trust = {BASIS_MEASURED, false};
     bool offloads = plan_offloaded_heads(&plan) > 0;
     int64_t ns;

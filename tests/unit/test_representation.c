@@ -48,10 +48,10 @@ static void contexts_split_as_worked_out(void **state)
         struct plan plan = make_plan(&setup);
         const struct split *wish = &splits[i].split;
         print_message("%s\n", splits[i].mechanisms);
-        assert_int_equal(plan.split.act_hbm, wish->act_hbm);
-        assert_int_equal(plan.split.act_host, wish->act_host);
-        assert_int_equal(plan.split.ids, wish->ids);
-        assert_int_equal(plan.split.kv, wish->kv);
+        assert_int_equal(plan.cohorts[0].sizes.split.act_hbm, wish->act_hbm);
+        assert_int_equal(plan.cohorts[0].sizes.split.act_host, wish->act_host);
+        assert_int_equal(plan.cohorts[0].sizes.split.ids, wish->ids);
+        assert_int_equal(plan.cohorts[0].sizes.split.kv, wish->kv);
         assert_int_equal(plan.memory.cache, 2 * wish->act_hbm * 2000);
         assert_int_equal(plan.memory.host_kv, 2 * (wish->act_host * 2000 + wish->kv * 800));
         plan_release(&plan);
@@ -72,7 +72,7 @@ static void rest_of_memory_is_filled(void **state)
               " granularity: 16tok}");
     struct plan plan = make_plan(&setup);
     assert_true(plan.fits);
-    assert_true(plan.split.act_hbm > 0 && plan.split.act_hbm < 900);
+    assert_true(plan.cohorts[0].sizes.split.act_hbm > 0 && plan.cohorts[0].sizes.split.act_hbm < 900);
     assert_true(plan.hbm_limit - plan.memory.hbm < 2 * 2 * 16 * 2000);
     plan_release(&plan);
     setup_release(&setup);
@@ -80,19 +80,25 @@ static void rest_of_memory_is_filled(void **state)
 
 /* DeepSeek-V3.2: a layer's K and V are one latent of 512 + 64 numbers, made from 7168; the first 3
  * of 61 layers are dense, the others have 256 experts. */
+static struct kernel made_again(const struct setup *setup, struct split split, uint32_t sequences)
+{
+    struct remaking remaking = {0};
+    representation_add(setup, &split, sequences, &remaking);
+    return representation_recompute(setup, &remaking);
+}
+
 static void latents_and_experts_are_made_again(void **state)
 {
     (void)state;
     struct setup setup = SETUP("model=deepseek-v3.2", "hardware=h200", "system=vllm",
                                "dtype.weights=bf16", "context=1000");
     const struct model *model = &setup.model;
-    struct kernel made =
-        representation_recompute(&setup, &(struct split){.act_host = 250, .kv = 750}, 4);
+    struct kernel made = made_again(&setup, (struct split){.act_host = 250, .kv = 750}, 4);
     assert_true(made.bytes == 2.0 * 7168 * 576 + 1000 * (2.0 * 7168 + 2.0 * 576));
     double mean = (3.0 * (double)model_layer_weight_bytes(model, 0) +
                    58.0 * (double)model_layer_weight_bytes(model, 3)) /
                   61;
-    struct kernel run = representation_recompute(&setup, &(struct split){.ids = 250, .kv = 750}, 4);
+    struct kernel run = made_again(&setup, (struct split){.ids = 250, .kv = 750}, 4);
     assert_true(fabs(run.bytes - (mean + 1000 * 2.0 * 576)) < 1);
     setup_release(&setup);
 }

@@ -19,11 +19,10 @@ static void prefetchable_heads_are_as_published(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct setup setup = SETUP("system=clo", cases[i].context);
         struct plan plan = make_plan(&setup);
-        struct head_sizes sizes;
         struct trust trust = {BASIS_MEASURED, false};
         struct error why;
-        assert_true(memory_head_sizes(&setup, 248, 1, &sizes, &why));
-        assert_int_equal(resident_prefetchable(&setup, &sizes, &plan, &trust), cases[i].heads);
+        assert_true(memory_head_sizes(&setup, 248, &plan, &why));
+        assert_int_equal(resident_prefetchable(&setup, &plan, &trust), cases[i].heads);
         plan_release(&plan);
         setup_release(&setup);
     }

@@ -68,6 +68,25 @@ static uint64_t answer_bytes(const struct model *model)
     return model_query_heads(model) / model_kv_heads(model) * (2 * width + 4);
 }
 
+/* Over the sequences of the batch: entries of their indices, and tokens kept as activations. */
+static double sum_entries(const struct plan *plan)
+{
+    double entries = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        entries += (double)plan->cohorts[i].sizes.entries * plan->cohorts[i].sequences;
+    }
+    return entries;
+}
+
+static uint64_t sum_activations(const struct plan *plan)
+{
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        tokens += plan->cohorts[i].sizes.split.act_host * plan->cohorts[i].sequences;
+    }
+    return tokens;
+}
+
 /* Bytes that the ledger says cross the link in a step, and streamed weights and indices. */
 static int64_t bytes_due(const struct course *course, uint32_t step)
 {
@@ -81,15 +100,15 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
             tokens += row->missed;
             answers += row->for_cpu > 0 ? row->offloaded_heads : 0;
             index += setup->mechanisms.retrieval_stream && !setup_loads_whole(setup, l)
-                         ? llround((double)plan->entries * retrieval_entry_bytes(setup) *
-                                   row->offloaded_heads)
+                         ? llround(sum_entries(plan) * retrieval_entry_bytes(setup) *
+                                   plan->offloaded[l])
                          : 0;
             index += llround(fetch_fill_bytes(setup, row));
             activations +=
-                (int64_t)(plan->offloaded[l] > 0 ? plan->split.act_host * plan->batch : 0) *
+                (int64_t)(plan->offloaded[l] > 0 ? sum_activations(plan) : 0) *
                 (int64_t)model_activation_bytes(&setup->model);
         }
-        int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batch_count : 1;
+        int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batches.count : 1;
         if (setup->mechanisms.halves) {
             weights +=
                 parts * llround(stream_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
@@ -167,6 +186,8 @@ static const struct {
     {{"model=qwen2.5-14b", "hardware=h100-sxm", "tensor_parallel=4", "batch=2"}},
     {{"model=opt-30b", "hardware=rtx-pro-6000", "context=2048", "batch=64"}},
     {{"model=deepseek-v3.2", "hardware=h200", "tensor_parallel=8", "batch=8"}},
+    {{"context=", "contexts={1K: 2, 16K: 1, 128K: 1}"}},
+    {{"model=opt-30b", "hardware=rtx-pro-6000", "context=", "contexts=[100, 2K, 300, 1000]"}},
 };
 
 /* Run every shipped system with these overrides. */
@@ -210,6 +231,8 @@ static void times_and_bytes_add_up_on_a_recording(void **state)
 {
     (void)state;
     for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "batch=2"), check_course);
+    for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "context=", "contexts=[32K, 90K, 32K]"),
+                     check_course);
 }
 
 /* Nothing crosses the link to the GPU when all hit, but whole layers that nothing speculates for,
@@ -253,6 +276,7 @@ static void equal_steps_take_equal_times(void **state)
 {
     (void)state;
     for_every_system(OVERRIDES("steps=4"), check_steady);
+    for_every_system(OVERRIDES("steps=4", "context=", "contexts=[4K, 64K]"), check_steady);
 }
 
 /* The task of a stage of a step and layer. */
@@ -471,10 +495,23 @@ static bool run_choices(struct setup *setup, struct choice a, struct choice b)
     return ran;
 }
 
-/* Every system with every pair of choices laid over it, on a model of two layers. */
-static void every_pair_of_mechanisms_runs_or_is_refused(void **state)
+/* Every pair of choices laid over a system. */
+static void run_pairs(struct setup *setup, size_t *ran, size_t *refused)
 {
-    (void)state;
+    struct choice choices[128];
+    size_t count = list_choices(&setup->mechanisms, choices);
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = a; b < count; b++) {
+            bool good = run_choices(setup, choices[a], choices[b]);
+            *ran += good;
+            *refused += !good;
+        }
+    }
+}
+
+/* Every shipped system so, on a model of two layers, with these contexts. */
+static void run_pairs_of_systems(const char *context, const char *contexts)
+{
     size_t names, ran = 0, refused = 0;
     char **systems, model[128];
     struct error why;
@@ -483,21 +520,25 @@ static void every_pair_of_mechanisms_runs_or_is_refused(void **state)
     for (size_t i = 0; i < names; i++) {
         char system[64];
         snprintf(system, sizeof system, "system=%s", systems[i]);
-        struct setup setup = SETUP(model, tiny_machine, "context=1000", "steps=1", system);
-        struct choice choices[128];
-        size_t count = list_choices(&setup.mechanisms, choices);
-        for (size_t a = 0; a < count; a++) {
-            for (size_t b = a; b < count; b++) {
-                bool good = run_choices(&setup, choices[a], choices[b]);
-                ran += good;
-                refused += !good;
-            }
-        }
+        struct setup setup = SETUP(model, tiny_machine, context, contexts, "steps=1", system);
+        run_pairs(&setup, &ran, &refused);
         setup_release(&setup);
         free(systems[i]);
     }
     free(systems);
     assert_true(ran > refused / 4 && refused > 0);
+}
+
+static void every_pair_of_mechanisms_runs_or_is_refused(void **state)
+{
+    (void)state;
+    run_pairs_of_systems("context=1000", "contexts=");
+}
+
+static void every_pair_of_mechanisms_runs_with_contexts_mixed(void **state)
+{
+    (void)state;
+    run_pairs_of_systems("context=", "contexts={1000: 1, 3000: 2}");
 }
 
 /* Values to try of a key that is neither choice, switch nor policy. */
@@ -579,7 +620,8 @@ static void a_thousand_triples_of_overrides_run_or_are_refused(void **state)
         snprintf(text, sizeof text, "{%s, %s, %s}", a, b, c);
         snprintf(system, sizeof system, "system=%s", name);
         struct setup setup =
-            SETUP(model, tiny_machine, "context=1000", "steps=2", "batch=3", system);
+            SETUP(model, tiny_machine, "steps=2", i % 4 == 0 ? "context=" : "context=1000",
+                  i % 4 == 0 ? "contexts=[300, 1000, 3000]" : "batch=3", system);
         print_message("%s %s\n", name, text);
         ran += run_overridden(&setup, name, text);
         setup_release(&setup);
@@ -623,6 +665,7 @@ int main(void)
         cmocka_unit_test(better_figures_are_never_slower),
         cmocka_unit_test(worst_head_decides),
         cmocka_unit_test(every_pair_of_mechanisms_runs_or_is_refused),
+        cmocka_unit_test(every_pair_of_mechanisms_runs_with_contexts_mixed),
         cmocka_unit_test(a_thousand_triples_of_overrides_run_or_are_refused),
         cmocka_unit_test(missing_curve_is_named),
     };

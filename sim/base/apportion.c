@@ -1,6 +1,6 @@
 /* Largest remainder: everyone gets the whole part of its mean; what is left goes, one each, to
  * those who lost most. */
-#include "study/apportion.h"
+#include "base/apportion.h"
 
 int64_t apportion_mean(int64_t sum, uint32_t count)
 {

@@ -1,6 +1,6 @@
 /* Integer shares that add up. */
-#ifndef STUDY_APPORTION_H
-#define STUDY_APPORTION_H
+#ifndef BASE_APPORTION_H
+#define BASE_APPORTION_H
 
 #include <stddef.h>
 #include <stdint.h>
