@@ -1,5 +1,6 @@
 #include "cli/sweep_keys.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,12 +21,15 @@ const char *sweep_key_title(const struct node *sweep, size_t index)
     return last_word(key);
 }
 
-/* A value on one line: the scalars in it, with blanks between. */
+/* A value on one line: the scalars in it, with blanks between; behind keys that are values
+ * themselves, such as contexts. */
 static void append_value(const struct node *node, char *text, size_t size)
 {
     size_t used = strlen(text);
     if (node->kind == NODE_SCALAR) {
-        snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", node->text);
+        bool keyed = node->key != NULL && isdigit((unsigned char)node->key[0]);
+        snprintf(text + used, size - used, "%s%s%s%s", used > 0 ? " " : "",
+                 keyed ? node->key : "", keyed ? ":" : "", node->text);
     }
     for (size_t i = 0; i < node->count; i++) {
         append_value(node->children[i], text, size);

@@ -57,6 +57,17 @@ static bool any_asks_trace(const struct setup *setup)
     return asks;
 }
 
+static void note_contexts(const struct setup *setup, struct result *result)
+{
+    char note[96];
+    if (setup->cohorts != NULL) {
+        snprintf(note, sizeof note, "contexts of %llu to %llu tokens are mixed",
+                 (unsigned long long)setup->cohorts[0].context,
+                 (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
+        add_note(result, note);
+    }
+}
+
 static void note_model(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
@@ -203,6 +214,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_DRAM_PADDING, (int64_t)memory->host_padding);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
+        note_contexts(setup, result);
         note_model(setup, result);
         note_policy(setup, result);
         note_heads(setup, result);
