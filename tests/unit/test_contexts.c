@@ -283,8 +283,9 @@ static void bytes_are_shared_in_proportion(void **state)
 }
 
 /* As much of a mixture as fits; and of sequences that do not fit, how long they may be. 800 B a
- * token; 20 806 000 B of weights, and 20000 of workspace a sequence. 34 sequences are 26 and 8,
- * 98 000 tokens or 79 080 000 B with the workspace; 35 would be 26 and 9. */
+ * token; 20 806 000 B of weights, and of workspace 2000 B of hidden state and 12000 of the activation
+ * function's operands a sequence. 34 sequences are 26 and 8, 98 000 tokens or 78 876 000 B with the
+ * workspace; 35 would be 26 and 9. */
 static void a_mixture_is_scaled_to_what_fits(void **state)
 {
     (void)state;
@@ -295,7 +296,7 @@ static void a_mixture_is_scaled_to_what_fits(void **state)
     struct plan plan = make_plan(&setup);
     assert_int_equal(plan.max_batch, 34);
     assert_int_equal(plan.batch, 34);
-    assert_int_equal(plan.memory.hbm, 20806000 + 79080000);
+    assert_int_equal(plan.memory.hbm, 20806000 + 78876000);
     assert_int_equal(plan.cohorts[0].sequences, 26);
     assert_int_equal(plan.cohorts[1].sequences, 8);
     assert_true(plan.fits);
@@ -305,7 +306,7 @@ static void a_mixture_is_scaled_to_what_fits(void **state)
                       OVERRIDES("context=", "contexts=[1000, 70000, 90000]", "hbm_usable=1%"));
     plan = make_plan(&setup);
     assert_false(plan.fits);
-    assert_int_equal(plan.max_context, (79194000 - 60000 - 800000) / 1600);
+    assert_int_equal(plan.max_context, (79194000 - 42000 - 800000) / 1600);
     assert_int_equal(plan.cohorts[2].context, 90000);
     plan_release(&plan);
     setup_release(&setup);
@@ -356,6 +357,21 @@ static void assert_same_timing(const struct timing *a, const struct timing *b)
     assert_memory_equal(a->layer_ns, b->layer_ns, a->layers * sizeof *a->layer_ns);
 }
 
+static void assert_same_memory(const struct memory *a, const struct memory *b)
+{
+    assert_int_equal(a->weights, b->weights);
+    assert_int_equal(a->resident, b->resident);
+    assert_int_equal(a->window, b->window);
+    assert_int_equal(a->cache, b->cache);
+    assert_int_equal(a->metadata, b->metadata);
+    assert_int_equal(a->buffers, b->buffers);
+    assert_int_equal(a->workspace, b->workspace);
+    assert_int_equal(a->host_kv, b->host_kv);
+    assert_int_equal(a->host_buffers, b->host_buffers);
+    assert_int_equal(a->hbm, b->hbm);
+    assert_int_equal(a->dram, b->dram);
+}
+
 /* Cohorts that are planned, replayed and added up apart give what one does, to the byte: also each
  * sequence's place in the batch, from which it reads the trace. And to the nanosecond, but where
  * pairs work side by side and a recording tells cohorts apart, of which the longest then decides. */
@@ -367,7 +383,7 @@ static void check_split(struct setup *setup)
     split_batch(setup, sequences, 3);
     make_course(setup, &split);
     assert_int_equal(split.plan.cohort_count, 3);
-    assert_memory_equal(&plain.plan.memory, &split.plan.memory, sizeof plain.plan.memory);
+    assert_same_memory(&plain.plan.memory, &split.plan.memory);
     assert_int_equal(plain.plan.max_batch, split.plan.max_batch);
     for (size_t i = 0; plain.used != NULL && i < (size_t)plain.used->steps * 3; i++) {
         struct ledger_row a = plain.used->rows[i], b = split.used->rows[i];
