@@ -203,7 +203,7 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 
 static double whole_bytes(const struct pipe *pipe)
 {
-    return (double)pipe->plan->context * pipe->plan->kv_heads * pipe->head_bytes;
+    return (double)pipe->setup->context * pipe->plan->kv_heads * pipe->head_bytes;
 }
 
 static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
@@ -220,7 +220,7 @@ static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
     engine_task_id copied = ENGINE_NONE;
     bool first = pipe->step == 1 && layer == 0;
     bool last = pipe->step == pipe->plan->steps && layer + 1 == pipe->plan->layers;
-    uint64_t tokens = pipe->plan->context * pipe->plan->kv_heads;
+    uint64_t tokens = pipe->setup->context * pipe->plan->kv_heads;
     return (!first || (put_whole(pipe, &copied, why) && wait_for(pipe, copied, why))) &&
            (last || put_whole(pipe, &copied, why)) && put_stand_in(pipe, tokens, why) &&
            wait_for(pipe, copied, why) && wait_for(pipe, pipe->last[PIPE_MAIN], why);
@@ -322,7 +322,9 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .rate = id == MINIATURE_STREAM ? link->whole : link->rows,
         .latency = profile_value(profile, CURVE_HOST_POOL_HANDOFF, 1, &trust),
     };
-    struct setup setup = {.profile = *profile, .model = {.tensor_parallel = 1}};
+    struct cohort cohort = {.context = miniature->context, .sequences = 1};
+    struct setup setup = {
+        .profile = *profile, .model = {.tensor_parallel = 1}, .context = miniature->context};
     setup.mechanisms = (struct mechanisms){
         .policy = policy_find(miniature_kinds[id].policy, NULL, 0, why),
         .manager = MANAGER_CPU,
@@ -341,9 +343,9 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .layers = miniature->layers,
         .kv_heads = miniature->kv_heads,
         .batch = 1,
-        .micro_batches = &one,
-        .micro_batch_count = 1,
-        .context = miniature->context,
+        .cohorts = &cohort,
+        .cohort_count = 1,
+        .micro_batches = {.cohorts = 1, .runs = 1, .times = &one, .sequences = &one, .count = 1},
         .offloaded = offloaded,
         .cpu_threads = threads,
         .steps = miniature->steps,
