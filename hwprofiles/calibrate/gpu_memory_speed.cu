@@ -21,7 +21,7 @@
 
 #define WANTED (4096 * MiB)
 #define GATHERED (256 * MiB) /* where rows lie */
-#define LEAST_BYTES 4096
+#define LEAST_BYTES 32768 /* less is bound by the launch, which gpu.kernel_floor states */
 #define MOVED (256 * MiB)
 #define MOST_REPEATS 128
 #define CTA_BYTES MiB
@@ -204,7 +204,7 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
         probes[count] = {"gpu.hbm_share", (double)bytes, &pieces[count], sample_share};
         count++;
     }
-    for (size_t bytes = 16 * LEAST_BYTES; bytes <= all.most / 2; bytes *= 4) {
+    for (size_t bytes = LEAST_BYTES; bytes <= all.most / 2; bytes *= 4) {
         pieces[count] = {&all, bytes, 0, 0, 0, 0};
         probes[count] = {"gpu.copy", (double)bytes, &pieces[count], sample_copy};
         count++;

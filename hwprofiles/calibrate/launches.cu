@@ -11,6 +11,8 @@
  */
 #include "calibrate/link_groups.h"
 
+#include <math.h>
+
 #define THREADS 128
 #define ROW_OF_LAUNCHES 256
 #define HOPS 64
@@ -244,7 +246,8 @@ static bool sample_node(void *state, double *ns, struct error *why)
     if (!time_graph(all, GRAPH_OF_64, &few, why) || !time_graph(all, GRAPH_OF_1024, &many, why)) {
         return false;
     }
-    *ns = (many - few) / (graph_sizes[GRAPH_OF_1024] - graph_sizes[GRAPH_OF_64]);
+    /* A sample that something disturbed may come out negative: it counts as the least there is. */
+    *ns = fmax(0, many - few) / (graph_sizes[GRAPH_OF_1024] - graph_sizes[GRAPH_OF_64]);
     return true;
 }
 
@@ -274,7 +277,7 @@ static bool time_sync(struct launching *all, size_t bytes, double *ns, struct er
     }
     *ns = 0;
     for (int i = 0; i < SYNCS; i++) {
-        *ns += (double)(int64_t)(found[2 * i + 1] - found[2 * i]) / SYNCS;
+        *ns += (double)(found[2 * i + 1] - found[2 * i]) / SYNCS;
     }
     return true;
 }

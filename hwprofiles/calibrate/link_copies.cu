@@ -156,6 +156,7 @@ static bool fit(struct findings *findings, const char *times, const char *rate, 
     point.p90 = found[2];
     point.samples = of->points[0].samples;
     point.precise = of->points[0].precise;
+    point.drift = 1;
     char note[256];
     snprintf(note, sizeof note,
              "pinned copies of 256 B to %.0f MiB in a row, less their bytes at %s; fitted, at most "
@@ -167,15 +168,17 @@ static bool fit(struct findings *findings, const char *times, const char *rate, 
 static bool note_link(struct findings *findings, size_t size, struct error *why)
 {
     struct gpu_facts facts;
-    char link[64], note[256];
+    char link[64], carries[128] = "", note[256];
     if (!gpu_facts_read(&facts, why)) {
         return false;
     }
-    snprintf(note, sizeof note,
-             "copies of %zu MiB, pinned, alone, between events; PCI Express %s (%.1f GB/s before "
-             "headers)",
-             size / MiB, pcie_format(facts.state.now, link, sizeof link),
-             pcie_rate(facts.state.now) / 1e9);
+    if (pcie_rate(facts.state.now) > 0) {
+        snprintf(carries, sizeof carries, "; PCI Express %s, %.1f GB/s before headers",
+                 pcie_format(facts.state.now, link, sizeof link),
+                 pcie_rate(facts.state.now) / 1e9);
+    }
+    snprintf(note, sizeof note, "copies of %zu MiB, pinned, alone, between events%s", size / MiB,
+             carries);
     return findings_note(findings, "link.h2d", note, why) &&
            findings_note(findings, "link.d2h", note, why);
 }

@@ -51,6 +51,7 @@ bool state_figure(struct findings *findings, const char *name, double value, con
     point.median = point.p10 = point.p90 = value;
     point.samples = 1;
     point.precise = true;
+    point.drift = 1;
     return finding != nullptr && finding_put(finding, &point, why) &&
            findings_note(findings, name, note, why);
 }

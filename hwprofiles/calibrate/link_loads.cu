@@ -10,6 +10,7 @@
 #include "calibrate/gpu_gather.h"
 #include "calibrate/row_ids.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define WANTED (1024 * MiB)
@@ -86,7 +87,8 @@ static bool sample_round_trip(void *state, double *ns, struct error *why)
         !all->timer.read(&few, why) || !all->longer.read(&many, why)) {
         return false;
     }
-    *ns = (many - few) / (MANY_STEPS - FEW_STEPS);
+    /* A sample that something disturbed may come out negative: it counts as the least there is. */
+    *ns = fmax(0, many - few) / (MANY_STEPS - FEW_STEPS);
     return true;
 }
 

@@ -40,7 +40,8 @@ bool row_ids::create(size_t rows, uint64_t seed, struct error *why)
     count = (uint32_t)rows;
     bool ok =
         memory.take(rows * sizeof *ids, why) &&
-        GPU_TRY(cudaMemcpy(memory.data, ids, rows * sizeof *ids, cudaMemcpyHostToDevice), why);
+        GPU_TRY(cudaMemcpy(memory.data, ids, rows * sizeof *ids, cudaMemcpyHostToDevice), why) &&
+        GPU_TRY(cudaDeviceSynchronize(), why); /* the last of it may still be under way */
     free(ids);
     return ok;
 }
