@@ -12,6 +12,7 @@ static const struct command *const commands[] = {
     &command_timeline,
     &command_validate,
     &command_curve,
+    &command_merge,
     &command_plot,
     &command_trace_info,
     &command_trace_stats,

@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-enum { SET, DB, JOBS, REQUIRE_BASIS, NO_TIME, TIME_SCALE, LIMIT, JSON, CSV };
+enum { SET, DB, JOBS, SHARD, REQUIRE_BASIS, NO_TIME, TIME_SCALE, LIMIT, JSON, CSV };
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
@@ -22,6 +22,10 @@ static const struct command_option options[] = {
     [JOBS] = {.name = "--jobs",
               .argument = "N",
               .summary = "threads to use (default: one a processor); the results are the same"},
+    [SHARD] = {.name = "--shard",
+               .argument = "K/N",
+               .summary = "run every Nth point, from the Kth on: for N machines, whose databases "
+                          "'merge' joins"},
     [REQUIRE_BASIS] = {.name = "--require-basis",
                        .argument = "LEVEL",
                        .summary = "fail where figures or trace of a run are worse than LEVEL; "
@@ -90,8 +94,9 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
         return error_usage(why, NULL, 0, "'--json' and '--csv' cannot both be had");
     }
+    const char *shard = arguments_text(arguments, SHARD);
     out->jobs = (uint32_t)count;
-    return basis == NULL || required_basis_parse(basis, &out->required_basis, why);
+    return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) && (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }
 
 /* What was done before an error or an interruption is shown all the same. */
@@ -138,6 +143,18 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     return ok;
 }
 
+/* The database says which part of which sweep it holds. */
+static bool mark_shard(const struct scenario *scenario, const struct sweep_options *sweep,
+                       struct error *why)
+{
+    struct store_shard shard = {.points = scenario->points,
+                                .number = sweep->shard.number,
+                                .count = sweep->shard.count};
+    return shard.count == 0 || sweep->store == NULL ||
+           (scenario_hash(scenario, shard.scenario, why) &&
+            store_put_shard(sweep->store, &shard, why));
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct sweep_options sweep = {.jobs = 0};
@@ -150,7 +167,8 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     bool ok = db == NULL || (sweep.store = store_open(db, true, why)) != NULL;
-    ok = ok && run_scenario(arguments, &scenario, &sweep, why);
+    ok = ok && mark_shard(&scenario, &sweep, why) &&
+         run_scenario(arguments, &scenario, &sweep, why);
     store_close(sweep.store);
     scenario_release(&scenario);
     return ok;

@@ -40,6 +40,8 @@ const char schema_tables[] =
     "  PRIMARY KEY (curve)) WITHOUT ROWID;\n"
     "CREATE TABLE curve_points (curve TEXT, size INTEGER, misses INTEGER,\n"
     "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n"
+    "CREATE TABLE shards (scenario TEXT, points INTEGER, number INTEGER, count INTEGER,\n"
+    "  PRIMARY KEY (scenario, number, count)) WITHOUT ROWID;\n"
     "CREATE TABLE validations (\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
 #include "store/validations.def"

@@ -3,7 +3,7 @@
  * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
  * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
  * h2d_bytes), requests (run, request, what became of it); curves (what store_curve.h has) and
- * curve_points (curve, size, misses); validations (validations.def). A run's identity is its hash:
+ * curve_points (curve, size, misses); shards; validations (validations.def). A run's identity is its hash:
  * a run already there is not put twice. A killed process
  * leaves whole runs only; no column holds the wall clock, so an interrupted and resumed sweep gives
  * the rows of an uninterrupted one.
@@ -33,6 +33,23 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
 
 /* Put a run with its detail in one transaction. A run that is there already stays as it is. */
 bool store_put(struct store *store, const struct result *result, struct error *why);
+
+/* Which part of a sweep of several machines a file holds. */
+struct store_shard {
+    char scenario[17]; /* hash of the whole, its sweep included */
+    uint32_t points, number, count;
+};
+
+/* Say so in the file, before its runs. One that holds another sweep's, or another of its shards, is
+ * refused. */
+bool store_put_shard(struct store *store, const struct store_shard *shard, struct error *why);
+
+/* Put what the files at `paths` hold into `into`, in one transaction; `*added` runs were not there.
+ * Shards of one sweep are interleaved, so that all of them come to the file that a single machine
+ * would have written; other files follow each other. What is there twice must be the same; files of
+ * another version, and shards of different sweeps, are refused. */
+bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
+                 struct error *why);
 
 /* Run a query and hand each row, as texts (NULL for null), to `row`; for plots and reports. */
 typedef bool (*store_row)(uint32_t count, const char *const *names, const char *const *values,

@@ -5,9 +5,11 @@
 #include "study/resolve.h"
 #include "study/resolve_workload.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #define MOST_POINTS 1000000u
 
@@ -210,6 +212,22 @@ void scenario_release(struct scenario *scenario)
     node_destroy(scenario->root);
     node_destroy(scenario->sweep);
     *scenario = (struct scenario){0};
+}
+
+bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why)
+{
+    char *text = node_canonical(scenario->root, why);
+    if (text == NULL) {
+        return false;
+    }
+    uint64_t all = XXH64(text, strlen(text), 0);
+    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const char *key = scenario->sweep->children[i]->key;
+        all = XXH64(key, strlen(key) + 1, all);
+    }
+    snprintf(hash, 17, "%016" PRIx64, all);
+    free(text);
+    return true;
 }
 
 /* Lay one swept value over `root`, as a file that says it would be: overrides inside a swept map or

@@ -33,6 +33,10 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);
 
+/* A hash of all that is said, the sweep and its order included, as 16 hex digits. Names of files
+ * count, not what they hold. */
+bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);
+
 /* A scenario of one run in the making: start empty, and lay maps over it in turn, as files that say
  * them would be. */
 bool scenario_init(struct scenario *out, struct error *why);

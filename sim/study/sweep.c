@@ -55,6 +55,7 @@ struct sweep {
     uint32_t threads; /* of a point's replay */
     struct shared *shared;
     struct replays *expected;
+    uint32_t points; /* of the shard; the figures below count these */
     uint32_t delivered, issued;
     sem_t finished;
     pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
@@ -163,6 +164,19 @@ static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
     return &sweep->slots[index % sweep->slot_count];
 }
 
+/* The scenario's point that is the shard's `index`th. */
+static uint32_t point_of(const struct sweep *sweep, uint32_t index)
+{
+    const struct sweep_shard *shard = &sweep->options->shard;
+    return shard->count == 0 ? index : index * shard->count + shard->number - 1;
+}
+
+static uint32_t count_points(const struct scenario *scenario, const struct sweep_shard *shard)
+{
+    return shard->count == 0 ? scenario->points
+                             : (scenario->points + shard->count - shard->number) / shard->count;
+}
+
 static void release_slot(struct slot *slot)
 {
     setup_release(&slot->setup);
@@ -183,12 +197,11 @@ static bool read_back(const struct sweep *sweep, struct slot *slot, struct error
  * point that cannot be planned says so when its turn comes. */
 static void survey(struct sweep *sweep)
 {
-    uint32_t points = sweep->scenario->points;
-    for (uint32_t i = 0; i < points && i < MOST_SURVEYED && !stop_requested; i++) {
+    for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !stop_requested; i++) {
         struct slot slot = {.stored = false};
         setup_init(&slot.setup);
         result_init(&slot.result);
-        if (scenario_point(sweep->scenario, i, &slot.setup, &slot.why) &&
+        if (scenario_point(sweep->scenario, point_of(sweep, i), &slot.setup, &slot.why) &&
             read_back(sweep, &slot, &slot.why) && !slot.stored) {
             run_expect(&slot.setup, sweep->jobs, sweep->shared, sweep->expected, &slot.why);
         }
@@ -212,7 +225,8 @@ static void issue(struct sweep *sweep)
     *slot = (struct slot){.stored = false};
     setup_init(&slot->setup);
     result_init(&slot->result);
-    slot->failed = !scenario_point(sweep->scenario, sweep->issued, &slot->setup, &slot->why) ||
+    slot->failed = !scenario_point(sweep->scenario, point_of(sweep, sweep->issued), &slot->setup,
+                                   &slot->why) ||
                    !read_back(sweep, slot, &slot->why);
     pthread_mutex_lock(&sweep->lock);
     if (slot->failed || slot->stored) {
@@ -244,7 +258,7 @@ static bool fail_at(const struct sweep *sweep, const struct slot *slot, struct e
     size_t used = strlen(why->found);
     if (points > 1) {
         snprintf(why->found + used, sizeof why->found - used,
-                 " (point %u of %u; those behind it were not run)", sweep->delivered + 1, points);
+                 " (point %u of %u; those behind it were not run)", point_of(sweep, sweep->delivered) + 1, points);
     }
     return false;
 }
@@ -263,7 +277,7 @@ static bool hand_over(const struct sweep *sweep, struct slot *slot, struct error
 {
     const struct sweep_options *options = sweep->options;
     return options->on_result == NULL ||
-           options->on_result(sweep->delivered, &slot->result, options->context, why);
+           options->on_result(point_of(sweep, sweep->delivered), &slot->result, options->context, why);
 }
 
 static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
@@ -283,7 +297,7 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
 
 static bool run_points(struct sweep *sweep, struct error *why)
 {
-    uint32_t points = sweep->scenario->points;
+    uint32_t points = sweep->points;
     if (points > 1) {
         survey(sweep);
     }
@@ -322,14 +336,34 @@ static bool run_caught(struct sweep *sweep, uint32_t workers, struct error *why)
     return ok;
 }
 
+bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *why)
+{
+    char end;
+    uint32_t number = 0, count = 0;
+    bool digits = text[strspn(text, "0123456789/")] == '\0';
+    if (!digits || sscanf(text, "%7u/%7u%c", &number, &count, &end) != 2 || number == 0 ||
+        number > count) {
+        error_usage(why, NULL, 0, "'%.60s' is no shard", text);
+        return error_expect(why, "K/N, from 1/N to N/N");
+    }
+    *out = (struct sweep_shard){.number = number, .count = count};
+    return true;
+}
+
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why)
 {
     uint32_t jobs = parallel_threads(options->jobs);
-    uint32_t workers = jobs < scenario->points ? jobs : scenario->points;
+    *interrupted = false;
+    uint32_t points = count_points(scenario, &options->shard);
+    uint32_t workers = jobs < points ? jobs : points;
+    if (points == 0) {
+        return true; /* more shards than points */
+    }
     struct sweep sweep = {
         .scenario = scenario,
         .options = options,
+        .points = points,
         .jobs = jobs,
         .slot_count = SLOTS_A_WORKER * workers,
     };
@@ -348,7 +382,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
         pthread_cond_destroy(&sweep.work);
         pthread_mutex_destroy(&sweep.lock);
     }
-    *interrupted = ok && sweep.delivered < scenario->points;
+    *interrupted = ok && sweep.delivered < sweep.points;
     shared_destroy(sweep.shared);
     replays_destroy(sweep.expected);
     free(sweep.workers);

@@ -14,15 +14,25 @@
 #include "study/required_basis.h"
 #include "study/scenario.h"
 
+/* Every `count`th point, from number `number` (1 ...) on: what one of several machines runs. All
+ * points where `count` is 0. */
+struct sweep_shard {
+    uint32_t number, count;
+};
+
+/* "3/8". */
+bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *why);
+
 struct sweep_options {
     struct store *store; /* NULL: keep nothing */
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
+    struct sweep_shard shard;
     struct required_basis required_basis; /* a run that rests on less is an error */
     /* A point that cannot be is a result, whose status is failed and whose message says why, and
      * the sweep goes on. It is not kept. */
     bool keep_failed;
-    /* Called in point order, in the calling thread. May be NULL. Who takes the result for himself
+    /* Called in point order with the point's index, in the calling thread. May be NULL. Who takes the result for himself
      * leaves one that result_init() made. */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     void (*on_progress)(uint32_t done, uint32_t points, void *context);

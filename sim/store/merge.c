@@ -1,0 +1,291 @@
+/* Rows are copied as they are, run by run: what a file says of one is in several tables under its
+ * hash. */
+#include "store/store.h"
+
+#include "store/database.h"
+#include "store/shard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SQL = 256 };
+
+/* Tables whose rows go with a run, a miss curve, a validation; the first one says which there are. */
+static const char *const run_tables[] = {"runs",  "parts",    "stalls", "layers",
+                                         "steps", "requests", NULL};
+static const char *const curve_tables[] = {"curves", "curve_points", NULL};
+static const char *const validation_tables[] = {"validations", NULL};
+
+/* A file that is merged. */
+struct part {
+    struct store *store;
+    struct store_shard shard;
+    bool is_shard;
+    sqlite3_stmt *runs; /* its hashes, in the order in which they were put */
+    bool has_run;       /* `runs` stands at one */
+};
+
+struct merge {
+    struct store *into;
+    struct part *parts;
+    uint32_t count;
+    uint64_t added;
+};
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+/* Bind the columns of the row at which `from` stands to the parameters of `to`. */
+static bool bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
+{
+    for (int i = 0; i < sqlite3_column_count(from); i++) {
+        if (sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i)) != SQLITE_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "INSERT INTO parts VALUES (?,?,?)" */
+static void insert_sql(const char *table, int columns, char *sql, size_t size)
+{
+    size_t used = (size_t)snprintf(sql, size, "INSERT INTO %s VALUES (?", table);
+    for (int i = 1; i < columns && used < size; i++) {
+        used += (size_t)snprintf(sql + used, size - used, ",?");
+    }
+    snprintf(sql + used, size - used, ")");
+}
+
+/* Copy the rows of `table` whose key, its first column, is `key`. */
+static bool copy_rows(struct store *from, struct store *into, const char *table, const char *column,
+                      const char *key, struct error *why)
+{
+    char sql[4 * SQL];
+    sqlite3_stmt *rows = NULL, *insert = NULL;
+    bool row = true, unused;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = ?", table, column);
+    bool ok = database_prepare(from, sql, &rows, why);
+    if (ok) {
+        sqlite3_bind_text(rows, 1, key, -1, SQLITE_STATIC);
+        insert_sql(table, sqlite3_column_count(rows), sql, sizeof sql);
+        ok = database_prepare(into, sql, &insert, why);
+    }
+    while (ok && (ok = database_step(from, rows, &row, why)) && row) {
+        ok = (bind_row(rows, insert) || database_error(into, why)) &&
+             database_step(into, insert, &unused, why);
+        sqlite3_reset(insert);
+    }
+    sqlite3_finalize(rows);
+    sqlite3_finalize(insert);
+    return ok;
+}
+
+/* ---- what is there twice --------------------------------------------------------------- */
+
+static sqlite3_stmt *find_row(struct store *store, const char *table, const char *column,
+                              const char *key, bool *found, struct error *why)
+{
+    char sql[SQL];
+    sqlite3_stmt *statement = NULL;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = ?", table, column);
+    if (!database_prepare(store, sql, &statement, why)) {
+        return NULL;
+    }
+    sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
+    if (!database_step(store, statement, found, why)) {
+        sqlite3_finalize(statement);
+        return NULL;
+    }
+    return statement;
+}
+
+static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
+{
+    for (int i = 0; i < sqlite3_column_count(a); i++) {
+        const unsigned char *x = sqlite3_column_text(a, i), *y = sqlite3_column_text(b, i);
+        if ((x == NULL) != (y == NULL) ||
+            (x != NULL && strcmp((const char *)x, (const char *)y) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Is `key` in both, and the same? */
+static bool compare(struct merge *merge, struct store *from, const char *table, const char *column,
+                    const char *key, bool *there, struct error *why)
+{
+    bool here;
+    sqlite3_stmt *theirs = find_row(from, table, column, key, &here, why);
+    sqlite3_stmt *ours =
+        theirs != NULL ? find_row(merge->into, table, column, key, there, why) : NULL;
+    bool ok = ours != NULL;
+    if (ok && *there && !equal_rows(theirs, ours)) {
+        ok = error_set(why, from->path, 0, "%s %s differs from the one merged before", column, key);
+        error_expect(why, "files of one version of spillway, as they were written");
+    }
+    sqlite3_finalize(theirs);
+    sqlite3_finalize(ours);
+    return ok;
+}
+
+/* Copy what `key` names in all `tables`, unless it is there. */
+static bool copy_key(struct merge *merge, struct store *from, const char *const *tables,
+                     const char *column, const char *key, bool *copied, struct error *why)
+{
+    bool there = false;
+    if (!compare(merge, from, tables[0], column, key, &there, why)) {
+        return false;
+    }
+    *copied = !there;
+    for (size_t i = 0; !there && tables[i] != NULL; i++) {
+        if (!copy_rows(from, merge->into, tables[i], column, key, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- files ----------------------------------------------------------------------------- */
+
+static bool open_part(const char *path, struct part *part, struct error *why)
+{
+    part->store = store_open(path, false, why);
+    return part->store != NULL &&
+           store_get_shard(part->store, &part->shard, &part->is_shard, why) &&
+           database_prepare(part->store, "SELECT run FROM runs ORDER BY rowid", &part->runs, why) &&
+           database_step(part->store, part->runs, &part->has_run, why);
+}
+
+static void close_part(struct part *part)
+{
+    sqlite3_finalize(part->runs);
+    store_close(part->store);
+}
+
+/* Shards of one sweep only, or files that are none. */
+static bool check_shards(const struct merge *merge, struct error *why)
+{
+    const struct part *first = &merge->parts[0];
+    for (uint32_t i = 1; i < merge->count; i++) {
+        const struct part *part = &merge->parts[i];
+        if (first->is_shard && part->is_shard &&
+            (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
+             first->shard.count != part->shard.count)) {
+            error_set(why, part->store->path, 0, "holds shard %u/%u of another sweep than '%s'",
+                      part->shard.number, part->shard.count, first->store->path);
+            return error_expect(why, "shards of one scenario, cut into as many parts");
+        }
+    }
+    return true;
+}
+
+static int by_shard(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    return (x->shard.number > y->shard.number) - (x->shard.number < y->shard.number);
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+static bool copy_next_run(struct merge *merge, struct part *part, struct error *why)
+{
+    char run[64];
+    bool copied;
+    snprintf(run, sizeof run, "%s", (const char *)sqlite3_column_text(part->runs, 0));
+    if (!copy_key(merge, part->store, run_tables, "run", run, &copied, why)) {
+        return false;
+    }
+    merge->added += copied;
+    return database_step(part->store, part->runs, &part->has_run, why);
+}
+
+/* One run of each shard in turn, as a single machine would have come to them; all that are left of
+ * a file that is no shard. */
+static bool copy_runs(struct merge *merge, struct error *why)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (uint32_t i = 0; i < merge->count; i++) {
+            struct part *part = &merge->parts[i];
+            while (part->has_run) {
+                if (!copy_next_run(merge, part, why)) {
+                    return false;
+                }
+                more = true;
+                if (part->is_shard) {
+                    break;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/* All that the first of `tables` has, by its key. */
+static bool copy_keys(struct merge *merge, struct part *part, const char *const *tables,
+                      const char *column, struct error *why)
+{
+    char sql[SQL];
+    sqlite3_stmt *keys = NULL;
+    bool row = true, copied;
+    snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM %s ORDER BY 1", column, tables[0]);
+    bool ok = database_prepare(part->store, sql, &keys, why);
+    while (ok && (ok = database_step(part->store, keys, &row, why)) && row) {
+        char key[64];
+        snprintf(key, sizeof key, "%s", (const char *)sqlite3_column_text(keys, 0));
+        ok = copy_key(merge, part->store, tables, column, key, &copied, why);
+    }
+    sqlite3_finalize(keys);
+    return ok;
+}
+
+static bool copy_all(struct merge *merge, struct error *why)
+{
+    if (!copy_runs(merge, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < merge->count; i++) {
+        struct part *part = &merge->parts[i];
+        if (!copy_keys(merge, part, curve_tables, "curve", why) ||
+            !copy_keys(merge, part, validation_tables, "validation", why) ||
+            (part->is_shard && !store_insert_shard(merge->into, &part->shard, why))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run(struct merge *merge, const char *const *paths, struct error *why)
+{
+    for (uint32_t i = 0; i < merge->count; i++) {
+        if (!open_part(paths[i], &merge->parts[i], why)) {
+            return false;
+        }
+    }
+    if (!check_shards(merge, why)) {
+        return false;
+    }
+    qsort(merge->parts, merge->count, sizeof *merge->parts, by_shard);
+    return database_run(merge->into, "BEGIN IMMEDIATE", why) && copy_all(merge, why) &&
+           database_run(merge->into, "COMMIT", why);
+}
+
+bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
+                 struct error *why)
+{
+    struct merge merge = {.into = into, .count = count};
+    merge.parts = calloc(count, sizeof *merge.parts);
+    bool ok = merge.parts != NULL ? run(&merge, paths, why)
+                                  : error_set(why, into->path, 0, "out of memory");
+    if (!ok && !sqlite3_get_autocommit(into->database)) {
+        sqlite3_exec(into->database, "ROLLBACK", NULL, NULL, NULL);
+    }
+    for (uint32_t i = 0; merge.parts != NULL && i < count; i++) {
+        close_part(&merge.parts[i]);
+    }
+    free(merge.parts);
+    *added = merge.added;
+    return ok;
+}

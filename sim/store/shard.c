@@ -1,0 +1,64 @@
+/* The one row of `shards` that a file has whose runs are a part of a sweep. */
+#include "store/store.h"
+
+#include "store/database.h"
+#include "store/shard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool store_get_shard(struct store *store, struct store_shard *shard, bool *found, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = database_prepare(store,
+                               "SELECT scenario, points, number, count FROM shards ORDER BY number",
+                               &statement, why) &&
+              database_step(store, statement, found, why);
+    if (ok && *found) {
+        const unsigned char *scenario = sqlite3_column_text(statement, 0);
+        snprintf(shard->scenario, sizeof shard->scenario, "%s", scenario ? (const char *)scenario : "");
+        shard->points = (uint32_t)sqlite3_column_int64(statement, 1);
+        shard->number = (uint32_t)sqlite3_column_int64(statement, 2);
+        shard->count = (uint32_t)sqlite3_column_int64(statement, 3);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+bool store_insert_shard(struct store *store, const struct store_shard *shard, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row;
+    bool ok = database_prepare(store, "INSERT OR IGNORE INTO shards VALUES (?,?,?,?)", &statement,
+                               why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, shard->scenario, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 2, shard->points);
+        sqlite3_bind_int64(statement, 3, shard->number);
+        sqlite3_bind_int64(statement, 4, shard->count);
+        ok = database_step(store, statement, &row, why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+bool store_put_shard(struct store *store, const struct store_shard *shard, struct error *why)
+{
+    struct store_shard held;
+    bool found;
+    if (!store_get_shard(store, &held, &found, why)) {
+        return false;
+    }
+    if (!found) {
+        return store_insert_shard(store, shard, why);
+    }
+    if (strcmp(held.scenario, shard->scenario) != 0) {
+        return error_set(why, store->path, 0, "holds a shard of another sweep");
+    }
+    if (held.number != shard->number || held.count != shard->count) {
+        error_set(why, store->path, 0, "holds shard %u/%u of this sweep, not %u/%u", held.number,
+                  held.count, shard->number, shard->count);
+        return error_expect(why, "a file for each shard, which 'merge' joins");
+    }
+    return true;
+}
