@@ -3,11 +3,13 @@
 # tested everywhere.
 set -u
 cd "$(dirname "$0")/../.."
-if ! nvidia-smi -L >/dev/null 2>&1; then
+skip() {
     echo "1..1"
-    echo "ok 1 - kernels on a GPU # SKIP no GPU here"
+    echo "ok 1 - kernels on a GPU # SKIP $1"
     exit 0
-fi
+}
+nvidia-smi -L >/dev/null 2>&1 || skip "no GPU here"
+command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || skip "no nvcc here"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! make -s build/spillway-calibrate-test-kernels >"$log" 2>&1; then
