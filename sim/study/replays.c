@@ -8,15 +8,17 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Replayed together at most: so many plans, and so many rows of a head, which are kept until its
- * layer is done. */
-enum { GROUP_MOST = 64, GROUP_MOST_ROWS = 1 << 16 };
+/* Replayed together at most: so many plans, of so many sizes of a cache, for most policies are one
+ * for each; and so many rows of a head, a size and a step, which are kept until its layer is done.
+ */
+enum { MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
 struct family {
     uint64_t key;
     struct replay_plan *plans; /* [count] owned, with their heads and values */
     uint64_t *hashes;          /* [count] of all that a plan says */
-    size_t count, plan_capacity, hash_capacity;
+    size_t *first;             /* [groups] plans, each the first of its group */
+    size_t count, groups, plan_capacity, hash_capacity, first_capacity;
 };
 
 struct replays {
@@ -42,6 +44,7 @@ void replays_destroy(struct replays *replays)
         }
         free(family->plans);
         free(family->hashes);
+        free(family->first);
     }
     free(replays->families);
     free(replays);
@@ -96,6 +99,36 @@ static struct family *add_family(struct replays *replays, uint64_t key, struct e
     return family;
 }
 
+/* Does a group, plans[first, end), take the plan? Unless it would be one size too many. */
+static bool takes(const struct family *family, size_t first, const struct replay_plan *plan)
+{
+    size_t sizes = 0, most = MOST_ROWS / plan->steps;
+    most = most < MOST_SIZES ? most : MOST_SIZES;
+    for (size_t i = first; i < family->count; i++) {
+        double capacity = family->plans[i].capacity;
+        bool before = capacity == plan->capacity;
+        for (size_t j = first; j < i && !before; j++) {
+            before = family->plans[j].capacity == capacity;
+        }
+        sizes += !before;
+    }
+    return family->count - first < MOST_PLANS && sizes < most;
+}
+
+/* The last group takes the next plan, or it begins another. */
+static bool open_group(struct family *family, const struct replay_plan *plan, struct error *why)
+{
+    if (family->groups > 0 && takes(family, family->first[family->groups - 1], plan)) {
+        return true;
+    }
+    if (!array_reserve(&family->first, &family->first_capacity, family->groups + 1,
+                       sizeof *family->first, why)) {
+        return false;
+    }
+    family->first[family->groups++] = family->count;
+    return true;
+}
+
 static void *copy_array(const void *from, size_t count, size_t item, struct error *why)
 {
     void *copy = array_zeroed(count, item, why);
@@ -110,7 +143,8 @@ static bool add_plan(struct family *family, const struct replay_plan *plan, uint
 {
     size_t heads = (size_t)plan->layers * plan->kv_heads, needed = family->count + 1;
     if (!array_reserve(&family->plans, &family->plan_capacity, needed, sizeof *plan, why) ||
-        !array_reserve(&family->hashes, &family->hash_capacity, needed, sizeof hash, why)) {
+        !array_reserve(&family->hashes, &family->hash_capacity, needed, sizeof hash, why) ||
+        !open_group(family, plan, why)) {
         return false;
     }
     struct replay_head *own = copy_array(plan->heads, heads, sizeof *own, why);
@@ -154,18 +188,11 @@ struct group {
     size_t first, count;
 };
 
-static size_t group_size(const struct family *family)
-{
-    size_t rows = GROUP_MOST_ROWS / family->plans[0].steps;
-    return rows < 1 ? 1 : rows < GROUP_MOST ? rows : GROUP_MOST;
-}
-
 uint32_t replays_groups(const struct replays *replays)
 {
     size_t groups = 0;
     for (size_t i = 0; i < replays->count; i++) {
-        size_t size = group_size(&replays->families[i]);
-        groups += (replays->families[i].count + size - 1) / size;
+        groups += replays->families[i].groups;
     }
     return (uint32_t)groups;
 }
@@ -173,9 +200,12 @@ uint32_t replays_groups(const struct replays *replays)
 /* The group of a plan of a family that is expected. */
 static struct group group_of(const struct family *family, size_t plan)
 {
-    size_t size = group_size(family), first = plan / size * size;
-    size_t left = family->count - first;
-    return (struct group){family, first, left < size ? left : size};
+    size_t group = family->groups - 1;
+    while (family->first[group] > plan) {
+        group--;
+    }
+    size_t end = group + 1 < family->groups ? family->first[group + 1] : family->count;
+    return (struct group){family, family->first[group], end - family->first[group]};
 }
 
 /* ---- ledgers ---- */

@@ -90,17 +90,22 @@ static void plans_that_ask_alike_go_together(void **state)
     }
 }
 
-/* 65 batches are one more than a group holds. */
-static void a_group_holds_so_many(void **state)
+/* 33 budgets are one more than a group has sizes; each of them may be had at several batches. */
+static void a_group_holds_so_many_sizes(void **state)
 {
     (void)state;
     static struct points points;
-    char sweep[512] = "sweep.batch=[1";
-    for (int i = 2; i <= 65; i++) {
+    char sweep[512] = "sweep={mechanisms.budget: [12%";
+    for (int i = 13; i < 12 + 32; i++) {
         size_t used = strlen(sweep);
-        snprintf(sweep + used, sizeof sweep - used, ", %d", i);
+        snprintf(sweep + used, sizeof sweep - used, ", %d%%", i);
     }
-    strcat(sweep, "]");
+    size_t end = strlen(sweep);
+    strcpy(sweep + end, "], batch: [1, 2]}");
+    expect_all(&points, sweep);
+    assert_int_equal(replays_groups(points.replays), 1);
+    release(&points);
+    strcpy(sweep + end, ", 50%], batch: [1, 2]}");
     expect_all(&points, sweep);
     assert_int_equal(replays_groups(points.replays), 2);
     release(&points);
@@ -153,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_that_ask_alike_go_together),
-        cmocka_unit_test(a_group_holds_so_many),
+        cmocka_unit_test(a_group_holds_so_many_sizes),
         cmocka_unit_test(a_ledger_is_the_same_however_it_is_made),
         cmocka_unit_test(what_fails_in_a_group_fails_alone),
     };
