@@ -265,6 +265,36 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
     }
 }
 
+/* Tokens outside the window, of a head of the batch's mean sequence. */
+static double outside_tokens(const struct setup *setup, const struct plan *plan)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        double window = (double)(own.mechanisms.sinks + setup_recent(&own)) +
+                        (double)cohort->sizes.cache_tokens;
+        sum += cohort->sequences * fmax(0, (double)cohort->context - window);
+    }
+    return sum / plan->batch;
+}
+
+void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct result *result)
+{
+    double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
+    if (ledger == NULL || setup->mechanisms.attention != ATTEND_HYBRID) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        pairs += ledger->rows[i].offloaded_heads;
+        kept += (double)ledger->rows[i].for_cpu;
+    }
+    if (pairs * outside > 0) {
+        result_real(result, COLUMN_KEPT_SHARE, kept / (pairs * outside));
+    }
+}
+
 static bool write_layers(const struct ledger *ledger, const struct timing *timing,
                          uint64_t head_bytes, struct result *result, struct error *why)
 {
@@ -394,8 +424,8 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
     }
 }
 
-/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; what is generated is a twin of what
- * was recorded, or comes from a profile of other figures. */
+/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; what is generated is a twin of
+ * what was recorded, or comes from a profile of other figures. */
 static void describe_trace(const struct setup *setup, char *text, size_t size)
 {
     if (setup->trace == NULL) {

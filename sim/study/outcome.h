@@ -16,6 +16,10 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
 /* Hits; nothing when `ledger` is NULL. */
 void outcome_cache(const struct ledger *ledger, struct result *result);
 
+/* What the CPU attends to; nothing where it attends to nothing. */
+void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct result *result);
+
 /* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by largest
  * remainder, so that they add up to the step. */
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,

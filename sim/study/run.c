@@ -278,6 +278,7 @@ static bool course_time(struct course *course, struct result *result, struct err
         return false;
     }
     outcome_cache(course->used, result);
+    outcome_kept(setup, &course->plan, course->used, result);
     bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
                 course_prefill(course, &trust, result, why) &&
                 outcome_trust(setup, &timing, trust, result, why);

@@ -401,6 +401,19 @@ static void what_does_not_fit_is_a_result(void **state)
     }
 }
 
+/* An assumed hit ratio of 90 % leaves the CPU a tenth of what is outside the window. */
+static void kept_share_is_of_what_lies_outside_the_window(void **state)
+{
+    (void)state;
+    struct result hybrid = run(OVERRIDES("system=hgca", "trace=assumed:hit=90%", "steps=2"), 1);
+    struct result others = run(OVERRIDES("system=clo", "trace=assumed:hit=90%", "steps=2"), 1);
+    assert_true(hybrid.cells[COLUMN_KEPT_SHARE].set);
+    assert_near(hybrid.cells[COLUMN_KEPT_SHARE].real, 0.1, 1e-4);
+    assert_false(others.cells[COLUMN_KEPT_SHARE].set);
+    result_release(&hybrid);
+    result_release(&others);
+}
+
 /* The columns that every run has, those of a run that offloads, and those that are not built. */
 static void columns_are_set_where_they_apply(void **state)
 {
@@ -621,6 +634,7 @@ int main(void)
         cmocka_unit_test(nothing_offloaded_leaves_no_hits),
         cmocka_unit_test(perfect_speculation_is_said),
         cmocka_unit_test(what_does_not_fit_is_a_result),
+        cmocka_unit_test(kept_share_is_of_what_lies_outside_the_window),
         cmocka_unit_test(columns_are_set_where_they_apply),
         cmocka_unit_test(parts_add_up_to_the_step_exactly),
         cmocka_unit_test(threads_do_not_change_the_result),
