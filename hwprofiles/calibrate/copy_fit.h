@@ -19,7 +19,7 @@ double copy_fixed_ns(const double *sizes, const double *times_ns, uint32_t count
  * what the host have free, but not below `least`. */
 size_t copy_largest(size_t wanted, size_t least, size_t gpu_free, size_t host_free);
 
-/* Copies of one size to time in one go: as many as move `moved` bytes, at least 1, at most `most`. */
+/* Copies of one size to time in one go: as many as move `moved` bytes, but 1 to `most`. */
 uint32_t copy_repeats(size_t size, size_t moved, uint32_t most);
 
 #ifdef __cplusplus

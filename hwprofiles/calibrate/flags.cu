@@ -1,9 +1,10 @@
 /* Flags that a kernel polls, in place of launches and synchronisations.
  *
- *   gpu.flag    half of the way of a flag in mapped memory from the CPU to a polling kernel and back
+ *   gpu.flag  half of the way of a flag in mapped memory from the CPU to a polling kernel and back
  *
  * Observed: from the CPU's flag to the next kernel of the stream having begun and said so
- * (flag.release_by_cpu); one way of a flag in GPU memory between two kernels (flag.between_kernels).
+ * (flag.release_by_cpu); one way of a flag in GPU memory between two kernels
+ * (flag.between_kernels).
  *
  * Every wait ends: a kernel gives up after GPU_DEADLINE_NS and says so, the CPU after
  * GPU_PATIENCE_NS.
@@ -156,8 +157,8 @@ static bool sample_release(void *state, double *ns, struct error *why)
     return true;
 }
 
-/* Two kernels, each writing what the other waits for; the first keeps the time of all rounds but the
- * first, in which the second one starts. */
+/* Two kernels, each writing what the other waits for; the first keeps the time of all rounds but
+ * the first, in which the second one starts. */
 static __global__ void turn_words(volatile uint32_t *word, bool first, uint32_t rounds,
                                   volatile uint32_t *given_up, volatile uint32_t *time_ns)
 {

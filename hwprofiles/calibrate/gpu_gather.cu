@@ -2,8 +2,8 @@
 
 #include "calibrate/gpu_gather.h"
 
-/* `shift`: a row has 2^shift values. Nothing is unrolled past LOADS: a turn ends with its stores, so
- * that no load of the next is in flight with it. */
+/* `shift`: a row has 2^shift values. Nothing is unrolled past LOADS: a turn ends with its stores,
+ * so that no load of the next is in flight with it. */
 template <typename Value, int LOADS>
 static __global__ void __launch_bounds__(GATHER_THREADS)
     gather_rows(const Value *from, Value *to, const uint32_t *ids, uint64_t values, int shift)
@@ -44,7 +44,8 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
 }
 
 template <typename Value>
-static bool launch(const struct gpu_gather *gather, int shift, cudaStream_t stream, struct error *why)
+static bool launch(const struct gpu_gather *gather, int shift, cudaStream_t stream,
+                   struct error *why)
 {
     static const struct {
         uint32_t loads;

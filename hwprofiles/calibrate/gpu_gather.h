@@ -1,9 +1,9 @@
 /* Scattered rows made dense: what fetches missed KV, from HBM, or through the link by loads of
  * pinned memory; to HBM, or through the link by stores.
  *
- * A CTA of GATHER_THREADS threads takes rows in a row. Each thread loads `width` bytes at a time and
- * `loads` of them before it stores the first, so that a CTA has GATHER_THREADS x width x loads bytes
- * in flight at most. Row numbers are loaded one turn ahead.
+ * A CTA of GATHER_THREADS threads takes rows in a row. Each thread loads `width` bytes at a time
+ * and `loads` of them before it stores the first, so that a CTA has GATHER_THREADS x width x loads
+ * bytes in flight at most. Row numbers are loaded one turn ahead.
  */
 #ifndef CALIBRATE_GPU_GATHER_H
 #define CALIBRATE_GPU_GATHER_H

@@ -2,8 +2,8 @@
  *
  *   gpu.hbm_capacity, gpu.sms  as the driver says
  *   gpu.hbm_bandwidth          the peak: clock x width x 2, as the driver says
- *   gpu.hbm_share              of that peak, by kernels in a row that read so many bytes each, other
- *                              bytes each time
+ *   gpu.hbm_share              of that peak, by kernels in a row that read so many bytes each,
+ *                              other bytes each time
  *   gpu.cta_bandwidth          one CTA of 256 threads that gathers rows of 256 bytes inside HBM, 8
  *                              bytes a thread and one load at a time: the kernel that the simulator
  *                              means
@@ -16,8 +16,6 @@
 #include "calibrate/gpu_gather.h"
 #include "calibrate/gpu_read.h"
 #include "calibrate/row_ids.h"
-
-#include <stdio.h>
 
 #define WANTED (4096 * MiB)
 #define GATHERED (256 * MiB) /* where rows lie */
@@ -181,8 +179,8 @@ static bool note_all(const struct memory_speed *all, struct findings *findings, 
         findings_note(findings, "gpu.copy", "cudaMemcpyAsync() inside HBM, bytes copied", why);
     for (size_t i = 0; ok && i < ROW_SIZES; i++) {
         ok = findings_note(findings, gathers[i],
-                           "scattered rows inside HBM, 4 loads of 16 bytes a thread at a time, CTAs "
-                           "of 256 threads; axis: CTAs",
+                           "scattered rows inside HBM, 4 loads of 16 bytes a thread at a time, "
+                           "CTAs of 256 threads; axis: CTAs",
                            why);
     }
     return ok;

@@ -299,8 +299,8 @@ static const struct launch_figure {
     {"gpu.kernel_floor", "256 kernels of one CTA an SM in a row, all queued; between events",
      sample_floor},
     {"gpu.graph_node", "kernels of one CTA an SM in a graph: 1024 of them less 64", sample_node},
-    {"host.sync", "end of a kernel to begin of the next, the CPU in cudaStreamSynchronize() and one "
-                  "launch between; GPU clock, bare",
+    {"host.sync", "end of a kernel to begin of the next, the CPU in cudaStreamSynchronize() and "
+                  "one launch between; GPU clock, bare",
      sample_sync},
     {"launch.copy_and_sync", "the same with a copy of 4 KiB to pinned memory before it",
      sample_copy_sync},

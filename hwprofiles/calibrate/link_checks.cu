@@ -44,8 +44,8 @@ static bool start(struct gathering *all, struct error *why)
                    why);
 }
 
-/* Rows in pinned memory and in HBM are the same; they go to HBM, or to the second half of the pinned
- * memory. */
+/* Rows in pinned memory and in HBM are the same; they go to HBM, or to the second half of the
+ * pinned memory. */
 static bool check_one(struct gathering *all, const struct gpu_gather *shape, bool from_host,
                       bool to_host, struct error *why)
 {
@@ -129,8 +129,9 @@ static bool check_read(const pinned_memory *host, const gpu_memory *gpu, gpu_mem
 {
     gpu_stream stream;
     uint32_t used, sum;
-    bool ok = stream.create(why) && gpu_read_launch(gpu->data, bytes, ctas_per_sm,
-                                                    (uint32_t *)sums->data, &used, stream.at, why) &&
+    bool ok = stream.create(why) &&
+              gpu_read_launch(gpu->data, bytes, ctas_per_sm, (uint32_t *)sums->data, &used,
+                              stream.at, why) &&
               stream.wait(why);
     char *each = nullptr;
     ok = ok && allocate(used * sizeof sum, &each, why) &&

@@ -1,10 +1,10 @@
 /* The copy engines, one copy after the other: each way by size from pinned memory, from pageable
  * memory, what a call costs the CPU, and a small copy behind a large one.
  *
- *   link.h2d, link.d2h    copies of 256 MiB
- *   link.copy_latency     what copies of 256 B to 1 GiB take beyond their bytes at that rate: fitted
- *   host.pageable         256 MiB from memory that is not pinned
- *   host.copy_call        the bare call; nothing of a framework
+ *   link.h2d, link.d2h  copies of 256 MiB
+ *   link.copy_latency   what copies of 256 B to 1 GiB take beyond their bytes at that rate, fitted
+ *   host.pageable       256 MiB from memory that is not pinned
+ *   host.copy_call      the bare call; nothing of a framework
  */
 #include "calibrate/link_groups.h"
 

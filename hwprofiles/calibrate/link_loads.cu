@@ -2,8 +2,8 @@
  *
  *   link.round_trip     loads one after the other, each from where the one before says
  *   link.zero_copy      the best of all row sizes, CTAs and bytes in flight
- *   link.cta_in_flight  the rate of one CTA of 256 threads, 8 bytes a thread and one load at a time,
- *                       which is the kernel that the simulator means, times the round trip
+ *   link.cta_in_flight  the rate of one CTA of 256 threads, 8 bytes a thread and one load at a
+ *                       time, which is the kernel that the simulator means, times the round trip
  */
 #include "calibrate/link_groups.h"
 
@@ -186,8 +186,8 @@ static bool note_all(const char (*names)[64], struct findings *findings, struct 
     bool ok = true;
     for (size_t i = 0; ok && i < FIGURES; i++) {
         ok = findings_note(findings, names[i],
-                           "rows of pinned memory in random order, CTAs of 256 threads; axis: bytes "
-                           "that one CTA has in flight",
+                           "rows of pinned memory in random order, CTAs of 256 threads; axis: "
+                           "bytes that one CTA has in flight",
                            why);
     }
     return ok &&

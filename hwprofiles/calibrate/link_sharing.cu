@@ -3,8 +3,8 @@
  *
  *   link.duplex   both copy engines at once, added up
  *
- * All else is observed: `sharing.h2d` alone, `sharing.h2d_beside_read` beside the kernel, and so on;
- * the notes say what is lost.
+ * All else is observed: `sharing.h2d` alone, `sharing.h2d_beside_read` beside the kernel, and so
+ * on; the notes say what is lost.
  */
 #include "calibrate/link_groups.h"
 

@@ -13,7 +13,7 @@ extern "C" {
 #include "calibrate/store_rows.h"
 
 #include <sched.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WINDOW_BYTES (64 * MiB)
@@ -129,8 +129,8 @@ static bool measure_stores(struct storing *all, const struct effort *effort, uin
     return measure_probes(probes, all->pool_count, effort, seed, findings, why) &&
            findings_note(findings, "link.cpu_store",
                          all->window.gdr != nullptr
-                             ? "scattered rows of 256 bytes stored through GDRCopy, hand-off to the "
-                               "threads and back included"
+                             ? "scattered rows of 256 bytes stored through GDRCopy, hand-off to "
+                               "the threads and back included"
                              : "scattered rows of 256 bytes stored into the GPU's NUMA node, "
                                "hand-off to the threads and back included",
                          why);

@@ -2,8 +2,8 @@
  * the place of a gather and a copy.
  *
  * Such a mapping is write-combining: whole lines are to be written once, in order, and are never
- * read. So a row is stored past the caches 16 bytes at a time, where the processor can; and a thread
- * ends with a fence, behind which its rows have left it.
+ * read. So a row is stored past the caches 16 bytes at a time, where the processor can; and a
+ * thread ends with a fence, behind which its rows have left it.
  */
 #ifndef CALIBRATE_STORE_ROWS_H
 #define CALIBRATE_STORE_ROWS_H
@@ -26,8 +26,8 @@ struct store_rows {
     uint32_t to_rows;
 };
 
-/* Store with all threads of the pool. Where count is more than to_rows, which of the rows that share
- * a place comes last is left open. */
+/* Store with all threads of the pool. Where count is more than to_rows, which of the rows that
+ * share a place comes last is left open. */
 void store_rows_run(struct pool *pool, const struct store_rows *store);
 
 #ifdef __cplusplus
