@@ -377,6 +377,19 @@ static void resolved_scenario_keeps_odd_paths(void **state)
     }
 }
 
+/* Keys of what not every run has: a mixture of contexts, or a server. */
+static bool is_said_at_need(const char *key)
+{
+    static const char *const keys[] = {"contexts", "workload", "rate", "burstiness", "clients",
+                                       "time_scale", "limit", "timed", "replicas", "routing",
+                                       "max_sequences", "batched_tokens", "slo"};
+    bool found = false;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        found = found || strcmp(keys[i], key) == 0;
+    }
+    return found;
+}
+
 static void resolved_scenario_says_every_key(void **state)
 {
     (void)state;
@@ -386,8 +399,7 @@ static void resolved_scenario_says_every_key(void **state)
     assert_non_null(root);
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         const struct node *node = node_get(root, key->name);
-        if (strcmp(key->name, "contexts") == 0) {
-            assert_null(node); /* it says `context` */
+        if (node == NULL && is_said_at_need(key->name)) {
             continue;
         }
         if (node == NULL || (node->kind == NODE_NULL) != (strcmp(key->name, "sweep") == 0)) {

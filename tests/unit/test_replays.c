@@ -45,7 +45,7 @@ static void expect_all(struct points *points, const char *sweep)
             !run_plan(setup, 1, points->shared, &points->plans[i], &why)) {
             fail_msg("%s", why.found);
         }
-        points->replay[i] = plan_replay(setup, &points->plans[i]);
+        points->replay[i] = plan_replay(setup, &points->plans[i], 0);
         struct replay_request wanted = request(points, i);
         assert_true(replays_expect(points->replays, &wanted, &why));
     }
