@@ -1,7 +1,9 @@
-/* `spillway compare`: predictions beside what papers state, as Markdown. */
+/* `spillway compare`: predictions beside what papers state, as Markdown; or beside what a server was
+ * measured to do. */
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/compare_measured.h"
 #include "cli/output.h"
 #include "hardware/profile.h"
 #include "study/comparison.h"
@@ -11,9 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERRORS, JOBS };
+enum { MEASURED, ERRORS, JOBS };
 
 static const struct command_option options[] = {
+    [MEASURED] = {.name = "--measured",
+                  .argument = "FILE",
+                  .summary = "what a server was measured to do (vLLM's or SGLang's benchmark, or a "
+                             "line a request), beside the runs of a database"},
     [ERRORS] = {.name = "--errors",
                 .argument = "FILE",
                 .summary = "write the error bands that follow, by class of system"},
@@ -257,6 +263,11 @@ static bool run(const struct arguments *arguments, struct error *why)
     uint64_t jobs = 0;
     const char *const *files = arguments_operands(arguments, &count);
     const char *text = arguments_text(arguments, JOBS);
+    const char *measured = arguments_text(arguments, MEASURED);
+    if (measured != NULL) {
+        return count == 1 ? compare_measured(files[0], measured, why)
+                          : error_usage(why, NULL, 0, "'--measured' goes with one database");
+    }
     return (text == NULL ||
             units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &jobs, why)) &&
            compare(files, count, arguments, (uint32_t)jobs, why);
@@ -264,11 +275,12 @@ static bool run(const struct arguments *arguments, struct error *why)
 
 const struct command command_compare = {
     .name = "compare",
-    .operands = "FILE...",
+    .operands = "FILE...|DB",
     .least_operands = 1,
     .most_operands = COMMAND_MANY,
-    .summary = "hold predictions against what papers state",
-    .example = "spillway compare scenarios/papers/geometry.yaml",
+    .summary = "hold predictions against what papers state, or a server was measured to do",
+    .example = "spillway compare scenarios/papers/geometry.yaml\n"
+               "spillway compare results.db --measured benchmark.json",
     .options = options,
     .run = run,
 };

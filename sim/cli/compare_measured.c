@@ -1,0 +1,125 @@
+/* A row a figure that the measurement says and the run predicts. */
+#include "cli/compare_measured.h"
+
+#include "base/array.h"
+#include "cli/table.h"
+#include "store/store.h"
+#include "study/measured.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 32, RUN = 17 };
+
+static const struct table_column columns[] = {
+    {.title = "figure"},
+    {.title = "measured", .right = true},
+    {.title = "predicted", .right = true},
+    {.title = "error", .right = true},
+};
+
+struct runs {
+    char (*hash)[RUN];
+    size_t count, capacity;
+};
+
+static bool add_run(uint32_t count, const char *const *names, const char *const *values,
+                    void *context, struct error *why)
+{
+    struct runs *runs = context;
+    (void)count, (void)names;
+    if (!array_reserve(&runs->hash, &runs->capacity, runs->count + 1, sizeof *runs->hash, why)) {
+        return false;
+    }
+    snprintf(runs->hash[runs->count++], RUN, "%s", values[0]);
+    return true;
+}
+
+static const char *format_value(double value, char text[TEXT])
+{
+    snprintf(text, TEXT, "%.*f", value < 100 ? 2 : value < 1000 ? 1 : 0, value);
+    return text;
+}
+
+static bool add_figure(struct table *table, const char *what, double measured, double predicted,
+                       struct error *why)
+{
+    char left[TEXT], right[TEXT], error[TEXT];
+    snprintf(error, sizeof error, "%+.1f %%", 100 * (predicted / measured - 1));
+    const char *texts[] = {what, format_value(measured, left), format_value(predicted, right),
+                           error};
+    return table_add(table, texts, 4, why);
+}
+
+/* What the run was asked, where the measurement was asked something else, and what it rests on. */
+static void print_notes(const struct result *result, const struct measured *measured)
+{
+    const struct cell *cells = result->cells;
+    double requests = (double)cells[COLUMN_REQUESTS].integer;
+    if (!isnan(measured->requests) && measured->requests != requests) {
+        printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
+               requests);
+    }
+    printf("basis of the machine's figures: %s\n\n",
+           cells[COLUMN_BASIS].set ? cells[COLUMN_BASIS].text : "none");
+}
+
+static bool print_run(const struct result *result, const struct measured *measured,
+                      struct error *why)
+{
+    struct table *table = table_create(columns, 4, why);
+    bool ok = table != NULL;
+    for (int i = 0; ok && i < MEASURED_FIGURES; i++) {
+        double predicted = measured_predicted(result, &measured_figures[i]);
+        if (!isnan(measured->value[i]) && !isnan(predicted)) {
+            ok = add_figure(table, measured_figures[i].what, measured->value[i], predicted, why);
+        }
+    }
+    if (ok) {
+        const struct cell *cells = result->cells;
+        printf("%s, %s on %s, beside %s\n\n", cells[COLUMN_SYSTEM].text, cells[COLUMN_MODEL].text,
+               cells[COLUMN_HARDWARE].text, measured->tool);
+        table_print(table, stdout);
+        print_notes(result, measured);
+    }
+    table_destroy(table);
+    return ok;
+}
+
+static bool print_runs(struct store *store, const char *database, const struct measured *measured,
+                       struct error *why)
+{
+    struct runs runs = {.hash = NULL};
+    bool ok = store_query(store,
+                          "SELECT run FROM runs WHERE status = 'ok' AND ttft_ms IS NOT NULL "
+                          "ORDER BY rowid",
+                          add_run, &runs, why);
+    if (ok && runs.count == 0) {
+        ok = error_set(why, database, 0, "holds no run of a server");
+        error_expect(why, "one of 'simulate --set workload=...', with a clock");
+    }
+    for (size_t i = 0; ok && i < runs.count; i++) {
+        struct result result;
+        ok = store_get(store, runs.hash[i], &result, why);
+        if (ok) {
+            ok = print_run(&result, measured, why);
+            result_release(&result);
+        }
+    }
+    free(runs.hash);
+    return ok;
+}
+
+bool compare_measured(const char *database, const char *path, struct error *why)
+{
+    struct measured measured;
+    if (!measured_read(path, &measured, why)) {
+        return false;
+    }
+    struct store *store = store_open(database, false, why);
+    bool ok = store != NULL && print_runs(store, database, &measured, why);
+    store_close(store);
+    return ok;
+}

@@ -1,0 +1,214 @@
+/* Summaries are read by their keys; of single requests the same figures are computed. */
+#include "study/measured.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In fours: mean, median, 90th and 99th percentile. */
+const struct measured_figure measured_figures[MEASURED_FIGURES] = {
+    {COLUMN_TTFT, "TTFT mean, ms", "mean_ttft_ms", "mean_ttft_ms"},
+    {COLUMN_TTFT_P50, "TTFT p50, ms", "median_ttft_ms", "median_ttft_ms"},
+    {COLUMN_TTFT_P90, "TTFT p90, ms", "p90_ttft_ms", "p90_ttft_ms"},
+    {COLUMN_TTFT_P99, "TTFT p99, ms", "p99_ttft_ms", "p99_ttft_ms"},
+    {COLUMN_TPOT, "TPOT mean, ms", "mean_tpot_ms", "mean_tpot_ms"},
+    {COLUMN_TPOT_P50, "TPOT p50, ms", "median_tpot_ms", "median_tpot_ms"},
+    {COLUMN_TPOT_P90, "TPOT p90, ms", "p90_tpot_ms", "p90_tpot_ms"},
+    {COLUMN_TPOT_P99, "TPOT p99, ms", "p99_tpot_ms", "p99_tpot_ms"},
+    {COLUMN_E2E, "end to end mean, ms", "mean_e2el_ms", "mean_e2e_latency_ms"},
+    {COLUMN_E2E_P50, "end to end p50, ms", "median_e2el_ms", "median_e2e_latency_ms"},
+    {COLUMN_E2E_P90, "end to end p90, ms", "p90_e2el_ms", "p90_e2e_latency_ms"},
+    {COLUMN_E2E_P99, "end to end p99, ms", "p99_e2el_ms", "p99_e2e_latency_ms"},
+    {COLUMN_DECODE_RATE, "output, tokens/s", "output_throughput", "output_throughput"},
+};
+
+enum { TTFT_AT = 0, TPOT_AT = 4, E2E_AT = 8, RATE_AT = 12 };
+
+double measured_predicted(const struct result *result, const struct measured_figure *figure)
+{
+    const struct cell *cell = &result->cells[figure->column];
+    if (!cell->set) {
+        return NAN;
+    }
+    return column_kinds[figure->column].type == COLUMN_TYPE_MS ? (double)cell->integer / 1e6
+                                                               : cell->real;
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* ---- a summary ------------------------------------------------------------------------ */
+
+static bool read_summary(const json_t *object, const char *path, struct measured *out,
+                         struct error *why)
+{
+    bool sglang = json_object_get(object, "mean_e2e_latency_ms") != NULL;
+    bool any = false;
+    out->tool = sglang ? "SGLang's benchmark" : "vLLM's benchmark";
+    out->requests = number(object, "completed");
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        const struct measured_figure *figure = &measured_figures[i];
+        out->value[i] = number(object, sglang ? figure->sglang : figure->vllm);
+        any = any || !isnan(out->value[i]);
+    }
+    if (!any) {
+        error_set(why, path, 0, "says nothing that a run predicts");
+        return error_expect(why, "what vLLM's or SGLang's benchmark saves (mean_ttft_ms, ...), or "
+                                 "a JSON line a request (queued_ts, first_token_ts, ...)");
+    }
+    return true;
+}
+
+/* ---- requests ------------------------------------------------------------------------- */
+
+struct request_times {
+    double *ttft, *tpot, *e2e; /* ms */
+    size_t count, tpot_count, capacity;
+    double first_s, last_s, tokens;
+};
+
+static void times_release(struct request_times *times)
+{
+    free(times->ttft);
+    free(times->tpot);
+    free(times->e2e);
+}
+
+static bool reserve_times(struct request_times *times, struct error *why)
+{
+    size_t ttft = times->capacity, tpot = times->capacity;
+    return array_reserve(&times->ttft, &ttft, times->count + 1, sizeof *times->ttft, why) &&
+           array_reserve(&times->tpot, &tpot, times->count + 1, sizeof *times->tpot, why) &&
+           array_reserve(&times->e2e, &times->capacity, times->count + 1, sizeof *times->e2e, why);
+}
+
+static bool add_request(const json_t *object, const char *path, int line,
+                        struct request_times *times, struct error *why)
+{
+    double queued = number(object, "queued_ts"), first = number(object, "first_token_ts");
+    double last = number(object, "last_token_ts"), tokens = number(object, "output_toks");
+    if (!(first >= queued && last >= first && tokens >= 1)) {
+        error_set(why, path, line, "no request that was served");
+        return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
+                                 "output_toks");
+    }
+    if (!reserve_times(times, why)) {
+        return false;
+    }
+    times->first_s = times->count == 0 ? queued : fmin(times->first_s, queued);
+    times->last_s = times->count == 0 ? last : fmax(times->last_s, last);
+    times->tokens += tokens;
+    times->ttft[times->count] = 1e3 * (first - queued);
+    times->e2e[times->count++] = 1e3 * (last - queued);
+    if (tokens > 1) {
+        times->tpot[times->tpot_count++] = 1e3 * (last - first) / (tokens - 1);
+    }
+    return true;
+}
+
+static void sum_up(double *ms, size_t count, double value[4])
+{
+    const double shares[] = {0.5, 0.9, 0.99};
+    gsl_sort(ms, 1, count);
+    for (int i = 0; count > 0 && i < 3; i++) {
+        value[1 + i] = gsl_stats_quantile_from_sorted_data(ms, 1, count, shares[i]);
+    }
+    value[0] = count > 0 ? gsl_stats_mean(ms, 1, count) : NAN;
+}
+
+static void sum_up_all(struct request_times *times, struct measured *out)
+{
+    out->tool = "requests";
+    out->requests = (double)times->count;
+    sum_up(times->ttft, times->count, &out->value[TTFT_AT]);
+    sum_up(times->tpot, times->tpot_count, &out->value[TPOT_AT]);
+    sum_up(times->e2e, times->count, &out->value[E2E_AT]);
+    out->value[RATE_AT] = times->tokens / (times->last_s - times->first_s);
+}
+
+/* ---- the file ------------------------------------------------------------------------- */
+
+static bool is_request(const json_t *object)
+{
+    return json_object_get(object, "first_token_ts") != NULL;
+}
+
+/* The next object; NULL at the end (`why` untouched, `*ended`) or where there is none. */
+static json_t *next_object(FILE *file, const char *path, bool *ended, struct error *why)
+{
+    json_error_t fault;
+    int c;
+    while ((c = getc(file)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
+    }
+    *ended = c == EOF;
+    if (*ended) {
+        return NULL;
+    }
+    ungetc(c, file);
+    json_t *object = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
+    if (object == NULL || !json_is_object(object)) {
+        error_set(why, path, object == NULL ? fault.line : 0, "no JSON object: %s",
+                  object == NULL ? fault.text : "something else");
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static bool read_objects(FILE *file, const char *path, struct request_times *times,
+                         struct measured *out, struct error *why)
+{
+    bool ended = false, ok = true;
+    int objects = 0;
+    while (ok) {
+        json_t *object = next_object(file, path, &ended, why);
+        if (object == NULL) {
+            ok = ended;
+            break;
+        }
+        objects++;
+        if (is_request(object)) {
+            ok = add_request(object, path, objects, times, why);
+        } else if (objects == 1) {
+            ok = read_summary(object, path, out, why);
+        } else {
+            ok = error_set(why, path, objects, "a second run");
+            error_expect(why, "one: cut the line of the other out");
+        }
+        json_decref(object);
+    }
+    if (ok && objects == 0) {
+        return error_set(why, path, 0, "is empty");
+    }
+    if (ok && times->count > 0) {
+        sum_up_all(times, out);
+    }
+    return ok;
+}
+
+bool measured_read(const char *path, struct measured *out, struct error *why)
+{
+    struct request_times times = {.count = 0};
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot open: %s", strerror(errno));
+    }
+    *out = (struct measured){.requests = NAN};
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        out->value[i] = NAN;
+    }
+    bool ok = read_objects(file, path, &times, out, why);
+    times_release(&times);
+    fclose(file);
+    return ok;
+}
