@@ -62,4 +62,7 @@ char *observed_size(double size, const char *axis, char text[OBSERVED_FIGURE]);
 /* "bytes/s" */
 const char *observed_unit(enum unit unit);
 
+/* What sizes on an axis are: bytes on the axis of that name, else numbers. */
+enum unit observed_axis_unit(const char *axis);
+
 #endif
