@@ -72,8 +72,11 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 .SECONDARY:
 
 all: $(PROGRAM) $(HARNESS) ## build the program (the default)
+	@[ ! -e $(HARNESS)-cuda ] || \
+	    [ -z "$$(find sim hwprofiles -name '*.[ch]*' -newer $(HARNESS)-cuda | head -1)" ] || \
+	    echo '$(HARNESS)-cuda is older than what it is made of: make calibrate'
 
-calibrate: all toolkit ## build the part that measures GPU and link (needs nvcc)
+calibrate: $(PROGRAM) $(HARNESS) toolkit ## build the part that measures GPU and link (needs nvcc)
 	$(SUBMAKE) $(HARNESS)-cuda
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
