@@ -63,8 +63,7 @@ const char *figure_stalls(const struct result *result, char text[FIGURE_STALLS])
     qsort(items, result->stall_count, sizeof items[0], by_time);
     text[0] = '\0';
     for (uint32_t i = 0; i < result->stall_count && used < FIGURE_STALLS; i++) {
-        double percent =
-            100 * (double)items[i].ns / (double)result->cells[COLUMN_STEP].integer;
+        double percent = 100 * (double)items[i].ns / (double)result->cells[COLUMN_STEP].integer;
         if (percent >= 0.5) {
             used += (size_t)snprintf(text + used, FIGURE_STALLS - used, "%s%s %.0f",
                                      used > 0 ? ", " : "", items[i].name, percent);

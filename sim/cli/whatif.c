@@ -34,16 +34,17 @@ static const struct command_option options[] = {
 
 static void print_axes(FILE *out)
 {
-    fputs("an axis is a key and the values that it walks:\n"
-          "  KEY              the usual range: budget from no cache to all of the KV, batch from 1\n"
-          "                   to what fits, context from an eighth of the scenario's to twice that,\n"
-          "                   link from PCIe 3 to NVLink-C2C; others from a quarter to four times\n"
-          "                   what the scenario, or the machine, says\n"
-          "  KEY=FROM:TO      in equal ratios; from 0 in equal steps\n"
-          "  KEY=[A, B, C]    these values, numbers or not\n"
-          "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the machine\n"
-          "such as hardware.link.h2d\n",
-          out);
+    fputs(
+        "an axis is a key and the values that it walks:\n"
+        "  KEY              the usual range: budget from no cache to all of the KV, batch from 1\n"
+        "                   to what fits, context from an eighth of the scenario's to twice that,\n"
+        "                   link from PCIe 3 to NVLink-C2C; others from a quarter to four times\n"
+        "                   what the scenario, or the machine, says\n"
+        "  KEY=FROM:TO      in equal ratios; from 0 in equal steps\n"
+        "  KEY=[A, B, C]    these values, numbers or not\n"
+        "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the machine\n"
+        "such as hardware.link.h2d\n",
+        out);
 }
 
 /* On a terminal the line is written over and over, and taken away in the end. */
@@ -67,9 +68,8 @@ static bool read_count(const struct arguments *arguments, int option, uint64_t l
         return false;
     }
     *out = (uint32_t)count;
-    return count >= least ||
-           (error_usage(why, NULL, 0, "'%s' is %s", name, text),
-            error_expect(why, "%u or more", (unsigned)least));
+    return count >= least || (error_usage(why, NULL, 0, "'%s' is %s", name, text),
+                              error_expect(why, "%u or more", (unsigned)least));
 }
 
 static bool print_lines(const struct whatif *whatif, struct error *why)

@@ -155,7 +155,10 @@ static const char *describe_cell(const struct whatif *whatif,
         bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
         return memory ? "oom" : "failed";
     }
-    snprintf(text, TEXT, "%s%s", findings->best == point ? "*" : findings->own == point ? ">" : "",
+    snprintf(text, TEXT, "%s%s",
+             findings->best == point  ? "*"
+             : findings->own == point ? ">"
+                                      : "",
              figure_rate(&result->cells[COLUMN_DECODE_RATE], rate));
     return text;
 }
@@ -164,8 +167,7 @@ static bool add_line(const struct whatif *whatif, const struct whatif_findings *
                      uint32_t line, struct table *table, struct error *why)
 {
     char texts[TABLE_MOST_COLUMNS][TEXT];
-    const char *cells[TABLE_MOST_COLUMNS] = {
-        axis_label(&whatif->axes[0], line, texts[0], TEXT)};
+    const char *cells[TABLE_MOST_COLUMNS] = {axis_label(&whatif->axes[0], line, texts[0], TEXT)};
     uint32_t across = whatif->axes[1].count;
     for (uint32_t i = 0; i < across; i++) {
         cells[1 + i] = describe_cell(whatif, findings, line * across + i, texts[1 + i]);
@@ -253,8 +255,7 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
              "knee: %s tokens/s at %s%s, furthest above the line from the first point to the last: "
              "past it, more earns less than it did",
              format_rate(whatif_rate(&whatif->results[findings->knee]), rate),
-             name_point(whatif, findings->knee, name),
-             name_cache(whatif, findings->knee, cache));
+             name_point(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache));
     print_line(line, out);
 }
 
@@ -262,9 +263,11 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
                        FILE *out)
 {
     const struct result *own = &whatif->results[findings->own];
-    double before = whatif_rate(own), gained = whatif_rate(&whatif->results[findings->more]) - before;
+    double before = whatif_rate(own),
+           gained = whatif_rate(&whatif->results[findings->more]) - before;
     char line[LINE], cache[TEXT];
-    snprintf(line, sizeof line, "one more GiB, over the %s here, is worth %+.3g tokens/s (%+.1f %%)",
+    snprintf(line, sizeof line,
+             "one more GiB, over the %s here, is worth %+.3g tokens/s (%+.1f %%)",
              format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained, 100 * gained / before);
     print_line(line, out);
 }

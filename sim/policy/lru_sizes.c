@@ -26,16 +26,16 @@ enum { LOG_PER_BLOCK = 4, WORD = 64, MIXED = UINT8_MAX };
 
 struct lru_sizes {
     uint32_t blocks, count;
-    uint32_t *capacity;  /* [count] ascending */
-    uint32_t *boundary;  /* [count] descending; places */
-    uint8_t *holding;    /* [words] smallest cache that holds what lies in a word, or MIXED */
-    uint32_t *held;      /* [count] */
-    uint32_t *stamp;     /* [blocks] place of a block's last touch; 0: never touched */
-    uint32_t *log;       /* [length] blocks; place 0 is not used */
-    uint64_t *marks;     /* [words] */
+    uint32_t *capacity; /* [count] ascending */
+    uint32_t *boundary; /* [count] descending; places */
+    uint8_t *holding;   /* [words] smallest cache that holds what lies in a word, or MIXED */
+    uint32_t *held;     /* [count] */
+    uint32_t *stamp;    /* [blocks] place of a block's last touch; 0: never touched */
+    uint32_t *log;      /* [length] blocks; place 0 is not used */
+    uint64_t *marks;    /* [words] */
     uint32_t length, end, words, marked;
-    uint32_t *hits;      /* [count + 1] of a demand, by the smallest cache that hits; scratch */
-    uint32_t *promoted;  /* [count + 1] the same of what is touched and held */
+    uint32_t *hits;     /* [count + 1] of a demand, by the smallest cache that hits; scratch */
+    uint32_t *promoted; /* [count + 1] the same of what is touched and held */
 };
 
 /* ---- marks ---- */

@@ -14,14 +14,14 @@ struct lru_sizes;
 
 enum { LRU_SIZES_MOST = 254 };
 
-/* Empty caches of the `capacities`, at most LRU_SIZES_MOST, ascending, over blocks below `blocks`. */
+/* Empty caches of the `capacities`, at most LRU_SIZES_MOST, ascending, over blocks below `blocks`.
+ */
 struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, uint32_t count,
                                    struct error *why);
 void lru_sizes_destroy(struct lru_sizes *lru); /* NULL is fine */
 
 /* Handle a demand as a batch; an outcome a capacity. */
-void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand,
-                      struct outcome *outcomes);
+void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand, struct outcome *outcomes);
 
 /* Blocks that the cache of capacity number `size` holds. */
 uint32_t lru_sizes_held(const struct lru_sizes *lru, uint32_t size);

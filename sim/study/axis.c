@@ -12,7 +12,7 @@
 /* ---- values ---- */
 
 bool axis_add(struct axis *axis, double number, const char *text, struct axis_value **added,
-                      struct error *why)
+              struct error *why)
 {
     if (axis->count == AXIS_MOST_VALUES) {
         return error_usage(why, "--over", 0, "'%s' has more than %d values", axis->key,
@@ -34,16 +34,15 @@ bool axis_add(struct axis *axis, double number, const char *text, struct axis_va
 static void write_number(double number, enum unit unit, char *text, size_t size)
 {
     static const char *const suffixes[] = {
-        [UNIT_COUNT] = "",        [UNIT_SHARE] = "%",           [UNIT_TIMES] = "x",
-        [UNIT_TOKENS] = "tok",    [UNIT_BYTES] = "B",           [UNIT_NS] = "ns",
+        [UNIT_COUNT] = "",          [UNIT_SHARE] = "%",           [UNIT_TIMES] = "x",
+        [UNIT_TOKENS] = "tok",      [UNIT_BYTES] = "B",           [UNIT_NS] = "ns",
         [UNIT_BYTES_PER_S] = "B/s", [UNIT_FLOP_PER_S] = "FLOP/s",
     };
     double shown = unit == UNIT_SHARE ? 100 * number : number;
     snprintf(text, size, shown == nearbyint(shown) ? "%.0f%s" : "%.6g%s", shown, suffixes[unit]);
 }
 
-bool axis_add_number(struct axis *axis, double number, struct axis_value **added,
-                       struct error *why)
+bool axis_add_number(struct axis *axis, double number, struct axis_value **added, struct error *why)
 {
     char text[64];
     write_number(number, axis->unit, text, sizeof text);
@@ -66,7 +65,7 @@ bool axis_is_counted(enum unit unit, double number)
 
 /* `points` numbers from one to the other, its ends as they are. */
 bool axis_walk(struct axis *axis, double from, double to, uint32_t points, bool whole,
-                 struct error *why)
+               struct error *why)
 {
     bool good = true;
     axis->ranges = true;
@@ -252,10 +251,13 @@ bool axis_read(const char *text, size_t length, const struct axis_base *base, st
 {
     *axis = (struct axis){.count = 0};
     char *copy = strndup(text, length);
-    axis->values = copy == NULL ? NULL : array_zeroed(AXIS_MOST_VALUES, sizeof *axis->values, why);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for an axis");
+    }
+    axis->values = array_zeroed(AXIS_MOST_VALUES, sizeof *axis->values, why);
     if (axis->values == NULL) {
         free(copy);
-        return copy != NULL || error_set(why, NULL, 0, "out of memory: no room for an axis");
+        return false;
     }
     char *values = strchr(copy, '=');
     if (values != NULL) {

@@ -55,9 +55,8 @@ static bool refuse_key(const char *key, struct error *why)
     error_usage(why, "--over", 0, "'%s' is no key to walk", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
-    return error_nearest(why, find_figure(figure) != CURVE_COUNT
-                                  ? figure
-                                  : name_nearest_of(mechanism, names.all));
+    return error_nearest(
+        why, find_figure(figure) != CURVE_COUNT ? figure : name_nearest_of(mechanism, names.all));
 }
 
 static bool is_first_word(const char *path, const char *word)
@@ -156,9 +155,8 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
 }
 
 /* The scenario's own number at the axis' key, and how it writes it; texts are `tree`'s. */
-bool axis_key_own(const struct axis_base *base, const struct axis *axis,
-                       const struct node *tree, struct quantity *out, const char **text,
-                       struct error *why)
+bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
+                  struct quantity *out, const char **text, struct error *why)
 {
     enum curve_id figure = find_figure(axis->key);
     const struct node *node = axis_key_node(tree, axis->key);
@@ -184,4 +182,3 @@ struct node *axis_key_tree(const struct axis_base *base, struct error *why)
     const char *text = base->setup->scenario;
     return node_parse(text, strlen(text), "scenario", why);
 }
-

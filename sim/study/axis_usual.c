@@ -67,8 +67,8 @@ static const char *contradiction(const struct setup *setup, double share)
 
 static bool check_budget(const struct setup *setup, struct error *why)
 {
-    const char *reason = mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1)
-                                                                : "it keeps all KV in HBM";
+    const char *reason =
+        mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1) : "it keeps all KV in HBM";
     if (reason == NULL) {
         return true;
     }
@@ -187,4 +187,3 @@ bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct err
     }
     return walk_others(base, axis, why);
 }
-

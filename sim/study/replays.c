@@ -148,9 +148,9 @@ static bool add_plan(struct family *family, const struct replay_plan *plan, uint
         return false;
     }
     struct replay_head *own = copy_array(plan->heads, heads, sizeof *own, why);
-    double *values = own == NULL ? NULL
-                                 : copy_array(plan->policy_values, POLICY_MOST_PARAMS,
-                                              sizeof *values, why);
+    double *values = own == NULL
+                         ? NULL
+                         : copy_array(plan->policy_values, POLICY_MOST_PARAMS, sizeof *values, why);
     if (values == NULL) {
         free(own);
         return false;

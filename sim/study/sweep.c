@@ -258,7 +258,8 @@ static bool fail_at(const struct sweep *sweep, const struct slot *slot, struct e
     size_t used = strlen(why->found);
     if (points > 1) {
         snprintf(why->found + used, sizeof why->found - used,
-                 " (point %u of %u; those behind it were not run)", point_of(sweep, sweep->delivered) + 1, points);
+                 " (point %u of %u; those behind it were not run)",
+                 point_of(sweep, sweep->delivered) + 1, points);
     }
     return false;
 }
@@ -276,8 +277,8 @@ static bool describe_failure(struct slot *slot, struct error *why)
 static bool hand_over(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
     const struct sweep_options *options = sweep->options;
-    return options->on_result == NULL ||
-           options->on_result(point_of(sweep, sweep->delivered), &slot->result, options->context, why);
+    return options->on_result == NULL || options->on_result(point_of(sweep, sweep->delivered),
+                                                            &slot->result, options->context, why);
 }
 
 static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)

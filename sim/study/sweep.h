@@ -32,8 +32,8 @@ struct sweep_options {
     /* A point that cannot be is a result, whose status is failed and whose message says why, and
      * the sweep goes on. It is not kept. */
     bool keep_failed;
-    /* Called in point order with the point's index, in the calling thread. May be NULL. Who takes the result for himself
-     * leaves one that result_init() made. */
+    /* Called in point order with the point's index, in the calling thread. May be NULL. Who takes
+     * the result for himself leaves one that result_init() made. */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
     void *context;

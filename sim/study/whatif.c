@@ -115,10 +115,8 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                       struct error *why)
 {
     struct texts texts;
-    struct axis_base base = {.scenario = scenario,
-                             .setup = &own->setup,
-                             .plan = &own->plan,
-                             .points = options->points};
+    struct axis_base base = {
+        .scenario = scenario, .setup = &own->setup, .plan = &own->plan, .points = options->points};
     struct scenario others = {.root = scenario->root, .points = 1};
     if (!split_axes(options->over, &texts, why)) {
         return false;
@@ -285,7 +283,8 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
     findings->flat = findings->timed > 1 && least >= 0.999 * most;
 }
 
-/* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it. */
+/* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it.
+ */
 static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
 {
     return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
@@ -354,8 +353,7 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
     find_best(whatif, &findings);
     find_own(whatif, &findings);
     const struct axis *axis = &whatif->axes[0];
-    findings.ordered = whatif->axis_count == 1 &&
-                       (axis->numeric || strcmp(axis->key, LINK) == 0);
+    findings.ordered = whatif->axis_count == 1 && (axis->numeric || strcmp(axis->key, LINK) == 0);
     if (findings.ordered) {
         find_link_free(whatif, &findings);
     }

@@ -26,7 +26,7 @@ struct whatif {
     struct scenario scenario; /* with the axes swept */
     struct axis axes[WHATIF_MOST_AXES];
     uint32_t axis_count;
-    char own_profile[17]; /* hash of the scenario's own machine */
+    char own_profile[17];   /* hash of the scenario's own machine */
     struct result *results; /* [count] in the order of the axes, the last one fastest; owned */
     uint32_t count;         /* fewer than there are points where it was interrupted */
 };

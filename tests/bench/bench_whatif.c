@@ -1,6 +1,6 @@
-/* Where the time of `whatif --over budget` goes: replays at 128K tokens of the shipped profile, whose
- * trace is generated as it is read, at so many budgets together; accesses (wanted units, once a
- * budget) a second, beside reading the same demands once a budget. A sixteenth of llama-3-8b: two
+/* Where the time of `whatif --over budget` goes: replays at 128K tokens of the shipped profile,
+ * whose trace is generated as it is read, at so many budgets together; accesses (wanted units, once
+ * a budget) a second, beside reading the same demands once a budget. A sixteenth of llama-3-8b: two
  * of its layers. */
 #include "bench.h"
 #include "decode/replay.h"

@@ -17,7 +17,7 @@ static void require(bool holds)
 static const struct axis_base *get_base(void)
 {
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40",
-                                            "system=retroinfer",  "context=3840",
+                                            "system=retroinfer", "context=3840",
                                             "trace=assumed:hit=90%"};
     static struct scenario scenario;
     static struct setup setup;
@@ -40,8 +40,7 @@ static void check_axis(const struct axis *axis, const struct axis_base *base)
     for (uint32_t i = 0; i < axis->count; i++) {
         char label[64];
         require(isfinite(axis->values[i].number));
-        require(!axis->numeric || i == 0 ||
-                axis->values[i].number >= axis->values[i - 1].number);
+        require(!axis->numeric || i == 0 || axis->values[i].number >= axis->values[i - 1].number);
         require(strlen(axis_label(axis, i, label, sizeof label)) < sizeof label);
     }
     require(axis_sweep(axis, &swept, &why) && swept.points == axis->count);

@@ -21,9 +21,8 @@ struct fixture {
 };
 
 static const char *const overrides[] = {
-    "model=smollm2-135m", "hardware=a40",       "system=retroinfer",
-    "context=3840",       "hbm_usable=90%",     "mechanisms.budget=3x",
-    "batch=4",            "host_memory=256GiB",
+    "model=smollm2-135m", "hardware=a40",         "system=retroinfer", "context=3840",
+    "hbm_usable=90%",     "mechanisms.budget=3x", "batch=4",           "host_memory=256GiB",
 };
 
 static int start(void **state)

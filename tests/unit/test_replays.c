@@ -33,8 +33,8 @@ static struct replay_request request(const struct points *points, uint32_t i)
 static void expect_all(struct points *points, const char *sweep)
 {
     struct error why;
-    const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
-                                     "steps=8",            "system=clo",   sweep};
+    const char *const overrides[] = {
+        "model=smollm2-135m", "hardware=a40", "context=3840", "steps=8", "system=clo", sweep};
     assert_true(scenario_load(NULL, 0, overrides, 6, &points->scenario, &why));
     assert_in_range(points->scenario.points, 1, MOST);
     points->shared = shared_create(1, &why);

@@ -85,8 +85,8 @@ static void assert_same(const struct outcome *one, const struct outcome *all, un
 {
     if (memcmp(one, all, sizeof *one) != 0) {
         fail_msg("seed %u: hit %u %u, admitted %u %u, evicted %u %u, updates %u %u, inserts %u %u",
-                 seed, one->hit, all->hit, one->admitted, all->admitted, one->evicted,
-                 all->evicted, one->updates, all->updates, one->inserts, all->inserts);
+                 seed, one->hit, all->hit, one->admitted, all->admitted, one->evicted, all->evicted,
+                 one->updates, all->updates, one->inserts, all->inserts);
     }
 }
 

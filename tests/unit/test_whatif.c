@@ -77,8 +77,8 @@ static void ten_budgets_hit_exactly_what_single_runs_do(void **state)
         char system[64], trace[64], budgets[] = BUDGETS;
         snprintf(system, sizeof system, "system=%s", systems[i / 2]);
         snprintf(trace, sizeof trace, "trace=%s", traces[i % 2]);
-        const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
-                                         "steps=8",            system,         trace};
+        const char *const overrides[] = {
+            "model=smollm2-135m", "hardware=a40", "context=3840", "steps=8", system, trace};
         struct scenario scenario;
         struct whatif whatif;
         load(overrides, 6, &scenario);
@@ -125,8 +125,9 @@ static void any_number_of_threads_studies_alike(void **state)
 static void the_scenarios_own_point_is_found(void **state)
 {
     (void)state;
-    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
-                                            "steps=8", "system=retroinfer", "batch=2"};
+    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40",
+                                            "context=3840",       "steps=8",
+                                            "system=retroinfer",  "batch=2"};
     struct scenario scenario;
     struct whatif whatif;
     load(overrides, 6, &scenario);
