@@ -6,8 +6,8 @@
  *      ...
  *
  * Replay writes it and timing reads it; it knows no time. In every row wanted = hit + missed +
- * for_cpu + recomputed. The ledger of a batch of several contexts is the sum of theirs, behind which
- * it keeps each.
+ * for_cpu + recomputed. The ledger of a batch of several contexts is the sum of theirs, behind
+ * which it keeps each.
  */
 #ifndef DECODE_LEDGER_H
 #define DECODE_LEDGER_H
@@ -36,7 +36,7 @@ struct ledger_row {
 
 struct ledger {
     uint32_t steps, layers;
-    uint32_t parts; /* ledgers that it is the sum of; 0: it is no sum */
+    uint32_t parts;          /* ledgers that it is the sum of; 0: it is no sum */
     struct ledger_row *rows; /* [steps * layers], step-major, and as many of each part; owned */
     bool cache_filled;       /* every cache was full, or held as much after the last step of the
                                 warm-up as before it */

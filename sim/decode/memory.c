@@ -201,8 +201,7 @@ static void split_contexts(const struct setup *setup, struct plan *plan)
         const struct cohort *cohort = &plan->cohorts[i];
         held += (double)cohort->sizes.split.act_hbm * cohort->sequences;
     }
-    double share =
-        representation_share(setup, plan->batch, mean_context(plan), held / plan->batch);
+    double share = representation_share(setup, plan->batch, mean_context(plan), held / plan->batch);
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         struct cohort *cohort = &plan->cohorts[i];
         struct split *split = &cohort->sizes.split;

@@ -6,8 +6,8 @@
 #include "decode/representation.h"
 
 /* The sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known. Fails when
- * the budget is below one block, or below what the policy must hold. `offloaded` heads of all layers
- * share a budget in bytes, each sequence's in proportion to its context. */
+ * the budget is below one block, or below what the policy must hold. `offloaded` heads of all
+ * layers share a budget in bytes, each sequence's in proportion to its context. */
 bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                        struct error *why);
 
@@ -15,8 +15,8 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
  * Sums saturate. */
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
-/* What may be used of HBM, and what there is of host memory. A pool of so many tokens of KV comes on
- * top of weights and workspace. */
+/* What may be used of HBM, and what there is of host memory. A pool of so many tokens of KV comes
+ * on top of weights and workspace. */
 uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
                           struct trust *trust);
 uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);

@@ -8,10 +8,11 @@
  *
  * A block holds so many sequences, in the order of their contexts. A balanced micro-batch is a bin
  * of so many tokens, filled first fit decreasing: the longest sequence that is left goes to the
- * first bin that has room for it, and one longer than a bin has one to itself. CAPTURE's mini-batches
- * must fit their buffers of activations and of KV, and should take as long to make K and V of the
- * ones as to load the others; here all sequences keep the host's ratio of both, so that a bin of
- * tokens is within both limits, and whatever is put into it as well balanced as any other.
+ * first bin that has room for it, and one longer than a bin has one to itself. CAPTURE's
+ * mini-batches must fit their buffers of activations and of KV, and should take as long to make K
+ * and V of the ones as to load the others; here all sequences keep the host's ratio of both, so
+ * that a bin of tokens is within both limits, and whatever is put into it as well balanced as any
+ * other.
  */
 #ifndef DECODE_PACKING_H
 #define DECODE_PACKING_H

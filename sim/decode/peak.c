@@ -123,8 +123,8 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
         double pairs = (double)model_kv_heads(&setup->model) * cohort->sequences;
         entries += (double)cohort->sizes.entries * pairs;
     }
-    double layer = operand_bytes(setup, most_of_pass(plan, itself)) +
-                   retrieval_score_bytes(setup, entries);
+    double layer =
+        operand_bytes(setup, most_of_pass(plan, itself)) + retrieval_score_bytes(setup, entries);
     return hidden_bytes(setup, plan->batch) + fmax(layer, logit_bytes(setup, plan->batch));
 }
 
@@ -171,8 +171,8 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
     double layer = operand_bytes(setup, chunk) + cluster_bytes(setup, longest);
     return (struct peak){
         .buffers = weight_buffer_bytes(setup) + whole * leaving_bytes(setup),
-        .workspace = hidden_bytes(setup, wait ? all : chunk) +
-                     fmax(layer, logit_bytes(setup, plan->batch)),
+        .workspace =
+            hidden_bytes(setup, wait ? all : chunk) + fmax(layer, logit_bytes(setup, plan->batch)),
         .in_prefill = true,
     };
 }

@@ -52,7 +52,8 @@ static bool size_batch(const struct setup *setup, uint64_t offloaded, struct pla
     if (m->micro_batch == MICRO_BATCH_BALANCED) {
         packing_bins(&plan->micro_batches, plan->cohorts, m->micro_batch_tokens);
     } else {
-        bool blocks = m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < plan->batch;
+        bool blocks =
+            m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < plan->batch;
         packing_blocks(&plan->micro_batches, plan->cohorts,
                        blocks ? (uint32_t)m->micro_batch_sequences : plan->batch);
     }
@@ -345,7 +346,8 @@ static uint64_t hash_common(const struct replay_plan *replay)
         replay->before,
         replay->behind,
     };
-    uint64_t hash = XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
+    uint64_t hash =
+        XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
     hash = XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
     hash = XXH64(shares, sizeof shares, hash);
     return XXH64(numbers, sizeof numbers, hash);

@@ -84,7 +84,8 @@ uint64_t plan_offloaded_heads(const struct plan *plan);
 /* XXH64 of everything that plan_replay() says: cohorts of one trace with equal hashes replay alike.
  */
 uint64_t plan_replay_hash(const struct replay_plan *replay);
-uint64_t plan_hash(const struct setup *setup, const struct plan *plan); /* the same, of all cohorts */
+uint64_t plan_hash(const struct setup *setup,
+                   const struct plan *plan); /* the same, of all cohorts */
 
 /* The same of what all plans of one replay_run_all() must have in common. */
 uint64_t plan_family(const struct replay_plan *replay);

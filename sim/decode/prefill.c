@@ -80,8 +80,7 @@ static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task
                           struct error *why)
 {
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
-    struct kernel kernel =
-        cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels);
+    struct kernel kernel = cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels);
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, after, NULL, why);
 }
 
@@ -106,10 +105,9 @@ static double pass_ns(const struct pipe *pipe)
     double ns = attention(pipe).ns;
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
         uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
-        ns += stage == MODEL_ATTEND ? 0
-                                    : cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe),
-                                                 0, kernels)
-                                          .ns;
+        ns += stage == MODEL_ATTEND
+                  ? 0
+                  : cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels).ns;
     }
     return ns;
 }
@@ -124,8 +122,7 @@ static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error 
         .rate_trust = work_trust,
     };
     struct indexing indexing = pass_indexing(pipe);
-    work.fixed_ns =
-        index_build_host_ns(pipe->setup, &indexing, pass_ns(pipe), &work.fixed_trust);
+    work.fixed_ns = index_build_host_ns(pipe->setup, &indexing, pass_ns(pipe), &work.fixed_trust);
     work_wait_for(&work, left);
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }

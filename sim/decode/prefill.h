@@ -22,8 +22,8 @@
 
 #include "decode/pipeline.h"
 
-/* Time the prefill of the prompts (> 0 tokens) of all of the plan's sequences; `ledger` is NULL where
- * nothing is offloaded. `trust` is worsened by what it rests on; a sequence past the trained
+/* Time the prefill of the prompts (> 0 tokens) of all of the plan's sequences; `ledger` is NULL
+ * where nothing is offloaded. `trust` is worsened by what it rests on; a sequence past the trained
  * context is extrapolated. */
 bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  int64_t *ns, struct trust *trust, struct error *why);

@@ -17,16 +17,16 @@
 
 /* What a server is asked: not what one step of a batch takes, but how requests fare. */
 struct workload {
-    char path[1024];          /* file of requests; "": no workload */
-    uint64_t content;         /* hash of the file */
-    uint64_t limit;           /* requests read of it; 0: all */
-    double time_scale;        /* arrivals as many times as far apart */
-    double rate, burstiness;  /* requests a second drawn instead, and 1 / the gaps' squared variation;
-                                 0: the file's arrivals */
-    uint64_t clients;         /* each sends a request when its last one has ended; 0: none */
-    uint64_t replicas;        /* independent servers */
-    int routing;              /* enum routing */
-    int timed;                /* 0: no clock, one request after the other */
+    char path[1024];         /* file of requests; "": no workload */
+    uint64_t content;        /* hash of the file */
+    uint64_t limit;          /* requests read of it; 0: all */
+    double time_scale;       /* arrivals as many times as far apart */
+    double rate, burstiness; /* requests a second drawn instead, and 1 / the gaps' squared
+                                variation; 0: the file's arrivals */
+    uint64_t clients;        /* each sends a request when its last one has ended; 0: none */
+    uint64_t replicas;       /* independent servers */
+    int routing;             /* enum routing */
+    int timed;               /* 0: no clock, one request after the other */
     uint64_t sequences, batched_tokens; /* of a step at most */
     uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
 };
@@ -64,10 +64,10 @@ struct setup {
     enum policy_order order;
     struct setup_cohort *cohorts; /* by context, shortest first, owned; NULL: there is one */
     uint32_t cohort_count;        /* 0 or 2 ... SETUP_MOST_COHORTS */
-    double hbm_usable;       /* share of HBM that may be used */
-    uint64_t hbm_reserve;    /* bytes of that kept free */
-    uint64_t kv_pool_tokens; /* 0: what memory gives */
-    uint64_t host_memory;    /* bytes; 0: what the profile says */
+    double hbm_usable;            /* share of HBM that may be used */
+    uint64_t hbm_reserve;         /* bytes of that kept free */
+    uint64_t kv_pool_tokens;      /* 0: what memory gives */
+    uint64_t host_memory;         /* bytes; 0: what the profile says */
     struct workload workload;
 
     /* Where published rates of systems of its class lay about predicted ones, as shares of these.
@@ -107,8 +107,9 @@ uint64_t setup_recent(const struct setup *setup);
 /* Does a head attend to less than the whole context? */
 bool setup_selects(const struct setup *setup);
 
-/* Make the selection of `retrieval: native` the model's own count of tokens, where it has an indexer
- * and the transfer can move scattered tokens. Without an indexer it stays what the system says. */
+/* Make the selection of `retrieval: native` the model's own count of tokens, where it has an
+ * indexer and the transfer can move scattered tokens. Without an indexer it stays what the system
+ * says. */
 void setup_resolve_native(struct setup *setup);
 
 /* Is there an index that is scored? Not of a native retrieval where nothing is selected. */

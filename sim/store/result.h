@@ -90,7 +90,7 @@ struct result {
     uint32_t request_count;
     /* Hashes of what went in, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
-    char scenario[4096]; /* canonical text of the resolved scenario, for reproduction */
+    char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
     char message[512]; /* what was short; or of a run that is ok notes, with "; " between; or "" */
 };
 

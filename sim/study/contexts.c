@@ -36,8 +36,7 @@ static bool add(struct counts *counts, const struct node *node, uint64_t context
     }
     if (at == counts->count || counts->contexts[at] != context) {
         if (counts->count == SETUP_MOST_COHORTS) {
-            node_error(node, why, "'contexts' has more than %d different ones",
-                       SETUP_MOST_COHORTS);
+            node_error(node, why, "'contexts' has more than %d different ones", SETUP_MOST_COHORTS);
             return error_expect(why, "contexts rounded so that some are alike");
         }
         for (uint32_t i = counts->count++; i > at; i--) {
@@ -72,8 +71,7 @@ static bool read_list(struct counts *counts, struct error *why)
             node_error(node, why, "'contexts' lists what is no context");
             return error_expect(why, "one for each sequence, such as [4K, 128K, 128K]");
         }
-        if (!read_context(node, node->text, &context, why) ||
-            !add(counts, node, context, 1, why)) {
+        if (!read_context(node, node->text, &context, why) || !add(counts, node, context, 1, why)) {
             return false;
         }
     }

@@ -19,8 +19,9 @@
 /* Does the scenario say `contexts`? */
 bool contexts_said(const struct node *root);
 
-/* Read `contexts`, which is said, into `out->cohorts`, or `out->context` where there is one; and what
- * `batch` (a number, SETUP_BATCH_MAX, or -1 where it is not said) comes to into `out->batch`. */
+/* Read `contexts`, which is said, into `out->cohorts`, or `out->context` where there is one; and
+ * what `batch` (a number, SETUP_BATCH_MAX, or -1 where it is not said) comes to into `out->batch`.
+ */
 bool contexts_read(const struct node *root, int64_t batch, struct setup *out, struct error *why);
 
 /* The resolved keys `context` or `contexts` in place of what was said. */

@@ -73,8 +73,8 @@ static uint32_t sequences_said(const struct setup *setup)
     return sequences;
 }
 
-/* Add the cosines of a cohort's trace, weighed by its share of the batch: which heads stay in HBM is
- * decided once for all sequences. */
+/* Add the cosines of a cohort's trace, weighed by its share of the batch: which heads stay in HBM
+ * is decided once for all sequences. */
 static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
 {
     struct heads heads = {cohort.trace, course->threads};
@@ -195,8 +195,8 @@ static void course_release(struct course *course)
     free(course->cosines);
 }
 
-bool run_plan(const struct setup *setup, uint32_t threads, struct shared *shared,
-              struct plan *plan, struct error *why)
+bool run_plan(const struct setup *setup, uint32_t threads, struct shared *shared, struct plan *plan,
+              struct error *why)
 {
     struct course course = course_begin(setup, threads, shared);
     bool good = course_plan(&course, why);

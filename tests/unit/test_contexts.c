@@ -1,5 +1,5 @@
-/* Batches that mix contexts: the key `contexts`, a schedule worked out by hand, and what holds of any
- * mixture beside runs of its contexts alone. */
+/* Batches that mix contexts: the key `contexts`, a schedule worked out by hand, and what holds of
+ * any mixture beside runs of its contexts alone. */
 #include "wish.h"
 
 #include "base/find.h"
@@ -54,8 +54,7 @@ static const struct {
     {{"context=", "contexts=4K"}, "'contexts' are no sequences of several contexts"},
     {{"context=", "contexts=[]"}, "'contexts' are no sequences of several contexts"},
     {{"context=", "contexts={}"}, "'contexts' are no sequences of several contexts"},
-    {{"context=", "contexts=[4K, 8K]", "batch=3"},
-     "a batch of 3, and 'contexts' has 2 sequences"},
+    {{"context=", "contexts=[4K, 8K]", "batch=3"}, "a batch of 3, and 'contexts' has 2 sequences"},
     {{"context=", "contexts={4K: 1, 8K: 3}", "batch=3"},
      "a batch of 3, and 'contexts' has 4 sequences"},
     {{"context=", "contexts=[4K, 8K]", "batch=max"},
@@ -72,8 +71,10 @@ static const struct {
     {{"context=", "contexts={4K: 50%, 8K: 40%}", "batch=10"},
      "the shares of 'contexts' add up to 90 %"},
     {{"context=", "contexts={4K: 50%, 8K: 50%}"}, "'contexts' has shares, and no batch is said"},
-    {{"context=", "contexts={4K: 1%, 8K: 99%}", "batch=10"}, "of 10 sequences none has 4096 tokens"},
-    {{"context=", "contexts={4K: 900000, 8K: 900000}"}, "'contexts' has more than 1048576 sequences"},
+    {{"context=", "contexts={4K: 1%, 8K: 99%}", "batch=10"},
+     "of 10 sequences none has 4096 tokens"},
+    {{"context=", "contexts={4K: 900000, 8K: 900000}"},
+     "'contexts' has more than 1048576 sequences"},
     {{"context=", "contexts=[4K, 8K]", "prompt=1000"},
      "'contexts' differ: their sequences have no one prompt"},
     {{"context=", "contexts=[100, 8K]", "prompt=context", "output=200"},
@@ -239,8 +240,9 @@ static void micro_batches_hold_their_own_tokens(void **state)
 {
     (void)state;
     struct setup setup =
-        make_tiny(2, "mechanisms={prefetch: whole-layer, micro_batch: balanced, sinks: 0tok,"
-                     " recent: 0tok, micro_batch_tokens: 2000tok, operators: 8}",
+        make_tiny(2,
+                  "mechanisms={prefetch: whole-layer, micro_batch: balanced, sinks: 0tok,"
+                  " recent: 0tok, micro_batch_tokens: 2000tok, operators: 8}",
                   OVERRIDES("context=", "contexts=[500, 500, 1500, 500, 500]"));
     struct course course;
     make_course(&setup, &course);
@@ -283,9 +285,9 @@ static void bytes_are_shared_in_proportion(void **state)
 }
 
 /* As much of a mixture as fits; and of sequences that do not fit, how long they may be. 800 B a
- * token; 20 806 000 B of weights, and of workspace 2000 B of hidden state and 12000 of the activation
- * function's operands a sequence. 34 sequences are 26 and 8, 98 000 tokens or 78 876 000 B with the
- * workspace; 35 would be 26 and 9. */
+ * token; 20 806 000 B of weights, and of workspace 2000 B of hidden state and 12000 of the
+ * activation function's operands a sequence. 34 sequences are 26 and 8, 98 000 tokens or 78 876 000
+ * B with the workspace; 35 would be 26 and 9. */
 static void a_mixture_is_scaled_to_what_fits(void **state)
 {
     (void)state;
@@ -302,8 +304,8 @@ static void a_mixture_is_scaled_to_what_fits(void **state)
     assert_true(plan.fits);
     plan_release(&plan);
     setup_release(&setup);
-    setup = make_tiny(1, full,
-                      OVERRIDES("context=", "contexts=[1000, 70000, 90000]", "hbm_usable=1%"));
+    setup =
+        make_tiny(1, full, OVERRIDES("context=", "contexts=[1000, 70000, 90000]", "hbm_usable=1%"));
     plan = make_plan(&setup);
     assert_false(plan.fits);
     assert_int_equal(plan.max_context, (79194000 - 42000 - 800000) / 1600);
@@ -343,8 +345,8 @@ static void split_batch(struct setup *setup, const uint32_t *sequences, uint32_t
     assert_non_null(setup->cohorts);
     setup->cohort_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        setup->cohorts[i] = (struct setup_cohort){setup->context, setup->prompt, sequences[i],
-                                                  setup->trace};
+        setup->cohorts[i] =
+            (struct setup_cohort){setup->context, setup->prompt, sequences[i], setup->trace};
     }
 }
 
@@ -374,7 +376,8 @@ static void assert_same_memory(const struct memory *a, const struct memory *b)
 
 /* Cohorts that are planned, replayed and added up apart give what one does, to the byte: also each
  * sequence's place in the batch, from which it reads the trace. And to the nanosecond, but where
- * pairs work side by side and a recording tells cohorts apart, of which the longest then decides. */
+ * pairs work side by side and a recording tells cohorts apart, of which the longest then decides.
+ */
 static void check_split(struct setup *setup)
 {
     static const uint32_t sequences[] = {1, 3, 1};
@@ -409,7 +412,8 @@ static void alike_cohorts_are_one(void **state)
     each_system(OVERRIDES("context=1000", "batch=5", "steps=3"), check_split);
     each_system(OVERRIDES("context=1000", "batch=5", "steps=2", "trace=assumed:hit=60%,spread=20%"),
                 check_split);
-    each_system(OVERRIDES("context=12000", "batch=5", "steps=4", "trace=smollm2-135m"), check_split);
+    each_system(OVERRIDES("context=12000", "batch=5", "steps=4", "trace=smollm2-135m"),
+                check_split);
 }
 
 /* Bytes each way over all steps, the time of a step, what is wanted, and memory. */
@@ -445,13 +449,12 @@ static struct sum sum_alone(const struct setup *setup, uint64_t context, uint32_
 }
 
 /* Is each sequence planned and asked for by itself? A budget in bytes is shared by all, resident
- * heads are chosen for all, CAPTURE's balance is one of all, and the CPU is asked for all heads of a
- * layer in which any keeps something. */
+ * heads are chosen for all, CAPTURE's balance is one of all, and the CPU is asked for all heads of
+ * a layer in which any keeps something. */
 static bool is_by_sequence(const struct mechanisms *m)
 {
     return !m->budget.rest && m->budget.unit != UNIT_BYTES &&
-           m->resident_heads != RESIDENT_DIFFICULTY && !m->balance &&
-           m->attention != ATTEND_HYBRID;
+           m->resident_heads != RESIDENT_DIFFICULTY && !m->balance && m->attention != ATTEND_HYBRID;
 }
 
 /* What is streamed crosses once, whatever the batch. */
@@ -471,8 +474,7 @@ static void check_sums_of_runs(struct setup *setup)
     struct sum mixed = sum_of_run(setup), apart = {0};
     int64_t again = -streamed_bytes(setup, setup->steps);
     for (uint32_t i = 0; i < setup->cohort_count; i++) {
-        struct sum alone =
-            sum_alone(setup, setup->cohorts[i].context, setup->cohorts[i].sequences);
+        struct sum alone = sum_alone(setup, setup->cohorts[i].context, setup->cohorts[i].sequences);
         apart.in += alone.in;
         apart.out += alone.out;
         apart.wanted += alone.wanted;
@@ -500,9 +502,9 @@ static void a_mixture_moves_and_holds_what_its_runs_do(void **state)
     (void)state;
     each_system(OVERRIDES("context=", "contexts={1000: 2, 3000: 1, 4000: 3}", "steps=2"),
                 check_sums_of_runs);
-    each_system(OVERRIDES("context=", "contexts={12000: 1, 30000: 1}", "steps=4",
-                          "trace=smollm2-135m"),
-                check_sums_of_runs);
+    each_system(
+        OVERRIDES("context=", "contexts={12000: 1, 30000: 1}", "steps=4", "trace=smollm2-135m"),
+        check_sums_of_runs);
 }
 
 /* No mixture is quicker than as many of its shortest, or slower than as many of its longest. */
