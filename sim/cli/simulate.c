@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "cli/output.h"
 #include "cli/runs_table.h"
 #include "cli/runs_text.h"
@@ -12,7 +13,7 @@
 
 #include <unistd.h>
 
-enum { SET, DB, JOBS, SHARD, REQUIRE_BASIS, NO_TIME, TIME_SCALE, LIMIT, JSON, CSV };
+enum { SET, DB, JOBS, SHARD, EXPLAIN, REQUIRE_BASIS, NO_TIME, TIME_SCALE, LIMIT, JSON, CSV };
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
@@ -26,6 +27,9 @@ static const struct command_option options[] = {
                .argument = "K/N",
                .summary = "run every Nth point, from the Kth on: for N machines, whose databases "
                           "'merge' joins"},
+    [EXPLAIN] = {.name = "--explain",
+                 .summary = "say in words what bounds each step, which figure of the machine would "
+                            "help most, and which to measure first"},
     [REQUIRE_BASIS] = {.name = "--require-basis",
                        .argument = "LEVEL",
                        .summary = "fail where figures or trace of a run are worse than LEVEL; "
@@ -93,6 +97,10 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
     }
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
         return error_usage(why, NULL, 0, "'--json' and '--csv' cannot both be had");
+    }
+    if (arguments_given(arguments, EXPLAIN) &&
+        (arguments_given(arguments, JSON) || arguments_given(arguments, CSV))) {
+        return error_usage(why, NULL, 0, "'--explain' speaks in sentences: not to '--json' or '--csv'");
     }
     const char *shard = arguments_text(arguments, SHARD);
     out->jobs = (uint32_t)count;
@@ -166,9 +174,15 @@ static bool run(const struct arguments *arguments, struct error *why)
         !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
+    bool explains = arguments_given(arguments, EXPLAIN);
+    if (explains && node_get(scenario.root, "workload") != NULL) {
+        scenario_release(&scenario);
+        return error_usage(why, NULL, 0, "'--explain' is of a step: it says nothing of a workload");
+    }
     bool ok = db == NULL || (sweep.store = store_open(db, true, why)) != NULL;
     ok = ok && mark_shard(&scenario, &sweep, why) &&
-         run_scenario(arguments, &scenario, &sweep, why);
+         run_scenario(arguments, &scenario, &sweep, why) &&
+         (!explains || explain_print(&scenario, sweep.jobs, why));
     store_close(sweep.store);
     scenario_release(&scenario);
     return ok;

@@ -95,7 +95,7 @@ static bool run_one(uint32_t index, uint32_t thread, void *context, struct error
     struct comparison *comparison = context;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
-    run->ran = run_setup_ranges(&run->setup, 1, comparison->shared, &run->result, &run->ranges,
+    run->ran = run_setup_ranges(&run->setup, 0, 1, comparison->shared, &run->result, &run->ranges,
                                 &run->range_count, why);
     return run->ran;
 }

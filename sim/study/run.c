@@ -339,36 +339,45 @@ static bool time_scaled(struct course *course, enum curve_id id, double scale,
     return good;
 }
 
-static bool course_ranges(struct course *course, struct run_range *ranges, uint32_t *count,
-                          struct error *why)
+/* `by` 0: to the ends of its range, which it may not have; else by that share either way. */
+static bool range_of(const struct curve *curve, double by, double ends[2])
+{
+    ends[0] = by > 0 ? 1 - by : curve->least;
+    ends[1] = by > 0 ? 1 + by : curve->most;
+    return ends[0] != 1 || ends[1] != 1;
+}
+
+static bool course_ranges(struct course *course, double by, struct run_range *ranges,
+                          uint32_t *count, struct error *why)
 {
     const struct setup *setup = course->setup;
     enum curve_id ids[CURVE_COUNT];
     size_t read = pipeline_curves(setup, ids);
     for (size_t i = 0; i < read; i++) {
         const struct curve *curve = &setup->profile.curves[ids[i]];
-        if (curve->least == 1 && curve->most == 1) {
+        double ends[2];
+        if (!range_of(curve, by, ends)) {
             continue;
         }
         struct run_range *range = &ranges[(*count)++];
         range->curve = ids[i];
-        if (!time_scaled(course, ids[i], curve->least, &range->ends[0], why) ||
-            !time_scaled(course, ids[i], curve->most, &range->ends[1], why)) {
+        if (!time_scaled(course, ids[i], ends[0], &range->ends[0], why) ||
+            !time_scaled(course, ids[i], ends[1], &range->ends[1], why)) {
             return false;
         }
     }
     return true;
 }
 
-bool run_setup_ranges(const struct setup *setup, uint32_t threads, struct shared *shared,
-                      struct result *result, struct run_range **ranges, uint32_t *count,
+bool run_setup_ranges(const struct setup *setup, double by, uint32_t threads,
+                      struct shared *shared, struct result *result, struct run_range **ranges, uint32_t *count,
                       struct error *why)
 {
     struct course course = course_begin(setup, threads, shared);
     *count = 0;
     *ranges = array_zeroed(CURVE_COUNT, sizeof **ranges, why);
     bool good = *ranges != NULL && course_run(&course, result, why);
-    if (good && course.plan.fits && !course_ranges(&course, *ranges, count, why)) {
+    if (good && course.plan.fits && !course_ranges(&course, by, *ranges, count, why)) {
         result_release(result);
         good = false;
     }
