@@ -84,27 +84,85 @@ static bool pools_init(struct mini *mini, const struct topology *topology, struc
 
 enum { CACHES = 2 }; /* what is put through the caches, in their sizes */
 
+static bool check_machine(const struct mini *mini, const struct topology *topology,
+                          struct error *why)
+{
+    uint64_t needed = (2 * mini->shape.layers + 3) * layer_bytes(mini) + CACHES * topology->cache;
+    if (topology->cores != mini->shape.threads) {
+        error_set(why, NULL, 0, "the profile is of a machine with %u cores, and here are %u",
+                  mini->shape.threads, topology->cores);
+        return error_expect(why, "a profile of this machine: spillway calibrate --host -o FILE");
+    }
+    if (needed > topology->free) {
+        error_set(why, NULL, 0, "miniatures take %llu MiB of memory, and %llu are free",
+                  (unsigned long long)(needed >> 20), (unsigned long long)(topology->free >> 20));
+        return error_expect(why, "a smaller --context, or --model");
+    }
+    return true;
+}
+
 static bool machine_init(struct mini *mini, struct error *why)
 {
     struct topology topology;
     if (!topology_init(&topology, "", why)) {
         return false;
     }
-    bool good = topology.cores == mini->shape.threads;
-    if (!good) {
-        error_set(why, NULL, 0, "the profile is of a machine with %u cores, and here are %u",
-                  mini->shape.threads, topology.cores);
-        error_expect(why, "a profile of this machine: spillway calibrate --host -o FILE");
-    }
-    good = good && pools_init(mini, &topology, why) &&
-           buffer_init(&mini->elsewhere, CACHES * topology.cache, 1, mini->pools[0], why);
+    bool good = check_machine(mini, &topology, why) && pools_init(mini, &topology, why) &&
+                buffer_init(&mini->elsewhere, CACHES * topology.cache, 1, mini->pools[0], why);
     topology_release(&topology);
     return good;
+}
+
+enum { MOST_LAYERS = 1024 };
+
+static bool is_share(double share)
+{
+    return share > 0 && share <= 1;
+}
+
+/* What attention on the CPU can run. */
+static bool check_heads(const struct miniature *shape, struct error *why)
+{
+    uint32_t heads = shape->kv_heads, group = heads > 0 ? shape->query_heads / heads : 0;
+    bool good = group > 0 && group <= ATTENTION_MOST_GROUP && group * heads == shape->query_heads &&
+                shape->head_dim > 0 && shape->head_dim <= ATTENTION_MOST_DIM &&
+                shape->head_dim % ATTENTION_DIM_STEP == 0;
+    if (!good) {
+        error_set(why, NULL, 0, "a miniature with %u heads of %u numbers on %u KV heads",
+                  shape->query_heads, shape->head_dim, heads);
+        return error_expect(why,
+                            "a multiple of %d numbers, at most %d; as many heads, at most %d, on "
+                            "each KV head",
+                            ATTENTION_DIM_STEP, ATTENTION_MOST_DIM, ATTENTION_MOST_GROUP);
+    }
+    return true;
+}
+
+/* Rows of keys and of values are numbered in 32 bits. */
+static bool check_shape(const struct miniature *shape, const struct trace *trace, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint64_t rows = 2 * (uint64_t)header->units * shape->repeat;
+    bool good = shape->layers > 0 && shape->layers <= MOST_LAYERS && shape->repeat > 0 &&
+                rows <= UINT32_MAX / shape->kv_heads && is_share(shape->selection) &&
+                is_share(shape->capacity) && shape->capacity >= shape->selection &&
+                shape->steps > 0 && (uint64_t)shape->warmup + shape->steps <= header->steps &&
+                header->unit_kind == TRACE_POSITIONS && header->has_queries;
+    uint32_t wanted;
+    return (good || error_set(why, trace_path(trace), 0,
+                              "no trace for a miniature of %u layers, "
+                              "%u + %u steps, %u times its context",
+                              shape->layers, shape->warmup, shape->steps, shape->repeat)) &&
+           replay_wanted(trace, shape->selection, &wanted, why);
 }
 
 bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
                struct error *why)
 {
+    *mini = (struct mini){.shape = *shape};
+    if (!check_heads(shape, why) || !check_shape(shape, trace, why)) {
+        return false;
+    }
     *mini = (struct mini){
         .shape = *shape,
         .attention = {shape->query_heads / shape->kv_heads, shape->head_dim},

@@ -17,7 +17,7 @@
 
 struct spec {
     struct miniature shape;
-    char trace[512];
+    char trace[4096];
     double seconds;
 };
 
@@ -181,11 +181,15 @@ static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
     if (trace == NULL) {
         return false;
     }
-    struct run run = {.env = mini_env(&spec->shape, trace)};
-    run.check = (struct mini_check){.mini = &run.mini, .env = &run.env};
+    struct run run = {.turn = 0};
     struct miniature shape = spec->shape;
     shape.context = (uint64_t)trace_header(trace)->units * shape.repeat;
-    bool good = mini_init(&run.mini, &shape, trace, why) && measure(&run, spec, out, why);
+    bool good = mini_init(&run.mini, &shape, trace, why);
+    if (good) {
+        run.env = mini_env(&shape, trace);
+        run.check = (struct mini_check){.mini = &run.mini, .env = &run.env};
+        good = measure(&run, spec, out, why);
+    }
     mini_check_release(&run.check);
     mini_release(&run.mini);
     trace_close(trace);

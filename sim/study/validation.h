@@ -44,8 +44,8 @@ struct validation {
 };
 
 /* The shape of a run: the model's heads at the least multiple of the recorded context that has
- * `context` tokens. Refuses a trace of clusters or too short a one, shapes that the harness cannot
- * attend to, and a profile that lacks a curve. */
+ * `context` tokens. Refuses a trace of clusters or too short a one, a model of latent KV, and a
+ * profile that lacks a curve; the harness refuses what it cannot run. */
 bool validation_shape(const struct model *model, const struct trace *trace,
                       const struct profile *profile, uint64_t context, struct miniature *out,
                       struct error *why);

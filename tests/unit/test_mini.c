@@ -151,6 +151,117 @@ static void a_spec_is_checked(void **state)
     assert_int_equal(why.kind, ERROR_USAGE);
 }
 
+static const struct {
+    const char *what;
+    struct miniature shape;
+} impossible[] = {
+    {"no heads",
+     {.layers = 1, .head_dim = 32, .repeat = 1, .selection = 0.1, .capacity = 0.3, .steps = 1}},
+    {"uneven groups",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 3,
+      .head_dim = 32,
+      .repeat = 1,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .steps = 1}},
+    {"odd heads",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 33,
+      .repeat = 1,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .steps = 1}},
+    {"negative layers",
+     {.layers = (uint32_t)-1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .repeat = 1,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .steps = 1}},
+    {"no context",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .steps = 1}},
+    {"too many rows",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .repeat = 1u << 30,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .steps = 1}},
+    {"no steps",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .repeat = 1,
+      .selection = 0.1,
+      .capacity = 0.3}},
+    {"too many steps",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .repeat = 1,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .warmup = 4,
+      .steps = 4}},
+    {"more than is kept",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .repeat = 1,
+      .selection = 0.5,
+      .capacity = 0.6,
+      .steps = 1}},
+    {"no such machine",
+     {.layers = 1,
+      .kv_heads = 2,
+      .query_heads = 4,
+      .head_dim = 32,
+      .repeat = 1,
+      .selection = 0.1,
+      .capacity = 0.3,
+      .steps = 1,
+      .threads = 1 << 20}},
+};
+
+static void what_cannot_be_run_is_refused(void **state)
+{
+    (void)state;
+    char folder[32], path[64];
+    struct error why;
+    struct trace_header header = make_header();
+    make_trace(&header, make_path(make_folder(folder), "t.swt", path), 1);
+    struct trace *trace = trace_open(path, &why);
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        struct mini mini;
+        struct miniature shape = impossible[i].shape;
+        shape.context = (uint64_t)header.units * shape.repeat;
+        if (mini_init(&mini, &shape, trace, &why)) {
+            fail_msg("%s", impossible[i].what);
+        }
+        mini_release(&mini);
+    }
+    trace_close(trace);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_wrong_row_shows),
         cmocka_unit_test(a_row_that_was_not_fetched_shows),
         cmocka_unit_test(a_spec_is_checked),
+        cmocka_unit_test(what_cannot_be_run_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

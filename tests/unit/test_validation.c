@@ -212,10 +212,10 @@ static void a_context_is_whole_recordings(void **state)
     assert_int_equal(shape.repeat, 3);
     assert_int_equal(shape.threads, 2);
 
-    model.head_dim = 50;
+    model.kv_lora = 512;
     assert_false(validation_shape(&model, trace, &profile, 41, &shape, &why));
-    assert_string_equal(why.found, "a miniature of 'm': heads of 50 numbers, 4 to a KV head");
-    model.head_dim = 64;
+    assert_string_equal(why.found, "a miniature of 'm', whose K and V are latent");
+    model.kv_lora = 0;
     assert_false(validation_shape(&model, trace, &profile, UINT32_MAX, &shape, &why));
     assert_string_equal(why.found, "a context of 4294967295 tokens in miniature");
     trace_close(trace);
