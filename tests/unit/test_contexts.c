@@ -48,7 +48,7 @@ static void contexts_are_counted_and_sorted(void **state)
 }
 
 static const struct {
-    const char *overrides[4], *message;
+    const char *overrides[5], *message;
 } refusals[] = {
     {{"contexts=[4K, 8K]"}, "both 'context' and 'contexts' are given"},
     {{"context=", "contexts=4K"}, "'contexts' are no sequences of several contexts"},
