@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-pages=(README.md traces/README.md)
+pages=(README.md traces/README.md scenarios/guides/*.md)
 
 # The program under the name that pages call it by, and a place for what it writes.
 ln -s "$program" "$scratch/spillway"
