@@ -19,6 +19,8 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
+    bool serves = setup->workload.path[0] != '\0'; /* prompts as well, and prefixes */
+    bool prefixes = serves && m->prefix == PREFIX_TWO_TIER;
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
@@ -35,7 +37,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
         {CURVE_GPU_SMS, link},
-        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || retrieval_needs_bf16(setup)},
+        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || serves || retrieval_needs_bf16(setup)},
         {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},
@@ -43,10 +45,10 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
-        {CURVE_LINK_H2D, link},
+        {CURVE_LINK_H2D, link || prefixes},
         {CURVE_LINK_D2H, link},
         {CURVE_LINK_DUPLEX, link},
-        {CURVE_LINK_COPY_LATENCY, link},
+        {CURVE_LINK_COPY_LATENCY, link || prefixes},
         {CURVE_LINK_ROUND_TRIP, loads || hybrid},
         {CURVE_LINK_ZERO_COPY, loads || hybrid},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},

@@ -200,9 +200,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
     }
     bool ok = server_run(&options, clock, &serving->requests, serving->indices, count, cache,
                          serving->served, &totals, why);
-    struct prefix_counts counts = prefix_counts(cache);
-    all->loaded_blocks += counts.loaded;
-    all->saved_blocks += counts.saved;
+    all->loaded_blocks += prefix_counts(cache).loaded;
     all->busy_ns += totals.busy_ns;
     all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
     prefix_cache_destroy(cache);
@@ -224,7 +222,7 @@ static bool serve_all(struct serving *serving, uint32_t threads, struct shared *
     for (uint32_t server = 0; ok && server < serving->setup->workload.replicas; server++) {
         ok = serve_one(serving, server, &clock, totals, why);
     }
-    totals->trust = step_cost_trust(cost);
+    totals->trust = step_cost_trust(cost, totals->loaded_blocks > 0);
     step_cost_destroy(cost);
     return ok;
 }
@@ -239,7 +237,7 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
         !route(serving, why) || !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
-    serving_write_requests(serving->setup, &serving->requests, &bound, result);
+    serving_write_requests(&serving->requests, &bound, result);
     if (!serving->setup->workload.timed) {
         if (!replay_all(serving, &found, why)) {
             return false;

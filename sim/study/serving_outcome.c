@@ -12,14 +12,13 @@
 
 /* ---- what was asked, what was found ---------------------------------------------------- */
 
-void serving_write_requests(const struct setup *setup, const struct requests *requests,
-                            const struct prefix_bound *bound, struct result *result)
+void serving_write_requests(const struct requests *requests, const struct prefix_bound *bound,
+                            struct result *result)
 {
     uint64_t prompt = 0;
     for (size_t i = 0; i < requests->count; i++) {
         prompt += requests->all[i].prompt;
     }
-    (void)setup;
     result_integer(result, COLUMN_REQUESTS, (int64_t)requests->count);
     result_integer(result, COLUMN_PROMPT_TOKENS, (int64_t)prompt);
     if (requests->chunk_tokens > 0) {

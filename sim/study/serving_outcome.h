@@ -9,14 +9,14 @@
 
 /* Of all servers. */
 struct serving_totals {
-    uint64_t loaded_blocks, saved_blocks;
+    uint64_t loaded_blocks;  /* prefixes, from the host */
     int64_t busy_ns, end_ns; /* the sum, and the last one's end */
     struct trust trust;
 };
 
 /* What was asked, and what there is to find in it. */
-void serving_write_requests(const struct setup *setup, const struct requests *requests,
-                            const struct prefix_bound *bound, struct result *result);
+void serving_write_requests(const struct requests *requests, const struct prefix_bound *bound,
+                            struct result *result);
 
 /* What was found without a clock. */
 void serving_write_found(const struct prefix_totals *found, struct result *result);

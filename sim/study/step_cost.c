@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what is
- * promised everywhere. */
+/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what
+ * is promised everywhere. */
 static const double tolerance = 0.0025;
 
 static const double ample = 4096; /* times the memory there is */
@@ -28,7 +28,8 @@ struct step_cost {
     const struct setup *setup;
     uint32_t threads;
     struct shared *shared;
-    struct trust trust;
+    struct trust trust, load_trust; /* in steps so far, and in loads beside them */
+    double link_rate, load_start_ns; /* bytes a second, and before the first of them */
     struct decode_view whole, half;
     struct surface *products;
 };
@@ -131,6 +132,14 @@ static void release_view(struct decode_view *view)
     }
 }
 
+/* What the link says, worsening the trust in loads; 0 where the machine does not say it, which only
+ * one may whose server loads nothing (pipeline_curves()). */
+static double link_value(struct step_cost *cost, enum curve_id id)
+{
+    const struct profile *profile = &cost->setup->profile;
+    return profile->curves[id].count > 0 ? profile_value(profile, id, 0, &cost->load_trust) : 0;
+}
+
 struct step_cost *step_cost_create(const struct setup *setup, uint32_t sequences,
                                    uint64_t most_tokens, uint32_t threads, struct shared *shared,
                                    struct error *why)
@@ -144,7 +153,9 @@ struct step_cost *step_cost_create(const struct setup *setup, uint32_t sequences
     cost->setup = setup;
     cost->threads = threads;
     cost->shared = shared;
-    cost->trust = (struct trust){BASIS_MEASURED, false};
+    cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
+    cost->link_rate = link_value(cost, CURVE_LINK_H2D);
+    cost->load_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
     cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
     if (cost->products == NULL || !create_view(cost, &domain, 1, &cost->whole, why) ||
         !create_view(cost, &domain, 0.5, &cost->half, why)) {
@@ -165,18 +176,16 @@ void step_cost_destroy(struct step_cost *cost)
     free(cost);
 }
 
-struct trust step_cost_trust(const struct step_cost *cost)
+struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
 {
-    return cost->trust;
+    struct trust trust = cost->trust;
+    if (loaded) {
+        trust_add(&trust, cost->load_trust);
+    }
+    return trust;
 }
 
 /* ---- a step ---------------------------------------------------------------------------- */
-
-static double link_rate(const struct step_cost *cost)
-{
-    struct trust trust = {BASIS_MEASURED, false};
-    return profile_value(&cost->setup->profile, CURVE_LINK_H2D, 0, &trust);
-}
 
 static bool read_products(struct step_cost *cost, uint64_t rows, double *ns, struct error *why)
 {
@@ -238,18 +247,16 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     }
     double fetched = load->decodes > 0 ? values[1] * 1e9 / ns : 0;
     time->ns = llround(ns);
-    time->load_rate = fmax(link_rate(cost) - fetched, link_rate(cost) / 2);
+    time->load_rate = fmax(cost->link_rate - fetched, cost->link_rate / 2);
     return true;
 }
 
 struct step_clock step_cost_clock(struct step_cost *cost)
 {
-    struct trust trust = {BASIS_MEASURED, false};
     return (struct step_clock){
         .step = step,
         .context = cost,
-        .load_rate = link_rate(cost),
-        .load_start_ns =
-            profile_value(&cost->setup->profile, CURVE_LINK_COPY_LATENCY, 0, &trust),
+        .load_rate = cost->link_rate,
+        .load_start_ns = cost->load_start_ns,
     };
 }

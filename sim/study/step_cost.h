@@ -1,7 +1,7 @@
 /* How long a step of a server takes: the decode pipeline's time, and what prompts add to it.
  *
- * Of a step with B sequences that decode, which attend to K tokens in all, and chunks of P tokens of
- * prompts:
+ * Of a step with B sequences that decode, which attend to K tokens in all, and chunks of P tokens
+ * of prompts:
  *
  *     step = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *
@@ -32,7 +32,7 @@ void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
 /* The clock of a server. */
 struct step_clock step_cost_clock(struct step_cost *cost);
 
-/* The worst that a step rested on so far. */
-struct trust step_cost_trust(const struct step_cost *cost);
+/* The worst that a step rested on so far; and the link, where prefixes were loaded over it. */
+struct trust step_cost_trust(const struct step_cost *cost, bool loaded);
 
 #endif

@@ -124,12 +124,34 @@ static void loads_and_fetches_share_the_link(void **state)
     setup_release(&setup);
 }
 
+/* All is measured but the link, which only loads cross. */
+static void loads_rest_on_the_link(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=vllm", "hardware=h200", "steps=1");
+    for (int id = 0; id < CURVE_COUNT; id++) {
+        setup.profile.curves[id].basis = BASIS_MEASURED;
+    }
+    setup.profile.curves[CURVE_LINK_H2D].basis = BASIS_ASSUMED;
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *cost = step_cost_create(&setup, SEQUENCES, TOKENS, 1, shared, &why);
+    assert_true(shared != NULL && cost != NULL);
+    struct step_load load = {.decodes = 1, .decode_tokens = 1000};
+    step_ns(cost, &load);
+    assert_int_equal(step_cost_trust(cost, false).basis, BASIS_MEASURED);
+    assert_int_equal(step_cost_trust(cost, true).basis, BASIS_ASSUMED);
+    step_cost_destroy(cost);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
         cmocka_unit_test(loads_and_fetches_share_the_link),
+        cmocka_unit_test(loads_rest_on_the_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
