@@ -11,7 +11,6 @@
 enum { CHUNK_TOKENS = 512 }; /* of Mooncake's published traces */
 
 static const double ns_per_s = 1e9;
-static const double most_arrival_s = 8e9; /* 2223 by the clock of Unix; fits 63 bits of ns */
 
 void requests_release(struct requests *requests)
 {
@@ -22,12 +21,19 @@ void requests_release(struct requests *requests)
     *requests = (struct requests){.count = 0};
 }
 
-void requests_stretch(struct requests *requests, double scale)
+bool requests_stretch(struct requests *requests, double scale, struct error *why)
 {
+    double last = (double)requests->all[requests->count - 1].arrival_ns * scale / ns_per_s;
+    if (last > REQUEST_MOST_ARRIVAL_S) {
+        error_usage(why, NULL, 0, "the last request would arrive after %.3g s", last);
+        return error_expect(why, "a 'time_scale' for which all arrive within %g s",
+                            REQUEST_MOST_ARRIVAL_S);
+    }
     for (size_t i = 0; i < requests->count; i++) {
         int64_t *arrival = &requests->all[i].arrival_ns;
         *arrival = (int64_t)llround((double)*arrival * scale);
     }
+    return true;
 }
 
 /* ---- what a line may say -------------------------------------------------------------- */
@@ -125,7 +131,7 @@ static bool add_chunks(struct requests *requests, const struct request_line *lin
 bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
                   const struct csv_reader *reader, struct error *why)
 {
-    if (!isfinite(line->arrival_s) || line->arrival_s < 0 || line->arrival_s > most_arrival_s) {
+    if (!isfinite(line->arrival_s) || line->arrival_s < 0 || line->arrival_s > REQUEST_MOST_ARRIVAL_S) {
         return error_set(why, reader->path, reader->line, "arrives at %g s", line->arrival_s);
     }
     *origin_s = isnan(*origin_s) ? line->arrival_s : *origin_s;

@@ -25,6 +25,9 @@
 /* Tokens of a prompt or an output at most: a longer one is a slip. */
 enum { REQUEST_MOST_TOKENS = 1 << 27 };
 
+/* Seconds: 2223 by the clock of Unix, so that its times may stand in a file; fits 63 bits of ns. */
+#define REQUEST_MOST_ARRIVAL_S 8e9
+
 struct request {
     int64_t arrival_ns;      /* since the first one; never before the one in front */
     uint32_t prompt, output; /* tokens, at least 1 each */
@@ -57,7 +60,11 @@ bool requests_read(const char *path, uint64_t limit, struct requests *out,
                    struct complaints *complaints, struct error *why);
 void requests_release(struct requests *requests);
 
-/* Let all arrive `scale` times as far apart (2: half the rate). */
-void requests_stretch(struct requests *requests, double scale);
+/* The hash of the file at `path`, by which a change of it is told. */
+bool requests_hash(const char *path, uint64_t *hash, struct error *why);
+
+/* Let all arrive `scale` times as far apart (2: half the rate). Fails, and nothing is changed, where
+ * the last one would arrive after REQUEST_MOST_ARRIVAL_S. */
+bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
 #endif

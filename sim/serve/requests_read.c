@@ -3,9 +3,11 @@
 
 #include "base/array.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 
 struct reading {
     struct csv_reader in;
@@ -96,5 +98,22 @@ bool requests_read(const char *path, uint64_t limit, struct requests *out,
     if (!ok) {
         requests_release(out);
     }
+    return ok;
+}
+
+bool requests_hash(const char *path, uint64_t *hash, struct error *why)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot open: %s", strerror(errno));
+    }
+    char bytes[4096];
+    size_t size;
+    *hash = 0;
+    while ((size = fread(bytes, 1, sizeof bytes, file)) > 0) {
+        *hash = XXH64(bytes, size, *hash);
+    }
+    bool ok = !ferror(file) || error_set(why, path, 0, "cannot read: %s", strerror(errno));
+    fclose(file);
     return ok;
 }

@@ -33,9 +33,9 @@ struct server {
     uint32_t put_back_count;
     struct load *loading; /* [sequences]; the first one's bytes are crossing */
     uint32_t loading_count;
-    struct sequence *running; /* [sequences] */
-    struct step_chunk *chunks; /* [sequences] of the step */
+    struct sequence *running; /* [sequences]; with those that load and are put back no more */
     uint32_t running_count;
+    struct step_chunk *chunks; /* [sequences] of the step */
     struct prefix_cache *cache;
     uint64_t all_blocks_tokens; /* that the GPU has room for */
     struct served *served;
@@ -273,7 +273,7 @@ static bool run_step(struct server *server, const struct step_load *load, struct
 
 /* Nothing computes: go on to the end of the first load, or to the next arrival. False when there is
  * neither. */
-static bool wait(struct server *server)
+static bool pass_idle(struct server *server)
 {
     double load_ns = server->loading_count > 0
                          ? ceil(first_load_ns(server, server->clock->load_rate))
@@ -301,7 +301,7 @@ static bool run(struct server *server, struct error *why)
             if (!run_step(server, &load, why)) {
                 return false;
             }
-        } else if (!wait(server)) {
+        } else if (!pass_idle(server)) {
             server->totals->end_ns = server->now_ns;
             return prefix_check(server->cache, why);
         }
@@ -326,8 +326,8 @@ bool server_run(const struct server_options *options, const struct step_clock *c
     };
     *totals = (struct server_totals){.steps = 0};
     for (uint32_t i = 0; i < count; i++) {
-        served[indices[i]] =
-            (struct served){.arrived_ns = -1, .scheduled_ns = -1, .first_token_ns = -1, .end_ns = -1};
+        served[indices[i]] = (struct served){
+            .arrived_ns = -1, .scheduled_ns = -1, .first_token_ns = -1, .end_ns = -1};
     }
     server.running = array_zeroed(options->sequences, sizeof *server.running, why);
     server.loading = array_zeroed(options->sequences, sizeof *server.loading, why);

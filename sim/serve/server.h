@@ -50,8 +50,9 @@ struct step_clock {
 
 struct server_options {
     uint32_t sequences, batched_tokens; /* of a step at most */
-    uint32_t clients; /* each sends its next request when its last one has ended; 0: as they arrive */
-    uint64_t load_token_bytes;          /* that cross for a token found in host memory */
+    uint32_t clients; /* each sends its next request when its last one has ended; 0: none, requests
+                         come as they arrive */
+    uint64_t load_token_bytes; /* that cross for a token found in host memory */
 };
 
 /* What became of a request; times since the first arrival, -1: never. */

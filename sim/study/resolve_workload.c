@@ -5,13 +5,10 @@
 #include "base/named.h"
 #include "serve/requests.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #define MOST ((uint64_t)1 << 20)
 
@@ -114,22 +111,6 @@ bool workload_lay_context(struct node *root, struct error *why)
 
 /* ---- the keys ------------------------------------------------------------------------- */
 
-static bool hash_file(const char *path, uint64_t *hash, struct error *why)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot open: %s", strerror(errno));
-    }
-    char bytes[4096];
-    size_t size;
-    *hash = 0;
-    while ((size = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        *hash = XXH64(bytes, size, *hash);
-    }
-    fclose(file);
-    return true;
-}
-
 static bool read_positive(const struct node *root, const char *key, uint64_t most, uint64_t *out,
                           struct error *why)
 {
@@ -229,6 +210,18 @@ static bool read_server(const struct node *root, struct workload *out, struct er
     return true;
 }
 
+/* Clients are shared out among the servers; one that has none would serve nobody. */
+static bool check_clients(const struct node *root, const struct workload *workload,
+                          struct error *why)
+{
+    if (workload->clients == 0 || workload->clients >= workload->replicas) {
+        return true;
+    }
+    node_error(node_get(root, "clients"), why, "'clients' is %" PRIu64 ", for %" PRIu64 " servers",
+               workload->clients, workload->replicas);
+    return error_expect(why, "a client for each of the 'replicas' at least");
+}
+
 bool resolve_workload(const struct node *root, struct workload *out, struct error *why)
 {
     const struct node *workload = said(root, "workload");
@@ -242,8 +235,9 @@ bool resolve_workload(const struct node *root, struct workload *out, struct erro
     if (workload == NULL) {
         return true;
     }
-    return find_file(workload, out->path, why) && hash_file(out->path, &out->content, why) && read_arrivals(root, out, why) &&
-           read_server(root, out, why);
+    return find_file(workload, out->path, why) && requests_hash(out->path, &out->content, why) &&
+           read_arrivals(root, out, why) && read_server(root, out, why) &&
+           check_clients(root, out, why);
 }
 
 /* ---- back into a scenario -------------------------------------------------------------- */

@@ -94,15 +94,19 @@ static bool read_requests(struct serving *serving, struct error *why)
 {
     const struct workload *workload = &serving->setup->workload;
     struct complaints complaints = {.count = 0};
-    if (!requests_read(workload->path, workload->limit, &serving->requests, &complaints, why)) {
+    uint64_t content;
+    if (!requests_read(workload->path, workload->limit, &serving->requests, &complaints, why) ||
+        !requests_hash(workload->path, &content, why)) {
         return false;
+    }
+    if (content != workload->content) { /* what runs is stored under that hash */
+        return error_set(why, workload->path, 0, "has changed since the scenario was read");
     }
     if (workload->rate > 0 && !arrivals_draw(&serving->requests, workload->rate,
                                              workload->burstiness, serving->setup->seed, why)) {
         return false;
     }
-    requests_stretch(&serving->requests, workload->time_scale);
-    return true;
+    return requests_stretch(&serving->requests, workload->time_scale, why);
 }
 
 /* To the server that was sent the longest beginning of the prompt; of several, and where nobody

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serve/requests.h"
+#include "serve/arrivals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +63,22 @@ static void a_limit_ends_reading_and_a_stretch_moves_arrivals(void **state)
 {
     (void)state;
     assert_true(read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n1,7,5\n2,9,2\nx\n", 2));
-    requests_stretch(&requests, 2.5);
+    assert_true(requests_stretch(&requests, 2.5, &why));
     check_request(0, 0, 7, 5);
     check_request(1, 2500000000, 9, 2);
+    requests_release(&requests);
+}
+
+static void nothing_arrives_past_the_end_of_time(void **state)
+{
+    (void)state;
+    assert_true(read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n0,7,5\n4e6,9,2\n", 0));
+    assert_false(requests_stretch(&requests, 2001, &why));
+    check_request(1, 4000000000000000, 9, 2);
+    assert_true(requests_stretch(&requests, 2000, &why));
+    check_request(1, 8000000000000000000, 9, 2);
+    assert_false(arrivals_draw(&requests, 1e-15, 1, 1, &why));
+    assert_true(arrivals_draw(&requests, 1, 1, 1, &why));
     requests_release(&requests);
 }
 
@@ -170,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrivals_count_from_the_first_in_every_format),
         cmocka_unit_test(a_limit_ends_reading_and_a_stretch_moves_arrivals),
+        cmocka_unit_test(nothing_arrives_past_the_end_of_time),
         cmocka_unit_test(equal_hashes_are_one_chunk),
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),
         cmocka_unit_test(all_faults_of_a_file_are_counted),
