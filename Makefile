@@ -66,7 +66,8 @@ CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all calibrate demo test bench fuzz capture study papers install compile_commands.json help clean
+.PHONY: all calibrate demo test test-slurm bench fuzz capture study papers install
+.PHONY: compile_commands.json help clean
 .PHONY: packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -91,6 +92,11 @@ test: packages ## run every test, also under the address and undefined sanitizer
 	    $(KERNEL_TEST) 'EMULATOR_REVERSE=1 $(KERNEL_TEST)' $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
+
+test-slurm: packages ## run shards of a sweep in a Slurm started here, and merge them
+	@tools/packages.sh munge slurmctld slurmd slurm-client
+	$(SUBMAKE) all
+	@PROGRAM=$(PROGRAM) tests/run.sh tests/script/slurm.sh
 
 bench: $(BENCHES) ## measure speed, beside bare loops
 	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
@@ -135,7 +141,7 @@ compile_commands.json: ## write build/compile_commands.json for editors
 	    sed '$$ s/,$$/\n]/' >build/compile_commands.json
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z_.]+:.*## /{printf "  %-22s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## /{printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 clean: ## remove build/
 	rm -rf build
