@@ -22,6 +22,7 @@ struct part {
     struct store *store;
     struct store_shard shard;
     bool is_shard;
+    uint32_t place;     /* among the files, as they were named */
     sqlite3_stmt *runs; /* its hashes, in the order in which they were put */
     bool has_run;       /* `runs` stands at one */
 };
@@ -46,14 +47,16 @@ static bool bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
     return true;
 }
 
-/* "INSERT INTO parts VALUES (?,?,?)" */
+/* "INSERT INTO parts VALUES (?,?,?)"; cut short, which SQLite refuses, where there is no room. */
 static void insert_sql(const char *table, int columns, char *sql, size_t size)
 {
     size_t used = (size_t)snprintf(sql, size, "INSERT INTO %s VALUES (?", table);
     for (int i = 1; i < columns && used < size; i++) {
         used += (size_t)snprintf(sql + used, size - used, ",?");
     }
-    snprintf(sql + used, size - used, ")");
+    if (used < size) {
+        snprintf(sql + used, size - used, ")");
+    }
 }
 
 /* Copy the rows of `table` whose key, its first column, is `key`. */
@@ -166,10 +169,11 @@ static void close_part(struct part *part)
 /* Shards of one sweep only, or files that are none. */
 static bool check_shards(const struct merge *merge, struct error *why)
 {
-    const struct part *first = &merge->parts[0];
-    for (uint32_t i = 1; i < merge->count; i++) {
+    const struct part *first = NULL;
+    for (uint32_t i = 0; i < merge->count; i++) {
         const struct part *part = &merge->parts[i];
-        if (first->is_shard && part->is_shard &&
+        first = first == NULL && part->is_shard ? part : first;
+        if (part->is_shard &&
             (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
              first->shard.count != part->shard.count)) {
             error_set(why, part->store->path, 0, "holds shard %u/%u of another sweep than '%s'",
@@ -183,17 +187,29 @@ static bool check_shards(const struct merge *merge, struct error *why)
 static int by_shard(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    return (x->shard.number > y->shard.number) - (x->shard.number < y->shard.number);
+    uint32_t left = x->shard.number, right = y->shard.number;
+    return left != right ? (left > right) - (left < right)
+                         : (x->place > y->place) - (x->place < y->place);
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
+/* The key at which `keys` stands, good until that moves on; NULL, an error, where it has none. */
+static const char *read_key(const struct part *part, sqlite3_stmt *keys, struct error *why)
+{
+    const char *key = (const char *)sqlite3_column_text(keys, 0);
+    if (key == NULL) {
+        error_set(why, part->store->path, 0, "a row has no key");
+        error_expect(why, "a file as spillway wrote it");
+    }
+    return key;
+}
+
 static bool copy_next_run(struct merge *merge, struct part *part, struct error *why)
 {
-    char run[64];
     bool copied;
-    snprintf(run, sizeof run, "%s", (const char *)sqlite3_column_text(part->runs, 0));
-    if (!copy_key(merge, part->store, run_tables, "run", run, &copied, why)) {
+    const char *run = read_key(part, part->runs, why);
+    if (run == NULL || !copy_key(merge, part->store, run_tables, "run", run, &copied, why)) {
         return false;
     }
     merge->added += copied;
@@ -233,9 +249,8 @@ static bool copy_keys(struct merge *merge, struct part *part, const char *const 
     snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM %s ORDER BY 1", column, tables[0]);
     bool ok = database_prepare(part->store, sql, &keys, why);
     while (ok && (ok = database_step(part->store, keys, &row, why)) && row) {
-        char key[64];
-        snprintf(key, sizeof key, "%s", (const char *)sqlite3_column_text(keys, 0));
-        ok = copy_key(merge, part->store, tables, column, key, &copied, why);
+        const char *key = read_key(part, keys, why);
+        ok = key != NULL && copy_key(merge, part->store, tables, column, key, &copied, why);
     }
     sqlite3_finalize(keys);
     return ok;
@@ -260,6 +275,7 @@ static bool copy_all(struct merge *merge, struct error *why)
 static bool run(struct merge *merge, const char *const *paths, struct error *why)
 {
     for (uint32_t i = 0; i < merge->count; i++) {
+        merge->parts[i].place = i;
         if (!open_part(paths[i], &merge->parts[i], why)) {
             return false;
         }

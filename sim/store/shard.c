@@ -15,8 +15,8 @@ bool store_get_shard(struct store *store, struct store_shard *shard, bool *found
                                &statement, why) &&
               database_step(store, statement, found, why);
     if (ok && *found) {
-        const unsigned char *scenario = sqlite3_column_text(statement, 0);
-        snprintf(shard->scenario, sizeof shard->scenario, "%s", scenario ? (const char *)scenario : "");
+        const char *scenario = (const char *)sqlite3_column_text(statement, 0);
+        snprintf(shard->scenario, sizeof shard->scenario, "%s", scenario != NULL ? scenario : "");
         shard->points = (uint32_t)sqlite3_column_int64(statement, 1);
         shard->number = (uint32_t)sqlite3_column_int64(statement, 2);
         shard->count = (uint32_t)sqlite3_column_int64(statement, 3);
