@@ -49,7 +49,7 @@ static bool add_figure(struct table *table, const char *what, double measured, d
     char left[TEXT], right[TEXT], error[TEXT];
     snprintf(error, sizeof error, "%+.1f %%", 100 * (predicted / measured - 1));
     const char *texts[] = {what, format_value(measured, left), format_value(predicted, right),
-                           error};
+                           measured > 0 ? error : NULL}; /* of answers of one token TPOT is 0 */
     return table_add(table, texts, 4, why);
 }
 

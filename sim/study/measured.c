@@ -69,6 +69,25 @@ static bool read_summary(const json_t *object, const char *path, struct measured
     return true;
 }
 
+/* A file of objects one behind the other. */
+struct objects {
+    FILE *file;
+    const char *path;
+    long start; /* of the last one, in bytes */
+    int read;
+};
+
+/* The line on which the last object begins, when it is at fault: the place in the file is lost. */
+static int first_line(const struct objects *in)
+{
+    int line = 1;
+    rewind(in->file);
+    for (long at = 0; at < in->start; at++) {
+        line += getc(in->file) == '\n';
+    }
+    return line;
+}
+
 /* ---- requests ------------------------------------------------------------------------- */
 
 struct request_times {
@@ -92,13 +111,13 @@ static bool reserve_times(struct request_times *times, struct error *why)
            array_reserve(&times->e2e, &times->capacity, times->count + 1, sizeof *times->e2e, why);
 }
 
-static bool add_request(const json_t *object, const char *path, int line,
+static bool add_request(const json_t *object, const struct objects *in,
                         struct request_times *times, struct error *why)
 {
     double queued = number(object, "queued_ts"), first = number(object, "first_token_ts");
     double last = number(object, "last_token_ts"), tokens = number(object, "output_toks");
     if (!(first >= queued && last >= first && tokens >= 1)) {
-        error_set(why, path, line, "no request that was served");
+        error_set(why, in->path, first_line(in), "no request that was served");
         return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
                                  "output_toks");
     }
@@ -133,62 +152,67 @@ static void sum_up_all(struct request_times *times, struct measured *out)
     sum_up(times->ttft, times->count, &out->value[TTFT_AT]);
     sum_up(times->tpot, times->tpot_count, &out->value[TPOT_AT]);
     sum_up(times->e2e, times->count, &out->value[E2E_AT]);
-    out->value[RATE_AT] = times->tokens / (times->last_s - times->first_s);
+    double seconds = times->last_s - times->first_s;
+    out->value[RATE_AT] = seconds > 0 ? times->tokens / seconds : NAN;
 }
 
 /* ---- the file ------------------------------------------------------------------------- */
 
-static bool is_request(const json_t *object)
-{
-    return json_object_get(object, "first_token_ts") != NULL;
-}
-
-/* The next object; NULL at the end (`why` untouched, `*ended`) or where there is none. */
-static json_t *next_object(FILE *file, const char *path, bool *ended, struct error *why)
+/* The next object; NULL at the end (`*ended`) or where there is none. */
+static json_t *next_object(struct objects *in, bool *ended, struct error *why)
 {
     json_error_t fault;
     int c;
-    while ((c = getc(file)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
+    while ((c = getc(in->file)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
     }
     *ended = c == EOF;
     if (*ended) {
         return NULL;
     }
-    ungetc(c, file);
-    json_t *object = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
-    if (object == NULL || !json_is_object(object)) {
-        error_set(why, path, object == NULL ? fault.line : 0, "no JSON object: %s",
-                  object == NULL ? fault.text : "something else");
+    ungetc(c, in->file);
+    in->start = ftell(in->file);
+    in->read++;
+    json_t *object = json_loadf(in->file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
+    if (object == NULL) {
+        error_set(why, in->path, first_line(in) + fault.line - 1, "no JSON: %s", fault.text);
+    } else if (!json_is_object(object)) {
+        error_set(why, in->path, first_line(in), "no JSON object");
         json_decref(object);
-        return NULL;
+        object = NULL;
     }
     return object;
 }
 
-static bool read_objects(FILE *file, const char *path, struct request_times *times,
-                         struct measured *out, struct error *why)
+/* One object is a summary, or all are requests. */
+static bool take_object(const struct objects *in, const json_t *object,
+                        struct request_times *times, struct measured *out, struct error *why)
+{
+    bool request = json_object_get(object, "first_token_ts") != NULL;
+    if (request && times->count + 1 == (size_t)in->read) {
+        return add_request(object, in, times, why);
+    }
+    if (in->read == 1) {
+        return read_summary(object, in->path, out, why);
+    }
+    error_set(why, in->path, first_line(in), "a second run");
+    return error_expect(why, "one: cut the line of the other out");
+}
+
+static bool read_objects(struct objects *in, struct request_times *times, struct measured *out,
+                         struct error *why)
 {
     bool ended = false, ok = true;
-    int objects = 0;
     while (ok) {
-        json_t *object = next_object(file, path, &ended, why);
+        json_t *object = next_object(in, &ended, why);
         if (object == NULL) {
             ok = ended;
             break;
         }
-        objects++;
-        if (is_request(object)) {
-            ok = add_request(object, path, objects, times, why);
-        } else if (objects == 1) {
-            ok = read_summary(object, path, out, why);
-        } else {
-            ok = error_set(why, path, objects, "a second run");
-            error_expect(why, "one: cut the line of the other out");
-        }
+        ok = take_object(in, object, times, out, why);
         json_decref(object);
     }
-    if (ok && objects == 0) {
-        return error_set(why, path, 0, "is empty");
+    if (ok && in->read == 0) {
+        return error_set(why, in->path, 0, "is empty");
     }
     if (ok && times->count > 0) {
         sum_up_all(times, out);
@@ -207,7 +231,8 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         out->value[i] = NAN;
     }
-    bool ok = read_objects(file, path, &times, out, why);
+    struct objects in = {.file = file, .path = path};
+    bool ok = read_objects(&in, &times, out, why);
     times_release(&times);
     fclose(file);
     return ok;

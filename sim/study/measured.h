@@ -1,6 +1,6 @@
 /* What a real server was measured to do, as its users' tools write it down.
  *
- *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, p99_e2el_ms ...
+ *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...
  *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...
  *   requests           JSON lines, one a request: input_toks, output_toks, queued_ts, first_token_ts
  *                      and last_token_ts in seconds (LLMServingSim's bench)
@@ -23,9 +23,9 @@ struct measured_figure {
 extern const struct measured_figure measured_figures[MEASURED_FIGURES];
 
 struct measured {
-    const char *tool;              /* whose file it is */
+    const char *tool;               /* whose file it is */
     double value[MEASURED_FIGURES]; /* NAN: not said */
-    double requests;               /* that were answered; NAN: not said */
+    double requests;                /* that were answered; NAN: not said */
 };
 
 /* Read the file at `path`. One of another kind, with several runs, or in which nothing is said that
