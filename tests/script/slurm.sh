@@ -193,11 +193,12 @@ program_of() { # TASK
         fi
     done
 }
-# Stop the program of a task when it has stored one of its two runs.
+# Stop the program of a task when it has stored one of its two runs, and remember the file.
 hold() { # TASK
     await has_stored "$1" 1
     program_of "$1" >"$scratch/held-$1"
     kill -STOP "$(<"$scratch/held-$1")"
+    ln "$scratch/out/shard-$1.db" "$scratch/kept-$1.db"
 }
 
 submit_sweep $SHARDS "$scratch/out" "${sweep[@]}"
@@ -222,6 +223,12 @@ task_is 2 COMPLETED 1 && grep -q 'time limit is near: it goes back' "$scratch/ou
 check a_task_near_its_time_limit_is_requeued_and_completes $?
 task_is 3 COMPLETED 1
 check a_task_that_slurm_requeues_completes $?
+kept=0
+for task in 1 2 3; do
+    [ "$scratch/kept-$task.db" -ef "$scratch/out/shard-$task.db" ] && kept=$((kept + 1))
+done
+[ $kept -eq 3 ]
+check a_task_goes_on_with_the_database_that_it_left $?
 task_is 4 COMPLETED 0 && task_is 8 COMPLETED 0
 check tasks_that_nothing_disturbs_run_once $?
 
