@@ -19,7 +19,7 @@ struct command_option {
     const char *argument;      /* "FILE"; NULL: a switch */
     const char *summary;       /* with its default and unit, where it has any */
     const char *const *values; /* what the argument may be, ends with NULL; NULL: anything */
-    char value_end;            /* what the command reads may follow a value behind this; 0: nothing */
+    char value_end;            /* behind it the command reads more than the value; 0: nothing */
     bool repeats;              /* may be given several times */
     bool required;
 };

@@ -1,5 +1,5 @@
-/* `spillway compare`: predictions beside what papers state, as Markdown; or beside what a server was
- * measured to do. */
+/* `spillway compare`: predictions beside what papers state, as Markdown; or beside what a server
+ * was measured to do. */
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"

@@ -100,11 +100,13 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
     }
     if (arguments_given(arguments, EXPLAIN) &&
         (arguments_given(arguments, JSON) || arguments_given(arguments, CSV))) {
-        return error_usage(why, NULL, 0, "'--explain' speaks in sentences: not to '--json' or '--csv'");
+        return error_usage(why, NULL, 0,
+                           "'--explain' speaks in sentences: not to '--json' or '--csv'");
     }
     const char *shard = arguments_text(arguments, SHARD);
     out->jobs = (uint32_t)count;
-    return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) && (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
+    return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
+           (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }
 
 /* What was done before an error or an interruption is shown all the same. */

@@ -42,8 +42,8 @@ static void print_axes(FILE *out)
         "                   what the scenario, or the machine, says\n"
         "  KEY=FROM:TO      in equal ratios; from 0 in equal steps\n"
         "  KEY=[A, B, C]    these values, numbers or not\n"
-        "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the machine\n"
-        "such as hardware.link.h2d\n",
+        "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the "
+        "machine\nsuch as hardware.link.h2d\n",
         out);
 }
 

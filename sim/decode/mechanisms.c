@@ -76,7 +76,8 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("retrieval", retrieval, retrieval_values, "none", "how the selection is found"),
     REAL(
         "retrieval_keys", retrieval_keys, UNIT_TIMES, "0x",
-        "keys that an entry is as large as: 1x for a centroid, 0.25x for a quarter of the channels"),
+        "keys that an entry is as large as: 1x for a centroid, 0.25x for a quarter of the "
+        "channels"),
     WHOLE("retrieval_bytes", retrieval_bytes, UNIT_BYTES, "0B",
           "bytes of an entry of a KV head besides: codes"),
     WHOLE("retrieval_scores", retrieval_scores, UNIT_BYTES, "0B",
@@ -167,7 +168,8 @@ const struct mechanism_key mechanism_keys[] = {
            "of a server: where KV of requests that ended is kept for those that begin alike"),
     WHOLE("prefix_block", prefix_block, UNIT_TOKENS, "16tok", "tokens of a block of it"),
     CHOICE("prefix_write", prefix_write, prefix_write_values, "finish",
-           "when a full block is copied to the host tier: its request ends, it fills, it is evicted"),
+           "when a full block is copied to the host tier: its request ends, it fills, it is "
+           "evicted"),
     CHOICE("prefix_eviction", prefix_eviction, prefix_evictions, "lru",
            "policy of the host tier; none: it takes no more when it is full"),
     {NULL, 0, 0, NULL, 0, NULL, NULL},

@@ -155,7 +155,8 @@ struct mechanism_key {
 };
 extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
 
-/* Policies that may run the host tier, by their names; the first one never evicts. Ends with NULL. */
+/* Policies that may run the host tier, by their names; the first one never evicts. Ends with NULL.
+ */
 extern const char *const prefix_evictions[];
 
 /* What a preset file says besides its mechanisms. */

@@ -168,7 +168,8 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
         pipe->last[i] = ENGINE_NONE;
     }
-    if (!allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) || !cost_layers(pipe, why)) {
+    if (!allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) ||
+        !cost_layers(pipe, why)) {
         return false;
     }
     for (pipe->step = 0; pipe->step < pipe->steps; pipe->step++) {

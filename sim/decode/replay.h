@@ -7,8 +7,8 @@
  * traces/FORMAT.md. So the cost of a replay does not grow with the batch. Layers replay in
  * parallel; the result is the same for any number of threads.
  *
- * A replay is of sequences of one context. In a batch of several contexts each has its own, in which
- * a sequence reads the rows that its place in the whole batch gives it.
+ * A replay is of sequences of one context. In a batch of several contexts each has its own, in
+ * which a sequence reads the rows that its place in the whole batch gives it.
  */
 #ifndef DECODE_REPLAY_H
 #define DECODE_REPLAY_H
@@ -104,9 +104,9 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
 
-/* The same of `count` plans that differ in capacity, in batch, in heads and in what of these follows
- * (threads of the CPU, whole layers, what is recomputed), and in nothing else: the trace is read
- * once for all, and each head is run through caches of all capacities that are wanted of it.
+/* The same of `count` plans that differ in capacity, in batch, in heads and in what of these
+ * follows (threads of the CPU, whole layers, what is recomputed), and in nothing else: the trace is
+ * read once for all, and each head is run through caches of all capacities that are wanted of it.
  * `ledgers` has one for each, which is the one that replay_run() would write. */
 bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                     uint32_t threads, struct ledger *ledgers, struct error *why);

@@ -423,8 +423,8 @@ struct readers {
     uint32_t first, end, all;
 };
 
-/* Readers of recorded sequence `sequence` among the first `count` sequences of the batch: sequence b
- * reads b mod those that are recorded. */
+/* Readers of recorded sequence `sequence` among the first `count` sequences of the batch: sequence
+ * b reads b mod those that are recorded. */
 static uint32_t readers_among(const struct replay_part *part, uint32_t sequence, uint64_t count)
 {
     uint64_t recorded = part->sequences;

@@ -43,9 +43,9 @@ struct replay_job {
 struct ledger_row replay_row(const struct replay_job *job, float window_mass,
                              const struct outcome *outcome);
 
-/* Add a target layer's `rows` [steps], moved by `shift`, for the part's sequences that read recorded
- * sequence `sequence`. Copy c of all that do in the whole batch is shifted by floor(c * steps /
- * copies) more. */
+/* Add a target layer's `rows` [steps], moved by `shift`, for the part's sequences that read
+ * recorded sequence `sequence`. Copy c of all that do in the whole batch is shifted by
+ * floor(c * steps / copies) more. */
 void replay_add_copies(const struct replay_part *part, uint32_t target,
                        const struct ledger_row *rows, uint32_t shift, uint32_t sequence);
 

@@ -37,8 +37,8 @@ void block_pool_give_back(struct block_pool *pool, uint64_t count);
 void block_pool_refer(struct block_pool *pool, uint32_t id);
 void block_pool_release(struct block_pool *pool, uint32_t id);
 
-/* A block that was taken holds `id` now: it is known, with one reference, its owner's. Where `id` is
- * known already the owner refers to that one, and the block that was taken is free. */
+/* A block that was taken holds `id` now: it is known, with one reference, its owner's. Where `id`
+ * is known already the owner refers to that one, and the block that was taken is free. */
 void block_pool_name(struct block_pool *pool, uint32_t id);
 
 #endif

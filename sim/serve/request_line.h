@@ -24,7 +24,8 @@ typedef bool (*request_parse)(struct csv_reader *reader, struct request_line *li
 request_parse request_json_parser(const struct csv_reader *reader);
 request_parse request_csv_parser(struct csv_reader *reader);
 
-/* Check a line against all before it and append it. `*origin_s` is the first arrival, NAN before. */
+/* Check a line against all before it and append it. `*origin_s` is the first arrival, NAN before.
+ */
 bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
                   const struct csv_reader *reader, struct error *why);
 

@@ -131,7 +131,8 @@ static bool add_chunks(struct requests *requests, const struct request_line *lin
 bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
                   const struct csv_reader *reader, struct error *why)
 {
-    if (!isfinite(line->arrival_s) || line->arrival_s < 0 || line->arrival_s > REQUEST_MOST_ARRIVAL_S) {
+    if (!isfinite(line->arrival_s) || line->arrival_s < 0 ||
+        line->arrival_s > REQUEST_MOST_ARRIVAL_S) {
         return error_set(why, reader->path, reader->line, "arrives at %g s", line->arrival_s);
     }
     *origin_s = isnan(*origin_s) ? line->arrival_s : *origin_s;

@@ -63,8 +63,8 @@ void requests_release(struct requests *requests);
 /* The hash of the file at `path`, by which a change of it is told. */
 bool requests_hash(const char *path, uint64_t *hash, struct error *why);
 
-/* Let all arrive `scale` times as far apart (2: half the rate). Fails, and nothing is changed, where
- * the last one would arrive after REQUEST_MOST_ARRIVAL_S. */
+/* Let all arrive `scale` times as far apart (2: half the rate). Fails, and nothing is changed,
+ * where the last one would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
 #endif

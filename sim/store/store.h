@@ -3,10 +3,10 @@
  * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
  * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
  * h2d_bytes), requests (run, request, what became of it); curves (what store_curve.h has) and
- * curve_points (curve, size, misses); shards; validations (validations.def). A run's identity is its hash:
- * a run already there is not put twice. A killed process
- * leaves whole runs only; no column holds the wall clock, so an interrupted and resumed sweep gives
- * the rows of an uninterrupted one.
+ * curve_points (curve, size, misses); shards; validations (validations.def). A run's identity is
+ * its hash: a run already there is not put twice. A killed process leaves whole runs only; no
+ * column holds the wall clock, so an interrupted and resumed sweep gives the rows of an
+ * uninterrupted one.
  *
  * A file that is no database, is another program's, or has another schema version is refused and
  * left alone.

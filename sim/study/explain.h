@@ -1,8 +1,8 @@
 /* Why a step takes as long as it does, and what would change that.
  *
- * Every figure of the machine that the run reads is made 10 % less and 10 % more, one at a time, and
- * the schedule timed again: what was planned and replayed stays. A figure that moves the step much
- * is worth improving, or, where it is only assumed, worth measuring first.
+ * Every figure of the machine that the run reads is made 10 % less and 10 % more, one at a time,
+ * and the schedule timed again: what was planned and replayed stays. A figure that moves the step
+ * much is worth improving, or, where it is only assumed, worth measuring first.
  */
 #ifndef STUDY_EXPLAIN_H
 #define STUDY_EXPLAIN_H

@@ -2,8 +2,8 @@
  *
  *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...
  *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...
- *   requests           JSON lines, one a request: input_toks, output_toks, queued_ts, first_token_ts
- *                      and last_token_ts in seconds (LLMServingSim's bench)
+ *   requests           JSON lines, one a request: input_toks, output_toks, and queued_ts,
+ *                      first_token_ts and last_token_ts in seconds (LLMServingSim's bench)
  */
 #ifndef STUDY_MEASURED_H
 #define STUDY_MEASURED_H

@@ -376,8 +376,8 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     if (good) {
         setup_resolve_native(out);
     }
-    good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) && read_hardware(root, out, why) &&
-           read_band(out, why) && resolve_trace(root, out, why) &&
+    good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) &&
+           read_hardware(root, out, why) && read_band(out, why) && resolve_trace(root, out, why) &&
            write_scenario(root, merged, out, why);
     node_destroy(merged);
     if (!good) {

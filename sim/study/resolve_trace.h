@@ -7,8 +7,9 @@
 
 /* Open what `trace` names into `out`, whose model, mechanisms, context, steps, warm-up and seed are
  * read: a recording by name or path; a trace profile, by path (.yaml), by shipped NAME.yaml or,
- * where no recording has that name, by name; or assumed:hit=H,spread=S. Where `trace` says nothing: a shipped recording of
- * the model, else the shipped profile, else another model's recording, with `trace_note` set. */
+ * where no recording has that name, by name; or assumed:hit=H,spread=S. Where `trace` says nothing:
+ * a shipped recording of the model, else the shipped profile, else another model's recording, with
+ * `trace_note` set. */
 bool resolve_trace(const struct node *root, struct setup *out, struct error *why);
 
 #endif

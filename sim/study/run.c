@@ -369,8 +369,8 @@ static bool course_ranges(struct course *course, double by, struct run_range *ra
     return true;
 }
 
-bool run_setup_ranges(const struct setup *setup, double by, uint32_t threads,
-                      struct shared *shared, struct result *result, struct run_range **ranges, uint32_t *count,
+bool run_setup_ranges(const struct setup *setup, double by, uint32_t threads, struct shared *shared,
+                      struct result *result, struct run_range **ranges, uint32_t *count,
                       struct error *why)
 {
     struct course course = course_begin(setup, threads, shared);

@@ -36,10 +36,11 @@ struct run_range {
 };
 
 /* run_setup(), and the run again with each figure that it reads and that has a range, at both ends
- * of it, one figure at a time; or with each figure that it reads, less and more by the share `by`. What was planned and replayed stays: only time is computed anew. No
- * ranges where the run has no time. The caller releases result and ranges. */
-bool run_setup_ranges(const struct setup *setup, double by, uint32_t threads,
-                      struct shared *shared, struct result *result, struct run_range **ranges, uint32_t *count,
+ * of it, one figure at a time; or with each figure that it reads, less and more by the share `by`.
+ * What was planned and replayed stays: only time is computed anew. No ranges where the run has no
+ * time. The caller releases result and ranges. */
+bool run_setup_ranges(const struct setup *setup, double by, uint32_t threads, struct shared *shared,
+                      struct result *result, struct run_range **ranges, uint32_t *count,
                       struct error *why);
 void run_ranges_release(struct run_range *ranges, uint32_t count);
 

@@ -22,7 +22,8 @@ const struct scenario_key scenario_keys[] = {
     {"context", "131072",
      "tokens a sequence; 128K is 131072; default with a prompt: prompt + output / 2"},
     {"contexts", "{4K: 1, 128K: 2}",
-     "instead of 'context': sequences by context, or their shares of the batch; or a list, one each"},
+     "instead of 'context': sequences by context, or their shares of the batch; or a list, one "
+     "each"},
     {"prompt", "1920",
      "tokens of a sequence that prefill computes, or context: all before half the output"},
     {"output", "128", "tokens that it then generates: adds e2e_tokens_per_s"},

@@ -20,7 +20,8 @@ struct shared_entry;
 struct shared *shared_create(uint32_t users, struct error *why);
 void shared_destroy(struct shared *shared); /* nobody holds a value; NULL is fine */
 
-/* What a sweep expects of its runs (study/replays.h), which outlives them; NULL: nothing is known. */
+/* What a sweep expects of its runs (study/replays.h), which outlives them; NULL: nothing is known.
+ */
 struct replays;
 void shared_expect(struct shared *shared, const struct replays *replays);
 const struct replays *shared_expected(const struct shared *shared);
