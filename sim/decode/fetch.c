@@ -200,7 +200,8 @@ static double updated_units(const struct ledger_row *row)
 }
 
 /* The CPU's manager working on `units` of a layer: a hand-off that wakes every thread of the pool,
- * then one job a (sequence, head). Threads share them evenly, but for what a single one has. */
+ * then one job a (sequence, head). Threads share them evenly, but for what a single one has. What a
+ * unit costs goes by how many a head wants. */
 static bool put_managed(struct pipe *pipe, uint32_t layer,
                         double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
                         engine_task_id after, engine_task_id *out, struct error *why)
@@ -214,7 +215,8 @@ static bool put_managed(struct pipe *pipe, uint32_t layer,
     };
     double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
-    double unit = figure(pipe, unit_cost, 0, &work.fixed_trust);
+    double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
+    double unit = figure(pipe, unit_cost, wanted, &work.fixed_trust);
     double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
     work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
                     fmax(units(row) * unit / jobs, longest);

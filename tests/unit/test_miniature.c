@@ -84,6 +84,24 @@ static void each_stage_takes_its_curve(void **state)
     assert_int_equal(predict(MINIATURE_CPU_ATTENTION, &uncached), 2000 + 100000);
 }
 
+/* A head wants 1000: halfway between the points. */
+static void a_unit_takes_what_it_does_among_those_that_a_head_wants(void **state)
+{
+    (void)state;
+    static const char by_units[] =
+        "{host: {cores: 2, dram_bandwidth: 1000GB/s,"
+        " lookup: {points: [[500, 5ns], [1500, 15ns]], basis: measured, source: x},"
+        " update: {points: [[500, 30ns], [1500, 10ns]], basis: measured, source: x},"
+        " pool_handoff: {points: [[1, 1us], [2, 2us]], basis: measured, source: x},"
+        " gather: 1GB/s, attention: 1GB/s}}";
+    struct ledger_row twice = cached;
+    assert_int_equal(predict_on(by_units, MINIATURE_MANAGER, &cached, 1), 12000 + 22000);
+    twice.lookups = 3000; /* 1500 a head, of which 500 are touched */
+    twice.updates = 1000;
+    twice.inserts = 0;
+    assert_int_equal(predict_on(by_units, MINIATURE_MANAGER, &twice, 1), 24500 + 7000);
+}
+
 static void what_follows_adds_up(void **state)
 {
     (void)state;
@@ -182,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_stage_takes_its_curve),
+        cmocka_unit_test(a_unit_takes_what_it_does_among_those_that_a_head_wants),
         cmocka_unit_test(what_follows_adds_up),
         cmocka_unit_test(what_overlaps_hides),
         cmocka_unit_test(a_stream_waits_for_its_first_copy_only),
