@@ -36,7 +36,7 @@ struct runs_notes {
     struct remarks messages;
     struct remarks bands;                         /* how far published rates lay off */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
-    uint32_t timed, extrapolated;
+    uint32_t timed, served, extrapolated; /* runs of a step, of a server */
 };
 
 struct runs_notes *runs_notes_create(struct error *why)
@@ -123,6 +123,13 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
     return remarks_add(&notes->bands, text, system, why);
 }
 
+/* Did a server get through its workload, with a clock or without? */
+static bool is_served(const struct result *result)
+{
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    return result->cells[COLUMN_REQUESTS].set && status->set && strcmp(status->text, "ok") == 0;
+}
+
 /* A run without a time says in the table what became of it, and rests on nothing. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
 {
@@ -130,6 +137,10 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
     const struct cell *name = &result->cells[COLUMN_SYSTEM];
     const char *system = name->set ? name->text : "-";
     note_shared(notes, result);
+    if (is_served(result)) {
+        notes->served++;
+        return note_message(notes, result->message, system, why);
+    }
     if (!result->cells[COLUMN_STEP].set) {
         return true;
     }
@@ -199,14 +210,15 @@ void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
 static void print_remarks(const struct runs_notes *notes, const char *label,
                           const struct remarks *remarks, FILE *out)
 {
+    uint32_t runs = notes->timed + notes->served;
     for (uint32_t i = 0; i < remarks->count; i++) {
         const struct remark *remark = &remarks->items[i];
         char line[LINE];
-        if (remark->runs == notes->timed) {
+        if (remark->runs == runs) {
             snprintf(line, sizeof line, "%s", remark->text);
         } else {
             snprintf(line, sizeof line, "%s (%s: %u of %u runs)", remark->text, remark->systems,
-                     remark->runs, notes->timed);
+                     remark->runs, runs);
         }
         print_line(label, line, out);
     }
@@ -237,11 +249,14 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
 
 void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
 {
-    if (notes->timed == 0) {
+    if (notes->timed == 0 && notes->messages.count == 0) {
         return;
     }
     fputc('\n', out);
     print_remarks(notes, "note: ", &notes->messages, out);
+    if (notes->timed == 0) {
+        return;
+    }
     print_remarks(notes, "error band by published figures: ", &notes->bands, out);
     print_basis(notes, out);
     if (notes->extrapolated > 0) {
