@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/figures.h"
 #include "cli/runs_notes.h"
+#include "cli/runs_served.h"
 #include "cli/table.h"
 
 #include <inttypes.h>
@@ -40,6 +41,21 @@ static const char *format_rate(double rate, char text[FIGURE])
     return figure_rate(&cell, text);
 }
 
+static bool went_well(const struct result *result)
+{
+    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0;
+}
+
+/* Are these runs of a server, which have requests and no step? */
+static bool serves(const struct whatif *whatif)
+{
+    bool served = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        served = served || whatif->results[i].cells[COLUMN_REQUESTS].set;
+    }
+    return served;
+}
+
 /* ---- along an axis ---- */
 
 enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
@@ -67,13 +83,14 @@ static const char *mark_point(const struct whatif_findings *findings, uint32_t p
     return text;
 }
 
-static bool add_untimed(struct table *table, const char **texts, const struct result *result,
-                        struct error *why)
+/* In place of the figures from column `at` on. */
+static bool add_untimed(struct table *table, const char **texts, uint32_t at,
+                        const struct result *result, struct error *why)
 {
     char reason[sizeof result->message + TEXT];
     snprintf(reason, sizeof reason, "%s: %s", result->cells[COLUMN_STATUS].text, result->message);
-    texts[CACHE] = reason;
-    return table_add(table, texts, CACHE + 1, why);
+    texts[at] = reason;
+    return table_add(table, texts, at + 1, why);
 }
 
 /* Is the batch another along the axis, and not the axis? */
@@ -101,8 +118,8 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
         snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
         texts[BATCH] = batch;
     }
-    if (!cells[COLUMN_STEP].set) {
-        return add_untimed(table, texts, result, why);
+    if (!went_well(result)) {
+        return add_untimed(table, texts, CACHE, result, why);
     }
     snprintf(link, sizeof link, "%.1f %%", 100 * whatif_link_stall(result));
     texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
@@ -143,6 +160,45 @@ static bool print_axis(const struct whatif *whatif, const struct whatif_findings
     return good;
 }
 
+/* ---- a server along an axis ---- */
+
+enum { SERVED_VALUE, SERVED_FIRST, SERVED_MARKS = SERVED_FIRST + SERVED_FIGURES, SERVED_COLUMNS };
+
+static bool add_served(const struct whatif *whatif, const struct whatif_findings *findings,
+                       uint32_t point, struct table *table, struct error *why)
+{
+    const struct result *result = &whatif->results[point];
+    const char *texts[SERVED_COLUMNS] = {NULL};
+    char value[TEXT], marks[TEXT], room[SERVED_FIGURES][SERVED_TEXT];
+    texts[SERVED_VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
+    if (!went_well(result)) {
+        return add_untimed(table, texts, SERVED_FIRST, result, why);
+    }
+    served_figures(result, texts + SERVED_FIRST, room);
+    texts[SERVED_MARKS] = mark_point(findings, point, marks);
+    return table_add(table, texts, SERVED_COLUMNS, why);
+}
+
+static bool print_served(const struct whatif *whatif, const struct whatif_findings *findings,
+                         FILE *out, struct error *why)
+{
+    struct table_column columns[SERVED_COLUMNS] = {
+        [SERVED_VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
+        [SERVED_MARKS] = {.title = ""},
+    };
+    memcpy(columns + SERVED_FIRST, served_columns, sizeof served_columns);
+    struct table *table = table_create(columns, SERVED_COLUMNS, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = add_served(whatif, findings, i, table, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
 /* ---- a grid ---- */
 
 static const char *describe_cell(const struct whatif *whatif,
@@ -150,8 +206,9 @@ static const char *describe_cell(const struct whatif *whatif,
                                  char text[TEXT])
 {
     const struct result *result = &whatif->results[point];
+    const struct cell *found = &result->cells[COLUMN_DECODE_RATE];
     char rate[FIGURE];
-    if (!result->cells[COLUMN_STEP].set) {
+    if (!went_well(result)) {
         bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
         return memory ? "oom" : "failed";
     }
@@ -159,7 +216,7 @@ static const char *describe_cell(const struct whatif *whatif,
              findings->best == point  ? "*"
              : findings->own == point ? ">"
                                       : "",
-             figure_rate(&result->cells[COLUMN_DECODE_RATE], rate));
+             found->set ? figure_rate(found, rate) : "-");
     return text;
 }
 
@@ -296,12 +353,15 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
                            FILE *out)
 {
     fputc('\n', out);
+    bool served = serves(whatif);
     if (findings->timed == 0) {
-        print_line("nothing fits in memory", out);
+        print_line(served ? "no request has a time" : "nothing fits in memory", out);
         return;
     }
     if (findings->flat) {
-        print_line("nothing of this changes how fast it decodes", out);
+        print_line(served ? "nothing of this changes how many tokens a second are served"
+                          : "nothing of this changes how fast it decodes",
+                   out);
         return;
     }
     if (findings->knee != WHATIF_NONE) {
@@ -313,13 +373,14 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
         print_more(whatif, findings, out);
     }
     print_best(whatif, findings, out);
-    if (findings->ordered) {
+    if (findings->ordered && !served) {
         print_link(whatif, findings, out);
     }
 }
 
 /* ---- all of it ---- */
 
+/* "vllm over batch"; of an axis of systems, "over system". */
 static void print_title(const struct whatif *whatif, FILE *out)
 {
     const char *system = "";
@@ -327,7 +388,11 @@ static void print_title(const struct whatif *whatif, FILE *out)
         const struct cell *cell = &whatif->results[i].cells[COLUMN_SYSTEM];
         system = cell->set ? cell->text : "";
     }
-    fprintf(out, "%s over %s", system, axis_title(&whatif->axes[0]));
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        system = strcmp(whatif->axes[axis].key, "system") == 0 ? "" : system;
+    }
+    fprintf(out, "%s%sover %s", system, system[0] != '\0' ? " " : "",
+            axis_title(&whatif->axes[0]));
     if (whatif->axis_count > 1) {
         fprintf(out, " and %s", axis_title(&whatif->axes[1]));
     }
@@ -345,7 +410,9 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
     if (good) {
         runs_notes_print_above(notes, out);
         print_title(whatif, out);
-        good = (whatif->axis_count > 1 ? print_grid : print_axis)(whatif, &findings, out, why);
+        good = (whatif->axis_count > 1 ? print_grid
+                : serves(whatif)       ? print_served
+                                       : print_axis)(whatif, &findings, out, why);
     }
     if (good) {
         print_findings(whatif, &findings, out);
