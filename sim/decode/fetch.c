@@ -106,13 +106,21 @@ static double asked_entries(const struct pipe *pipe, uint32_t layer)
     return entries;
 }
 
+/* Tokens that the pairs of a cohort select: alike, or each what is near its heaviest. */
+static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
+    return pipe->mechanisms->selection_margin > 0 ? (double)pipe_part(pipe, cohort, layer)->wanted
+                                                  : each * asking_pairs(pipe, cohort, layer);
+}
+
 /* What was selected of them, as indices. */
 static double index_bytes(const struct pipe *pipe, uint32_t layer)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += INDEX_BYTES * (double)pipe->plan->cohorts[i].sizes.selected_tokens /
-                 (double)pipe->mechanisms->retrieval_tokens * asking_pairs(pipe, i, layer);
+        bytes += INDEX_BYTES * selected_tokens(pipe, i, layer) /
+                 (double)pipe->mechanisms->retrieval_tokens;
     }
     return bytes;
 }

@@ -73,6 +73,8 @@ const struct mechanism_key mechanism_keys[] = {
          "slack in the reuse difficulty that makes a head resident"),
     EXTENT("selection", selection, UNIT_SHARE, "100%",
            "what a head attends to: a share of the context, or 2048tok"),
+    REAL("selection_margin", selection_margin, UNIT_COUNT, "0",
+         "of that, only what scores at most so far below the heaviest, in natural logs; 0: all"),
     CHOICE("retrieval", retrieval, retrieval_values, "none", "how the selection is found"),
     REAL(
         "retrieval_keys", retrieval_keys, UNIT_TIMES, "0x",
@@ -177,7 +179,8 @@ const struct mechanism_key mechanism_keys[] = {
 
 bool mechanisms_select(const struct mechanisms *mechanisms)
 {
-    return mechanisms->selection.unit == UNIT_TOKENS || mechanisms->selection.value < 1;
+    return mechanisms->selection.unit == UNIT_TOKENS || mechanisms->selection.value < 1 ||
+           mechanisms->selection_margin > 0;
 }
 
 bool mechanisms_offload(const struct mechanisms *mechanisms)
@@ -210,6 +213,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     bool selects = mechanisms_select(m);
+    bool near = m->selection_margin > 0;
     const struct rule rules[] = {
         {m->selection.value <= 0, "selection", "a head attends to something"},
         {m->retrieval_query > 1, "retrieval_query", "it is a share, at most 100%"},
@@ -223,6 +227,16 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->prefix_block == 0, "prefix_block", "a block holds at least one token"},
         {!(m->selection.unit == UNIT_TOKENS) && m->selection.value + m->estimation > 1,
          "estimation", "what is selected and what is estimated are at most all entries"},
+        {near && m->retrieval == RETRIEVAL_NONE, "selection_margin",
+         "scores to compare come of a 'retrieval'"},
+        {near && m->retrieval == RETRIEVAL_NATIVE, "selection_margin",
+         "the model's own indexer takes a fixed number of tokens"},
+        {near && (m->retrieval == RETRIEVAL_CLUSTERS || m->estimation > 0), "selection_margin",
+         "of clusters a fixed number is taken and another estimated"},
+        {near && m->resident_heads != RESIDENT_NONE, "selection_margin",
+         "nothing counts what heads select that stay in HBM"},
+        {near && m->policy->needs_queries, "selection_margin",
+         "a set that later queries reuse has one size"},
         {selects && m->retrieval == RETRIEVAL_NONE, "selection",
          "a share can only be selected with a 'retrieval'"},
         {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},

@@ -75,7 +75,8 @@ struct mechanisms {
     struct amount recent;      /* the same: an extent */
     int resident_heads;
     double resident_epsilon; /* slack in reuse difficulty */
-    struct amount selection; /* what a head attends to: an extent */
+    struct amount selection; /* what a head attends to at most: an extent */
+    double selection_margin; /* of it, what scores at most so far below the heaviest; 0: all */
     int retrieval;
     /* What an entry of a KV head holds, which scoring reads: so many keys (0.25: a quarter of a
      * key's channels), and so many bytes. */

@@ -76,7 +76,8 @@ struct pipe {
     uint32_t resource[PIPE_RESOURCE_COUNT + 1]; /* engine ids; PIPE_NO_QUEUE is none */
     uint32_t route[ROUTE_COUNT];
 
-    /* Costs that no step changes: [layers * micro-batches], owned; and the edge's. */
+    /* Costs that no step changes, but attention's where a ledger says to how much: [layers *
+     * micro-batches], owned; and the edge's. */
     struct kernel *kernels[MODEL_EDGE];
     struct kernel edge;
     struct trust channel_trust; /* of the channels' capacities */

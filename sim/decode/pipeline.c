@@ -33,6 +33,24 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
     return some < all ? some : all;
 }
 
+/* The same of all sequences of a cohort in the pass. A head that selects what is near its heaviest
+ * attends to what the ledger says of the step, in the mean over heads. */
+static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct mechanisms *m = &pipe->setup->mechanisms;
+    const struct setup *setup = &pipe->setups[cohort];
+    uint64_t sequences = pipe_cohorts(pipe)[cohort];
+    if (m->selection_margin == 0 || sequences == 0 || setup_attends_all(setup, layer) ||
+        pipe_row(pipe, layer) == NULL) {
+        return sequences * attended_tokens(pipe, cohort, layer);
+    }
+    const struct ledger_row *row = pipe_part(pipe, cohort, layer);
+    uint64_t window = m->sinks + setup_recent(setup);
+    uint64_t some = row->wanted * sequences / row->offloaded_heads + sequences * window;
+    uint64_t all = sequences * model_layer_tokens(&setup->model, layer, setup->context);
+    return some < all ? some : all;
+}
+
 /* K and V of what is attended to, copied once per query head and read as often. */
 static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
 {
@@ -43,15 +61,26 @@ static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double
 static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer)
 {
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage), attended = 0;
-    const uint32_t *cohorts = pipe_cohorts(pipe);
     for (uint32_t i = 0; stage == MODEL_ATTEND && i < pipe->plan->cohort_count; i++) {
-        attended += cohorts[i] * attended_tokens(pipe, i, layer);
+        attended += attended_in_pass(pipe, i, layer);
     }
     struct kernel kernel =
         cost_stage(pipe->setup, layer, stage, pipe_sequences(pipe), attended, kernels);
     return stage == MODEL_ATTEND
                ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
                : kernel;
+}
+
+static void cost_passes(struct pipe *pipe, enum model_stage stage)
+{
+    uint32_t passes = pipe->plan->micro_batches.count;
+    for (pipe->micro_batch = 0; pipe->micro_batch < passes; pipe->micro_batch++) {
+        for (uint32_t layer = 0; layer < pipe->plan->layers; layer++) {
+            pipe->kernels[stage][(size_t)layer * passes + pipe->micro_batch] =
+                cost_pass(pipe, stage, layer);
+        }
+    }
+    pipe->micro_batch = 0;
 }
 
 static bool cost_layers(struct pipe *pipe, struct error *why)
@@ -64,14 +93,8 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
         if (pipe->kernels[stage] == NULL) {
             return false;
         }
-        for (pipe->micro_batch = 0; pipe->micro_batch < passes; pipe->micro_batch++) {
-            for (uint32_t layer = 0; layer < plan->layers; layer++) {
-                pipe->kernels[stage][(size_t)layer * passes + pipe->micro_batch] =
-                    cost_pass(pipe, stage, layer);
-            }
-        }
+        cost_passes(pipe, stage);
     }
-    pipe->micro_batch = 0;
     pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, plan->batch, 0, 1);
     return true;
 }
@@ -138,6 +161,9 @@ static bool build_step(struct pipe *pipe, struct error *why)
 {
     uint32_t layers = pipe->plan->layers;
     pipe->layer = layers;
+    if (pipe->mechanisms->selection_margin > 0) {
+        cost_passes(pipe, MODEL_ATTEND); /* each step attends to as much as it selects */
+    }
     if (!stage_begin_step(pipe, why)) {
         return false;
     }

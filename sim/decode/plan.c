@@ -305,6 +305,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .seed = setup->seed,
         .order = setup->order,
         .selection = (double)of->sizes.selected_tokens / context,
+        .margin = m->selection_margin,
         .capacity = (double)of->sizes.cache_tokens / context,
         .sinks = (uint32_t)m->sinks,
         .recent = (uint32_t)setup_recent(&own),
@@ -324,7 +325,8 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
 /* Of everything but heads. */
 static uint64_t hash_common(const struct replay_plan *replay)
 {
-    const double shares[] = {replay->selection, replay->capacity, replay->manager_unit};
+    const double shares[] = {replay->selection, replay->margin, replay->capacity,
+                             replay->manager_unit};
     const uint64_t numbers[] = {
         replay->layers,
         replay->kv_heads,

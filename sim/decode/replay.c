@@ -106,6 +106,7 @@ static bool job_describe(struct replay_job *job, const struct trace *trace,
         .shape = demand_shape(header, wanted, plan->sinks, recorded_recent(header, plan)),
         .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
     };
+    job->shape.codes = demand_codes(plan->margin);
     return true;
 }
 

@@ -43,6 +43,7 @@ struct replay_plan {
     const double *policy_values; /* one for each parameter of the policy; NULL: its defaults */
     enum policy_order order;
     double selection; /* share of the context that a head wants, over 0 and at most 1 */
+    double margin;    /* of that, what has at least exp(-margin) of the heaviest's mass; 0: all */
     double capacity;  /* share of the context that a head's cache holds; over 1 is all of it */
     uint32_t sinks, recent; /* tokens, always in HBM, never in the demand */
     bool recent_scales;     /* as large a share of what was recorded; else as many tokens */

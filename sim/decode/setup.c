@@ -66,7 +66,8 @@ uint64_t setup_recent(const struct setup *setup)
 
 bool setup_selects(const struct setup *setup)
 {
-    return setup_share(setup, &setup->mechanisms.selection) < 1;
+    const struct mechanisms *m = &setup->mechanisms;
+    return setup_share(setup, &m->selection) < 1 || m->selection_margin > 0;
 }
 
 /* A copy engine moves no scattered tokens, and whole layers are not selected from. */

@@ -8,6 +8,15 @@
 
 #include <stdlib.h>
 
+bool mass_is_measured(const struct setup *setup)
+{
+    struct trace_source source = {.masses = false};
+    if (setup->trace != NULL) {
+        trace_source_read(trace_header(setup->trace), &source);
+    }
+    return setup->trace_basis == BASIS_MEASURED && source.masses;
+}
+
 /* A cohort, as far as its mass goes. */
 struct view {
     const struct setup *setup; /* at its context */
@@ -103,20 +112,11 @@ static bool any_selects(const struct setup *setup, const struct plan *plan)
     return selects;
 }
 
-static bool masses_are_measured(const struct setup *setup)
-{
-    struct trace_source source = {.masses = false};
-    if (setup->trace != NULL) {
-        trace_source_read(trace_header(setup->trace), &source);
-    }
-    return setup->trace_basis == BASIS_MEASURED && source.masses;
-}
-
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  uint32_t threads, bool *known, double *recall, struct error *why)
 {
     double pairs = (double)plan->kv_heads * plan->batch * plan->steps, mass = 0;
-    *known = masses_are_measured(setup) || !any_selects(setup, plan);
+    *known = mass_is_measured(setup) || !any_selects(setup, plan);
     for (uint32_t i = 0; *known && i < plan->cohort_count; i++) {
         struct setup own = setup_at(setup, plan->cohorts[i].context);
         own.trace = setup_cohort(setup, i).trace;

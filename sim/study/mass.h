@@ -5,6 +5,10 @@
 #include "decode/plan.h"
 #include "decode/replay.h"
 
+/* Are the masses of the setup's trace recorded? Those of an assumed ledger are none, those of a
+ * generated trace follow from its profile, and an importer assumes what its file does not say. */
+bool mass_is_measured(const struct setup *setup);
+
 /* The mean over steps, layers, KV heads and sequences: of offloaded heads as their ledger says
  * (NULL when there are none); of resident heads that select, the mass of a fresh demand, replayed
  * here; 1 where everything is attended to. `known` is false when that needs a trace and there is

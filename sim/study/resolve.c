@@ -4,6 +4,7 @@
 #include "decode/pipeline.h"
 #include "study/contexts.h"
 #include "study/error_band.h"
+#include "study/mass.h"
 #include "study/resolve_trace.h"
 #include "study/resolve_workload.h"
 
@@ -287,6 +288,19 @@ static bool read_band(struct setup *out, struct error *why)
     return true;
 }
 
+/* What is selected by its score needs scores. */
+static bool check_scores(const struct node *merged, const struct setup *setup, struct error *why)
+{
+    if (setup->mechanisms.selection_margin == 0 || mass_is_measured(setup)) {
+        return true;
+    }
+    node_error(node_get(merged, "selection_margin"), why,
+               "'selection_margin' compares attention masses, and those of trace '%.100s' are %s",
+               setup->trace_name,
+               setup->trace != NULL ? "not measured, but generated or assumed" : "none");
+    return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or no margin, 0");
+}
+
 /* One key of the resolved scenario. */
 static bool put(struct node *root, const char *key, const char *format, unsigned long long value,
                 struct error *why)
@@ -378,7 +392,7 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     }
     good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) &&
            read_hardware(root, out, why) && read_band(out, why) && resolve_trace(root, out, why) &&
-           write_scenario(root, merged, out, why);
+           check_scores(merged, out, why) && write_scenario(root, merged, out, why);
     node_destroy(merged);
     if (!good) {
         setup_release(out);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "trace/format.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,11 @@ struct demand_shape demand_shape(const struct trace_header *header, uint32_t wan
     return shape;
 }
 
+uint32_t demand_codes(double margin)
+{
+    return margin > 0 ? (uint32_t)fmin(floor(margin * 10 / M_LN2), 255) + 1 : 0;
+}
+
 /* The units of a row outside the window: [from, to) of `rows`. */
 struct span {
     const struct trace_rows *rows;
@@ -49,6 +55,31 @@ static struct span find_span(const struct trace_rows *rows, uint32_t row, float 
         span.window_mass += trace_mass[rows->mass[span.to - 1]];
     }
     return span;
+}
+
+/* Units of the span that are near its heaviest. Code 255 also stands for less, and so is near
+ * nothing that is heavier. */
+static uint32_t count_near(const struct span *span, uint32_t codes)
+{
+    const uint8_t *code = span->rows->mass;
+    uint32_t heaviest = UINT8_MAX, near = 0;
+    for (uint32_t i = span->from; i < span->to; i++) {
+        heaviest = code[i] < heaviest ? code[i] : heaviest;
+    }
+    uint32_t end = heaviest + codes < UINT8_MAX ? heaviest + codes : UINT8_MAX;
+    for (uint32_t i = span->from; i < span->to; i++) {
+        near += code[i] < end || code[i] == heaviest;
+    }
+    return near;
+}
+
+/* Of `count` units, so many as the shape asks for by a span whose masses are known. */
+static uint32_t count_wanted(const struct span *known, const struct demand_shape *shape,
+                             uint32_t count)
+{
+    uint32_t near = shape->codes > 0 ? count_near(known, shape->codes) : count;
+    uint32_t most = near < count ? near : count;
+    return most < shape->wanted ? most : shape->wanted;
 }
 
 /* Into the buffer, behind its first `at` units. Returns the mass of the best `wanted`. */
@@ -110,9 +141,9 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
         return false;
     }
     *out = describe(header, frame, head, step, buffer);
-    out->wanted = recorded < shape->wanted ? recorded : shape->wanted;
+    out->wanted = count_wanted(&span, shape, recorded);
     out->recorded = recorded;
-    out->wanted_mass = sort_by_code(&span, shape->wanted, 0, buffer);
+    out->wanted_mass = sort_by_code(&span, out->wanted, 0, buffer);
     out->window_mass = span.window_mass;
     return true;
 }
@@ -165,7 +196,7 @@ bool demand_from_approximate(const struct trace_header *header, const struct tra
         return false;
     }
     *out = describe(header, frame, head, step, buffer);
-    out->wanted = count < shape->wanted ? count : shape->wanted;
+    out->wanted = count_wanted(&known, shape, count);
     out->window_mass = known.window_mass;
     sort_by_code(&asked, 0, 0, buffer);
     sort_by_code(&known, 0, count, buffer);

@@ -98,7 +98,7 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no
  * prefetch, and no graph; blocks of a layer; whole layers, and weights that are streamed;
- * activations; an index that the host trains. */
+ * activations; an index that the host trains; scores that were recorded. */
 static const char *const mechanism_bases[][2] = {
     {"system=retroinfer", "mechanisms={merge: no, sync: gpu}"},
     {"system=retroinfer", "mechanisms={merge: no, block_span: layer}"},
@@ -106,6 +106,7 @@ static const char *const mechanism_bases[][2] = {
     {"system=capture", "mechanisms={weights: 50%}"},
     {"system=capture-static", "mechanisms={weights: 50%}"},
     {"system=pqcache", "mechanisms={weights: 50%}"},
+    {"system=infinigen", "trace=smollm2-135m"},
 };
 
 /* Does a value of `key` give another setup than the base has? Where it does, and only there, the
