@@ -86,6 +86,27 @@ static bool read_context(const struct node *root, uint64_t *context, struct erro
     return true;
 }
 
+/* Keys of a batch, which a server makes itself. What a resolved scenario says of them is no more
+ * than that they were not said. */
+static bool check_batch_keys(const struct node *root, struct error *why)
+{
+    static const struct {
+        const char *key, *unsaid, *instead;
+    } keys[] = {{"batch", "1", "max_sequences, the most of a step"},
+                {"prompt", "none", "none: requests have their own"},
+                {"output", "none", "none: requests have their own"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct node *node = said(root, keys[i].key);
+        if (node != NULL &&
+            (node->kind != NODE_SCALAR || strcmp(node->text, keys[i].unsaid) != 0)) {
+            node_error(node, why, "'%s' is of a batch, and the workload brings requests",
+                       keys[i].key);
+            return error_expect(why, "%s", keys[i].instead);
+        }
+    }
+    return true;
+}
+
 bool workload_lay_context(struct node *root, struct error *why)
 {
     uint64_t context, other = 0;
@@ -97,7 +118,7 @@ bool workload_lay_context(struct node *root, struct error *why)
         node_error(said(root, "contexts"), why, "the workload says the contexts");
         return error_expect(why, "no 'contexts'");
     }
-    if (!read_context(root, &context, why) ||
+    if (!check_batch_keys(root, why) || !read_context(root, &context, why) ||
         !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
         return false;
     }
