@@ -201,9 +201,46 @@ static void print_paper(const struct comparison *comparison, const struct paper 
     }
 }
 
+/* A line of the last table: how many rows of a class have each verdict. Classes are told apart by
+ * address, as rows name them; NULL is of rows that predict nothing. `band`: NULL where the class
+ * has none. */
+static void print_class(const struct comparison *comparison, const char *class_name,
+                        const struct error_band *band, FILE *out)
+{
+    uint32_t counts[VERDICT_COUNT] = {0};
+    const struct comparison_row *any = NULL;
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        if (comparison->rows[i].class_name == class_name) {
+            any = &comparison->rows[i];
+            counts[any->verdict]++;
+        }
+    }
+    if (any == NULL) {
+        return;
+    }
+    fprintf(out, "| %s | ", class_name != NULL ? class_name : "nothing predicted");
+    if (any->class_name == comparison_geometry_class) {
+        fputs("exactly", out);
+    } else if (any->tolerance > 0) {
+        fprintf(out, "%.0f %%", 100 * any->tolerance);
+    }
+    fprintf(out, " | %" PRIu32 " | %s%" PRIu32 "%s | %" PRIu32 " | ", counts[VERDICT_MET],
+            counts[VERDICT_MISSED] > 0 ? "**" : "", counts[VERDICT_MISSED],
+            counts[VERDICT_MISSED] > 0 ? "**" : "", counts[VERDICT_NOT_COMPARABLE]);
+    if (band != NULL && band->rows > 0) {
+        print_percent(-band->below, out);
+        fputs(" … ", out);
+        print_percent(band->above, out);
+        fprintf(out, ", %" PRIu64 " figures", band->rows);
+    }
+    fputs(" |\n", out);
+}
+
 static void print_summary(const struct comparison *comparison,
                           const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
 {
+    const char *const others[] = {comparison_geometry_class, comparison_trace_class,
+                                  comparison_rank_class, NULL};
     uint32_t counts[VERDICT_COUNT] = {0};
     for (size_t i = 0; i < comparison->row_count; i++) {
         counts[comparison->rows[i].verdict]++;
@@ -212,16 +249,15 @@ static void print_summary(const struct comparison *comparison,
     for (int i = 0; i < VERDICT_COUNT; i++) {
         fprintf(out, "%s%" PRIu32 " %s", i > 0 ? ", " : "", counts[i], verdict_names[i]);
     }
-    fputs(".\n\n| class | figures | published rates lay about predicted ones |\n|---|---|---|\n",
+    fputs(".\n\n"
+          "| class | wanted within | met | missed | not comparable | rates lay about predicted ones |\n"
+          "|---|---:|---:|---:|---:|---|\n",
           out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        fprintf(out, "| %s | %" PRIu64 " | ", system_class_names[i], bands[i].rows);
-        if (bands[i].rows > 0) {
-            print_percent(-bands[i].below, out);
-            fputs(" … ", out);
-            print_percent(bands[i].above, out);
-        }
-        fputs(" |\n", out);
+        print_class(comparison, system_class_names[i], &bands[i], out);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        print_class(comparison, others[i], NULL, out);
     }
 }
 
