@@ -1,7 +1,7 @@
 #!/bin/bash
 # The quick part of `make papers`: what these files come to is what scenarios/papers/README.md shows, and its
-# last table and the error bands that results carry are of one run. After a change that means to move
-# predictions, `make papers UPDATE=1`.
+# last table, the README's, and the error bands that results carry are of one run. After a change that means
+# to move predictions, `make papers UPDATE=1`.
 set -u
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -9,6 +9,7 @@ page=scenarios/papers/README.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 quick=(geometry litecache pcie5)
+claims=2
 number=0
 failed=0
 
@@ -24,7 +25,7 @@ section() { # HEADING FILE
     awk -v heading="$1" '/^## / { inside = $0 == heading } inside' "$2"
 }
 
-echo "1..$((${#quick[@]} + 1))"
+echo "1..$((${#quick[@]} + claims))"
 for name in "${quick[@]}"; do
     "$program" compare "scenarios/papers/$name.yaml" >"$scratch/table" 2>&1
     heading=$(grep -m 1 '^## ' "$scratch/table")
@@ -41,4 +42,9 @@ section '## All together' "$page" | tr -d '+%|…,*-' |
         >"$scratch/shown"
 diff <(tr -d - <"$scratch/bands") "$scratch/shown" | sed 's/^/# /'
 report $((PIPESTATUS[0] != 0)) "the page shows the error bands that results carry"
+
+# Lines from the table's heading to the next empty one.
+last_table() { awk '/^\| class \| wanted within/ { inside = 1 } !NF { inside = 0 } inside' "$1"; }
+diff <(last_table "$page") <(last_table README.md) | sed 's/^/# /'
+report $((PIPESTATUS[0] != 0)) "the README shows what all papers come to"
 exit $failed
