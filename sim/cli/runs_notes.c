@@ -36,7 +36,8 @@ struct runs_notes {
     struct remarks messages;
     struct remarks bands;                         /* how far published rates lay off */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
-    uint32_t timed, served, extrapolated; /* runs of a step, of a server */
+    uint32_t runs, timed, extrapolated;           /* that went well; of them with a time */
+    bool decodes;                                 /* some are of a step, not of a server */
 };
 
 struct runs_notes *runs_notes_create(struct error *why)
@@ -130,19 +131,20 @@ static bool is_served(const struct result *result)
     return result->cells[COLUMN_REQUESTS].set && status->set && strcmp(status->text, "ok") == 0;
 }
 
-/* A run without a time says in the table what became of it, and rests on nothing. */
+/* A run that did not go well says in the table what became of it, and rests on nothing. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
 {
     const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
     const struct cell *name = &result->cells[COLUMN_SYSTEM];
     const char *system = name->set ? name->text : "-";
     note_shared(notes, result);
-    if (is_served(result)) {
-        notes->served++;
-        return note_message(notes, result->message, system, why);
-    }
-    if (!result->cells[COLUMN_STEP].set) {
+    if (!result->cells[COLUMN_STEP].set && !is_served(result)) {
         return true;
+    }
+    notes->runs++;
+    notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
+    if (!result->cells[COLUMN_BASIS].set) { /* a server without a clock */
+        return note_message(notes, result->message, system, why);
     }
     note_trust(notes, result);
     return (!source->set || remarks_add(&notes->sources, source->text, system, why)) &&
@@ -168,7 +170,7 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
 {
     static const char label[] = "hit ratio: ", below[] = "           ";
     const struct remarks *sources = &notes->sources;
-    if (sources->count == 0 && notes->timed > 0) {
+    if (sources->count == 0 && notes->decodes) {
         print_line(label, "of no trace: nothing is offloaded, or all of it is loaded", out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {
@@ -210,15 +212,14 @@ void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
 static void print_remarks(const struct runs_notes *notes, const char *label,
                           const struct remarks *remarks, FILE *out)
 {
-    uint32_t runs = notes->timed + notes->served;
     for (uint32_t i = 0; i < remarks->count; i++) {
         const struct remark *remark = &remarks->items[i];
         char line[LINE];
-        if (remark->runs == runs) {
+        if (remark->runs == notes->runs) {
             snprintf(line, sizeof line, "%s", remark->text);
         } else {
             snprintf(line, sizeof line, "%s (%s: %u of %u runs)", remark->text, remark->systems,
-                     remark->runs, runs);
+                     remark->runs, notes->runs);
         }
         print_line(label, line, out);
     }

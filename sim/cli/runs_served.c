@@ -5,6 +5,8 @@
 
 enum {
     REQUESTS,
+    COME,
+    ANSWERED,
     ON_GPU,
     ON_HOST,
     TTFT,
@@ -17,7 +19,9 @@ enum {
 };
 
 const struct table_column served_columns[SERVED_FIGURES] = {
-    [REQUESTS] = {.title = "requests", .right = true, .drop = 2},
+    [REQUESTS] = {.title = "requests", .right = true, .drop = 3},
+    [COME] = {.title = "req/s in", .right = true, .optional = true, .drop = 2},
+    [ANSWERED] = {.title = "req/s out", .right = true, .optional = true, .drop = 2},
     [ON_GPU] = {.title = "GPU hit %", .right = true, .optional = true},
     [ON_HOST] = {.title = "host hit %", .right = true, .optional = true},
     [TTFT] = {.title = "TTFT ms", .right = true, .optional = true},
@@ -71,6 +75,8 @@ void served_figures(const struct result *result, const char *texts[SERVED_FIGURE
     const struct cell *cells = result->cells;
     const struct cell *prompt = &cells[COLUMN_PROMPT_TOKENS];
     write_whole(&cells[COLUMN_REQUESTS], &texts[REQUESTS], room[REQUESTS]);
+    write_rate(&cells[COLUMN_RATE_IN], &texts[COME], room[COME]);
+    write_rate(&cells[COLUMN_RATE_OUT], &texts[ANSWERED], room[ANSWERED]);
     write_share(&cells[COLUMN_HIT_TOKENS_GPU], prompt, &texts[ON_GPU], room[ON_GPU]);
     write_share(&cells[COLUMN_HIT_TOKENS_HOST], prompt, &texts[ON_HOST], room[ON_HOST]);
     write_ms(&cells[COLUMN_TTFT_P50], &texts[TTFT], room[TTFT]);

@@ -5,7 +5,7 @@
 #include "cli/table.h"
 #include "store/result.h"
 
-enum { SERVED_FIGURES = 10, SERVED_TEXT = 32 };
+enum { SERVED_FIGURES = 12, SERVED_TEXT = 32 };
 extern const struct table_column served_columns[SERVED_FIGURES];
 
 /* The texts of a run's figures, written into `room`; NULL where one does not apply. */

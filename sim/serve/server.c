@@ -14,6 +14,7 @@ struct sequence {
     uint32_t generated; /* tokens */
     uint64_t computed;  /* tokens that have their KV */
     uint32_t chunk;     /* tokens that this step computes */
+    bool was_put_back;  /* and has no new token since */
 };
 
 struct load {
@@ -37,7 +38,8 @@ struct server {
     uint32_t running_count;
     struct step_chunk *chunks; /* [sequences] of the step */
     struct prefix_cache *cache;
-    uint64_t all_blocks_tokens; /* that the GPU has room for */
+    uint64_t all_blocks;        /* that the GPU has */
+    uint64_t all_blocks_tokens; /* that it has room for */
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;
@@ -66,13 +68,19 @@ static int64_t next_arrival(const struct server *server)
     return server->arrived - server->ended < server->options->clients ? server->now_ns : INT64_MAX;
 }
 
+static uint32_t waiting_requests(const struct server *server)
+{
+    return server->arrived - server->next + server->put_back_count;
+}
+
 static void arrive(struct server *server)
 {
     while (server->arrived < server->count && next_arrival(server) <= server->now_ns) {
-        server->served[server->indices[server->arrived]].arrived_ns = next_arrival(server);
+        struct served *served = &server->served[server->indices[server->arrived]];
+        served->arrived_ns = served->waits.until_ns = next_arrival(server);
         server->arrived++;
     }
-    uint32_t waiting = server->arrived - server->next + server->put_back_count;
+    uint32_t waiting = waiting_requests(server);
     server->totals->most_waiting =
         waiting > server->totals->most_waiting ? waiting : server->totals->most_waiting;
 }
@@ -121,11 +129,14 @@ static double first_load_ns(const struct server *server, double rate)
     return server->loading[0].left_ns + server->loading[0].left_bytes / rate * 1e9;
 }
 
-/* `ns` pass in which loads have `rate` bytes a second; those that end run from the next step on. */
-static void pass_loads(struct server *server, double ns, double rate)
+/* `ns` pass in which loads have `rate` bytes a second; those that end run from the next step on.
+ * Returns the bytes that crossed. */
+static double pass_loads(struct server *server, double ns, double rate)
 {
+    double crossed = 0;
     while (server->loading_count > 0 && first_load_ns(server, rate) <= ns) {
         ns -= first_load_ns(server, rate);
+        crossed += server->loading[0].left_bytes;
         server->running[server->running_count++] = server->loading[0].sequence;
         memmove(server->loading, server->loading + 1,
                 --server->loading_count * sizeof *server->loading);
@@ -133,9 +144,12 @@ static void pass_loads(struct server *server, double ns, double rate)
     if (server->loading_count > 0) {
         struct load *first = &server->loading[0];
         double waited = fmin(ns, first->left_ns);
+        double left = fmax(0, first->left_bytes - (ns - waited) * rate / 1e9);
         first->left_ns -= waited;
-        first->left_bytes = fmax(0, first->left_bytes - (ns - waited) * rate / 1e9);
+        crossed += first->left_bytes - left;
+        first->left_bytes = left;
     }
+    return crossed;
 }
 
 /* ---- scheduling ----------------------------------------------------------------------- */
@@ -144,10 +158,12 @@ static void pass_loads(struct server *server, double ns, double rate)
 static void put_back_last(struct server *server)
 {
     struct sequence sequence = server->running[--server->running_count];
+    struct served *served = &server->served[sequence.index];
     prefix_end(server->cache, sequence.index, false);
-    server->served[sequence.index].preemptions++;
-    server->put_back[server->put_back_count++] =
-        (struct sequence){.index = sequence.index, .generated = sequence.generated};
+    served->preemptions++;
+    waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* all else is charged */
+    server->put_back[server->put_back_count++] = (struct sequence){
+        .index = sequence.index, .generated = sequence.generated, .was_put_back = true};
 }
 
 /* Give those that run their next tokens, making room where there is none. Returns the tokens that
@@ -169,6 +185,13 @@ static uint32_t schedule_running(struct server *server, uint32_t budget, bool *m
     return budget;
 }
 
+static void note_match(const struct server *server, const struct prefix_match *match)
+{
+    struct series *series = server->options->series;
+    series_add(series, SERIES_ON_GPU, server->now_ns, (double)match->gpu_tokens);
+    series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->host_tokens);
+}
+
 /* Begin the front of the queue with at most `budget` tokens; false where there is no room. */
 static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
@@ -178,9 +201,11 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
         return false;
     }
     queue_pop(server);
+    waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
     if (served->scheduled_ns < 0) {
         served->scheduled_ns = server->now_ns;
         served->match = match;
+        note_match(server, &match);
     }
     front->computed = match.gpu_tokens + match.host_tokens;
     if (match.host_tokens > 0) {
@@ -222,6 +247,24 @@ static struct step_load read_load(const struct server *server)
     return load;
 }
 
+/* What the step, which ends now, was to the sequence. */
+static void charge_step(const struct server *server, const struct sequence *sequence,
+                        const struct step_time *time)
+{
+    struct waits *waits = &server->served[sequence->index].waits;
+    waits_charge(waits, sequence->was_put_back ? WAIT_PREEMPTED : WAIT_LOAD,
+                 server->now_ns - time->ns);
+    if (sequence->was_put_back) {
+        waits_charge(waits, WAIT_PREEMPTED, server->now_ns);
+    } else if (sequence->chunk == 0) {
+        waits_charge(waits, WAIT_OTHERS, server->now_ns);
+    } else if (sequence->generated == 0) {
+        waits_charge(waits, WAIT_PREFILL, server->now_ns);
+    } else {
+        waits_charge_decode(waits, time->ns, time->others_ns, time->stall_ns);
+    }
+}
+
 /* The sequence has computed its chunk; true when that was its last token. */
 static bool step_sequence(struct server *server, struct sequence *sequence)
 {
@@ -232,6 +275,8 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
         return false;
     }
     sequence->generated++;
+    sequence->was_put_back = false;
+    series_add(server->options->series, SERIES_OUTPUT, server->now_ns - 1, 1);
     if (served->first_token_ns < 0) {
         served->first_token_ns = server->now_ns;
     }
@@ -244,11 +289,14 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     return true;
 }
 
-static void finish_step(struct server *server, uint32_t computing)
+static void finish_step(struct server *server, uint32_t computing, const struct step_time *time)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < server->running_count; i++) {
         struct sequence sequence = server->running[i];
+        if (i < computing) {
+            charge_step(server, &sequence, time);
+        }
         if (i >= computing || sequence.chunk == 0 || !step_sequence(server, &sequence)) {
             server->running[kept++] = sequence;
         }
@@ -256,18 +304,37 @@ static void finish_step(struct server *server, uint32_t computing)
     server->running_count = kept;
 }
 
+/* `ns` pass, in which loads have `rate` bytes a second and `computing` sequences a step. */
+static void pass(struct server *server, int64_t ns, double rate, uint32_t computing)
+{
+    struct series *series = server->options->series;
+    int64_t start = server->now_ns, end = start + ns;
+    series_hold(series, SERIES_WAITING, start, end, waiting_requests(server));
+    series_hold(series, SERIES_LOADING, start, end, server->loading_count);
+    series_hold(series, SERIES_RUNNING, start, end, computing);
+    series_hold(series, SERIES_BLOCKS, start, end,
+                (double)(server->all_blocks - prefix_room(server->cache)));
+    series_spread(series, SERIES_LOADED, start, end, pass_loads(server, (double)ns, rate));
+    server->now_ns = end;
+}
+
 static bool run_step(struct server *server, const struct step_load *load, struct error *why)
 {
-    struct step_time time;
+    struct step_time time = {.ns = 0};
+    struct series *series = server->options->series;
     uint32_t computing = server->running_count;
     if (!server->clock->step(server->clock->context, load, &time, why)) {
         return false;
     }
-    pass_loads(server, (double)time.ns, time.load_rate);
-    server->now_ns += time.ns;
+    pass(server, time.ns, time.load_rate, computing);
+    series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
+                  time.fetched_bytes);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        series_add(series, SERIES_PROMPT, server->now_ns - 1, load->chunks[i].tokens);
+    }
     server->totals->busy_ns += time.ns;
     server->totals->steps++;
-    finish_step(server, computing);
+    finish_step(server, computing, &time);
     return true;
 }
 
@@ -286,8 +353,7 @@ static bool pass_idle(struct server *server)
     if (!isfinite(ns)) {
         return false;
     }
-    pass_loads(server, ns, server->clock->load_rate);
-    server->now_ns += (int64_t)ns;
+    pass(server, (int64_t)ns, server->clock->load_rate, 0);
     return true;
 }
 
@@ -320,6 +386,7 @@ bool server_run(const struct server_options *options, const struct step_clock *c
         .indices = indices,
         .count = count,
         .cache = cache,
+        .all_blocks = prefix_room(cache),
         .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
         .served = served,
         .totals = totals,

@@ -18,6 +18,8 @@
 
 #include "serve/prefix_cache.h"
 #include "serve/requests.h"
+#include "serve/series.h"
+#include "serve/waits.h"
 
 /* Tokens of a prompt that a step computes: those behind the first `start`. */
 struct step_chunk {
@@ -38,6 +40,9 @@ struct step_load {
 struct step_time {
     int64_t ns;
     double load_rate; /* bytes a second left to prefixes on their way in */
+    double fetched_bytes;
+    int64_t others_ns;            /* of it: what chunks add to a step that decodes */
+    int64_t stall_ns[PART_COUNT]; /* of the rest: in which the GPU waits, by cause */
 };
 
 struct step_clock {
@@ -53,12 +58,14 @@ struct server_options {
     uint32_t clients; /* each sends its next request when its last one has ended; 0: none, requests
                          come as they arrive */
     uint64_t load_token_bytes; /* that cross for a token found in host memory */
+    struct series *series;     /* told of what happens; NULL: nobody is */
 };
 
 /* What became of a request; times since the first arrival, -1: never. */
 struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
     struct prefix_match match; /* of its prompt, when it first began */
+    struct waits waits;
     uint32_t preemptions;
     bool too_long; /* more blocks than there are */
 };

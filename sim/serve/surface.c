@@ -110,7 +110,7 @@ static bool compute_point(struct surface *surface, uint64_t x, uint64_t y,
         memcpy(values, there->values, sizeof there->values);
         return true;
     }
-    struct point point = {.x = x, .y = y};
+    struct point point = {.x = x, .y = y, .values = {0}};
     if (!surface->compute(surface->context, x, y, point.values, why) ||
         !array_reserve(&surface->points, &surface->point_capacity, surface->point_count + 1,
                        sizeof *surface->points, why)) {
@@ -157,7 +157,7 @@ static bool is_bent(struct surface *surface, struct cell *cell, bool *bent, stru
             return false;
         }
         interpolate(cell, at[i][0], at[i][1], guessed);
-        for (int v = 0; v < SURFACE_VALUES; v++) {
+        for (int v = 0; v < SURFACE_HELD; v++) {
             *bent = *bent || fabs(guessed[v] - exact[v]) > surface->tolerance * exact[v];
         }
     }

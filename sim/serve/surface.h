@@ -14,9 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SURFACE_VALUES = 2 };
+/* Values of a point. The first ones are held to the tolerance; the others, parts of what these are,
+ * are interpolated beside them. */
+enum { SURFACE_HELD = 2, SURFACE_VALUES = 24 };
 
-/* Compute the values at (x, y), not negative. */
+/* Compute the values at (x, y), not negative; they come as 0. */
 typedef bool (*surface_compute)(void *context, uint64_t x, uint64_t y,
                                 double values[SURFACE_VALUES], struct error *why);
 

@@ -13,8 +13,8 @@ enum { SQL = 256 };
 
 /* Tables whose rows go with a run, a miss curve, a validation; the first one says which there are.
  */
-static const char *const run_tables[] = {"runs",  "parts",    "stalls", "layers",
-                                         "steps", "requests", NULL};
+static const char *const run_tables[] = {"runs",     "parts", "stalls", "layers", "steps",
+                                         "requests", "waits", "series", NULL};
 static const char *const curve_tables[] = {"curves", "curve_points", NULL};
 static const char *const validation_tables[] = {"validations", NULL};
 

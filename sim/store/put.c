@@ -148,6 +148,48 @@ static void bind_request(sqlite3_stmt *statement, const struct result *result, u
     bind_ms(statement, 11, request->end_ns);
 }
 
+static void bind_wait(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_wait *wait = &result->waits[index];
+    sqlite3_bind_int64(statement, 2, wait->request);
+    sqlite3_bind_text(statement, 3, wait->name, -1, SQLITE_STATIC);
+    bind_ms(statement, 4, wait->ns);
+}
+
+static void bind_bin(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_bin *bin = &result->bins[index];
+    sqlite3_bind_int64(statement, 2, index);
+    bind_ms(statement, 3, bin->start_ns);
+    bind_ms(statement, 4, bin->ns);
+    for (int i = 0; i < RESULT_SERIES; i++) {
+        bind_number(statement, 5 + i, bin->figures[i]);
+    }
+}
+
+/* Columns of INTEGER affinity keep whole numbers as such. */
+#define COLUMN(name, type, what) ",?"
+static const char series_sql[] = "INSERT INTO series VALUES (?,?,?,?"
+#include "store/series.def"
+                                 ")";
+#undef COLUMN
+
+static const struct {
+    const char *sql;
+    size_t count; /* where the result has how many */
+    bind_row bind;
+} details[] = {
+#define COUNT(what) offsetof(struct result, what##_count)
+    {"INSERT INTO parts VALUES (?,?,?)", COUNT(part), bind_part},
+    {"INSERT INTO stalls VALUES (?,?,?)", COUNT(stall), bind_stall},
+    {"INSERT INTO layers VALUES (?,?,?,?,?)", COUNT(layer), bind_layer},
+    {"INSERT INTO steps VALUES (?,?,?,?,?)", COUNT(step), bind_step},
+    {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
+    {"INSERT INTO waits VALUES (?,?,?,?)", COUNT(wait), bind_wait},
+    {series_sql, COUNT(bin), bind_bin},
+#undef COUNT
+};
+
 static bool put_rows(struct store *store, const struct result *result, const char *sql,
                      uint32_t count, bind_row bind, struct error *why)
 {
@@ -167,19 +209,13 @@ static bool put_rows(struct store *store, const struct result *result, const cha
 static bool put_all(struct store *store, const struct result *result, struct error *why)
 {
     bool added;
-    if (!put_run(store, result, &added, why)) {
-        return false;
+    bool ok = put_run(store, result, &added, why);
+    for (size_t i = 0; ok && added && i < sizeof details / sizeof *details; i++) {
+        uint32_t count;
+        memcpy(&count, (const char *)result + details[i].count, sizeof count);
+        ok = put_rows(store, result, details[i].sql, count, details[i].bind, why);
     }
-    return !added || (put_rows(store, result, "INSERT INTO parts VALUES (?,?,?)",
-                               result->part_count, bind_part, why) &&
-                      put_rows(store, result, "INSERT INTO stalls VALUES (?,?,?)",
-                               result->stall_count, bind_stall, why) &&
-                      put_rows(store, result, "INSERT INTO layers VALUES (?,?,?,?,?)",
-                               result->layer_count, bind_layer, why) &&
-                      put_rows(store, result, "INSERT INTO steps VALUES (?,?,?,?,?)",
-                               result->step_count, bind_step, why) &&
-                      put_rows(store, result, "INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                               result->request_count, bind_request, why));
+    return ok;
 }
 
 bool store_put(struct store *store, const struct result *result, struct error *why)

@@ -29,6 +29,8 @@ void result_release(struct result *result)
     free(result->layers);
     free(result->steps);
     free(result->requests);
+    free(result->waits);
+    free(result->bins);
     free(result->names);
     result_init(result);
 }

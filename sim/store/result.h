@@ -75,6 +75,26 @@ struct result_request {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
 };
 
+/* Some of a request's time, and what it went to: "queue", "prefill", "link", ... */
+struct result_wait {
+    uint32_t request;
+    const char *name; /* static */
+    int64_t ns;
+};
+
+enum {
+#define COLUMN(name, type, what) RESULT_SERIES_##name,
+#include "store/series.def"
+#undef COLUMN
+    RESULT_SERIES
+};
+
+/* Servers in a span of time. */
+struct result_bin {
+    int64_t start_ns, ns;
+    double figures[RESULT_SERIES];
+};
+
 struct result {
     struct cell cells[COLUMN_COUNT];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
@@ -87,7 +107,9 @@ struct result {
     struct result_step *steps;   /* owned */
     uint32_t layer_count, step_count;
     struct result_request *requests; /* owned; none when it was read back */
-    uint32_t request_count;
+    struct result_wait *waits;       /* owned; as requests */
+    struct result_bin *bins;         /* owned; as requests */
+    uint32_t request_count, wait_count, bin_count;
     /* Hashes of what went in, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */

@@ -34,6 +34,13 @@ const char schema_tables[] =
     "  gpu_tokens INTEGER, host_tokens INTEGER, preemptions INTEGER,\n"
     "  arrived_ms REAL, scheduled_ms REAL, first_token_ms REAL, end_ms REAL,\n"
     "  PRIMARY KEY (run, request)) WITHOUT ROWID;\n"
+    "CREATE TABLE waits (run TEXT, request INTEGER, name TEXT, ms REAL,\n"
+    "  PRIMARY KEY (run, request, name)) WITHOUT ROWID;\n"
+    "CREATE TABLE series (run TEXT, bin INTEGER, start_ms REAL, ms REAL,\n"
+#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
+#include "store/series.def"
+#undef COLUMN
+    "  PRIMARY KEY (run, bin)) WITHOUT ROWID;\n"
     "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"
     "  unit_tokens INTEGER, selection REAL, step_order TEXT, warmup INTEGER, policy TEXT,\n"
     "  parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"

@@ -8,6 +8,7 @@
 #include "study/serving_outcome.h"
 #include "study/step_cost.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
         .clients = (uint32_t)((setup->workload.clients + setup->workload.replicas - 1 - server) /
                               setup->workload.replicas),
         .load_token_bytes = token_bytes(setup) / setup->model.tensor_parallel,
+        .series = &all->series,
     };
     struct server_totals totals;
     uint32_t count = select_requests(serving, server);
@@ -204,6 +206,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
     }
     bool ok = server_run(&options, clock, &serving->requests, serving->indices, count, cache,
                          serving->served, &totals, why);
+    all->blocks += serving->prefix.gpu_blocks;
     all->loaded_blocks += prefix_counts(cache).loaded;
     all->busy_ns += totals.busy_ns;
     all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
@@ -214,7 +217,6 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
 static bool serve_all(struct serving *serving, uint32_t threads, struct shared *shared,
                       struct serving_totals *totals, struct error *why)
 {
-    *totals = (struct serving_totals){.loaded_blocks = 0};
     struct step_cost *cost =
         step_cost_create(serving->setup, serving->sequences, serving->pool_tokens, threads, shared,
                          why);
@@ -227,6 +229,9 @@ static bool serve_all(struct serving *serving, uint32_t threads, struct shared *
         ok = serve_one(serving, server, &clock, totals, why);
     }
     totals->trust = step_cost_trust(cost, totals->loaded_blocks > 0);
+    step_cost_basis(cost, totals->basis);
+    snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
+             step_cost_trace(cost, &totals->trace_basis));
     step_cost_destroy(cost);
     return ok;
 }
@@ -241,7 +246,7 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
         !route(serving, why) || !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
-    serving_write_requests(&serving->requests, &bound, result);
+    serving_write_requests(serving->setup, &serving->requests, &bound, result);
     if (!serving->setup->workload.timed) {
         if (!replay_all(serving, &found, why)) {
             return false;
@@ -249,9 +254,13 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
         serving_write_found(&found, result);
         return result_text(result, COLUMN_STATUS, "ok", why);
     }
-    return serve_all(serving, threads, shared, &totals, why) &&
-           serving_write_times(serving->setup, &serving->requests, serving->served, &totals, result,
-                               why);
+    totals = (struct serving_totals){.loaded_blocks = 0};
+    bool ok = series_init(&totals.series, why) &&
+              serve_all(serving, threads, shared, &totals, why) &&
+              serving_write_times(serving->setup, &serving->requests, serving->served, &totals,
+                                  result, why);
+    series_release(&totals.series);
+    return ok;
 }
 
 bool serving_run(const struct setup *setup, uint32_t threads, struct shared *shared,

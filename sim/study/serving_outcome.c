@@ -3,23 +3,26 @@
 #include "study/serving_outcome.h"
 
 #include "base/array.h"
+#include "study/serving_detail.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- what was asked, what was found ---------------------------------------------------- */
 
-void serving_write_requests(const struct requests *requests, const struct prefix_bound *bound,
-                            struct result *result)
+void serving_write_requests(const struct setup *setup, const struct requests *requests,
+                            const struct prefix_bound *bound, struct result *result)
 {
     uint64_t prompt = 0;
     for (size_t i = 0; i < requests->count; i++) {
         prompt += requests->all[i].prompt;
     }
     result_integer(result, COLUMN_REQUESTS, (int64_t)requests->count);
+    result_integer(result, COLUMN_REPLICAS, (int64_t)setup->workload.replicas);
     result_integer(result, COLUMN_PROMPT_TOKENS, (int64_t)prompt);
     if (requests->chunk_tokens > 0) {
         result_integer(result, COLUMN_HASHED, (int64_t)bound->chunks);
@@ -38,12 +41,21 @@ static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct 
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
 }
 
+static void note(struct result *result, const char *text)
+{
+    size_t used = strlen(result->message);
+    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
+             text);
+}
+
 static void note_too_long(uint64_t too_long, struct result *result)
 {
+    char text[128];
     if (too_long > 0) {
-        snprintf(result->message, sizeof result->message,
+        snprintf(text, sizeof text,
                  "%llu requests are longer than the server's KV memory and were left out",
                  (unsigned long long)too_long);
+        note(result, text);
     }
 }
 
@@ -171,28 +183,74 @@ static void write_rates(const struct setup *setup, const struct tokens *tokens,
     }
 }
 
-static bool write_requests(const struct requests *requests, const struct served *all,
-                           struct result *result, struct error *why)
+/* Requests that have come and have not been scheduled. */
+static uint64_t queue_at(const struct served *all, size_t count, int64_t at_ns)
 {
-    result->requests = array_zeroed(requests->count, sizeof *result->requests, why);
-    if (result->requests == NULL) {
-        return false;
+    uint64_t queue = 0;
+    for (size_t i = 0; i < count; i++) {
+        queue += all[i].arrived_ns <= at_ns && all[i].scheduled_ns > at_ns;
     }
-    result->request_count = (uint32_t)requests->count;
+    return queue;
+}
+
+static uint64_t arrived_by(const struct served *all, size_t count, int64_t at_ns)
+{
+    uint64_t arrived = 0;
+    for (size_t i = 0; i < count; i++) {
+        arrived += !all[i].too_long && all[i].arrived_ns <= at_ns;
+    }
+    return arrived;
+}
+
+/* Does the queue grow through both halves of the arrivals, by more than a twentieth of what comes?
+ * One burst fills it once; only too many requests a second do it twice. */
+static bool queue_grows(const struct served *all, size_t count, int64_t last_ns)
+{
+    int64_t half_ns = last_ns / 2;
+    uint64_t half = queue_at(all, count, half_ns), full = queue_at(all, count, last_ns);
+    uint64_t came = arrived_by(all, count, half_ns), all_came = arrived_by(all, count, last_ns);
+    return 20 * half > came && full > half && 20 * (full - half) > all_came - came;
+}
+
+/* Clients that wait for their answers set the pace themselves. */
+static void write_arrivals(const struct setup *setup, const struct requests *requests,
+                           const struct served *all, const struct serving_totals *totals,
+                           const struct tokens *tokens, struct result *result)
+{
+    int64_t last_ns = 0;
     for (size_t i = 0; i < requests->count; i++) {
-        result->requests[i] = (struct result_request){
-            .prompt = requests->all[i].prompt,
-            .output = requests->all[i].output,
-            .preemptions = all[i].preemptions,
-            .gpu_tokens = all[i].match.gpu_tokens,
-            .host_tokens = all[i].match.host_tokens,
-            .arrived_ns = all[i].arrived_ns,
-            .scheduled_ns = all[i].scheduled_ns,
-            .first_token_ns = all[i].first_token_ns,
-            .end_ns = all[i].end_ns,
-        };
+        last_ns = all[i].arrived_ns > last_ns ? all[i].arrived_ns : last_ns;
     }
-    return true;
+    uint64_t answered = requests->count - tokens->too_long;
+    if (totals->end_ns > 0) {
+        result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
+    }
+    if (last_ns > 0) {
+        result_real(result, COLUMN_RATE_IN, (double)(requests->count - 1) * 1e9 / (double)last_ns);
+        bool grows = setup->workload.clients == 0 && queue_grows(all, requests->count, last_ns);
+        result_integer(result, COLUMN_QUEUE_GROWS, grows);
+        if (grows) {
+            note(result, "more requests come than are answered: the queue grows without bound");
+        }
+    }
+}
+
+static bool write_trust(const struct setup *setup, const struct serving_totals *totals,
+                        struct result *result, struct error *why)
+{
+    struct trust trust = totals->trust;
+    bool traced = totals->trace_source[0] != '\0';
+    for (int i = 0; i < BASIS_COUNT; i++) {
+        result->basis[i] = (struct result_item){basis_name((enum basis)i), 0, totals->basis[i]};
+    }
+    result->basis_count = BASIS_COUNT;
+    result->cells[COLUMN_ERROR_BAND].set = setup->band_known;
+    memcpy(result->band, setup->band, sizeof result->band);
+    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated);
+    return result_text(result, COLUMN_BASIS, basis_name(trust.basis), why) &&
+           (!traced ||
+            (result_text(result, COLUMN_TRACE_BASIS, basis_name(totals->trace_basis), why) &&
+             result_text(result, COLUMN_TRACE_SOURCE, totals->trace_source, why)));
 }
 
 bool serving_write_times(const struct setup *setup, const struct requests *requests,
@@ -216,10 +274,10 @@ bool serving_write_times(const struct setup *setup, const struct requests *reque
     samples_release(&samples);
     write_tokens(tokens.gpu, tokens.host, tokens.computed, result);
     write_rates(setup, &tokens, totals, result);
+    write_arrivals(setup, requests, served, totals, &tokens, result);
+    result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
-    result_integer(result, COLUMN_EXTRAPOLATED, totals->trust.extrapolated);
     note_too_long(tokens.too_long, result);
-    return write_requests(requests, served, result, why) &&
-           result_text(result, COLUMN_BASIS, basis_name(totals->trust.basis), why) &&
-           result_text(result, COLUMN_STATUS, "ok", why);
+    return serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
+           write_trust(setup, totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }

@@ -9,14 +9,19 @@
 
 /* Of all servers. */
 struct serving_totals {
+    uint64_t blocks;         /* of KV, in HBM */
     uint64_t loaded_blocks;  /* prefixes, from the host */
     int64_t busy_ns, end_ns; /* the sum, and the last one's end */
+    struct series series;    /* owned */
     struct trust trust;
+    double basis[BASIS_COUNT]; /* shares of busy_ns */
+    char trace_source[256];    /* what decode's hits rest on; "": on no trace */
+    enum basis trace_basis;
 };
 
 /* What was asked, and what there is to find in it. */
-void serving_write_requests(const struct requests *requests, const struct prefix_bound *bound,
-                            struct result *result);
+void serving_write_requests(const struct setup *setup, const struct requests *requests,
+                            const struct prefix_bound *bound, struct result *result);
 
 /* What was found without a clock. */
 void serving_write_found(const struct prefix_totals *found, struct result *result);

@@ -5,8 +5,11 @@
 #include "decode/cost.h"
 #include "serve/surface.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what
  * is promised everywhere. */
@@ -15,6 +18,17 @@ static const double tolerance = 0.0025;
 static const double ample = 4096; /* times the memory there is */
 
 enum { MOST_ROWS = 1 << 21 };
+
+/* Values of a surface: the first two of decode's, and the first of products, are held to the
+ * tolerance. */
+enum {
+    TIME,                        /* ns */
+    FETCHED,                     /* bytes */
+    STALLS,                      /* ns of it, by part */
+    BASES = STALLS + PART_COUNT, /* ns of it, by what it rests on */
+    VALUES = BASES + BASIS_COUNT
+};
+static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
 /* A pipeline whose link has a share of its bandwidth. */
 struct decode_view {
@@ -29,6 +43,9 @@ struct step_cost {
     uint32_t threads;
     struct shared *shared;
     struct trust trust, load_trust; /* in steps so far, and in loads beside them */
+    double basis_ns[BASIS_COUNT];   /* of steps so far, by what they rest on */
+    char trace_source[256];         /* what their hits rest on; "": no trace */
+    enum basis trace_basis;
     double link_rate, load_start_ns; /* bytes a second, and before the first of them */
     struct decode_view whole, half;
     struct surface *products;
@@ -45,9 +62,37 @@ static uint64_t mean_context(const struct setup *setup, uint64_t batch, uint64_t
     return tokens / batch > least ? tokens / batch : least;
 }
 
+/* In the order of enum part, and of enum basis (outcome.c). */
+static void read_step(const struct result *result, double values[SURFACE_VALUES])
+{
+    values[TIME] = (double)result->cells[COLUMN_STEP].integer;
+    values[FETCHED] = (double)result->cells[COLUMN_H2D_BYTES].integer;
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        values[STALLS + i] = (double)result->stalls[i].ns;
+    }
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        values[BASES + i] = result->basis[i].share * values[TIME];
+    }
+}
+
+/* What the hits rest on, without the one context of this point. */
+static bool read_trace(struct step_cost *cost, const struct result *result, struct error *why)
+{
+    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
+    const struct cell *basis = &result->cells[COLUMN_TRACE_BASIS];
+    if (!source->set || !basis->set) {
+        return true;
+    }
+    const char *to = strstr(source->text, "→");
+    size_t length = to != NULL ? (size_t)(to - source->text) : strlen(source->text);
+    snprintf(cost->trace_source, sizeof cost->trace_source, "%.*s%s", (int)length, source->text,
+             to != NULL ? " tokens" : "");
+    return basis_find(basis->text, NULL, 0, &cost->trace_basis, why);
+}
+
 /* A whole run of the study, whose step and traffic are taken. */
-static bool compute_decode(void *context, uint64_t batch, uint64_t tokens, double values[2],
-                           struct error *why)
+static bool compute_decode(void *context, uint64_t batch, uint64_t tokens,
+                           double values[SURFACE_VALUES], struct error *why)
 {
     struct decode_view *view = context;
     struct result result;
@@ -60,10 +105,10 @@ static bool compute_decode(void *context, uint64_t batch, uint64_t tokens, doubl
     }
     bool ok = result.cells[COLUMN_STEP].set;
     if (ok) {
-        values[0] = (double)result.cells[COLUMN_STEP].integer;
-        values[1] = (double)result.cells[COLUMN_H2D_BYTES].integer;
+        read_step(&result, values);
         struct trust trust = {.extrapolated = result.cells[COLUMN_EXTRAPOLATED].integer != 0};
-        ok = basis_find(result.cells[COLUMN_BASIS].text, NULL, 0, &trust.basis, why);
+        ok = basis_find(result.cells[COLUMN_BASIS].text, NULL, 0, &trust.basis, why) &&
+             read_trace(view->cost, &result, why);
         trust_add(&view->cost->trust, trust);
     } else {
         error_set(why, NULL, 0, "a step of %u sequences of %llu tokens: %.200s", setup.batch,
@@ -74,17 +119,18 @@ static bool compute_decode(void *context, uint64_t batch, uint64_t tokens, doubl
 }
 
 /* The layers' products over so many rows. */
-static bool compute_products(void *context, uint64_t rows, uint64_t unused, double values[2],
-                             struct error *why)
+static bool compute_products(void *context, uint64_t rows, uint64_t unused,
+                             double values[SURFACE_VALUES], struct error *why)
 {
     struct step_cost *cost = context;
     const struct setup *setup = cost->setup;
     (void)unused, (void)why;
-    values[0] = values[1] = 0;
     for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
         struct kernel pre = cost_stage(setup, layer, MODEL_PRE, rows, 0, 1);
         struct kernel post = cost_stage(setup, layer, MODEL_POST, rows, 0, 1);
-        values[0] += pre.ns + post.ns;
+        values[TIME] += pre.ns + post.ns;
+        values[BASES + pre.trust.basis] += pre.ns;
+        values[BASES + post.trust.basis] += post.ns;
         trust_add(&cost->trust, pre.trust);
         trust_add(&cost->trust, post.trust);
     }
@@ -185,22 +231,42 @@ struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
     return trust;
 }
 
+void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT])
+{
+    double sum = 0;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        sum += cost->basis_ns[basis];
+    }
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        shares[basis] = sum > 0 ? cost->basis_ns[basis] / sum : 0;
+    }
+}
+
+const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
+{
+    *basis = cost->trace_basis;
+    return cost->trace_source;
+}
+
 /* ---- a step ---------------------------------------------------------------------------- */
 
-static bool read_products(struct step_cost *cost, uint64_t rows, double *ns, struct error *why)
+/* What chunks add: time, by what it rests on. */
+struct added {
+    double ns, basis_ns[BASIS_COUNT];
+};
+
+static void add_time(struct added *added, double ns, enum basis basis)
 {
-    double values[SURFACE_VALUES] = {0};
-    bool ok = rows == 0 || surface_read(cost->products, rows, 1, values, why);
-    *ns = values[0];
-    return ok;
+    added->ns += ns;
+    added->basis_ns[basis] += ns;
 }
 
 /* Attention of a chunk: its part of what the whole prompt's takes. */
-static double chunk_attention(struct step_cost *cost, const struct step_chunk *chunk)
+static void add_attention(struct step_cost *cost, const struct step_chunk *chunk,
+                          struct added *added)
 {
     const struct setup *setup = cost->setup;
     const struct model *model = &setup->model;
-    double ns = 0;
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
                        model_prefill_attention_flops(model, layer, chunk->start);
@@ -208,26 +274,49 @@ static double chunk_attention(struct step_cost *cost, const struct step_chunk *c
                        (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens);
         struct kernel kernel = cost_product_as(setup, flops, chunk->tokens, bytes, false);
         trust_add(&cost->trust, kernel.trust);
-        ns += kernel.ns;
+        add_time(added, kernel.ns, kernel.trust.basis);
     }
-    return ns;
 }
 
-static bool add_chunks(struct step_cost *cost, const struct step_load *load, double *ns,
+/* Products of `rows` rows, less those of `already`. */
+static bool add_products(struct step_cost *cost, uint64_t rows, uint64_t already,
+                         struct added *added, struct error *why)
+{
+    double with[SURFACE_VALUES], without[SURFACE_VALUES];
+    if (!surface_read(cost->products, rows, 1, with, why) ||
+        !surface_read(cost->products, already, 1, without, why)) {
+        return false;
+    }
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        add_time(added, fmax(0, with[BASES + basis] - without[BASES + basis]), (enum basis)basis);
+    }
+    return true;
+}
+
+static bool add_chunks(struct step_cost *cost, const struct step_load *load, struct added *added,
                        struct error *why)
 {
-    double with, without;
     uint64_t decodes = load->decodes > 0 ? load->decodes : 1;
     uint64_t rows = load->decodes;
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         rows += load->chunks[i].tokens;
-        *ns += chunk_attention(cost, &load->chunks[i]);
+        add_attention(cost, &load->chunks[i], added);
     }
-    if (!read_products(cost, rows, &with, why) || !read_products(cost, decodes, &without, why)) {
-        return false;
+    return load->chunk_count == 0 || add_products(cost, rows, decodes, added, why);
+}
+
+/* Stalls are rounded down, so that they never come to more than the step. */
+static void split_step(struct step_cost *cost, const double values[SURFACE_VALUES],
+                       const struct added *added, struct step_time *time)
+{
+    time->ns = llround(values[TIME] + added->ns);
+    time->others_ns = time->ns - llround(values[TIME]);
+    for (int part = 0; part < PART_COUNT; part++) {
+        time->stall_ns[part] = (int64_t)values[STALLS + part];
     }
-    *ns += fmax(0, with - without);
-    return true;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        cost->basis_ns[basis] += values[BASES + basis] + added->basis_ns[basis];
+    }
 }
 
 static bool step(void *context, const struct step_load *load, struct step_time *time,
@@ -235,18 +324,17 @@ static bool step(void *context, const struct step_load *load, struct step_time *
 {
     struct step_cost *cost = context;
     double values[SURFACE_VALUES];
+    struct added added = {.ns = 0};
     bool fetches = mechanisms_offload(&cost->setup->mechanisms);
     struct surface *surface =
         load->loads && fetches ? cost->half.surface : cost->whole.surface;
-    if (!surface_read(surface, load->decodes, load->decode_tokens, values, why)) {
+    if (!surface_read(surface, load->decodes, load->decode_tokens, values, why) ||
+        !add_chunks(cost, load, &added, why)) {
         return false;
     }
-    double ns = values[0];
-    if (load->chunk_count > 0 && !add_chunks(cost, load, &ns, why)) {
-        return false;
-    }
-    double fetched = load->decodes > 0 ? values[1] * 1e9 / ns : 0;
-    time->ns = llround(ns);
+    split_step(cost, values, &added, time);
+    time->fetched_bytes = load->decodes > 0 ? values[FETCHED] : 0;
+    double fetched = time->fetched_bytes * 1e9 / (double)time->ns;
     time->load_rate = fmax(cost->link_rate - fetched, cost->link_rate / 2);
     return true;
 }

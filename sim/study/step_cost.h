@@ -35,4 +35,11 @@ struct step_clock step_cost_clock(struct step_cost *cost);
 /* The worst that a step rested on so far; and the link, where prefixes were loaded over it. */
 struct trust step_cost_trust(const struct step_cost *cost, bool loaded);
 
+/* Shares of the steps' time so far by basis; all 0 where there was no step. */
+void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT]);
+
+/* The trace that steps' hits rest on, and its basis; "" where they rest on none. Lasts as long as
+ * `cost`. */
+const char *step_cost_trace(const struct step_cost *cost, enum basis *basis);
+
 #endif

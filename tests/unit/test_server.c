@@ -25,6 +25,7 @@ enum { CHUNK = 512, BLOCK = 128, MS = 1000000 };
 struct plain_clock {
     int64_t fixed_ns, sequence_ns, token_ns;
     double load_rate;
+    int64_t link_ns; /* of the fixed time: the GPU waits for the link */
 };
 
 static bool plain_step(void *context, const struct step_load *load, struct step_time *time,
@@ -35,7 +36,9 @@ static bool plain_step(void *context, const struct step_load *load, struct step_
     time->ns = clock->fixed_ns + clock->sequence_ns * (load->decodes + load->chunk_count);
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         time->ns += clock->token_ns * load->chunks[i].tokens;
+        time->others_ns += clock->token_ns * load->chunks[i].tokens;
     }
+    time->stall_ns[PART_LINK] = clock->link_ns;
     time->load_rate = clock->load_rate;
     return true;
 }
@@ -49,6 +52,7 @@ struct course {
     struct plain_clock clock;
     double load_start_ns;
     struct served *served;
+    struct series series;
     struct server_totals totals;
 };
 
@@ -82,7 +86,8 @@ static void run_course(struct course *course)
                                .context = &course->clock,
                                .load_rate = course->clock.load_rate,
                                .load_start_ns = course->load_start_ns};
-    assert_true(indices != NULL && cache != NULL);
+    assert_true(indices != NULL && cache != NULL && series_init(&course->series, &why));
+    course->options.series = &course->series;
     for (uint32_t i = 0; i < course->requests.count; i++) {
         indices[i] = i;
     }
@@ -97,6 +102,7 @@ static void run_course(struct course *course)
 static void end_course(struct course *course)
 {
     free(course->served);
+    series_release(&course->series);
     requests_release(&course->requests);
 }
 
@@ -105,6 +111,25 @@ static void check_served(const struct served *served, int64_t scheduled, int64_t
     assert_int_equal(served->scheduled_ns, scheduled * MS);
     assert_int_equal(served->first_token_ns, first * MS);
     assert_int_equal(served->end_ns, end * MS);
+}
+
+static int64_t waited_ns(const struct served *served)
+{
+    int64_t sum = 0;
+    for (int wait = 0; wait < WAITS; wait++) {
+        assert_true(served->waits.ns[wait] >= 0);
+        sum += served->waits.ns[wait];
+    }
+    return sum;
+}
+
+static double series_sum(const struct course *course, enum series_figure figure)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < course->series.count; i++) {
+        sum += course->series.bins[i][figure];
+    }
+    return sum;
 }
 
 /* ---- by hand ---------------------------------------------------------------------------- */
@@ -122,6 +147,33 @@ static void a_step_computes_who_is_there(void **state)
     check_served(&course.served[0], 0, 13, 24);
     check_served(&course.served[1], 13, 24, 34);
     assert_int_equal(course.totals.steps, 3);
+    end_course(&course);
+}
+
+/* The same, of which the link stalls 2 of the 10 ms. B's step beside A's second token: 1 ms of it
+ * is B's prompt, 2 the link's, 8 A's own. B waits 12 in the queue. */
+static void a_wait_has_a_cause(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.clock = (struct plain_clock){10 * MS, 0, MS, 1e9, 2 * MS};
+    add_request(&course, 0, 3, 2);
+    add_request(&course, 1 * MS, 1, 2);
+    run_course(&course);
+    const int64_t *a = course.served[0].waits.ns, *b = course.served[1].waits.ns;
+    assert_int_equal(a[WAIT_QUEUE], 0);
+    assert_int_equal(a[WAIT_PREFILL], 13 * MS);
+    assert_int_equal(a[WAIT_OTHERS], 1 * MS);
+    assert_int_equal(a[WAIT_STALL + PART_LINK], 2 * MS);
+    assert_int_equal(a[WAIT_DECODE], 8 * MS);
+    assert_int_equal(b[WAIT_QUEUE], 12 * MS);
+    assert_int_equal(b[WAIT_PREFILL], 11 * MS);
+    assert_int_equal(waited_ns(&course.served[0]), 24 * MS);
+    assert_int_equal(waited_ns(&course.served[1]), 33 * MS);
+    /* One or two run all the time; A's 3 tokens, B's 1 are computed. */
+    assert_true(series_sum(&course, SERIES_RUNNING) == 45 * MS);
+    assert_true(series_sum(&course, SERIES_PROMPT) == 4);
+    assert_true(series_sum(&course, SERIES_OUTPUT) == 4);
     end_course(&course);
 }
 
@@ -175,6 +227,10 @@ static void who_came_last_makes_room(void **state)
      * 130th, whose step computes 128 + 129 tokens, when A has ended. */
     check_served(&course.served[0], 0, 1, 200);
     check_served(&course.served[1], 0, 1, 200 + 71);
+    const int64_t *waits = course.served[1].waits.ns;
+    assert_int_equal(waits[WAIT_PREFILL], 1 * MS);
+    assert_int_equal(waits[WAIT_PREEMPTED], (201 - 129) * MS);
+    assert_int_equal(waits[WAIT_DECODE], (128 + 70) * MS);
     end_course(&course);
 }
 
@@ -223,6 +279,10 @@ static void what_the_host_has_is_loaded_first(void **state)
     assert_int_equal(course.served[1].match.compute_tokens, 44);
     assert_int_equal(course.served[1].scheduled_ns, 50 * MS);
     assert_int_equal(course.served[1].end_ns, 61256000);
+    assert_int_equal(course.served[1].waits.ns[WAIT_LOAD], 1256000);
+    assert_int_equal(course.served[1].waits.ns[WAIT_PREFILL], 10 * MS);
+    assert_true(fabs(series_sum(&course, SERIES_LOADED) - 256000) < 1e-3);
+    assert_true(series_sum(&course, SERIES_ON_HOST) == 256);
     course.requests.chunks = NULL;
     course.requests.kind = NULL;
     end_course(&course);
@@ -321,8 +381,9 @@ static void nothing_is_lost_in_a_storm(void **state)
         course.prefix.gpu_blocks = 4 + gsl_rng_uniform_int(random, 20);
         course.options.sequences = 1 + (uint32_t)gsl_rng_uniform_int(random, 30);
         course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
-        course.clock = (struct plain_clock){MS, MS, 1000, 1e9};
-        uint64_t preemptions = 0, tokens = 0;
+        course.clock = (struct plain_clock){MS, MS, 1000, 1e9, MS / 3};
+        uint64_t preemptions = 0, tokens = 0, left_out = 0;
+        int64_t waited = 0;
         for (int i = 0; i < 300; i++) {
             add_request(&course, 0, 1 + (uint32_t)gsl_rng_uniform_int(random, 600),
                         1 + (uint32_t)gsl_rng_uniform_int(random, 400));
@@ -338,9 +399,17 @@ static void nothing_is_lost_in_a_storm(void **state)
                                                served->first_token_ns > served->scheduled_ns &&
                                                served->end_ns - served->first_token_ns >=
                                                    (int64_t)(request->output - 1) * 2 * MS);
+            assert_int_equal(waited_ns(served), served->too_long ? 0 : served->end_ns);
+            assert_true(served->too_long || served->waits.ns[WAIT_QUEUE] == served->scheduled_ns);
+            assert_true((served->preemptions > 0) == (served->waits.ns[WAIT_PREEMPTED] > 0));
+            left_out += served->too_long;
+            waited += waited_ns(served);
             preemptions += served->preemptions;
             tokens += served->too_long ? 0 : request->output;
         }
+        assert_true(series_sum(&course, SERIES_OUTPUT) == (double)tokens);
+        double there = series_sum(&course, SERIES_WAITING) + series_sum(&course, SERIES_RUNNING);
+        assert_true(left_out > 0 || fabs(there - (double)waited) < 1e-9 * there);
         assert_true(tokens > 0 && (preemptions > 0 || course.options.sequences < 8));
         gsl_rng_free(random);
         end_course(&course);
@@ -351,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_computes_who_is_there),
+        cmocka_unit_test(a_wait_has_a_cause),
         cmocka_unit_test(long_prompts_are_cut_into_chunks),
         cmocka_unit_test(clients_send_when_they_are_answered),
         cmocka_unit_test(who_came_last_makes_room),
