@@ -69,6 +69,26 @@ static void write_rate(const struct cell *cell, const char **text, char room[SER
     }
 }
 
+static void write_drawn(const struct result *result, const char *texts[SERVED_FIGURES],
+                        char room[SERVED_FIGURES][SERVED_TEXT])
+{
+    static const struct {
+        int figure;
+        enum drawn drawn;
+    } means[] = {{TTFT, DRAWN_TTFT_P50},
+                 {TTFT_P99, DRAWN_TTFT_P99},
+                 {TPOT, DRAWN_TPOT_P50},
+                 {TPOT_P99, DRAWN_TPOT_P99},
+                 {GOOD, DRAWN_GOODPUT}};
+    for (int figure = REQUESTS + 1; figure < SERVED_FIGURES; figure++) {
+        texts[figure] = NULL;
+    }
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
+        int figure = means[i].figure;
+        texts[figure] = drawn_mean(result, means[i].drawn, 1, room[figure]);
+    }
+}
+
 void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
                     char room[SERVED_FIGURES][SERVED_TEXT])
 {
@@ -86,4 +106,7 @@ void served_figures(const struct result *result, const char *texts[SERVED_FIGURE
     write_rate(&cells[COLUMN_DECODE_RATE], &texts[RATE], room[RATE]);
     write_rate(&cells[COLUMN_GOODPUT], &texts[GOOD], room[GOOD]);
     write_whole(&cells[COLUMN_PREEMPTIONS], &texts[PUT_BACK], room[PUT_BACK]);
+    if (result->draws.count > 0) {
+        write_drawn(result, texts, room);
+    }
 }

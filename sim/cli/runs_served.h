@@ -2,13 +2,15 @@
 #ifndef CLI_RUNS_SERVED_H
 #define CLI_RUNS_SERVED_H
 
+#include "cli/drawn.h"
 #include "cli/table.h"
 #include "store/result.h"
 
-enum { SERVED_FIGURES = 12, SERVED_TEXT = 32 };
+enum { SERVED_FIGURES = 12, SERVED_TEXT = DRAWN_TEXT };
 extern const struct table_column served_columns[SERVED_FIGURES];
 
-/* The texts of a run's figures, written into `room`; NULL where one does not apply. */
+/* The texts of a run's figures, written into `room`; NULL where one does not apply. Of a run with
+ * replications means over these, and nothing else: intervals leave no room. */
 void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
                     char room[SERVED_FIGURES][SERVED_TEXT]);
 

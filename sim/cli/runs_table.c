@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "cli/contest.h"
+#include "cli/drawn.h"
 #include "cli/figures.h"
 #include "cli/runs_notes.h"
 #include "cli/runs_served.h"
@@ -17,7 +19,21 @@
 enum { TEXT = 64, MOST_KEYS = 20 };
 
 /* The columns behind system and swept keys. */
-enum figure { BATCH, CACHE, HIT, MASS, PREFILL, STEP, RATE, BEST, E2E, STALLED, STALLS, FIGURES };
+enum figure {
+    BATCH,
+    CACHE,
+    HIT,
+    MASS,
+    PREFILL,
+    STEP,
+    RATE,
+    SPAN,
+    BEST,
+    E2E,
+    STALLED,
+    STALLS,
+    FIGURES
+};
 static const struct table_column figure_columns[FIGURES] = {
     [BATCH] = {.title = "batch", .right = true},
     [CACHE] = {.title = "cache", .right = true, .drop = 3},
@@ -26,6 +42,7 @@ static const struct table_column figure_columns[FIGURES] = {
     [PREFILL] = {.title = "prefill s", .right = true, .optional = true},
     [STEP] = {.title = "step ms", .right = true},
     [RATE] = {.title = "tok/s", .right = true},
+    [SPAN] = {.title = "5 - 95 %", .right = true, .optional = true},
     [BEST] = {.title = "best", .right = true, .drop = 2},
     [E2E] = {.title = "e2e tok/s", .right = true, .optional = true},
     [STALLED] = {.title = "stall", .right = true},
@@ -47,6 +64,7 @@ struct runs_table {
     struct rate *rates; /* of each row */
     size_t count, capacity;
     struct runs_notes *notes;
+    struct contest *contest;
 };
 
 /* ---- the table ---- */
@@ -80,8 +98,9 @@ struct runs_table *runs_table_create(const struct scenario *scenario, struct err
     memcpy(&columns[1 + runs->key_count], runs->serves ? served_columns : figure_columns,
            figures * sizeof *columns);
     runs->notes = runs_notes_create(why);
+    runs->contest = contest_create(why);
     runs->table = table_create(columns, 1 + runs->key_count + figures, why);
-    if (runs->notes == NULL || runs->table == NULL) {
+    if (runs->notes == NULL || runs->contest == NULL || runs->table == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }
@@ -93,6 +112,7 @@ void runs_table_destroy(struct runs_table *runs)
     if (runs != NULL) {
         table_destroy(runs->table);
         runs_notes_destroy(runs->notes);
+        contest_destroy(runs->contest);
         free(runs->rates);
         free(runs);
     }
@@ -100,13 +120,33 @@ void runs_table_destroy(struct runs_table *runs)
 
 /* ---- a row ---- */
 
+/* Of a run with replications the figures are means over them. */
+static bool add_drawn(const struct result *result, const char **figures,
+                      char room[FIGURES][DRAWN_TEXT], struct error *why)
+{
+    static const struct {
+        enum figure figure;
+        enum drawn drawn;
+        double scale;
+    } means[] = {{PREFILL, DRAWN_PREFILL, 1e3},
+                 {STEP, DRAWN_STEP, 1e3},
+                 {RATE, DRAWN_DECODE_RATE, 1},
+                 {E2E, DRAWN_E2E_RATE, 1}};
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
+        enum figure figure = means[i].figure;
+        const char *text = drawn_mean(result, means[i].drawn, means[i].scale, room[figure]);
+        figures[figure] = text != NULL ? text : figures[figure];
+    }
+    return drawn_span(result, DRAWN_DECODE_RATE, 1, room[SPAN], &figures[SPAN], why);
+}
+
 /* The cells behind batch of a run that has a time; NULL where something does not apply. */
 static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
                       const struct result *result, struct error *why)
 {
     const struct cell *cells = result->cells;
     char cache[FIGURE], hit[FIGURE], mass[FIGURE], prefill[FIGURE], step[FIGURE], rate[FIGURE];
-    char e2e[FIGURE], stalled[FIGURE], stalls[FIGURE_STALLS] = "";
+    char e2e[FIGURE], stalled[FIGURE], stalls[FIGURE_STALLS] = "", drawn[FIGURES][DRAWN_TEXT];
     int64_t step_ns = cells[COLUMN_STEP].integer;
     const char **figures = &texts[at];
     if (cells[COLUMN_CACHE_BYTES].set && cells[COLUMN_CACHE_BYTES].integer > 0) {
@@ -126,7 +166,8 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
         figure_stalls(result, stalls);
     }
     figures[STALLS] = stalls;
-    return table_add(runs->table, texts, at + FIGURES, why);
+    return add_drawn(result, figures, drawn, why) &&
+           table_add(runs->table, texts, at + FIGURES, why);
 }
 
 static bool add_served(struct runs_table *runs, const char **texts, uint32_t at,
@@ -149,6 +190,17 @@ static bool add_untimed(struct runs_table *runs, const char **texts, uint32_t at
     return table_add(runs->table, texts, at + BATCH + 2, why);
 }
 
+static bool enter_contest(struct runs_table *runs, uint32_t index, const struct result *result,
+                          struct error *why)
+{
+    const struct node *sweep = runs->scenario->sweep;
+    char setting[2 * TEXT];
+    bool systems = sweep != NULL && node_get(sweep, "system") != NULL;
+    sweep_point_setting(sweep, index, setting, sizeof setting);
+    return contest_add(runs->contest, sweep_point_group(sweep, index), systems ? setting : "",
+                       systems ? result->cells[COLUMN_SYSTEM].text : setting, result, why);
+}
+
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
                     struct error *why)
 {
@@ -168,11 +220,17 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
         return false;
     }
     bool timed = cells[COLUMN_STEP].set;
+    double drawn = drawn_value(result, DRAWN_DECODE_RATE);
     runs->rates[runs->count++] = (struct rate){
-        .value = timed && cells[COLUMN_DECODE_RATE].set ? cells[COLUMN_DECODE_RATE].real : 0,
+        .value = !timed || !cells[COLUMN_DECODE_RATE].set ? 0
+                 : isnan(drawn)                           ? cells[COLUMN_DECODE_RATE].real
+                                                          : drawn,
         .group = sweep_point_group(runs->scenario->sweep, index),
     };
     if (!runs_notes_add(runs->notes, result, why)) {
+        return false;
+    }
+    if (!enter_contest(runs, index, result, why)) {
         return false;
     }
     return runs->serves ? add_served(runs, texts, at, result, why)
@@ -212,5 +270,5 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     runs_notes_print_above(runs->notes, out);
     table_print(runs->table, out);
     runs_notes_print_below(runs->notes, out);
-    return true;
+    return contest_print(runs->contest, out, why);
 }

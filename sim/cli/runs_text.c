@@ -1,5 +1,6 @@
 #include "cli/runs_text.h"
 
+#include "cli/drawn.h"
 #include "store/cell.h"
 
 #include <csv.h>
@@ -33,14 +34,18 @@ bool run_print_json(const struct result *result, FILE *out, struct error *why)
             return false;
         }
     }
+    bool good = drawn_print_json(result, out, why);
     fputs("}\n", out);
-    return true;
+    return good;
 }
 
-void run_print_csv_head(FILE *out)
+void run_print_csv_head(bool drawn, FILE *out)
 {
     for (int c = 0; c < COLUMN_COUNT; c++) {
         fprintf(out, "%s%s", c == 0 ? "" : ",", column_kinds[c].name);
+    }
+    if (drawn) {
+        drawn_print_csv_head(out);
     }
     fputc('\n', out);
 }
@@ -51,7 +56,7 @@ static bool is_number(enum column_type type)
            type == COLUMN_TYPE_MS;
 }
 
-void run_print_csv(const struct result *result, FILE *out)
+void run_print_csv(const struct result *result, bool drawn, FILE *out)
 {
     char buffer[CELL_SIZE];
     for (int c = 0; c < COLUMN_COUNT; c++) {
@@ -64,6 +69,9 @@ void run_print_csv(const struct result *result, FILE *out)
         } else if (text != NULL) {
             csv_fwrite(out, text, strlen(text));
         }
+    }
+    if (drawn) {
+        drawn_print_csv(result, out);
     }
     fputc('\n', out);
 }

@@ -6,13 +6,13 @@
 
 #include <stdio.h>
 
-/* One JSON object on one line; a column that is not set is null. Fails on text that is not UTF-8.
- */
+/* One JSON object on one line; a column that is not set is null. Of a run with replications an
+ * object of these follows the columns. Fails on text that is not UTF-8. */
 bool run_print_json(const struct result *result, FILE *out, struct error *why);
 
 /* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
- * are not; a column that is not set is empty. */
-void run_print_csv_head(FILE *out);
-void run_print_csv(const struct result *result, FILE *out);
+ * are not; a column that is not set is empty. With `drawn` replications have columns behind. */
+void run_print_csv_head(bool drawn, FILE *out);
+void run_print_csv(const struct result *result, bool drawn, FILE *out);
 
 #endif

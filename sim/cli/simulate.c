@@ -13,7 +13,21 @@
 
 #include <unistd.h>
 
-enum { SET, DB, JOBS, SHARD, EXPLAIN, REQUIRE_BASIS, NO_TIME, TIME_SCALE, LIMIT, JSON, CSV };
+enum {
+    SET,
+    DB,
+    JOBS,
+    SHARD,
+    REPLICATIONS,
+    PRECISION,
+    EXPLAIN,
+    REQUIRE_BASIS,
+    NO_TIME,
+    TIME_SCALE,
+    LIMIT,
+    JSON,
+    CSV,
+};
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
@@ -27,6 +41,15 @@ static const struct command_option options[] = {
                .argument = "K/N",
                .summary = "run every Nth point, from the Kth on: for N machines, whose databases "
                           "'merge' joins"},
+    [REPLICATIONS] = {.name = "--replications",
+                      .argument = "N",
+                      .summary = "run each point on N machines, every figure drawn from its range: "
+                                 "how far the answer spreads (what the model misses besides is the "
+                                 "error band)"},
+    [PRECISION] = {.name = "--precision",
+                   .argument = "SHARE",
+                   .summary = "fewer of them, once the 95 % interval of the mean step (of a server, "
+                              "time to first token) is within SHARE of it, such as 1%"},
     [EXPLAIN] = {.name = "--explain",
                  .summary = "say in words what bounds each step, which figure of the machine would "
                             "help most, and which to measure first"},
@@ -51,7 +74,7 @@ static const struct command_option options[] = {
 
 /* How the runs are shown: as they come, or as a table in the end. */
 struct view {
-    bool json, csv, progress;
+    bool json, csv, progress, drawn;
     struct runs_table *table; /* NULL with json or csv */
 };
 
@@ -65,7 +88,7 @@ static bool show(uint32_t index, struct result *result, void *context, struct er
         return false;
     }
     if (view->csv) {
-        run_print_csv(result, stdout);
+        run_print_csv(result, view->drawn, stdout);
     }
     return output_flush(stdout, "standard output", why);
 }
@@ -79,6 +102,35 @@ static void show_progress(uint32_t done, uint32_t points, void *context)
     } else if (view->progress) {
         fputs("\r\033[K", stderr);
     }
+}
+
+/* One draw has no spread, and no share of the mean is 0 or all of it. */
+static bool read_replications(const struct arguments *arguments, struct replication_options *out,
+                              struct error *why)
+{
+    const char *draws = arguments_text(arguments, REPLICATIONS);
+    const char *precision = arguments_text(arguments, PRECISION);
+    uint64_t count = 0;
+    if (draws != NULL &&
+        (!units_parse_whole(draws, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0, "--replications", &count,
+                            why) ||
+         count < REPLICATIONS_LEAST)) {
+        error_usage(why, NULL, 0, "'--replications' of '%.40s'", draws);
+        return error_expect(why, "how many draws, from %d to %d", REPLICATIONS_LEAST,
+                            REPLICATIONS_MOST);
+    }
+    if (precision != NULL && draws == NULL) {
+        error_usage(why, NULL, 0, "'--precision' is of replications, and there are none");
+        return error_expect(why, "--replications as well, the most draws to make");
+    }
+    if (precision != NULL && (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision",
+                                           &out->precision, why) ||
+                              out->precision <= 0 || out->precision >= 1)) {
+        error_usage(why, NULL, 0, "'--precision' of '%.40s'", precision);
+        return error_expect(why, "a share above 0 and below 100%%, such as 1%%");
+    }
+    out->count = (uint32_t)count;
+    return true;
 }
 
 static bool read_options(const struct arguments *arguments, struct sweep_options *out,
@@ -106,6 +158,7 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
     const char *shard = arguments_text(arguments, SHARD);
     out->jobs = (uint32_t)count;
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
+           read_replications(arguments, &out->replications, why) &&
            (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }
 
@@ -116,7 +169,7 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
     bool interrupted = false;
     uint32_t points = scenario->points;
     if (view->csv) {
-        run_print_csv_head(stdout);
+        run_print_csv_head(view->drawn, stdout);
     }
     bool ok = sweep_run(scenario, sweep, &interrupted, why);
     if (view->progress && (!ok || interrupted)) {
@@ -139,7 +192,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                          struct sweep_options *sweep, struct error *why)
 {
     struct view view = {.json = arguments_given(arguments, JSON),
-                        .csv = arguments_given(arguments, CSV)};
+                        .csv = arguments_given(arguments, CSV),
+                        .drawn = sweep->replications.count > 0};
     bool plain = view.json || view.csv;
     view.progress = isatty(STDERR_FILENO) && !(plain && isatty(STDOUT_FILENO));
     sweep->on_result = show;

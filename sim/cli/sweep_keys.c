@@ -48,6 +48,21 @@ void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t index, c
     append_value(list->children[index / stride % list->count], text, size);
 }
 
+void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; sweep != NULL && i < sweep->count && used < size; i++) {
+        const struct node *list = sweep->children[i];
+        if (list->count > 1 && strcmp(list->key, "system") != 0) {
+            char value[64];
+            sweep_point_value(sweep, (uint32_t)i, point, value, sizeof value);
+            used += (size_t)snprintf(text + used, size - used, "%s%s %s", used > 0 ? ", " : "",
+                                     sweep_key_title(sweep, i), value);
+        }
+    }
+}
+
 size_t sweep_point_group(const struct node *sweep, uint32_t index)
 {
     size_t stride = 1, group = 0;

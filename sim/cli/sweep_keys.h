@@ -15,6 +15,10 @@ const char *sweep_key_title(const struct node *sweep, size_t key);
 void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t point, char *text,
                        size_t size);
 
+/* What tells a point from others that have the same system, "context 32768, batch 4"; "" where that
+ * is all that is swept. `sweep` may be NULL. */
+void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size);
+
 /* Points compare within a group, of which this is the number: those that differ in their system
  * only when systems are swept, else all (0). `sweep` may be NULL. */
 size_t sweep_point_group(const struct node *sweep, uint32_t point);

@@ -148,6 +148,7 @@ static bool lecar_holds(const struct policy *policy, uint32_t block)
 const struct policy_kind policy_lecar = {
     .name = "lecar",
     .summary = "LRU or LFU evicts, by lot; the odds learn from regret",
+    .draws_lots = true,
     .create = lecar_create,
     .access = lecar_access,
     .holds = lecar_holds,

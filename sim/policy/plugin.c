@@ -138,6 +138,7 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     plugin->kind.name = plugin->name;
     plugin->kind.summary = plugin->summary;
     plugin->kind.needs_queries = api->needs_queries != 0;
+    plugin->kind.draws_lots = true; /* for all we know */
     plugin->kind.create = plugin_create;
     plugin->kind.access = plugin_access;
     plugin->kind.holds = api->needs_queries ? NULL : plugin_holds;

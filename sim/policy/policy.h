@@ -91,6 +91,7 @@ struct policy_kind {
                          selected, and `mass` says what the choice leaves */
     bool names_for_cpu; /* and names units for the CPU */
     bool by_position;   /* what it holds is told by position: of everything it hits its capacity */
+    bool draws_lots;    /* the seed may decide what it does */
     uint64_t content;   /* of a plug-in: hash of its file; 0 for a row of the table */
     /* Through policy_create(), which has checked `values` and `env`. The instance starts empty;
      * its `struct policy` is filled by policy_create(). */

@@ -4,6 +4,7 @@
 
 #include "store/database.h"
 #include "store/shard.h"
+#include "store/store_draws.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,7 +211,8 @@ static bool copy_next_run(struct merge *merge, struct part *part, struct error *
 {
     bool copied;
     const char *run = read_key(part, part->runs, why);
-    if (run == NULL || !copy_key(merge, part->store, run_tables, "run", run, &copied, why)) {
+    if (run == NULL || !copy_key(merge, part->store, run_tables, "run", run, &copied, why) ||
+        !store_join_draws(merge->into, part->store, run, why)) {
         return false;
     }
     merge->added += copied;

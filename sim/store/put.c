@@ -5,6 +5,7 @@
 #include "store/cell.h"
 #include "store/database.h"
 #include "store/schema.h"
+#include "store/store_draws.h"
 
 #include <assert.h>
 #include <math.h>
@@ -221,7 +222,9 @@ static bool put_all(struct store *store, const struct result *result, struct err
 bool store_put(struct store *store, const struct result *result, struct error *why)
 {
     assert(result->cells[COLUMN_RUN].set);
+    const char *run = result->cells[COLUMN_RUN].text;
     bool ok = database_run(store, "BEGIN IMMEDIATE", why) && put_all(store, result, why) &&
+              store_insert_draws(store, run, &result->draws, why) &&
               database_run(store, "COMMIT", why);
     if (!ok && !sqlite3_get_autocommit(store->database)) {
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);

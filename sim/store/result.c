@@ -13,6 +13,12 @@ const struct column_kind column_kinds[COLUMN_COUNT] = {
 #undef COLUMN
 };
 
+const enum column drawn_columns[DRAWN_COUNT] = {
+#define DRAWN(id, name) COLUMN_##id,
+#include "store/drawn.def"
+#undef DRAWN
+};
+
 void result_init(struct result *result)
 {
     *result = (struct result){.cells = {{.set = false}}};
@@ -31,6 +37,7 @@ void result_release(struct result *result)
     free(result->requests);
     free(result->waits);
     free(result->bins);
+    free(result->draws.values);
     free(result->names);
     result_init(result);
 }
@@ -60,6 +67,24 @@ bool result_has(const struct result *result, enum column column)
         result_items(result, column, &items);
     }
     return result->cells[column].set || items > 0;
+}
+
+double result_number(const struct result *result, enum column column)
+{
+    const struct cell *cell = &result->cells[column];
+    if (!cell->set) {
+        return NAN;
+    }
+    switch (column_kinds[column].type) {
+    case COLUMN_TYPE_REAL:
+        return cell->real;
+    case COLUMN_TYPE_US:
+        return (double)cell->integer / 1e3;
+    case COLUMN_TYPE_MS:
+        return (double)cell->integer / 1e6;
+    default:
+        return (double)cell->integer;
+    }
 }
 
 void result_integer(struct result *result, enum column column, int64_t value)

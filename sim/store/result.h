@@ -95,6 +95,22 @@ struct result_bin {
     double figures[RESULT_SERIES];
 };
 
+/* The figures of drawn.def, in order. */
+enum drawn {
+#define DRAWN(id, name) DRAWN_##id,
+#include "store/drawn.def"
+#undef DRAWN
+    DRAWN_COUNT
+};
+extern const enum column drawn_columns[DRAWN_COUNT];
+
+/* Replications of a run, in the order in which they were drawn (study/replication.h). */
+struct result_draws {
+    char ranges[17];               /* hash of what was drawn from, 16 hex digits */
+    double (*values)[DRAWN_COUNT]; /* owned; in the units of the columns' names, NaN: null */
+    uint32_t count;
+};
+
 struct result {
     struct cell cells[COLUMN_COUNT];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
@@ -110,6 +126,7 @@ struct result {
     struct result_wait *waits;       /* owned; as requests */
     struct result_bin *bins;         /* owned; as requests */
     uint32_t request_count, wait_count, bin_count;
+    struct result_draws draws;
     /* Hashes of what went in, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
@@ -122,6 +139,10 @@ void result_release(struct result *result);
 /* Is there something in this column? Items (or a band) count as set whether their cell says so or
  * not; the cell tells an empty list from a null one. */
 bool result_has(const struct result *result, enum column column);
+
+/* A number as its column's name says it, in microseconds, milliseconds or as it is; NaN where it is
+ * null. Not of texts and items. */
+double result_number(const struct result *result, enum column column);
 
 /* The items of PARTS, STALLS or BASIS_SHARE. */
 const struct result_item *result_items(const struct result *result, enum column column,

@@ -41,6 +41,11 @@ const char schema_tables[] =
 #include "store/series.def"
 #undef COLUMN
     "  PRIMARY KEY (run, bin)) WITHOUT ROWID;\n"
+    "CREATE TABLE replications (run TEXT, ranges TEXT, replication INTEGER,\n"
+#define DRAWN(id, name) "  " name " REAL,\n"
+#include "store/drawn.def"
+#undef DRAWN
+    "  PRIMARY KEY (run, ranges, replication)) WITHOUT ROWID;\n"
     "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"
     "  unit_tokens INTEGER, selection REAL, step_order TEXT, warmup INTEGER, policy TEXT,\n"
     "  parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"

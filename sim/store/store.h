@@ -3,11 +3,12 @@
  * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
  * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
  * h2d_bytes), requests (run, request, what became of it), waits (run, request, name, ms: what its
- * time from arrival to end went to), series (series.def: servers over time); curves (what
- * store_curve.h has) and curve_points (curve, size, misses); shards; validations (validations.def).
- * A run's identity is its hash: a run already there is not put twice. A killed process leaves whole
- * runs only; no column holds the wall clock, so an interrupted and resumed sweep gives the rows of
- * an uninterrupted one.
+ * time from arrival to end went to), series (series.def: servers over time); replications (run,
+ * hash of the ranges drawn from, number, the figures of drawn.def); curves (what store_curve.h has)
+ * and curve_points (curve, size, misses); shards; validations (validations.def). A run's identity
+ * is its hash: a run already there is not put twice. A killed process leaves whole runs only; no
+ * column holds the wall clock, so an interrupted and resumed sweep gives the rows of an
+ * uninterrupted one.
  *
  * A file that is no database, is another program's, or has another schema version is refused and
  * left alone.
@@ -29,11 +30,12 @@ void store_close(struct store *store);
 /* Is there a finished run of this identity? */
 bool store_has(struct store *store, const char *run, bool *found, struct error *why);
 
-/* Read a run back, all columns and detail but requests, waits and series. Texts are the result's.
- */
+/* Read a run back, all columns and detail but requests, waits, series and replications. Texts are
+ * the result's. */
 bool store_get(struct store *store, const char *run, struct result *result, struct error *why);
 
-/* Put a run with its detail in one transaction. A run that is there already stays as it is. */
+/* Put a run with its detail in one transaction. A run that is there already stays as it is, but for
+ * replications that it did not have. */
 bool store_put(struct store *store, const struct result *result, struct error *why);
 
 /* Which part of a sweep of several machines a file holds. */

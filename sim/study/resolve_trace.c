@@ -6,12 +6,14 @@
  * model, carried to this one, and a note says so. */
 #include "study/resolve_trace.h"
 
+#include "base/array.h"
 #include "base/named.h"
 #include "trace/generate.h"
 #include "trace/source.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -269,4 +271,54 @@ bool resolve_trace(const struct node *root, struct setup *out, struct error *why
     }
     note_source(out);
     return true;
+}
+
+/* ---- another seed ---- */
+
+static bool is_generated(const struct setup *setup)
+{
+    return setup->trace != NULL && trace_bytes(setup->trace) == 0;
+}
+
+bool resolve_hangs_on_seed(const struct setup *setup)
+{
+    return is_generated(setup) || (setup->trace == NULL && setup->assumed_spread > 0) ||
+           setup->mechanisms.policy->draws_lots || setup->workload.rate > 0;
+}
+
+/* Sizes were checked when the setup was resolved. */
+bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view, struct error *why)
+{
+    *view = *setup;
+    view->seed = seed;
+    if (!is_generated(setup)) {
+        return true;
+    }
+    size_t cohorts = setup->cohort_count * sizeof *setup->cohorts;
+    view->trace = NULL;
+    if (setup->cohorts != NULL) {
+        view->cohorts = array_zeroed(1, cohorts, why);
+        if (view->cohorts == NULL) {
+            return false;
+        }
+        memcpy(view->cohorts, setup->cohorts, cohorts);
+        for (uint32_t i = 0; i < view->cohort_count; i++) {
+            view->cohorts[i].trace = NULL;
+        }
+    }
+    bool good = open_profile(NULL, trace_path(setup->trace), view, why);
+    if (!good && view->cohorts != setup->cohorts) {
+        free(view->cohorts);
+    }
+    return good;
+}
+
+void resolve_seeded_release(const struct setup *setup, struct setup *view)
+{
+    if (view->trace != setup->trace) {
+        close_traces(view);
+    }
+    if (view->cohorts != setup->cohorts) {
+        free(view->cohorts);
+    }
 }

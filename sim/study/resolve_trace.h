@@ -12,4 +12,14 @@
  * `trace_note` set. */
 bool resolve_trace(const struct node *root, struct setup *out, struct error *why);
 
+/* Does the seed decide anything? What is generated or dealt, what a policy draws lots for, and when
+ * a server's requests arrive; a recording is what it is. */
+bool resolve_hangs_on_seed(const struct setup *setup);
+
+/* A setup again, with another seed: a view, which has traces of its own where they are generated and
+ * points to everything else. */
+bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view,
+                    struct error *why);
+void resolve_seeded_release(const struct setup *setup, struct setup *view);
+
 #endif

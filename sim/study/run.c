@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "decode/prefill.h"
+#include "hardware/spread.h"
 #include "study/hashes.h"
 #include "study/mass.h"
 #include "study/outcome.h"
@@ -286,10 +287,15 @@ static bool course_time(struct course *course, struct result *result, struct err
     return good;
 }
 
+static bool is_served(const struct setup *setup)
+{
+    return setup->workload.path[0] != '\0';
+}
+
 static bool course_run(struct course *course, struct result *result, struct error *why)
 {
     result_init(result);
-    bool serves = course->setup->workload.path[0] != '\0';
+    bool serves = is_served(course->setup);
     bool good = course_plan(course, why) && write_identity(course, result, why) &&
                 outcome_identity(course->setup, result, why) &&
                 (serves || outcome_memory(course->setup, &course->plan, result, why));
@@ -314,6 +320,49 @@ bool run_setup(const struct setup *setup, uint32_t threads, struct shared *share
     return good;
 }
 
+/* ---- once more ---- */
+
+struct run {
+    struct course course;
+};
+
+struct run *run_open(const struct setup *setup, uint32_t threads, struct shared *shared,
+                     struct result *result, struct error *why)
+{
+    struct run *run = array_zeroed(1, sizeof *run, why);
+    if (run == NULL) {
+        return NULL;
+    }
+    run->course = course_begin(setup, threads, shared);
+    if (!course_run(&run->course, result, why)) {
+        run_close(run);
+        return NULL;
+    }
+    return run;
+}
+
+void run_close(struct run *run)
+{
+    if (run != NULL) {
+        course_release(&run->course);
+        free(run);
+    }
+}
+
+bool run_again(const struct run *run, const struct setup *setup, struct result *result,
+               struct error *why)
+{
+    struct course course = run->course; /* what it points to stays the run's */
+    course.setup = setup;
+    result_init(result);
+    bool good = is_served(setup) ? serving_run(setup, 1, course.shared, result, why)
+                                 : course_time(&course, result, why);
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
 /* ---- ranges ---- */
 
 /* Time the course with one figure scaled. No share goes past the whole. */
@@ -322,20 +371,19 @@ static bool time_scaled(struct course *course, enum curve_id id, double scale,
 {
     const struct setup *setup = course->setup;
     struct setup scaled = *setup;
-    struct curve *curve = &scaled.profile.curves[id];
-    double *values = array_zeroed(curve->count, sizeof *values, why);
-    if (values == NULL) {
+    struct scaled_profile profile;
+    double shares[CURVE_COUNT];
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        shares[i] = i == id ? scale : 1;
+    }
+    if (!scaled_profile_init(&setup->profile, shares, &profile, why)) {
         return false;
     }
-    for (uint32_t i = 0; i < curve->count; i++) {
-        double value = scale * curve->value[i];
-        values[i] = curve_kinds[id].unit == UNIT_SHARE ? fmin(value, 1) : value;
-    }
-    curve->value = values;
+    scaled.profile = profile.profile;
     course->setup = &scaled;
     bool good = course_time(course, result, why);
     course->setup = setup;
-    free(values);
+    scaled_profile_release(&profile);
     return good;
 }
 

@@ -29,6 +29,21 @@ bool run_expect(const struct setup *setup, uint32_t threads, struct shared *shar
 bool run_setup(const struct setup *setup, uint32_t threads, struct shared *shared,
                struct result *result, struct error *why);
 
+/* A run that was planned and replayed, and can be timed again. */
+struct run;
+
+/* run_setup(), and keep the run open. `setup` and `shared` outlive it. NULL on failure, and there is
+ * no result then. */
+struct run *run_open(const struct setup *setup, uint32_t threads, struct shared *shared,
+                     struct result *result, struct error *why);
+void run_close(struct run *run); /* NULL is fine */
+
+/* Time it again, as `setup` says: the same one but for the figures of its machine. What was planned
+ * and replayed stays, and only times and hits are written. A server serves anew, and may have
+ * another seed. Of a run that has a time; threads may call it at once. */
+bool run_again(const struct run *run, const struct setup *setup, struct result *result,
+               struct error *why);
+
 /* The run's result with one figure of the machine at either end of its range. */
 struct run_range {
     enum curve_id curve;

@@ -21,6 +21,7 @@
 #include "base/parallel.h"
 #include "study/outcome.h"
 #include "study/run.h"
+#include "store/store_draws.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -49,6 +50,7 @@ STAILQ_HEAD(slot_queue, slot);
 struct sweep {
     const struct scenario *scenario;
     const struct sweep_options *options;
+    struct replication_options replications;
     struct slot *slots;
     pthread_t *workers;
     uint32_t jobs, slot_count, worker_count;
@@ -78,6 +80,11 @@ static void request_stop(int signal)
     (void)signal;
     stop_requested = 1;
     sem_post(stop_wakes);
+}
+
+static bool is_stopping(void)
+{
+    return stop_requested != 0;
 }
 
 /* A second signal finds the default action: it kills. Signals that were ignored stay so. */
@@ -116,10 +123,10 @@ static void *work(void *context)
         }
         STAILQ_REMOVE_HEAD(&sweep->waiting, next);
         pthread_mutex_unlock(&sweep->lock);
-        slot->failed =
-            !run_setup(&slot->setup, sweep->threads, sweep->shared, &slot->result, &slot->why);
+        slot->failed = !replication_run(&slot->setup, &sweep->replications, sweep->threads,
+                                        sweep->shared, &slot->result, &slot->why);
         pthread_mutex_lock(&sweep->lock);
-        slot->done = true;
+        slot->done = !slot->failed || !is_stopping(); /* what was given up is nobody's failure */
         sem_post(&sweep->finished);
     }
     pthread_mutex_unlock(&sweep->lock);
@@ -183,6 +190,26 @@ static void release_slot(struct slot *slot)
     result_release(&slot->result);
 }
 
+/* Its replications as well. A run that has too few of them is run again. */
+static bool read_draws(const struct sweep *sweep, struct slot *slot, const char *run,
+                       struct error *why)
+{
+    struct result_draws *draws = &slot->result.draws;
+    if (sweep->replications.count == 0 || replication_main(&slot->result) == DRAWN_COUNT) {
+        return true;
+    }
+    replication_ranges(&slot->setup, draws->ranges);
+    if (!store_get_draws(sweep->options->store, run, draws, why)) {
+        return false;
+    }
+    draws->count = replication_enough(&sweep->replications, &slot->result);
+    slot->stored = draws->count > 0;
+    if (!slot->stored) {
+        result_release(&slot->result);
+    }
+    return true;
+}
+
 /* The result of a setup that the store has already. */
 static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
@@ -190,7 +217,8 @@ static bool read_back(const struct sweep *sweep, struct slot *slot, struct error
     struct store *store = sweep->options->store;
     return store == NULL ||
            (run_identity(&slot->setup, run, why) && store_has(store, run, &slot->stored, why) &&
-            (!slot->stored || store_get(store, run, &slot->result, why)));
+            (!slot->stored || (store_get(store, run, &slot->result, why) &&
+                               read_draws(sweep, slot, run, why))));
 }
 
 /* Plan the points, so that those whose replays go together are known before the first one runs. A
@@ -358,19 +386,22 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     *interrupted = false;
     uint32_t points = count_points(scenario, &options->shard);
     uint32_t workers = jobs < points ? jobs : points;
+    uint32_t users = options->replications.count > 0 ? 2 * jobs : workers;
     if (points == 0) {
         return true; /* more shards than points */
     }
     struct sweep sweep = {
         .scenario = scenario,
         .options = options,
+        .replications = options->replications,
         .points = points,
         .jobs = jobs,
         .slot_count = SLOTS_A_WORKER * workers,
     };
+    sweep.replications.stopped = is_stopping;
     sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
     sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
-    sweep.shared = sweep.workers == NULL ? NULL : shared_create(workers, why);
+    sweep.shared = sweep.workers == NULL ? NULL : shared_create(users, why);
     sweep.expected = sweep.shared == NULL ? NULL : replays_create(why);
     bool ok = sweep.expected != NULL;
     if (ok) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "store/result.h"
 #include "store/store.h"
+#include "study/replication.h"
 #include "study/required_basis.h"
 #include "study/scenario.h"
 
@@ -28,6 +29,8 @@ struct sweep_options {
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
     struct sweep_shard shard;
+    /* Draws of every run, into its result; the sweep says when they are to stop. */
+    struct replication_options replications;
     struct required_basis required_basis; /* a run that rests on less is an error */
     /* A point that cannot be is a result, whose status is failed and whose message says why, and
      * the sweep goes on. It is not kept. */

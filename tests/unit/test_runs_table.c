@@ -34,6 +34,7 @@ static void fill(const struct run *run, struct result *result)
     result_integer(result, COLUMN_STEP, 2000000);
     result_real(result, COLUMN_DECODE_RATE, 500);
     result_integer(result, COLUMN_EXTRAPOLATED, run->extrapolated);
+    assert_true(result_text(result, COLUMN_BASIS, "assumed", &why));
     result->basis_count = 4;
     result->basis[1].share = 1 - run->assumed;
     result->basis[3].share = run->assumed;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "study/replication.h"
 #include "study/run.h"
 #include "study/scenario.h"
 
@@ -45,10 +46,12 @@ static bool slow_point(const struct scenario *scenario, uint32_t index, struct s
 }
 
 /* A run of which only the identity matters. */
-static bool counted_run(const struct setup *setup, uint32_t threads, struct shared *shared,
-                        struct result *result, struct error *why)
+static bool counted_run(const struct setup *setup, const struct replication_options *options,
+                        uint32_t threads, struct shared *shared, struct result *result,
+                        struct error *why)
 {
     char run[17];
+    (void)options;
     (void)threads;
     (void)shared;
     atomic_fetch_add(&runs, 1);
@@ -61,11 +64,11 @@ static bool counted_run(const struct setup *setup, uint32_t threads, struct shar
 
 #define pthread_cond_wait late_cond_wait
 #define scenario_point slow_point
-#define run_setup counted_run
+#define replication_run counted_run
 #include "study/sweep.c"
 #undef pthread_cond_wait
 #undef scenario_point
-#undef run_setup
+#undef replication_run
 
 /* ---- sweeps ---- */
 

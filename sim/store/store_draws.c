@@ -1,0 +1,151 @@
+#include "store/store_draws.h"
+
+#include "base/array.h"
+#include "store/database.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns before the figures: run, ranges, replication. */
+enum { KEYS = 3 };
+
+static const char insert_draw[] = "INSERT OR IGNORE INTO replications VALUES (?1,?2,?3"
+#define DRAWN(id, name) ",:" name
+#include "store/drawn.def"
+#undef DRAWN
+                                  ")";
+
+static const char select_rows[] = "SELECT replication"
+#define DRAWN(id, name) ", " name
+#include "store/drawn.def"
+#undef DRAWN
+                                  " FROM replications WHERE run = ?1 AND ranges = ?2"
+                                  " ORDER BY replication";
+
+static bool insert_row(struct store *store, sqlite3_stmt *statement, uint32_t number,
+                       const double values[DRAWN_COUNT], struct error *why)
+{
+    bool row;
+    sqlite3_bind_int64(statement, KEYS, number);
+    for (int i = 0; i < DRAWN_COUNT; i++) {
+        if (isnan(values[i])) {
+            sqlite3_bind_null(statement, KEYS + 1 + i);
+        } else {
+            sqlite3_bind_double(statement, KEYS + 1 + i, values[i]);
+        }
+    }
+    bool ok = database_step(store, statement, &row, why);
+    sqlite3_reset(statement);
+    return ok;
+}
+
+bool store_insert_draws(struct store *store, const char *run, const struct result_draws *draws,
+                        struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    if (draws->count == 0) {
+        return true;
+    }
+    bool ok = database_prepare(store, insert_draw, &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
+    }
+    for (uint32_t i = 0; ok && i < draws->count; i++) {
+        ok = insert_row(store, statement, i, draws->values[i], why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+static bool read_row(sqlite3_stmt *row, double values[DRAWN_COUNT])
+{
+    for (int i = 0; i < DRAWN_COUNT; i++) {
+        int type = sqlite3_column_type(row, 1 + i);
+        if (type != SQLITE_NULL && type != SQLITE_FLOAT) {
+            return false;
+        }
+        values[i] = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, 1 + i);
+    }
+    return true;
+}
+
+static bool read_rows(struct store *store, sqlite3_stmt *statement, const char *run,
+                      struct result_draws *draws, struct error *why)
+{
+    size_t capacity = 0;
+    bool row = false;
+    while (database_step(store, statement, &row, why)) {
+        if (!row || sqlite3_column_int64(statement, 0) != draws->count) {
+            return true;
+        }
+        if (!array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
+                           why)) {
+            return false;
+        }
+        if (!read_row(statement, draws->values[draws->count])) {
+            return error_set(why, store->path, 0, "run %s is damaged: its replications", run);
+        }
+        draws->count++;
+    }
+    return false;
+}
+
+bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
+                     struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    draws->values = NULL;
+    draws->count = 0;
+    bool ok = database_prepare(store, select_rows, &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
+        ok = read_rows(store, statement, run, draws, why);
+    }
+    sqlite3_finalize(statement);
+    if (!ok) {
+        free(draws->values);
+        draws->values = NULL;
+        draws->count = 0;
+    }
+    return ok;
+}
+
+static bool join_ranges(struct store *into, struct store *from, const char *run, const char *ranges,
+                        struct error *why)
+{
+    struct result_draws theirs = {.count = 0}, ours = {.count = 0};
+    snprintf(theirs.ranges, sizeof theirs.ranges, "%s", ranges);
+    snprintf(ours.ranges, sizeof ours.ranges, "%s", ranges);
+    bool ok = store_get_draws(from, run, &theirs, why) && store_get_draws(into, run, &ours, why);
+    uint32_t both = theirs.count < ours.count ? theirs.count : ours.count;
+    if (ok && both > 0 && memcmp(theirs.values, ours.values, both * sizeof *ours.values) != 0) {
+        ok = error_set(why, from->path, 0, "replications of run %s differ from those merged before",
+                       run);
+        error_expect(why, "files of one version of spillway, as they were written");
+    }
+    ok = ok && store_insert_draws(into, run, &theirs, why);
+    free(theirs.values);
+    free(ours.values);
+    return ok;
+}
+
+bool store_join_draws(struct store *into, struct store *from, const char *run, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = true;
+    bool ok = database_prepare(from, "SELECT DISTINCT ranges FROM replications WHERE run = ?",
+                               &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+    }
+    while (ok && (ok = database_step(from, statement, &row, why)) && row) {
+        const char *ranges = (const char *)sqlite3_column_text(statement, 0);
+        ok = ranges == NULL || join_ranges(into, from, run, ranges, why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
