@@ -1,25 +1,23 @@
--- What pictures of runs begin with: those that have a time, or served requests, and what tells them
--- apart.
+-- What pictures and tables of runs go on with: what tells candidates, which another file says, apart.
 --
 -- A key of the scenario is told when runs differ in it; a mechanism, when runs of one system do.
 -- Each KIND.sql goes on with more tables and a SELECT, whose rows are what KIND.gp reads:
 --   kind   what the row is
 --   y, a, b, c   numbers
 --   text, name   texts
-, timed AS (SELECT rowid AS id, * FROM runs WHERE status = 'ok' AND (step_us > 0 OR requests > 0)),
 -- Keys as --only names them: those of the scenario, a profile or policy by its own.
-keyed(id, key, value) AS (
-  SELECT timed.id,
+, keyed(id, key, value) AS (
+  SELECT candidate.id,
          replace(substr(CASE WHEN tree.key IN ('extends', 'name') THEN tree.path ELSE tree.fullkey END, 3), '"', ''),
          CAST(tree.atom AS TEXT)
-  FROM timed, json_tree(CASE WHEN json_valid(timed.scenario) THEN timed.scenario ELSE '{}' END) AS tree
+  FROM candidate, json_tree(CASE WHEN json_valid(candidate.scenario) THEN candidate.scenario ELSE '{}' END) AS tree
   WHERE tree.atom IS NOT NULL
 ),
 kept(id) AS (
   SELECT id FROM keyed JOIN only USING (key, value)
   GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
-ok AS (SELECT * FROM timed WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept),
+ok AS (SELECT * FROM candidate WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept),
 leaf(id, system, path, key, value) AS (
   SELECT ok.id, ok.system, tree.fullkey, tree.key, tree.atom
   FROM ok, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree

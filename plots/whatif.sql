@@ -25,6 +25,7 @@ point AS (
   SELECT ok.id, value.x, value.text AS value, decode_tokens_per_s AS rate, 100 * hit_ratio AS hit,
          system || COALESCE(', ' || variant.text, '') AS series
   FROM ok JOIN value USING (id) LEFT JOIN variant USING (id)
+  WHERE decode_tokens_per_s IS NOT NULL
 ),
 line(series, place, low, high) AS (
   SELECT series, row_number() OVER (ORDER BY MIN(id)), MIN(x), MAX(x) FROM point GROUP BY series

@@ -56,7 +56,7 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     fputs(")\n", out);
 }
 
-/* With `end`, a statement, in place of the kind's file where it is not NULL. */
+/* With `end`, a statement, in place of the last file where it is not NULL. */
 static char *make_text(const struct plot_statement *statement, const char *end, struct error *why)
 {
     char *text = NULL;
@@ -67,8 +67,11 @@ static char *make_text(const struct plot_statement *statement, const char *end, 
         return NULL;
     }
     append_only(statement, out);
-    bool ok = append_file(statement->begin, out, why) &&
-              (end != NULL ? fputs(end, out) >= 0 : append_file(statement->kind, out, why));
+    bool ok = true;
+    for (const char *const *file = statement->begin; ok && *file != NULL; file++) {
+        ok = append_file(*file, out, why);
+    }
+    ok = ok && (end != NULL ? fputs(end, out) >= 0 : append_file(statement->end, out, why));
     if (fclose(out) != 0 && ok) {
         ok = error_set(why, NULL, 0, "out of memory: no room for a statement");
     }

@@ -1,5 +1,5 @@
-/* The SQL of a picture: what the option --only keeps, a beginning that several kinds share, and the
- * kind's own end.
+/* The SQL of a picture, or of a table of a report: what the option --only keeps, beginnings that
+ * several share, and an end of its own.
  *
  * The tables `only` (key, value) and `keyed` (id, key, value) meet in the beginning: `only` is made
  * here from "KEY=VALUE" texts; `keyed` there, of all that can be drawn. What is drawn has, of every
@@ -11,7 +11,8 @@
 #include "store/store.h"
 
 struct plot_statement {
-    const char *begin, *kind; /* files of the folder plots, without their .sql */
+    const char *const *begin; /* files of the folder plots, without their .sql; ends with NULL */
+    const char *end;          /* one more */
     const char *const *only;  /* [only_count] */
     uint32_t only_count;
 };
