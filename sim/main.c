@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
     &command_curve,
     &command_merge,
     &command_plot,
+    &command_report,
     &command_trace_info,
     &command_trace_stats,
     &command_trace_verify,

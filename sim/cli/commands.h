@@ -19,6 +19,7 @@ extern const struct command command_trace_generate;
 extern const struct command command_curve;
 extern const struct command command_merge;
 extern const struct command command_plot;
+extern const struct command command_report;
 extern const struct command command_calibrate;
 extern const struct command command_list;
 

@@ -1,0 +1,27 @@
+-- What tables of a report go on with: what each run chose, where, and how well it did.
+--
+-- A choice is a system, a mechanism or a batch; a setting is all else that runs differ in. Choices
+-- compare within a setting, and among runs of one kind: of steps, of a server under its clock, or of
+-- what a server finds without one. A higher score is better: tokens a second; requests that meet
+-- the objectives or, without any, the median time to the last token;
+-- share of the prompts found.
+, picked(id, text) AS (
+  SELECT id, group_concat(text, ', ')
+  FROM (SELECT * FROM word WHERE path LIKE '$.mechanisms.%' OR path = '$.batch' ORDER BY id, path) GROUP BY id
+),
+placed(id, text) AS (
+  SELECT id, group_concat(text, ', ')
+  FROM (SELECT * FROM word WHERE path NOT LIKE '$.mechanisms.%' AND path <> '$.batch' ORDER BY id, path) GROUP BY id
+),
+named AS (
+  SELECT ok.*, system || COALESCE(', ' || picked.text, '') AS choice, COALESCE(placed.text, '') AS setting,
+         CASE WHEN status <> 'ok' THEN '' WHEN step_us > 0 THEN 'decode'
+              WHEN decode_tokens_per_s IS NOT NULL THEN 'served' WHEN requests > 0 THEN 'found' ELSE '' END AS kind
+  FROM ok LEFT JOIN picked USING (id) LEFT JOIN placed USING (id)
+),
+scored AS MATERIALIZED (
+  SELECT *, CASE kind WHEN 'decode' THEN decode_tokens_per_s
+                      WHEN 'served' THEN COALESCE(goodput, -e2e_p50_ms)
+                      ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END AS score
+  FROM named WHERE kind <> ''
+)

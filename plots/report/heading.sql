@@ -1,0 +1,19 @@
+-- What runs are about: where, what was asked, and how many have no answer.
+, key(place, name) AS (
+  SELECT row_number() OVER (ORDER BY path), replace(replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''), '_', ' ')
+  FROM told
+),
+asked(text) AS (
+  SELECT group_concat(name, ', ') FILTER (WHERE place <= 4) || CASE WHEN COUNT(*) > 4 THEN ' and ' || (COUNT(*) - 4) || ' more' ELSE '' END FROM key
+),
+counts AS (
+  SELECT COUNT(DISTINCT system) AS systems, MIN(system) AS system, COUNT(*) AS runs,
+         SUM(kind = '') AS missing, SUM(kind IN ('served', 'found')) AS served FROM named
+)
+SELECT COALESCE(NULLIF((SELECT text FROM title), ''), runs || ' runs') AS title,
+       CASE WHEN systems > 1 THEN 'Which of ' || systems || ' systems ' || CASE WHEN served > 0 THEN 'serves best' ELSE 'decodes fastest' END
+            WHEN served > 0 THEN 'How well does ' || system || ' serve'
+            ELSE 'How fast does ' || system || ' decode' END
+         || COALESCE(', and how does that change with ' || (SELECT text FROM asked), '') || '?' AS question,
+       CASE WHEN missing > 0 THEN missing || ' of ' || runs || ' runs have no result; the table of runs says why.' END AS missing
+FROM counts;

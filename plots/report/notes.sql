@@ -1,0 +1,10 @@
+-- What runs have to say of themselves, and what their hit ratios rest on.
+, note(id, system, text) AS (
+  SELECT ok.id, system, each.value
+  FROM ok, json_each('[' || replace(json_quote(message), '; ', '","') || ']') AS each
+  WHERE status = 'ok' AND message <> ''
+  UNION ALL
+  SELECT id, system, 'hit ratio: ' || trace_source FROM ok WHERE trace_source IS NOT NULL
+)
+SELECT text AS "note", COUNT(DISTINCT id) AS "runs", group_concat(DISTINCT system) AS "of"
+FROM note GROUP BY text ORDER BY MIN(id), text;

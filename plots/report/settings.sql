@@ -1,0 +1,18 @@
+-- The best choice of each setting.
+, behind AS (
+  SELECT *, row_number() OVER setting AS place, COUNT(*) OVER whole AS choices,
+         lead(choice) OVER setting AS next_choice, lead(score) OVER setting AS next_score
+  FROM scored
+  WINDOW setting AS (PARTITION BY kind, setting ORDER BY score DESC, id), whole AS (PARTITION BY kind, setting)
+)
+SELECT CASE setting WHEN '' THEN 'the same for all' ELSE setting END AS "setting", choices AS "runs", choice AS "best",
+       CASE kind WHEN 'decode' THEN decode_tokens_per_s END AS "tokens/s",
+       step_us / 1000 AS "step (ms)",
+       goodput AS "good requests/s", ttft_p50_ms AS "TTFT p50 (ms)", e2e_p50_ms AS "e2e p50 (ms)",
+       CASE kind WHEN 'found' THEN round(score, 1) END AS "prompt found (%)",
+       next_choice AS "next",
+       CASE kind WHEN 'decode' THEN round(100 * (next_score / score - 1), 1) END AS "next against best (%)",
+       CASE WHEN error_band IS NOT NULL
+            THEN printf('%+.0f … %+.0f', 100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]'))
+            WHEN kind = 'decode' THEN 'not known' END AS "error band (%)"
+FROM behind WHERE place = 1 ORDER BY id;

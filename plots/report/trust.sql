@@ -1,0 +1,29 @@
+-- What the figures of each system rest on: shares of its steps' time, least and most over its runs.
+, level(basis, rank) AS (VALUES ('assumed', 1), ('datasheet', 2), ('published', 3), ('measured', 4)),
+worst(system, basis, rank) AS (
+  SELECT system, level.basis, MIN(level.rank) FROM named JOIN level USING (basis) WHERE status = 'ok' GROUP BY system
+),
+worst_hits(system, basis, rank) AS (
+  SELECT system, level.basis, MIN(level.rank) FROM named JOIN level ON level.basis = trace_basis WHERE status = 'ok' GROUP BY system
+),
+share(id, name, percent) AS (
+  SELECT named.id, each.key, 100 * each.value FROM named, json_each(COALESCE(basis_share, '{}')) AS each
+),
+range(system, name, text) AS (
+  SELECT system, name, CASE WHEN MAX(percent) < .5 THEN NULL
+                            WHEN round(MIN(percent)) = round(MAX(percent)) THEN printf('%.0f', MAX(percent))
+                            ELSE printf('%.0f–%.0f', MIN(percent), MAX(percent)) END
+  FROM share JOIN named USING (id) GROUP BY system, name
+)
+SELECT named.system AS "system", COUNT(*) AS "runs", worst.basis AS "worst basis",
+       (SELECT text FROM range WHERE range.system = named.system AND name = 'measured') AS "measured (% of time)",
+       (SELECT text FROM range WHERE range.system = named.system AND name = 'published') AS "published (% of time)",
+       (SELECT text FROM range WHERE range.system = named.system AND name = 'datasheet') AS "datasheet (% of time)",
+       (SELECT text FROM range WHERE range.system = named.system AND name = 'assumed') AS "assumed (% of time)",
+       SUM(extrapolated) AS "extrapolated runs",
+       COALESCE(MIN(CASE WHEN error_band IS NOT NULL THEN
+                    printf('%+.0f … %+.0f', 100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]')) END),
+                'not known') AS "error band (%)",
+       worst_hits.basis AS "basis of hits", MIN(available) AS "available in", MIN(lossless) AS "output"
+FROM named LEFT JOIN worst USING (system) LEFT JOIN worst_hits USING (system)
+WHERE status = 'ok' GROUP BY named.system ORDER BY MIN(named.id);

@@ -1,0 +1,14 @@
+/* The answer of a report, in sentences a person would write: the best run, how far ahead it is and
+ * of what, what limits it, and how far predictions of its kind have been off. Where runs differ in
+ * more than what can be chosen, each setting has a best run, and the answer is how often who wins.
+ */
+#ifndef CLI_REPORT_ANSWER_H
+#define CLI_REPORT_ANSWER_H
+
+#include "cli/report_table.h"
+
+/* `best` is what plots/report/best.sql answered. */
+bool report_answer_write(struct store *store, const struct report_table *best, FILE *out,
+                         struct error *why);
+
+#endif

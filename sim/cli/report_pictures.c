@@ -1,0 +1,63 @@
+/* gnuplot's pictures, each within the page. */
+#include "cli/html.h"
+#include "cli/picture.h"
+#include "cli/report.h"
+
+#include <stdlib.h>
+
+static bool write_picture(const struct report *report, const struct picture *picture,
+                          struct error *why)
+{
+    const struct picture_kind *kind = picture->kind;
+    char *text = NULL, prefix[32];
+    size_t size = 0;
+    FILE *drawn = open_memstream(&text, &size);
+    if (drawn == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a picture");
+    }
+    bool ok = picture_draw(picture, "svg", report->path, drawn, why);
+    ok = (fclose(drawn) == 0 || error_set(why, NULL, 0, "out of memory: no room for a picture")) &&
+         ok;
+    if (ok) {
+        snprintf(prefix, sizeof prefix, "%s-", kind->name);
+        html_print(report->out,
+                   "<figure>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                   "aria-label=\"picture: %s\">\n",
+                   kind->summary);
+        html_picture(text, prefix, kind->summary, report->out);
+        html_print(report->out, "</div>\n<figcaption>%s</figcaption>\n</figure>\n", kind->summary);
+    }
+    free(text);
+    return ok;
+}
+
+static void write_too_many(const struct report *report, const struct picture *picture)
+{
+    fprintf(report->out,
+            "<p class=\"shortened\">Not drawn, for %u %ss are too many for one picture",
+            picture->count, picture->kind->row);
+    html_print(report->out, ": %s. Some of them are drawn by <code>spillway plot %s ",
+               picture->kind->summary, picture->kind->name);
+    html_word(report->database, report->out);
+    html_print(report->out, " -o %s.svg --only KEY=VALUE</code>.</p>\n", picture->kind->name);
+}
+
+bool report_write_pictures(const struct report *report, struct error *why)
+{
+    bool ok = true;
+    fputs("<section>\n<h2>Pictures</h2>\n", report->out);
+    for (const struct picture_kind *kind = picture_kinds; ok && kind->name != NULL; kind++) {
+        struct picture picture;
+        if (!picture_read(report->store, kind, NULL, 0, &picture, why)) {
+            return false;
+        }
+        if (picture.count > kind->most) {
+            write_too_many(report, &picture);
+        } else if (picture.count > 0 && (!kind->walks || picture.points > picture.count)) {
+            ok = write_picture(report, &picture, why);
+        }
+        picture_release(&picture);
+    }
+    fputs("</section>\n", report->out);
+    return ok;
+}
