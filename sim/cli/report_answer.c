@@ -41,9 +41,14 @@ static void say_server(const struct report_setting *setting, bool timed, FILE *o
             "memory.</p>\n",
             timed ? "It finds" : "finds", share_found(&cells[COLUMN_HIT_TOKENS_GPU], prompt),
             share_found(&cells[COLUMN_HIT_TOKENS_HOST], prompt));
+    fputs("<ul>\n", out);
     if (setting->differs[NEXT]) {
-        html_print(out, "<p>Next is %s.</p>\n", setting->names[NEXT]);
+        html_print(out, "<li>Next is %s.</li>\n", setting->names[NEXT]);
     }
+    if (timed) {
+        report_say_trust(setting, out);
+    }
+    fputs("</ul>\n", out);
 }
 
 /* ---- several settings -------------------------------------------------------------------- */

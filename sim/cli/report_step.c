@@ -180,7 +180,7 @@ static void say_others(const struct report_setting *setting, FILE *out)
     }
 }
 
-static void say_trust(const struct report_setting *setting, FILE *out)
+void report_say_trust(const struct report_setting *setting, FILE *out)
 {
     const struct result *run = &setting->runs[BEST];
     const char *between = " ";
@@ -194,7 +194,7 @@ static void say_trust(const struct report_setting *setting, FILE *out)
               "this may be is not known.",
               out);
     }
-    fputs(" Its step time rests on", out);
+    fputs(run->basis_count > 0 ? " Its time rests on" : "", out);
     for (uint32_t i = 0; i < run->basis_count; i++) {
         if (run->basis[i].share >= 0.005) {
             html_print(out, "%s%s ", between, run->basis[i].name);
@@ -203,8 +203,9 @@ static void say_trust(const struct report_setting *setting, FILE *out)
         }
     }
     bool carried = run->cells[COLUMN_EXTRAPOLATED].set && run->cells[COLUMN_EXTRAPOLATED].integer;
-    fputs(carried ? "; a curve or the recording was carried past where it was taken.</li>\n"
-                  : ".</li>\n",
+    fputs(run->basis_count > 0 ? "." : "", out);
+    fputs(carried ? " A curve or the recording was carried past where it was taken.</li>\n"
+                  : "</li>\n",
           out);
 }
 
@@ -216,6 +217,6 @@ void report_say_step(const struct report_setting *setting, bool chosen, FILE *ou
     say_next(setting, out);
     say_output(setting, out);
     say_others(setting, out);
-    say_trust(setting, out);
+    report_say_trust(setting, out);
     fputs("</ul>\n", out);
 }

@@ -22,4 +22,7 @@ void report_setting_release(struct report_setting *setting);
  * been. */
 void report_say_step(const struct report_setting *setting, bool chosen, FILE *out);
 
+/* An item of a list: how far such predictions were off, and what the best's time rests on. */
+void report_say_trust(const struct report_setting *setting, FILE *out);
+
 #endif
