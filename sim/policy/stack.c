@@ -146,10 +146,8 @@ static void access_batch(struct stack *stack, const struct demand *demand, bool 
     if (stack->length - stack->end < demand->wanted) {
         stack_clean(stack);
     }
-    uint32_t ahead = stack->length - stack->end;
     for (uint32_t i = demand->wanted; counts && i-- > 0;) {
-        uint32_t place = stack->place[demand->units[i]];
-        stack->deep[place == 0 ? 0 : marks_from(stack, place, 0) - ahead]++;
+        stack->deep[stack_depth(stack, demand->units[i])]++;
     }
     for (uint32_t i = demand->wanted; i-- > 0;) {
         uint32_t place = stack->place[demand->units[i]];
@@ -168,6 +166,12 @@ void stack_access(struct stack *stack, const struct demand *demand, bool counts)
     } else {
         access_sequential(stack, demand, counts);
     }
+}
+
+uint32_t stack_depth(struct stack *stack, uint32_t block)
+{
+    uint32_t place = stack->place[block];
+    return place == 0 ? 0 : marks_from(stack, place, 0) - (stack->length - stack->end);
 }
 
 void stack_misses(const struct stack *stack, uint64_t *misses)

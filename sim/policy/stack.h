@@ -21,6 +21,9 @@ void stack_destroy(struct stack *stack); /* NULL is fine */
  * only moves the blocks. */
 void stack_access(struct stack *stack, const struct demand *demand, bool counts);
 
+/* The depth of a block now; 0: never touched. */
+uint32_t stack_depth(struct stack *stack, uint32_t block);
+
 /* The misses of a cache of each size from 0 to `blocks` into misses[0 ... blocks]. */
 void stack_misses(const struct stack *stack, uint64_t *misses);
 

@@ -21,6 +21,7 @@ struct holding {
 struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
+    uint32_t ids;        /* numbers of blocks */
     uint32_t *first_own; /* by request: the number of its first block that no other can have */
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
@@ -36,8 +37,7 @@ static uint64_t shared_blocks(const struct prefix_cache *cache, const struct req
     return request->chunks > 0 ? request->prompt / cache->options.block_tokens : 0;
 }
 
-/* The number of a request's block. */
-static uint32_t block_id(const struct prefix_cache *cache, size_t index, uint64_t block)
+uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block)
 {
     const struct request *request = &cache->requests->all[index];
     uint64_t shared = shared_blocks(cache, request);
@@ -49,8 +49,8 @@ static uint32_t block_id(const struct prefix_cache *cache, size_t index, uint64_
     return chunk * per_chunk + (uint32_t)(block % per_chunk);
 }
 
-/* Number what belongs to one request alone; `*ids` numbers in all. */
-static bool number_blocks(struct prefix_cache *cache, uint32_t *ids, struct error *why)
+/* Number what belongs to one request alone. */
+static bool number_blocks(struct prefix_cache *cache, struct error *why)
 {
     const struct requests *requests = cache->requests;
     uint32_t tokens = cache->options.block_tokens;
@@ -70,7 +70,7 @@ static bool number_blocks(struct prefix_cache *cache, uint32_t *ids, struct erro
         next += ((uint64_t)request->prompt + request->output) / tokens -
                 shared_blocks(cache, request);
     }
-    *ids = next > 0 ? (uint32_t)next : 1;
+    cache->ids = next > 0 ? (uint32_t)next : 1;
     return next < UINT32_MAX || error_set(why, NULL, 0, "more than %u blocks of %u tokens",
                                           UINT32_MAX - 1, tokens);
 }
@@ -90,14 +90,14 @@ static void on_evict(uint32_t id, void *context)
     }
 }
 
-static bool create_tiers(struct prefix_cache *cache, uint32_t ids, struct error *why)
+static bool create_tiers(struct prefix_cache *cache, struct error *why)
 {
     const struct prefix_options *options = &cache->options;
-    cache->gpu = block_pool_create(ids, options->gpu_blocks, on_evict, cache, why);
+    cache->gpu = block_pool_create(cache->ids, options->gpu_blocks, on_evict, cache, why);
     if (cache->gpu == NULL || !options->has_host) {
         return cache->gpu != NULL;
     }
-    cache->host = host_tier_create(ids, options->host_blocks, options->host_policy,
+    cache->host = host_tier_create(cache->ids, options->host_blocks, options->host_policy,
                                    options->host_values, options->seed, why);
     return cache->host != NULL;
 }
@@ -106,15 +106,13 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
                                          const struct requests *requests, struct error *why)
 {
     struct prefix_cache *cache = array_zeroed(1, sizeof *cache, why);
-    uint32_t ids = 0;
     if (cache == NULL) {
         return NULL;
     }
     cache->options = *options;
     cache->requests = requests;
     cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
-    if (cache->holdings == NULL || !number_blocks(cache, &ids, why) ||
-        !create_tiers(cache, ids, why)) {
+    if (cache->holdings == NULL || !number_blocks(cache, why) || !create_tiers(cache, why)) {
         prefix_cache_destroy(cache);
         return NULL;
     }
@@ -136,6 +134,11 @@ void prefix_cache_destroy(struct prefix_cache *cache)
 struct prefix_counts prefix_counts(const struct prefix_cache *cache)
 {
     return cache->counts;
+}
+
+uint32_t prefix_ids(const struct prefix_cache *cache)
+{
+    return cache->ids;
 }
 
 uint64_t prefix_room(const struct prefix_cache *cache)
@@ -171,7 +174,7 @@ static struct found find_prefix(const struct prefix_cache *cache, size_t index, 
     uint64_t most = (tokens - 1) / cache->options.block_tokens;
     struct found found = {.blocks = 0};
     for (; found.blocks < most; found.blocks++) {
-        uint32_t id = block_id(cache, index, found.blocks);
+        uint32_t id = prefix_id(cache, index, found.blocks);
         bool on_gpu = block_pool_knows(cache->gpu, id);
         if (!on_gpu && (cache->host == NULL || !host_tier_knows(cache->host, id))) {
             break;
@@ -187,7 +190,7 @@ static struct found find_prefix(const struct prefix_cache *cache, size_t index, 
 static void refer_to(struct prefix_cache *cache, size_t index, struct found found)
 {
     for (uint64_t block = found.blocks; block-- > 0;) {
-        uint32_t id = block_id(cache, index, block);
+        uint32_t id = prefix_id(cache, index, block);
         if (block_pool_knows(cache->gpu, id)) {
             block_pool_refer(cache->gpu, id);
         }
@@ -217,7 +220,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     refer_to(cache, index, found);
     block_pool_take(cache->gpu, blocks - found.on_gpu);
     for (uint64_t block = 0; block < found.blocks; block++) {
-        uint32_t id = block_id(cache, index, block);
+        uint32_t id = prefix_id(cache, index, block);
         if (!block_pool_knows(cache->gpu, id)) {
             name_block(cache, id);
         }
@@ -238,7 +241,7 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
     uint64_t full = tokens / cache->options.block_tokens;
     assert(full <= holding->blocks);
     for (; holding->full < full; holding->full++) {
-        uint32_t id = block_id(cache, index, holding->full);
+        uint32_t id = prefix_id(cache, index, holding->full);
         name_block(cache, id);
         if (cache->host != NULL && cache->options.write == PREFIX_WRITE_FILL) {
             offer(cache, id);
@@ -264,7 +267,7 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     struct holding *holding = &cache->holdings[index];
     bool keeps = cache->options.gpu_keeps;
     for (uint64_t block = holding->full; block-- > 0;) {
-        uint32_t id = block_id(cache, index, block);
+        uint32_t id = prefix_id(cache, index, block);
         if (done && cache->host != NULL && cache->options.write == PREFIX_WRITE_FINISH) {
             offer(cache, id);
         }

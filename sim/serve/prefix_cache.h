@@ -67,6 +67,10 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache);
 uint64_t prefix_room(const struct prefix_cache *cache);
 uint32_t prefix_block_tokens(const struct prefix_cache *cache);
 
+/* Blocks have numbers below prefix_ids(), by what they hold: the number of a request's block. */
+uint32_t prefix_ids(const struct prefix_cache *cache);
+uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block);
+
 /* False where a plug-in run as the host's policy answered what cannot be. */
 bool prefix_check(const struct prefix_cache *cache, struct error *why);
 

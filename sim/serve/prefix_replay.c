@@ -3,35 +3,39 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* Its last token is handed out and never becomes KV. */
-static uint64_t kept_tokens(const struct request *request)
+uint64_t prefix_kept_tokens(const struct request *request)
 {
     return (uint64_t)request->prompt + request->output - 1;
 }
 
-/* False where the GPU cannot hold it even alone. */
-static bool replay_one(struct prefix_cache *cache, size_t index, const struct request *request,
-                       struct prefix_match *match)
+bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,
+                       size_t index, const struct request *request, struct prefix_match *match)
 {
-    if (!prefix_begin(cache, index, request->prompt, request->prompt, match)) {
+    uint64_t kept = prefix_kept_tokens(request);
+    if (kept > options->gpu_blocks * options->block_tokens) {
         return false;
     }
-    prefix_fill(cache, index, request->prompt);
-    bool fits = prefix_grow(cache, index, kept_tokens(request));
+    bool fits = prefix_begin(cache, index, request->prompt, request->prompt, match);
     if (fits) {
-        prefix_fill(cache, index, kept_tokens(request));
+        prefix_fill(cache, index, request->prompt);
+        fits = prefix_grow(cache, index, kept);
+        prefix_fill(cache, index, kept);
+        prefix_end(cache, index, true);
     }
-    prefix_end(cache, index, fits);
+    assert(fits); /* it is alone */
     return fits;
 }
 
-static void add_match(struct prefix_totals *totals, const struct prefix_match *match)
+void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
+                       const struct prefix_match *match)
 {
     totals->gpu_tokens += match->gpu_tokens;
     totals->host_tokens += match->host_tokens;
     totals->compute_tokens += match->compute_tokens;
+    totals->prompt_tokens += request->prompt;
     totals->requests++;
 }
 
@@ -46,9 +50,8 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
     for (uint32_t i = 0; i < count; i++) {
         const struct request *request = &requests->all[indices[i]];
         struct prefix_match match;
-        if (replay_one(cache, indices[i], request, &match)) {
-            add_match(totals, &match);
-            totals->prompt_tokens += request->prompt;
+        if (prefix_replay_one(cache, options, indices[i], request, &match)) {
+            prefix_totals_add(totals, request, &match);
         } else {
             totals->too_long++;
         }

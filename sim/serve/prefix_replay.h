@@ -19,6 +19,18 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
                    const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
                    struct error *why);
 
+/* Its tokens that become KV: the last one is handed out and never does. */
+uint64_t prefix_kept_tokens(const struct request *request);
+
+/* Replay request `index` on a cache that nobody else uses; false, and nothing changed, where its
+ * tokens are more than the GPU has room for. */
+bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,
+                       size_t index, const struct request *request, struct prefix_match *match);
+
+/* Add what a request found. */
+void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
+                       const struct prefix_match *match);
+
 /* What is there to find, with room for everything: chunks of prompts as the file hashes them, and
  * those that stand in a row from a prompt's beginning and came before. */
 struct prefix_bound {

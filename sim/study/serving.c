@@ -1,11 +1,11 @@
-/* Requests are routed first, then each server runs alone: a router that looks at beginnings knows
- * what it has sent where, not what a server still holds. */
+/* Requests are routed first, then each server runs alone. */
 #include "study/serving.h"
 
 #include "base/array.h"
 #include "serve/arrivals.h"
-#include "serve/prefix_replay.h"
+#include "serve/router.h"
 #include "study/serving_outcome.h"
+#include "study/serving_replay.h"
 #include "study/step_cost.h"
 
 #include <stdio.h>
@@ -18,8 +18,7 @@ struct serving {
     struct prefix_options prefix;
     uint64_t pool_tokens;
     uint32_t sequences; /* of a step at most */
-    uint32_t *server_of; /* by request */
-    uint32_t *indices;   /* of one server's requests */
+    struct router router;
     struct served *served;
 };
 
@@ -110,81 +109,17 @@ static bool read_requests(struct serving *serving, struct error *why)
     return requests_stretch(&serving->requests, workload->time_scale, why);
 }
 
-/* To the server that was sent the longest beginning of the prompt; of several, and where nobody
- * was, to the one with fewest requests. */
-static bool route_by_prefix(struct serving *serving, struct error *why)
-{
-    const struct requests *requests = &serving->requests;
-    uint32_t servers = (uint32_t)serving->setup->workload.replicas;
-    uint32_t *last = array_zeroed(requests->ids.count, sizeof *last, why); /* server + 1 */
-    uint32_t *sent = array_zeroed(servers, sizeof *sent, why);
-    for (size_t i = 0; last != NULL && sent != NULL && i < requests->count; i++) {
-        const struct request *request = &requests->all[i];
-        const uint32_t *chunks = &requests->chunks[request->first_chunk];
-        uint32_t server = 0;
-        for (uint32_t s = 1; s < servers; s++) {
-            server = sent[s] < sent[server] ? s : server;
-        }
-        for (uint32_t c = 0; c < request->chunks && last[chunks[c]] > 0; c++) {
-            server = last[chunks[c]] - 1;
-        }
-        for (uint32_t c = 0; c < request->chunks; c++) {
-            last[chunks[c]] = server + 1;
-        }
-        sent[server]++;
-        serving->server_of[i] = server;
-    }
-    bool ok = last != NULL && sent != NULL;
-    free(last);
-    free(sent);
-    return ok;
-}
-
 static bool route(struct serving *serving, struct error *why)
 {
     const struct workload *workload = &serving->setup->workload;
     size_t count = serving->requests.count;
-    serving->server_of = array_zeroed(count, sizeof *serving->server_of, why);
-    serving->indices = array_zeroed(count, sizeof *serving->indices, why);
     serving->served = array_zeroed(count, sizeof *serving->served, why);
-    if (serving->server_of == NULL || serving->indices == NULL || serving->served == NULL) {
-        return false;
-    }
-    if (workload->routing == ROUTE_PREFIX) {
-        return route_by_prefix(serving, why);
-    }
-    for (size_t i = 0; i < count; i++) {
-        serving->server_of[i] = (uint32_t)(i % workload->replicas);
-    }
-    return true;
-}
-
-/* The requests of a server, in order of arrival. */
-static uint32_t select_requests(struct serving *serving, uint32_t server)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < serving->requests.count; i++) {
-        if (serving->server_of[i] == server) {
-            serving->indices[count++] = i;
-        }
-    }
-    return count;
+    return serving->served != NULL &&
+           router_init(&serving->router, &serving->requests, (uint32_t)workload->replicas,
+                       workload->routing == ROUTE_PREFIX, why);
 }
 
 /* ---- runs ------------------------------------------------------------------------------ */
-
-static bool replay_all(struct serving *serving, struct prefix_totals *totals, struct error *why)
-{
-    *totals = (struct prefix_totals){.requests = 0};
-    for (uint32_t server = 0; server < serving->setup->workload.replicas; server++) {
-        uint32_t count = select_requests(serving, server);
-        if (!prefix_replay(&serving->prefix, &serving->requests, serving->indices, count, totals,
-                           why)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool serve_one(struct serving *serving, uint32_t server, const struct step_clock *clock,
                       struct serving_totals *all, struct error *why)
@@ -199,12 +134,12 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
         .series = &all->series,
     };
     struct server_totals totals;
-    uint32_t count = select_requests(serving, server);
+    uint32_t count = router_select(&serving->router, server);
     struct prefix_cache *cache = prefix_cache_create(&serving->prefix, &serving->requests, why);
     if (cache == NULL) {
         return false;
     }
-    bool ok = server_run(&options, clock, &serving->requests, serving->indices, count, cache,
+    bool ok = server_run(&options, clock, &serving->requests, serving->router.indices, count, cache,
                          serving->served, &totals, why);
     all->blocks += serving->prefix.gpu_blocks;
     all->loaded_blocks += prefix_counts(cache).loaded;
@@ -248,7 +183,8 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
     }
     serving_write_requests(serving->setup, &serving->requests, &bound, result);
     if (!serving->setup->workload.timed) {
-        if (!replay_all(serving, &found, why)) {
+        if (!serving_replay(serving->setup, &serving->prefix, &serving->requests, &serving->router,
+                            shared, &found, why)) {
             return false;
         }
         serving_write_found(&found, result);
@@ -269,8 +205,7 @@ bool serving_run(const struct setup *setup, uint32_t threads, struct shared *sha
     struct serving serving = {.setup = setup};
     bool ok = run(&serving, threads, shared, result, why);
     requests_release(&serving.requests);
-    free(serving.server_of);
-    free(serving.indices);
+    router_release(&serving.router);
     free(serving.served);
     return ok;
 }

@@ -1,0 +1,145 @@
+/* A cache of the GPU alone says what is found there; the stack beside it, how deep the rest lies.
+ */
+#include "serve/prefix_curve.h"
+
+#include "base/array.h"
+#include "policy/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct prefix_curve {
+    struct prefix_options options; /* without a host */
+    const struct requests *requests;
+    uint32_t ids;                /* numbers of blocks */
+    uint64_t *found;             /* [ids + 1] blocks of each depth, in hosts that are as deep */
+    struct prefix_totals totals; /* with no host */
+};
+
+/* One pass over requests. */
+struct pass {
+    struct prefix_curve *curve;
+    struct prefix_cache *gpu;
+    struct stack *stack;
+    uint32_t *units; /* of a request, with room for the longest one's */
+};
+
+bool prefix_curve_applies(const struct prefix_options *options)
+{
+    return options->has_host && options->write == PREFIX_WRITE_FINISH &&
+           options->host_policy != NULL && strcmp(options->host_policy->name, "lru") == 0;
+}
+
+struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
+                                         const struct requests *requests, struct error *why)
+{
+    struct prefix_curve *curve = array_zeroed(1, sizeof *curve, why);
+    if (curve == NULL) {
+        return NULL;
+    }
+    curve->options = *options;
+    curve->options.has_host = false;
+    curve->requests = requests;
+    struct prefix_cache *cache = prefix_cache_create(&curve->options, requests, why);
+    bool ok = cache != NULL;
+    if (ok) {
+        curve->ids = prefix_ids(cache);
+        curve->found = array_zeroed((size_t)curve->ids + 1, sizeof *curve->found, why);
+    }
+    prefix_cache_destroy(cache);
+    if (!ok || curve->found == NULL) {
+        prefix_curve_destroy(curve);
+        return NULL;
+    }
+    return curve;
+}
+
+void prefix_curve_destroy(struct prefix_curve *curve)
+{
+    if (curve != NULL) {
+        free(curve->found);
+        free(curve);
+    }
+}
+
+/* ---- a pass ----------------------------------------------------------------------------- */
+
+/* Count how deep the blocks behind the GPU's lie, of those that a prompt can find. */
+static void count_depths(struct pass *pass, size_t index, uint64_t on_gpu)
+{
+    struct prefix_curve *curve = pass->curve;
+    uint64_t most = (curve->requests->all[index].prompt - 1) / curve->options.block_tokens;
+    for (uint64_t block = on_gpu; block < most; block++) {
+        uint32_t depth = stack_depth(pass->stack, prefix_id(pass->gpu, index, block));
+        if (depth == 0) {
+            return;
+        }
+        curve->found[depth]++;
+    }
+}
+
+/* The request ends: all its full blocks are touched, beginnings last. */
+static void touch(struct pass *pass, size_t index, uint64_t tokens)
+{
+    uint32_t full = (uint32_t)(tokens / pass->curve->options.block_tokens);
+    struct demand demand = {.units = pass->units, .wanted = full, .recorded = full};
+    for (uint32_t block = 0; block < full; block++) {
+        pass->units[block] = prefix_id(pass->gpu, index, block);
+    }
+    stack_access(pass->stack, &demand, false);
+}
+
+static void pass_request(struct pass *pass, size_t index)
+{
+    struct prefix_curve *curve = pass->curve;
+    const struct request *request = &curve->requests->all[index];
+    struct prefix_match match;
+    if (!prefix_replay_one(pass->gpu, &curve->options, index, request, &match)) {
+        curve->totals.too_long++;
+        return;
+    }
+    prefix_totals_add(&curve->totals, request, &match);
+    count_depths(pass, index, match.gpu_tokens / curve->options.block_tokens);
+    touch(pass, index, prefix_kept_tokens(request));
+}
+
+static uint64_t most_tokens(const struct requests *requests)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        uint64_t kept = prefix_kept_tokens(&requests->all[i]);
+        most = kept > most ? kept : most;
+    }
+    return most;
+}
+
+bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
+                      struct error *why)
+{
+    uint64_t most = most_tokens(curve->requests) / curve->options.block_tokens;
+    struct pass pass = {
+        .curve = curve,
+        .gpu = prefix_cache_create(&curve->options, curve->requests, why),
+        .stack = stack_create(curve->ids, POLICY_BATCH, why),
+        .units = array_zeroed(most + 1, sizeof *pass.units, why),
+    };
+    bool ok = pass.gpu != NULL && pass.stack != NULL && pass.units != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        pass_request(&pass, indices[i]);
+    }
+    prefix_cache_destroy(pass.gpu);
+    stack_destroy(pass.stack);
+    free(pass.units);
+    return ok;
+}
+
+struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_t host_blocks)
+{
+    struct prefix_totals totals = curve->totals;
+    for (uint64_t depth = 1; depth <= host_blocks && depth <= curve->ids; depth++) {
+        totals.blocks.loaded += curve->found[depth];
+    }
+    totals.host_tokens = totals.blocks.loaded * curve->options.block_tokens;
+    totals.compute_tokens -= totals.host_tokens;
+    return totals;
+}

@@ -1,0 +1,141 @@
+/* The curve of a host tier against a replay at each size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "serve/prefix_curve.h"
+
+#include <stdlib.h>
+
+enum { CHUNK = 64, BLOCK = 16, MOST = 400, DEEPEST = 6, SIZES = 10 };
+
+static struct error why;
+
+/* Prompts that are paths through a tree with two children a node; some ends are cut short, all
+ * alike, some are longer than the GPU. */
+static struct requests make_requests(gsl_rng *random)
+{
+    uint32_t nodes = 1u << (DEEPEST + 2);
+    struct requests requests = {.all = calloc(MOST, sizeof *requests.all),
+                                .chunks = calloc(MOST * DEEPEST, sizeof *requests.chunks),
+                                .kind = calloc(nodes, sizeof *requests.kind),
+                                .chunk_tokens = CHUNK};
+    assert_true(requests.all != NULL && requests.chunks != NULL && requests.kind != NULL);
+    requests.ids.count = nodes;
+    for (uint32_t i = 0; i < MOST; i++) {
+        uint32_t depth = 1 + (uint32_t)gsl_rng_uniform_int(random, DEEPEST), node = 0;
+        uint32_t tail = depth == DEEPEST ? 40 : CHUNK;
+        requests.all[i] = (struct request){
+            .prompt = (depth - 1) * CHUNK + tail,
+            .output = 1 + (uint32_t)gsl_rng_uniform_int(random, i % 50 == 0 ? 2000 : 100),
+            .first_chunk = requests.chunk_count,
+            .chunks = depth,
+        };
+        for (uint32_t d = 0; d < depth; d++) {
+            requests.kind[node].tokens = d + 1 < depth ? CHUNK : tail;
+            requests.chunks[requests.chunk_count++] = node;
+            node = 2 * node + 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
+        }
+    }
+    requests.count = MOST;
+    return requests;
+}
+
+static struct prefix_options make_options(gsl_rng *random)
+{
+    return (struct prefix_options){
+        .block_tokens = BLOCK,
+        .gpu_keeps = gsl_rng_uniform_int(random, 4) > 0,
+        .has_host = true,
+        .gpu_blocks = 30 + gsl_rng_uniform_int(random, 70),
+        .write = PREFIX_WRITE_FINISH,
+        .host_policy = policy_find("lru", NULL, 0, &why),
+    };
+}
+
+/* Two servers, so that a curve is of several. */
+static void check_sizes(const struct prefix_options *options, const struct requests *requests,
+                        gsl_rng *random)
+{
+    uint32_t indices[MOST], half = MOST / 2;
+    uint64_t before = 0, left_out = 0;
+    for (uint32_t i = 0; i < MOST; i++) {
+        indices[i] = i % 2 == 0 ? i / 2 : half + i / 2;
+    }
+    struct prefix_curve *curve = prefix_curve_create(options, requests, &why);
+    assert_non_null(curve);
+    assert_true(prefix_curve_add(curve, indices, half, &why));
+    assert_true(prefix_curve_add(curve, indices + half, MOST - half, &why));
+    for (int i = 0; i < SIZES; i++) {
+        struct prefix_options at = *options;
+        struct prefix_totals alone = {.requests = 0};
+        at.host_blocks = 1 + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
+        assert_true(prefix_replay(&at, requests, indices, half, &alone, &why) &&
+                    prefix_replay(&at, requests, indices + half, MOST - half, &alone, &why));
+        struct prefix_totals found = prefix_curve_read(curve, at.host_blocks);
+        assert_int_equal(found.host_tokens, alone.host_tokens);
+        assert_int_equal(found.gpu_tokens, alone.gpu_tokens);
+        assert_int_equal(found.compute_tokens, alone.compute_tokens);
+        assert_int_equal(found.blocks.loaded, alone.blocks.loaded);
+        assert_int_equal(found.requests, alone.requests);
+        assert_int_equal(found.too_long, alone.too_long);
+        assert_int_equal(found.prompt_tokens, alone.prompt_tokens);
+        left_out += found.too_long;
+    }
+    for (uint64_t size = 0; size < 600; size++) { /* more never finds less */
+        uint64_t now = prefix_curve_read(curve, size).host_tokens;
+        assert_true(now >= before);
+        before = now;
+    }
+    assert_true(before > 0 && left_out > 0);
+    prefix_curve_destroy(curve);
+}
+
+static void a_pass_is_a_replay_at_every_size(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        gsl_rng *random = random_stream(seed, "test.prefix_curve", 0, &why);
+        assert_non_null(random);
+        print_message("seed %u\n", (unsigned)seed);
+        struct requests requests = make_requests(random);
+        struct prefix_options options = make_options(random);
+        check_sizes(&options, &requests, random);
+        free(requests.all);
+        free(requests.chunks);
+        free(requests.kind);
+        gsl_rng_free(random);
+    }
+}
+
+/* Touches that depend on what was found are no stack. */
+static void others_are_replayed(void **state)
+{
+    (void)state;
+    struct prefix_options options = {.has_host = true,
+                                     .write = PREFIX_WRITE_FINISH,
+                                     .host_policy = policy_find("lru", NULL, 0, &why)};
+    assert_true(prefix_curve_applies(&options));
+    options.write = PREFIX_WRITE_FILL;
+    assert_false(prefix_curve_applies(&options));
+    options.write = PREFIX_WRITE_EVICT;
+    assert_false(prefix_curve_applies(&options));
+    options.write = PREFIX_WRITE_FINISH;
+    options.host_policy = policy_find("fifo", NULL, 0, &why);
+    assert_false(prefix_curve_applies(&options));
+    options.host_policy = NULL;
+    assert_false(prefix_curve_applies(&options));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pass_is_a_replay_at_every_size),
+        cmocka_unit_test(others_are_replayed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
