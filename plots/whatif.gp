@@ -1,13 +1,15 @@
-# Throughput over what the runs sweep, its knee ringed; below it the hit ratio, where there is one.
+# What runs are wanted for over what they sweep, its knee ringed; below it what there is of the hit ratio,
+# or of how long the slowest hundredth waits for its first token.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; longest = 0
-least = 1e300; most = 0
+title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; figure = ""; served = 0; ratio = 0; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; longest = 0
+least = 1e300; most = 0; peak = 0; points = 0; places = ""; marks = ""
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
     (is("axis") ? (axis = strcol(6), unit = strcol(7), numbers = int($3), budget = int($4)) : 0), \
+    (is("figure") ? (figure = strcol(6), served = int($3), ratio = int($4)) : 0), \
     (is("line") ? (lines = $2) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
     (is("tick") ? (ticks = ticks.sprintf("%s\"%s\" %g", ticks eq "" ? "" : ", ", strcol(6), $3), \
@@ -15,7 +17,11 @@ stats rows using ( \
     (is("point") && $5 >= 0 ? (hits = 1) : 0), \
     (is("point") && strcol(7) eq "knee" ? (ringed = 1) : 0), \
     (is("point") && $3 < least ? (least = $3) : 0), \
-    (is("point") && $3 > most ? (most = $3) : 0), 0) nooutput
+    (is("point") && $3 > most ? (most = $3) : 0), \
+    (is("point") && $4 > peak ? (peak = $4) : 0), \
+    (is("point") && $2 == 1 ? (points = points + 1, \
+        places = places.sprintf("%s\"%.3g\" %g", places eq "" ? "" : ", ", $3, $3), \
+        marks = marks.sprintf("%s\"\" %g", marks eq "" ? "" : ", ", $3)) : ""), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
@@ -23,7 +29,8 @@ height = hits ? 620 : 420
 eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source.(ringed ? "; ring: the knee" : "") \
+set label 2 source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
+        (ringed && served && axis eq "rate" ? "; dashed: all that come" : "") \
     at screen 0.015, screen 14.0 / height left tc rgb GREY
 set lmargin 9
 set rmargin lines == 1 ? 3 : longest + 6
@@ -32,14 +39,16 @@ set multiplot
 # From the top of a panel down to its bottom, in pixels from the bottom of the picture.
 panel(top, bottom) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1.0 * top / height, 1.0 * bottom / height)
-where = axis eq "budget" ? "HBM for the cache (GiB)" : axis.(numbers && unit ne "" ? " (".unit.")" : "")
+where = axis eq "budget" ? "HBM for the cache (GiB)" : axis eq "rate" ? "requests a second that come" : axis.(numbers && unit ne "" ? " (".unit.")" : "")
 
 # What is walked in equal ratios is drawn so, but for a budget, which pays by the byte.
 ratios = numbers && !budget && least > 0 && most / least >= 8
 plain = numbers && most >= 1e5 ? "%.0s %c" : "%g"
+few = ratios && points <= 12 && most < 1e5
 if (ratios) {
     set logscale x
     set xrange [0.9 * least:1.1 * most]
+    if (few) { eval "set xtics (".(hits ? marks : places).")" }
 }
 if (!numbers) {
     set xrange [least - 0.5:most + 0.5]
@@ -47,25 +56,32 @@ if (!numbers) {
 }
 
 if (lines == 1) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
-set ylabel "tokens a second" offset 0.5, 0
-set yrange [0:*]
+set ylabel figure offset 0.5, 0
+if (served && axis eq "rate") { set yrange [0:1.2 * peak] } else { set yrange [0:*] }
 eval panel(height - 45, hits ? height / 2 + 30 : 90)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
 plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
         with linespoints lc rgb color(i) lw 1.6 pt point(i) ps 0.8 title names[i], \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "knee" ? $3 : NaN):4 \
-        with points lc rgb color(i) lw 1.6 pt 6 ps 2 notitle
+        with points lc rgb color(i) lw 1.6 pt 6 ps 2 notitle, \
+    (served && axis eq "rate" ? x : NaN) with lines lc rgb GREY lw 1 dt 2 notitle
 
 if (hits) {
     unset label 1
     unset label 2
     unset key
     set xlabel where offset 0, 0.4
+    if (few) { eval "set xtics (".places.")" }
     if (numbers) { set format x plain } else { eval "set xtics (".ticks.")" }
-    set ylabel "hit ratio (%)"
-    set yrange [0:100]
-    set ytics 20
+    set ylabel (ratio ? "hit ratio (%)" : "first token, p99 (s)")
+    if (ratio) {
+        set yrange [0:100]
+        set ytics 20
+    } else {
+        set logscale y
+        set yrange [*:*]
+    }
     eval panel(height / 2, 90)
     plot for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
         with linespoints lc rgb color(i) lw 1.6 pt point(i) ps 0.8 notitle

@@ -1,5 +1,7 @@
--- Throughput and hit ratio over a key that runs differ in: the budget, else one that has numbers, else the
--- first of the others. What else they differ in, and their system, tells lines apart.
+-- What runs are wanted for over a key that they differ in (the budget, else one that has numbers, else the
+-- first of the others), and below it what it costs. What else they differ in, and their system, tells lines
+-- apart. Wanted are tokens a second; of servers with objectives requests that meet them; of servers without a
+-- clock prompts' tokens found. Below stands the hit ratio, or how long the slowest hundredth waits.
 , swept(path, rank, numbers) AS (
   SELECT path, path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*')
   FROM leaf JOIN told USING (path) GROUP BY path
@@ -9,6 +11,11 @@ axis(path, numbers, name, unit) AS (
          ltrim((SELECT MIN(value) FROM leaf WHERE leaf.path = swept.path), '0123456789.e+- ')
   FROM swept ORDER BY rank, numbers DESC, path LIMIT 1
 ),
+figure(name) AS (
+  SELECT CASE WHEN COUNT(goodput) > 0 THEN 'requests a second in time'
+              WHEN COUNT(decode_tokens_per_s) = 0 THEN 'tokens of prompts found (%)'
+              ELSE 'tokens a second' END FROM ok
+),
 variant(id, text) AS (
   SELECT id, group_concat(text, ', ')
   FROM (SELECT * FROM word WHERE path <> (SELECT path FROM axis) ORDER BY id, path) GROUP BY id
@@ -16,16 +23,21 @@ variant(id, text) AS (
 value(id, text, x) AS (
   SELECT leaf.id, leaf.value,
          CASE WHEN axis.path = '$.mechanisms.budget' THEN ok.cache_bytes / 1073741824.0
+              WHEN axis.unit = 'B' THEN CAST(leaf.value AS REAL) / 1073741824.0
               WHEN axis.numbers THEN CAST(leaf.value AS REAL)
               ELSE dense_rank() OVER (ORDER BY (SELECT MIN(id) FROM leaf AS first
                                                 WHERE first.path = axis.path AND first.value = leaf.value)) END
   FROM leaf JOIN axis USING (path) JOIN ok USING (id)
 ),
 point AS (
-  SELECT ok.id, value.x, value.text AS value, decode_tokens_per_s AS rate, 100 * hit_ratio AS hit,
+  SELECT ok.id, value.x, value.text AS value,
+         CASE figure.name WHEN 'requests a second in time' THEN goodput
+                          WHEN 'tokens a second' THEN decode_tokens_per_s
+                          ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END AS rate,
+         COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit,
          system || COALESCE(', ' || variant.text, '') AS series
-  FROM ok JOIN value USING (id) LEFT JOIN variant USING (id)
-  WHERE decode_tokens_per_s IS NOT NULL
+  FROM ok JOIN figure JOIN value USING (id) LEFT JOIN variant USING (id)
+  WHERE rate IS NOT NULL
 ),
 line(series, place, low, high) AS (
   SELECT series, row_number() OVER (ORDER BY MIN(id)), MIN(x), MAX(x) FROM point GROUP BY series
@@ -36,7 +48,8 @@ above(id, series, beyond) AS (
   FROM point JOIN line USING (series)
   JOIN point AS first ON first.series = line.series AND first.x = low
   JOIN point AS last ON last.series = line.series AND last.x = high
-  WHERE high > low AND last.rate > first.rate AND (SELECT numbers FROM axis)
+  WHERE high > low AND (SELECT numbers FROM axis)
+    AND (last.rate > first.rate OR (SELECT name FROM figure) = 'requests a second in time')
 ),
 knee(id) AS (
   SELECT MIN(id) FROM above WHERE beyond > 0
@@ -45,9 +58,10 @@ knee(id) AS (
 )
 SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
 UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL
-UNION ALL SELECT 'axis', 0, numbers, path = '$.mechanisms.budget', 0, name, unit FROM axis
+UNION ALL SELECT 'axis', 0, numbers, path = '$.mechanisms.budget', 0, name, CASE unit WHEN 'B' THEN 'GiB' ELSE unit END FROM axis
+UNION ALL SELECT 'figure', 0, name = 'requests a second in time', (SELECT COUNT(hit_ratio) FROM ok) > 0, 0, name, '' FROM figure
 UNION ALL SELECT 'tick', 0, x, 0, 0, text, '' FROM (SELECT DISTINCT x, text FROM value, axis WHERE NOT numbers)
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
 UNION ALL SELECT * FROM (
-  SELECT 'point', place, x, rate, COALESCE(hit, -1), series, CASE WHEN id IN knee THEN 'knee' ELSE '' END
+  SELECT 'point', place, x, rate, COALESCE(hit, -1), series, CASE WHEN id IN knee THEN 'knee' ELSE '-' END
   FROM point JOIN line USING (series) ORDER BY place, x);

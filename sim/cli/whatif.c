@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-enum { OVER, POINTS, SET, DB, JOBS, JSON };
+enum { OVER, POINTS, SET, DB, JOBS, NO_TIME, TIME_SCALE, LIMIT, JSON };
 
 static const struct command_option options[] = {
     [OVER] = {.name = "--over",
@@ -27,6 +27,9 @@ static const struct command_option options[] = {
     [JOBS] = {.name = "--jobs",
               .argument = "N",
               .summary = "threads to use (default: one a processor); the results are the same"},
+    [NO_TIME] = SCENARIO_NO_TIME_OPTION,
+    [TIME_SCALE] = SCENARIO_TIME_SCALE_OPTION,
+    [LIMIT] = SCENARIO_LIMIT_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print a JSON object a point, on a line of its own, and nothing else"},
     {.name = NULL},
@@ -101,11 +104,13 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct whatif_options with = {.over = arguments_text(arguments, OVER),
                                   .on_progress = show_progress};
+    static const struct scenario_shorthand shorthands[] = {
+        {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     struct scenario scenario;
     const char *db = arguments_text(arguments, DB);
     if (!read_count(arguments, POINTS, 2, AXIS_MOST_VALUES - 2, &with.points, why) ||
         !read_count(arguments, JOBS, 1, 4096, &with.jobs, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
     bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;

@@ -7,6 +7,7 @@
 #include "cli/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { TEXT = 64, LINE = 512 };
@@ -34,11 +35,26 @@ static const char *format_bytes(const struct cell *bytes, char text[TEXT])
                : NULL;
 }
 
-/* Tokens a second with the sign of what they are more. */
-static const char *format_rate(double rate, char text[FIGURE])
+/* What a study wants more of, in words. */
+static const struct {
+    const char *unit; /* behind a figure */
+    const char *grid; /* above a grid of figures */
+    const char *none; /* no point has it */
+    const char *flat; /* all have the same */
+} figures[] = {
+    [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
+                     "nothing of this changes how fast it decodes"},
+    [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
+                        "requests a second that meet the objectives", "no request has a time",
+                        "nothing of this changes how many requests meet the objectives"},
+    [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
+                      "no prompt is looked up", "nothing of this changes how much is found"},
+};
+
+static const char *format_worth(double worth, char text[FIGURE])
 {
-    struct cell cell = {.set = true, .real = rate};
-    return figure_rate(&cell, text);
+    struct cell cell = {.set = true, .real = worth};
+    return worth == 0 ? "0" : figure_rate(&cell, text);
 }
 
 static bool went_well(const struct result *result)
@@ -206,8 +222,8 @@ static const char *describe_cell(const struct whatif *whatif,
                                  char text[TEXT])
 {
     const struct result *result = &whatif->results[point];
-    const struct cell *found = &result->cells[COLUMN_DECODE_RATE];
-    char rate[FIGURE];
+    double worth = whatif_worth(whatif, point);
+    char figure[FIGURE];
     if (!went_well(result)) {
         bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
         return memory ? "oom" : "failed";
@@ -216,7 +232,7 @@ static const char *describe_cell(const struct whatif *whatif,
              findings->best == point  ? "*"
              : findings->own == point ? ">"
                                       : "",
-             found->set ? figure_rate(found, rate) : "-");
+             isnan(worth) ? "-" : format_worth(worth, figure));
     return text;
 }
 
@@ -257,8 +273,8 @@ static bool print_grid(const struct whatif *whatif, const struct whatif_findings
         good = add_line(whatif, findings, i, table, why);
     }
     if (good) {
-        fputs("tokens a second, all sequences; * best, > as the scenario says, oom out of memory\n",
-              out);
+        fprintf(out, "%s; * best, > as the scenario says, oom out of memory\n",
+                figures[whatif->figure].grid);
         table_print(table, out);
     }
     table_destroy(table);
@@ -291,15 +307,16 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
                        FILE *out)
 {
     char line[3 * LINE], name[LINE], rate[FIGURE], here[LINE] = "", cache[LINE];
-    double best = whatif_rate(&whatif->results[findings->best]);
-    double own = findings->own != WHATIF_NONE ? whatif_rate(&whatif->results[findings->own]) : 0;
-    if (own > 0 && findings->own != findings->best) {
+    double best = whatif_worth(whatif, findings->best);
+    double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
+    if (!isnan(own) && findings->own != findings->best) {
         char own_name[LINE], own_rate[FIGURE];
         snprintf(here, sizeof here, "; here, at %.200s, %s",
-                 name_point(whatif, findings->own, own_name), format_rate(own, own_rate));
+                 name_point(whatif, findings->own, own_name), format_worth(own, own_rate));
     }
-    snprintf(line, sizeof line, "best: %s tokens/s at %s%s%s", format_rate(best, rate),
-             name_point(whatif, findings->best, name), name_cache(whatif, findings->best, cache),
+    snprintf(line, sizeof line, "best: %s %s at %s%s%s", format_worth(best, rate),
+             figures[whatif->figure].unit, name_point(whatif, findings->best, name),
+             name_cache(whatif, findings->best, cache),
              findings->own == findings->best ? ", as it is" : here);
     print_line(line, out);
 }
@@ -309,9 +326,9 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
 {
     char line[3 * LINE], name[LINE], cache[LINE], rate[FIGURE];
     snprintf(line, sizeof line,
-             "knee: %s tokens/s at %s%s, furthest above the line from the first point to the last: "
+             "knee: %s %s at %s%s, furthest above the line from the first point to the last: "
              "past it, more earns less than it did",
-             format_rate(whatif_rate(&whatif->results[findings->knee]), rate),
+             format_worth(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
              name_point(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache));
     print_line(line, out);
 }
@@ -320,8 +337,8 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
                        FILE *out)
 {
     const struct result *own = &whatif->results[findings->own];
-    double before = whatif_rate(own),
-           gained = whatif_rate(&whatif->results[findings->more]) - before;
+    double before = whatif_worth(whatif, findings->own);
+    double gained = whatif_worth(whatif, findings->more) - before;
     char line[LINE], cache[TEXT];
     snprintf(line, sizeof line,
              "one more GiB, over the %s here, is worth %+.3g tokens/s (%+.1f %%)",
@@ -349,18 +366,31 @@ static void print_link(const struct whatif *whatif, const struct whatif_findings
     }
 }
 
+static void print_unbounded(const struct whatif *whatif, const struct whatif_findings *findings,
+                            FILE *out)
+{
+    char line[2 * LINE], name[LINE];
+    snprintf(line, sizeof line,
+             "from %s on more requests come than are answered: the queue grows without bound",
+             name_point(whatif, findings->unbounded_from, name));
+    print_line(line, out);
+}
+
 static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
                            FILE *out)
 {
     fputc('\n', out);
     bool served = serves(whatif);
     if (findings->timed == 0) {
-        print_line(served ? "no request has a time" : "nothing fits in memory", out);
+        print_line(served && whatif->figure == WHATIF_RATE ? "no request has a time"
+                                                           : figures[whatif->figure].none,
+                   out);
         return;
     }
     if (findings->flat) {
-        print_line(served ? "nothing of this changes how many tokens a second are served"
-                          : "nothing of this changes how fast it decodes",
+        print_line(served && whatif->figure == WHATIF_RATE
+                       ? "nothing of this changes how many tokens a second are served"
+                       : figures[whatif->figure].flat,
                    out);
         return;
     }
@@ -368,13 +398,16 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
         print_knee(whatif, findings, out);
     }
     if (findings->own != WHATIF_NONE && findings->more != WHATIF_NONE &&
-        whatif_rate(&whatif->results[findings->own]) > 0 &&
-        whatif_rate(&whatif->results[findings->more]) > 0) {
+        !isnan(whatif_worth(whatif, findings->own)) &&
+        !isnan(whatif_worth(whatif, findings->more))) {
         print_more(whatif, findings, out);
     }
     print_best(whatif, findings, out);
     if (findings->ordered && !served) {
         print_link(whatif, findings, out);
+    }
+    if (findings->unbounded_from != WHATIF_NONE) {
+        print_unbounded(whatif, findings, out);
     }
 }
 

@@ -4,14 +4,10 @@
 
 #include "base/array.h"
 #include "study/hashes.h"
-#include "study/knee.h"
 #include "study/run.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LINK "hardware.link"
 
 /* ---- the axes ---- */
 
@@ -226,7 +222,9 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
     }
     planned_release(&own);
-    return good && run_points(out, options, interrupted, why) && check_any(out, why);
+    good = good && run_points(out, options, interrupted, why) && check_any(out, why);
+    out->figure = whatif_figure_of(out);
+    return good;
 }
 
 void whatif_release(struct whatif *whatif)
@@ -240,125 +238,4 @@ void whatif_release(struct whatif *whatif)
     free(whatif->results);
     scenario_release(&whatif->scenario);
     *whatif = (struct whatif){.count = 0};
-}
-
-/* ---- what follows ---- */
-
-uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point)
-{
-    uint32_t across = whatif->axis_count > 1 ? whatif->axes[1].count : 1;
-    return axis == 0 ? point / across : point % across;
-}
-
-double whatif_rate(const struct result *result)
-{
-    const struct cell *rate = &result->cells[COLUMN_DECODE_RATE];
-    return rate->set ? rate->real : 0;
-}
-
-double whatif_link_stall(const struct result *result)
-{
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        if (strcmp(result->stalls[i].name, "link") == 0) {
-            return (double)result->stalls[i].ns / (double)result->cells[COLUMN_STEP].integer;
-        }
-    }
-    return 0;
-}
-
-static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    double most = 0, least = INFINITY;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        double rate = whatif_rate(&whatif->results[i]);
-        if (rate > 0) {
-            findings->timed++;
-            most = fmax(most, rate);
-            least = fmin(least, rate);
-        }
-    }
-    for (uint32_t i = whatif->count; i-- > 0 && most > 0;) {
-        findings->best = whatif_rate(&whatif->results[i]) >= 0.999 * most ? i : findings->best;
-    }
-    findings->flat = findings->timed > 1 && least >= 0.999 * most;
-}
-
-/* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it.
- */
-static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
-{
-    return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
-           (strcmp(whatif->axes[axis].key, LINK) == 0 &&
-            strcmp(whatif->results[point].profile_hash, whatif->own_profile) == 0);
-}
-
-static void find_own(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        bool own = true, more = false;
-        for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
-            own = own && is_own(whatif, axis, i);
-            more = more || whatif->axes[axis].values[whatif_value(whatif, axis, i)].more;
-        }
-        findings->own = own ? i : findings->own;
-        findings->more = more && whatif->axis_count == 1 ? i : findings->more;
-    }
-}
-
-/* Of the points that have a time, where the rate rises along the axis. */
-static void find_knee(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
-    uint32_t points[AXIS_MOST_VALUES], count = 0, knee;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        double rate = whatif_rate(&whatif->results[i]);
-        if (rate > 0) {
-            points[count] = i;
-            x[count] = whatif->axes[0].values[i].number;
-            y[count++] = rate;
-        }
-    }
-    if (count > 2 && y[count - 1] > y[0] && knee_above(x, y, count, &knee)) {
-        findings->knee = points[knee];
-    }
-}
-
-static bool is_timed(const struct whatif *whatif, uint32_t point)
-{
-    return whatif_rate(&whatif->results[point]) > 0;
-}
-
-/* To the last point that has a time, or else from the first one. */
-static void find_link_free(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
-    for (; from > 0 && whatif_link_stall(&whatif->results[from - 1]) < WHATIF_FREE; from--) {
-        last = is_timed(whatif, from - 1) ? from - 1 : last;
-    }
-    for (; to < whatif->count && whatif_link_stall(&whatif->results[to]) < WHATIF_FREE; to++) {
-        first = is_timed(whatif, to) ? to : first;
-    }
-    if (last != WHATIF_NONE) {
-        findings->link_free_from = last;
-        findings->link_free_to = whatif->count;
-    } else if (first != WHATIF_NONE) {
-        findings->link_free_to = first + 1;
-    }
-}
-
-struct whatif_findings whatif_find(const struct whatif *whatif)
-{
-    struct whatif_findings findings = {
-        .best = WHATIF_NONE, .own = WHATIF_NONE, .more = WHATIF_NONE, .knee = WHATIF_NONE};
-    find_best(whatif, &findings);
-    find_own(whatif, &findings);
-    const struct axis *axis = &whatif->axes[0];
-    findings.ordered = whatif->axis_count == 1 && (axis->numeric || strcmp(axis->key, LINK) == 0);
-    if (findings.ordered) {
-        find_link_free(whatif, &findings);
-    }
-    if (findings.ordered && axis->numeric && !findings.flat) {
-        find_knee(whatif, &findings);
-    }
-    return findings;
 }

@@ -11,6 +11,10 @@
 #include "study/sweep.h"
 
 enum { WHATIF_MOST_AXES = 2 };
+
+/* What a study wants more of: tokens a second, all sequences; of a server with objectives, requests
+ * a second that meet them; of one without a clock, the percentage of prompts that is found. */
+enum whatif_figure { WHATIF_RATE, WHATIF_GOODPUT, WHATIF_FOUND };
 #define WHATIF_NONE UINT32_MAX
 
 struct whatif_options {
@@ -29,6 +33,7 @@ struct whatif {
     char own_profile[17];   /* hash of the scenario's own machine */
     struct result *results; /* [count] in the order of the axes, the last one fastest; owned */
     uint32_t count;         /* fewer than there are points where it was interrupted */
+    enum whatif_figure figure;
 };
 
 /* Run a scenario of one point along its axes. Fails where not even one point can be run. The caller
@@ -40,19 +45,23 @@ void whatif_release(struct whatif *whatif);
 /* The value that point `point` has on an axis. */
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point);
 
-/* Tokens a second of a point, all sequences; 0 where it has no time. And the share of its step in
- * which it waits for the link. */
-double whatif_rate(const struct result *result);
+/* The figure that its points have. */
+enum whatif_figure whatif_figure_of(const struct whatif *whatif);
+
+/* What a point has of it; NAN where it has none. And the share of its step in which it waits for
+ * the link. */
+double whatif_worth(const struct whatif *whatif, uint32_t point);
 double whatif_link_stall(const struct result *result);
 
 /* What follows. Points, or WHATIF_NONE. */
 struct whatif_findings {
-    uint32_t timed;     /* how many points have a time */
-    bool flat;          /* all of these have the same rate, within a thousandth */
+    uint32_t timed;     /* how many points have the figure */
+    bool flat;          /* all of these have the same, within a thousandth */
     uint32_t best;      /* the first that has the highest, within a thousandth */
     uint32_t own, more; /* the scenario's own point; with a GiB more */
     bool ordered;       /* one axis, of numbers or links: what follows says something */
-    uint32_t knee;      /* of a rate that rises along an axis of numbers */
+    uint32_t knee;      /* of a figure that rises along an axis of numbers */
+    uint32_t unbounded_from; /* from there on more requests come than are answered */
     /* The link stalls less than WHATIF_FREE of the step at the points [from, to). */
     uint32_t link_free_from, link_free_to;
 };
