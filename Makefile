@@ -66,7 +66,7 @@ CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all calibrate demo test test-slurm bench fuzz capture study papers install
+.PHONY: all calibrate demo test test-slurm bench fuzz capture study papers host-example install
 .PHONY: compile_commands.json help clean
 .PHONY: packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
@@ -120,6 +120,9 @@ study: ## record what is missing and print how far generated traces are from rec
 
 papers: all ## hold predictions against published figures (UPDATE=1 rewrites their table)
 	@scenarios/papers/run.sh
+
+host-example: all ## measure the host that ships as an example again, and its table in README.md
+	@tools/host_example.sh
 
 install: all ## install program, header, data, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway

@@ -16,3 +16,16 @@ const struct group host_groups[] = {
      host_handoff_run},
     {.name = NULL},
 };
+
+bool host_curves_measure(const struct host_curves *curves, const struct effort *effort,
+                         uint64_t seed, struct findings *findings, struct error *why)
+{
+    const struct host_scope scope = {.seed = seed};
+    struct bench *bench = curves->create(&scope, findings, why);
+    bool ok = bench != NULL && bench_measure(bench, effort, seed, findings, why) &&
+              (curves->finish == NULL || curves->finish(findings, why));
+    if (bench != NULL) {
+        curves->destroy(bench);
+    }
+    return ok;
+}

@@ -1,6 +1,6 @@
 /* Decode attention over KV in host memory. host.attention is the rate at which groups of 4 query
- * heads attend to the KV of 128-dimensional heads, over lists that name a quarter of a context, in
- * order: what a CPU attends to that keeps the entries that weigh most.
+ * heads attend to the KV of 128-dimensional heads, over lists that name a tenth of a context, in
+ * order, as a recording wants it (host_demand.h).
  *
  * A sample has sixteen heads a thread, all lists as long, for the simulator reckons itself what
  * unequal ones cost: a rate by threads, and the longest list at the rate of one thread. Samples go
@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "calibrate/host_attention.h"
 #include "calibrate/host_bench.h"
+#include "calibrate/host_demand.h"
 #include "calibrate/host_groups.h"
 
 #include <stdio.h>
@@ -18,11 +19,11 @@
 
 enum {
     CACHES = 16,           /* a quarter of the memory is read: four times the caches */
-    TOKENS = 2048,         /* attended to by a head; 0 ... twice as many where heads differ */
-    MOST_GAP = 7,          /* a list's next token is 1 ... 7 further, one in four on average */
-    LISTS = 16,            /* heads take them by turns */
+    CONTEXT = 38400,       /* half of which a head attends to; more or less where heads differ */
+    LISTS = DEMAND_LAYERS * DEMAND_HEADS, /* heads take them by turns */
     HEADS_PER_THREAD = 16, /* so that neither the last to end nor the hand-off counts for much */
-    MOST_QUERIES = 8 * 128,
+    MOST_DIM = 128,
+    MOST_QUERIES = 8 * MOST_DIM,
 };
 
 struct variant {
@@ -32,11 +33,11 @@ struct variant {
 };
 
 static const struct variant variants[] = {
-    {"host.attention", "groups of 4 over 128-dimensional bf16 heads, lists of 2048 of 8192 tokens",
+    {"host.attention", "groups of 4 over 128-dimensional bf16 heads, a tenth of a recorded context of 19 K tokens",
      .shape = {4, 128}},
-    {"host.attention.unequal", "as host.attention, lists of 0 to 4096 tokens", .shape = {4, 128},
+    {"host.attention.unequal", "as host.attention, contexts of 0 to 38 K tokens", .shape = {4, 128},
      .unequal = true},
-    {"host.attention.whole", "as host.attention, all of 2048 tokens", .shape = {4, 128},
+    {"host.attention.whole", "as host.attention, as many tokens in a row", .shape = {4, 128},
      .whole = true},
     {"host.attention.dim_64", "as host.attention, 64-dimensional heads", .shape = {4, 64}},
     {"host.attention.group_1", "as host.attention, one query head a KV head", .shape = {1, 128}},
@@ -53,9 +54,10 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 /* What all samples work on. */
 struct ground {
-    struct bench bench;
-    uint32_t lists[LISTS][2 * TOKENS];
-    uint32_t unequal[LISTS]; /* tokens of each list where they differ */
+    struct bench bench; /* first */
+    uint32_t *lists[LISTS];       /* [2 * tokens] each, owned */
+    uint32_t tokens;              /* attended to by a head */
+    uint32_t unequal[LISTS];      /* where heads differ */
     float queries[MOST_QUERIES];
     struct attention_head *heads; /* [HEADS_PER_THREAD * threads] */
     float *out, *lse;             /* [MOST_QUERIES] and [group] of each head */
@@ -81,7 +83,7 @@ static size_t take_head(struct ground *ground, const struct variant *variant,
     const struct buffer *data = &ground->bench.data;
     uint32_t dim = variant->shape.dim, turn = ground->heads_so_far++ % LISTS;
     size_t half = data->size / 2 / sizeof(uint16_t), tokens = (half - APART) / dim;
-    uint32_t count = variant->unequal ? ground->unequal[turn] : TOKENS;
+    uint32_t count = variant->unequal ? ground->unequal[turn] : ground->tokens;
     const uint32_t *list = ground->lists[turn];
     size_t span = variant->whole ? count : count > 0 ? list[count - 1] + 1 : 0;
     if (ground->next + span > tokens) {
@@ -125,39 +127,55 @@ static bool sample_attention(void *state, double *value, struct error *why)
     return true;
 }
 
+static bool read_lists(struct ground *ground, struct error *why)
+{
+    struct recording recording;
+    bool ok = recording_init(&recording, CONTEXT, why);
+    ground->tokens = recording.wanted / 2;
+    for (uint32_t i = 0; ok && i < LISTS; i++) {
+        ground->lists[i] = array_zeroed(recording.wanted, sizeof *ground->lists[i], why);
+        ok = ground->lists[i] != NULL;
+        if (ok) {
+            recording_list(&recording, i, ground->lists[i]);
+        }
+    }
+    size_t most = ground->bench.data.size / 2 / sizeof(uint16_t) / MOST_DIM;
+    ok = ok && (recording.shape.context < most ||
+                error_set(why, NULL, 0, "too little memory is free to attend to %llu tokens",
+                          (unsigned long long)recording.shape.context));
+    recording_release(&recording);
+    return ok;
+}
+
 static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
 {
     gsl_rng *random = random_stream(seed, "calibrate.attention", 0, why);
-    if (random == NULL || !bench_init(&ground->bench, CACHES, seed, why)) {
-        gsl_rng_free(random);
-        return false;
+    bool ok = random != NULL && bench_init(&ground->bench, CACHES, seed, why) &&
+              read_lists(ground, why);
+    for (uint32_t i = 0; ok && i < LISTS; i++) {
+        ground->unequal[i] = (uint32_t)gsl_rng_uniform_int(random, 2 * ground->tokens + 1);
     }
-    for (uint32_t i = 0; i < LISTS; i++) {
-        uint32_t token = 0;
-        for (uint32_t t = 0; t < 2 * TOKENS; t++) {
-            token += 1 + (uint32_t)gsl_rng_uniform_int(random, MOST_GAP);
-            ground->lists[i][t] = token;
-        }
-        ground->unequal[i] = (uint32_t)gsl_rng_uniform_int(random, 2 * TOKENS + 1);
-    }
-    for (uint32_t i = 0; i < MOST_QUERIES; i++) {
+    for (uint32_t i = 0; ok && i < MOST_QUERIES; i++) {
         ground->queries[i] = (float)gsl_rng_uniform(random) * 2 - 1;
     }
     gsl_rng_free(random);
     size_t heads = (size_t)HEADS_PER_THREAD * ground->bench.topology.count;
-    ground->heads = array_zeroed(heads, sizeof *ground->heads, why);
-    ground->out = ground->heads ? array_zeroed(heads, MOST_QUERIES * sizeof(float), why) : NULL;
-    ground->lse =
-        ground->out ? array_zeroed(heads, ATTENTION_MOST_GROUP * sizeof(float), why) : NULL;
-    return ground->lse != NULL;
+    return ok && (ground->heads = array_zeroed(heads, sizeof *ground->heads, why)) != NULL &&
+           (ground->out = array_zeroed(heads, MOST_QUERIES * sizeof(float), why)) != NULL &&
+           (ground->lse = array_zeroed(heads, ATTENTION_MOST_GROUP * sizeof(float), why)) != NULL;
 }
 
-static void ground_release(struct ground *ground)
+static void destroy(struct bench *bench)
 {
+    struct ground *ground = (struct ground *)bench;
+    for (uint32_t i = 0; i < LISTS; i++) {
+        free(ground->lists[i]);
+    }
     free(ground->heads);
     free(ground->out);
     free(ground->lse);
-    bench_release(&ground->bench);
+    bench_release(bench);
+    free(ground);
 }
 
 static bool add_variant(struct ground *ground, const struct variant *variant,
@@ -192,21 +210,27 @@ static bool add_path(struct ground *ground, enum attention_path path, struct fin
            bench_add(&ground->bench, figure, 0, sample_attention, attending, why);
 }
 
+static struct bench *create(const struct host_scope *scope, struct findings *findings,
+                            struct error *why)
+{
+    struct ground *ground = array_zeroed(1, sizeof *ground, why);
+    bool ok = ground != NULL && ground_init(ground, scope->seed, why);
+    for (uint32_t i = 0; ok && i < (scope->curves_alone ? 1 : VARIANTS); i++) {
+        ok = add_variant(ground, &variants[i], findings, why);
+    }
+    for (uint32_t i = 0; ok && i < (scope->curves_alone ? 0 : ATTENTION_PATHS); i++) {
+        ok = add_path(ground, (enum attention_path)i, findings, why);
+    }
+    if (!ok && ground != NULL) {
+        destroy(&ground->bench);
+    }
+    return ok ? &ground->bench : NULL;
+}
+
+const struct host_curves host_attention_curves = {create, NULL, destroy};
+
 bool host_attention_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                         struct error *why)
 {
-    struct ground *ground = array_zeroed(1, sizeof *ground, why);
-    bool ok = ground != NULL && ground_init(ground, seed, why);
-    for (uint32_t i = 0; ok && i < VARIANTS; i++) {
-        ok = add_variant(ground, &variants[i], findings, why);
-    }
-    for (uint32_t i = 0; ok && i < ATTENTION_PATHS; i++) {
-        ok = add_path(ground, (enum attention_path)i, findings, why);
-    }
-    ok = ok && bench_measure(&ground->bench, effort, seed, findings, why);
-    if (ground != NULL) {
-        ground_release(ground);
-        free(ground);
-    }
-    return ok;
+    return host_curves_measure(&host_attention_curves, effort, seed, findings, why);
 }

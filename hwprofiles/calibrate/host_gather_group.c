@@ -4,9 +4,12 @@
  * A sample gathers 32 MiB, about what a layer of a long context misses, so that the hand-off to the
  * threads counts as little as it does there. The rows of a head lie together, and heads are
  * gathered one after the other: a sample takes an eighth of each of eight ranges of 32 MiB, the
- * keys of 128 Ki tokens, in shuffled order. (Rows that are drawn from all of the memory miss the
- * TLB each, and come a quarter slower.) No row comes back before all others did. The buffer that is
- * filled is the same each time, as a pinned staging buffer is.
+ * keys of 128 Ki tokens, in shuffled order. No row comes back before all others did. The buffer
+ * that is filled is the same each time, as a pinned staging buffer is.
+ *
+ * Of shorter contexts the pages of a head's rows fit the TLB, and a gather is faster by a fifth:
+ * host.gather_span is by how much, over the bytes that a head's rows lie in, samples of both taken
+ * together. (In what order a head's rows are wanted makes no difference, neighbours or not.)
  */
 #include "base/array.h"
 #include "base/random.h"
@@ -19,6 +22,10 @@
 #include <stdlib.h>
 
 enum { CACHES = 16, PAYLOAD = 2 * BENCH_STEP, PASSES = 2, RANGE = 2 * BENCH_STEP, SHARES = 8 };
+
+/* Keys of contexts of 8 Ki to 512 Ki tokens. */
+static const uint32_t spans[] = {RANGE / 16, RANGE / 4, RANGE, RANGE * 4};
+enum { SPANS = sizeof spans / sizeof spans[0] };
 
 static const uint32_t row_sizes[] = {128, 256, 512, 2048, 16384};
 enum { ROW_SIZES = sizeof row_sizes / sizeof row_sizes[0], CURVE_ROW = 256 };
@@ -38,18 +45,25 @@ struct gathering {
     char figure[64];
 };
 
+/* Rows of one span beside those of RANGE. */
+struct spanning {
+    struct deck deck;
+    struct gathering scattered, usual;
+};
+
 struct ground {
-    struct bench bench;
+    struct bench bench; /* first */
     struct deck decks[ROW_SIZES];
     struct buffer to, between;
     struct gathering samples[ROW_SIZES * PASSES * TOPOLOGY_MOST_COUNTS];
+    struct spanning spans[SPANS];
 };
 
 /* Rows of each range in shuffled order; of these the first eighth of every range, the second, ...
  */
-static void deal(struct deck *deck, uint32_t *shuffled)
+static void deal(struct deck *deck, size_t range, const uint32_t *shuffled)
 {
-    size_t range = RANGE / deck->row_bytes, share = range / SHARES, ranges = deck->count / range;
+    size_t share = range / SHARES, ranges = deck->count / range;
     for (size_t i = 0; i < ranges * range; i++) {
         size_t turn = i / (ranges * share), at = i % (ranges * share);
         deck->rows[i] = shuffled[at / share * range + turn * share + at % share];
@@ -57,10 +71,10 @@ static void deal(struct deck *deck, uint32_t *shuffled)
     deck->count = ranges * range;
 }
 
-static bool deck_shuffle(struct deck *deck, uint32_t row_bytes, size_t bytes, gsl_rng *random,
-                         struct error *why)
+static bool deck_shuffle(struct deck *deck, uint32_t row_bytes, size_t span, size_t bytes,
+                         gsl_rng *random, struct error *why)
 {
-    size_t range = RANGE / row_bytes;
+    size_t range = span / row_bytes;
     *deck = (struct deck){.row_bytes = row_bytes, .count = bytes / row_bytes};
     deck->rows = array_zeroed(deck->count, sizeof *deck->rows, why);
     uint32_t *shuffled = deck->rows ? array_zeroed(deck->count, sizeof *shuffled, why) : NULL;
@@ -73,7 +87,7 @@ static bool deck_shuffle(struct deck *deck, uint32_t row_bytes, size_t bytes, gs
     for (size_t first = 0; first + range <= deck->count; first += range) {
         gsl_ran_shuffle(random, shuffled + first, range, sizeof *shuffled);
     }
-    deal(deck, shuffled);
+    deal(deck, range, shuffled);
     free(shuffled);
     return true;
 }
@@ -103,6 +117,32 @@ static bool sample_gather(void *state, double *value, struct error *why)
     return true;
 }
 
+/* How many times as fast the rows of the span come. */
+static bool sample_span(void *state, double *value, struct error *why)
+{
+    struct spanning *spanning = state;
+    double scattered, usual;
+    bool ok = sample_gather(&spanning->scattered, &scattered, why) &&
+              sample_gather(&spanning->usual, &usual, why);
+    *value = ok ? scattered / usual : 0;
+    return ok;
+}
+
+static bool shuffle_decks(struct ground *ground, uint64_t seed, struct error *why)
+{
+    size_t bytes = ground->bench.data.size;
+    gsl_rng *random = random_stream(seed, "calibrate.gather", 0, why);
+    bool ok = random != NULL;
+    for (uint32_t i = 0; ok && i < ROW_SIZES; i++) {
+        ok = deck_shuffle(&ground->decks[i], row_sizes[i], RANGE, bytes, random, why);
+    }
+    for (uint32_t i = 0; ok && i < SPANS && spans[i] <= bytes; i++) {
+        ok = deck_shuffle(&ground->spans[i].deck, CURVE_ROW, spans[i], bytes, random, why);
+    }
+    gsl_rng_free(random);
+    return ok;
+}
+
 static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
 {
     struct bench *bench = &ground->bench;
@@ -113,24 +153,36 @@ static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
         return error_set(why, NULL, 0, "too little memory is free to gather %d MiB from",
                          PAYLOAD >> 20);
     }
-    gsl_rng *random = random_stream(seed, "calibrate.gather", 0, why);
-    bool ok = random != NULL && buffer_init(&ground->to, PAYLOAD, seed, bench->pools[0], why) &&
-              buffer_init(&ground->between, PAYLOAD, seed, bench->pools[0], why);
-    for (uint32_t i = 0; ok && i < ROW_SIZES; i++) {
-        ok = deck_shuffle(&ground->decks[i], row_sizes[i], bench->data.size, random, why);
-    }
-    gsl_rng_free(random);
-    return ok;
+    return buffer_init(&ground->to, PAYLOAD, seed, bench->pools[0], why) &&
+           buffer_init(&ground->between, PAYLOAD, seed, bench->pools[0], why) &&
+           shuffle_decks(ground, seed, why);
 }
 
-static void ground_release(struct ground *ground)
+static void destroy(struct bench *bench)
 {
+    struct ground *ground = (struct ground *)bench;
     for (uint32_t i = 0; i < ROW_SIZES; i++) {
         free(ground->decks[i].rows);
+    }
+    for (uint32_t i = 0; i < SPANS; i++) {
+        free(ground->spans[i].deck.rows);
     }
     buffer_release(&ground->between);
     buffer_release(&ground->to);
     bench_release(&ground->bench);
+    free(ground);
+}
+
+static struct gathering gathering_of(struct ground *ground, struct deck *deck, uint32_t pool,
+                                     uint32_t passes)
+{
+    return (struct gathering){
+        .deck = deck,
+        .pool = ground->bench.pools[pool],
+        .data = &ground->bench.data,
+        .between = passes == 1 ? NULL : ground->between.bytes,
+        .to = ground->to.bytes,
+    };
 }
 
 /* A row size and a number of passes, at each number of threads. */
@@ -152,31 +204,54 @@ static bool add_gathers(struct ground *ground, uint32_t row, uint32_t passes,
             passes == 1 ? "one pass" : "two passes");
     for (uint32_t i = 0; ok && i < bench->sizes; i++) {
         struct gathering *gathering = &ground->samples[bench->count];
-        *gathering = (struct gathering){
-            .deck = &ground->decks[row],
-            .pool = bench->pools[i],
-            .data = &bench->data,
-            .between = passes == 1 ? NULL : ground->between.bytes,
-            .to = ground->to.bytes,
-        };
+        *gathering = gathering_of(ground, &ground->decks[row], i, passes);
         snprintf(gathering->figure, sizeof gathering->figure, "%s", figure);
         ok = bench_add(bench, gathering->figure, bench->threads[i], sample_gather, gathering, why);
     }
     return ok;
 }
 
+static bool add_spans(struct ground *ground, struct findings *findings, struct error *why)
+{
+    struct bench *bench = &ground->bench;
+    uint32_t row = 0, most = bench->sizes - 1;
+    while (row_sizes[row] != CURVE_ROW) {
+        row++;
+    }
+    bool ok = findings_add(findings, "host.gather_span", "", UNIT_TIMES, why) != NULL &&
+              bench_note(findings, "host.gather_span", why,
+                         "as host.gather, %u threads, beside ranges of %d MiB",
+                         bench->threads[most], RANGE >> 20);
+    for (uint32_t i = 0; ok && i < SPANS && ground->spans[i].deck.rows != NULL; i++) {
+        struct spanning *spanning = &ground->spans[i];
+        spanning->scattered = gathering_of(ground, &spanning->deck, most, 1);
+        spanning->usual = gathering_of(ground, &ground->decks[row], most, 1);
+        ok = bench_add(bench, "host.gather_span", spans[i], sample_span, spanning, why);
+    }
+    return ok;
+}
+
+static struct bench *create(const struct host_scope *scope, struct findings *findings,
+                            struct error *why)
+{
+    struct ground *ground = array_zeroed(1, sizeof *ground, why);
+    bool ok = ground != NULL && ground_init(ground, scope->seed, why);
+    for (uint32_t i = 0; ok && i < ROW_SIZES * PASSES; i++) {
+        bool is_curve = row_sizes[i / PASSES] == CURVE_ROW && i % PASSES == 0;
+        ok = (scope->curves_alone && !is_curve) ||
+             add_gathers(ground, i / PASSES, 1 + i % PASSES, findings, why);
+    }
+    ok = ok && add_spans(ground, findings, why);
+    if (!ok && ground != NULL) {
+        destroy(&ground->bench);
+    }
+    return ok ? &ground->bench : NULL;
+}
+
+const struct host_curves host_gather_curves = {create, NULL, destroy};
+
 bool host_gather_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                      struct error *why)
 {
-    struct ground *ground = array_zeroed(1, sizeof *ground, why);
-    bool ok = ground != NULL && ground_init(ground, seed, why);
-    for (uint32_t i = 0; ok && i < ROW_SIZES * PASSES; i++) {
-        ok = add_gathers(ground, i / PASSES, 1 + i % PASSES, findings, why);
-    }
-    ok = ok && bench_measure(&ground->bench, effort, seed, findings, why);
-    if (ground != NULL) {
-        ground_release(ground);
-        free(ground);
-    }
-    return ok;
+    return host_curves_measure(&host_gather_curves, effort, seed, findings, why);
 }

@@ -6,10 +6,12 @@
  * the caller a processor), more or fewer jobs, and batches in a row, whose threads may not be
  * asleep yet.
  */
+#include "base/array.h"
 #include "calibrate/host_bench.h"
 #include "calibrate/host_groups.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { BATCHES = 5 }; /* of a sample, whose mean is taken */
 #define PAUSE_NS 200e3
@@ -67,18 +69,19 @@ enum { WAYS = sizeof ways / sizeof ways[0], JOB_COUNTS = sizeof job_counts / siz
 #define SPIN_FIGURE "host.pool_handoff.spin"
 
 struct sleepers {
-    struct bench bench;
+    struct bench bench; /* first */
     struct pool *futex[TOPOLOGY_MOST_COUNTS];
     struct handoff by_threads[WAYS * TOPOLOGY_MOST_COUNTS], by_jobs[JOB_COUNTS];
 };
 
-static bool add_by_threads(struct sleepers *all, struct findings *findings, struct error *why)
+static bool add_by_threads(struct sleepers *all, uint32_t count, struct findings *findings,
+                           struct error *why)
 {
     struct bench *bench = &all->bench;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < bench->sizes * WAYS; i++) {
-        const struct way *way = &ways[i % WAYS];
-        uint32_t size = i / WAYS;
+    for (uint32_t i = 0; ok && i < bench->sizes * count; i++) {
+        const struct way *way = &ways[i % count];
+        uint32_t size = i / count;
         all->by_threads[i] = (struct handoff){
             .pool = way->handoff == POOL_FUTEX ? all->futex[size] : bench->pools[size],
             .jobs = bench->threads[size],
@@ -106,22 +109,43 @@ static bool add_by_jobs(struct sleepers *all, struct findings *findings, struct 
     return ok;
 }
 
-static bool measure_sleepers(struct sleepers *all, const struct effort *effort, uint64_t seed,
-                             struct findings *findings, struct error *why)
+static void destroy_sleepers(struct bench *bench)
 {
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < all->bench.sizes; i++) {
-        all->futex[i] =
-            pool_create(all->bench.threads[i], all->bench.topology.cpus, POOL_FUTEX, why);
-        ok = all->futex[i] != NULL;
-    }
-    ok = ok && add_by_threads(all, findings, why) && add_by_jobs(all, findings, why) &&
-         bench_measure(&all->bench, effort, seed, findings, why);
-    for (uint32_t i = 0; i < all->bench.sizes; i++) {
+    struct sleepers *all = (struct sleepers *)bench;
+    for (uint32_t i = 0; i < TOPOLOGY_MOST_COUNTS; i++) {
         pool_destroy(all->futex[i]);
+    }
+    bench_release(bench);
+    free(all);
+}
+
+static bool create_futex_pools(struct sleepers *all, struct error *why)
+{
+    const struct bench *bench = &all->bench;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < bench->sizes; i++) {
+        all->futex[i] = pool_create(bench->threads[i], bench->topology.cpus, POOL_FUTEX, why);
+        ok = all->futex[i] != NULL;
     }
     return ok;
 }
+
+static struct bench *create_sleepers(const struct host_scope *scope, struct findings *findings,
+                                     struct error *why)
+{
+    struct sleepers *all = array_zeroed(1, sizeof *all, why);
+    bool alone = scope->curves_alone;
+    bool ok = all != NULL && bench_init(&all->bench, 0, scope->seed, why) &&
+              (alone || create_futex_pools(all, why)) &&
+              add_by_threads(all, alone ? 1 : WAYS, findings, why) &&
+              (alone || add_by_jobs(all, findings, why));
+    if (!ok && all != NULL) {
+        destroy_sleepers(&all->bench);
+    }
+    return ok ? &all->bench : NULL;
+}
+
+const struct host_curves host_handoff_curves = {create_sleepers, NULL, destroy_sleepers};
 
 /* ---- pools that spin: one at a time, for they take processors from everyone ---- */
 
@@ -159,15 +183,15 @@ static bool measure_spinners(const struct bench *bench, const struct effort *eff
 bool host_handoff_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                       struct error *why)
 {
-    struct sleepers all = {.bench = {.sizes = 0}};
-    if (!bench_init(&all.bench, 0, seed, why)) {
+    struct bench bench;
+    if (!bench_init(&bench, 0, seed, why)) {
         return false;
     }
     struct effort sleeping = *effort, spinning = *effort;
     sleeping.seconds = effort->seconds * 0.75;
-    spinning.seconds = effort->seconds * 0.25 / all.bench.sizes;
-    bool ok = measure_sleepers(&all, &sleeping, seed, findings, why) &&
-              measure_spinners(&all.bench, &spinning, seed, findings, why);
-    bench_release(&all.bench);
+    spinning.seconds = effort->seconds * 0.25 / bench.sizes;
+    bool ok = host_curves_measure(&host_handoff_curves, &sleeping, seed, findings, why) &&
+              measure_spinners(&bench, &spinning, seed, findings, why);
+    bench_release(&bench);
     return ok;
 }

@@ -65,20 +65,74 @@ static bool add_stream(struct bench *bench, struct stream *stream, double size,
            bench_add(bench, stream->figure, size, sample_stream, stream, why);
 }
 
-static bool by_threads(struct bench *bench, const struct effort *effort, uint64_t seed,
-                       struct findings *findings, struct error *why)
-{
+/* ---- threads ---- */
+
+struct ground {
+    struct bench bench; /* first */
     struct stream streams[2 * TOPOLOGY_MOST_COUNTS];
-    size_t next = 0;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < 2 * bench->sizes; i++) {
-        streams[i] = (struct stream){bench->pools[i / 2], &bench->data, &next, i % 2 == 1, ""};
-        snprintf(streams[i].figure, sizeof streams[i].figure, "host.dram_%s",
-                 streams[i].copies ? "copy" : "read");
-        ok = add_stream(bench, &streams[i], bench->threads[i / 2], findings, why);
-    }
-    return ok && bench_measure(bench, effort, seed, findings, why);
+    size_t next;
+};
+
+static void destroy_curves(struct bench *bench)
+{
+    bench_release(bench);
+    free(bench);
 }
+
+static bool note_streams(const struct bench *bench, bool copies, struct findings *findings,
+                         struct error *why)
+{
+    double mib = (double)(bench->data.size >> 20);
+    return bench_note(findings, "host.dram_read", why,
+                      "64-bit words added up, a quarter of %.0f MiB at a time in turn", mib) &&
+           (!copies ||
+            bench_note(findings, "host.dram_copy", why,
+                       "the C library's copy within a quarter of %.0f MiB at a time in turn; bytes "
+                       "read and bytes written both count",
+                       mib));
+}
+
+static struct bench *create_curves(const struct host_scope *scope, struct findings *findings,
+                                   struct error *why)
+{
+    struct ground *ground = array_zeroed(1, sizeof *ground, why);
+    if (ground == NULL) {
+        return NULL;
+    }
+    struct bench *bench = &ground->bench;
+    bool copies = !scope->curves_alone;
+    bool ok = bench_init(bench, CACHES, scope->seed, why);
+    for (uint32_t i = 0; ok && i < bench->sizes << copies; i++) {
+        struct stream *stream = &ground->streams[i];
+        uint32_t size = i >> copies;
+        *stream = (struct stream){bench->pools[size], &bench->data, &ground->next,
+                                  copies && i % 2 == 1, ""};
+        snprintf(stream->figure, sizeof stream->figure, "host.dram_%s",
+                 stream->copies ? "copy" : "read");
+        ok = add_stream(bench, stream, bench->threads[size], findings, why);
+    }
+    ok = ok && note_streams(bench, copies, findings, why);
+    if (!ok) {
+        destroy_curves(bench);
+    }
+    return ok ? bench : NULL;
+}
+
+static bool put_most(struct findings *findings, struct error *why)
+{
+    const struct finding *read = findings_get(findings, "host.dram_read");
+    struct found_point most = read->points[0];
+    for (uint32_t i = 1; i < read->count; i++) {
+        most = read->points[i].median > most.median ? read->points[i] : most;
+    }
+    double threads = most.size;
+    most.size = 0;
+    return bench_put(findings, "host.dram_bandwidth", &most, why) &&
+           bench_note(findings, "host.dram_bandwidth", why,
+                      "the most that threads read from the first NUMA node: %.0f of them", threads);
+}
+
+const struct host_curves host_memory_curves = {create_curves, put_most, destroy_curves};
 
 /* ---- nodes ---- */
 
@@ -155,39 +209,15 @@ static bool by_nodes(struct bench *bench, const struct effort *effort, uint64_t 
 
 /* ---- the group ---- */
 
-static bool put_most(struct findings *findings, struct error *why)
-{
-    const struct finding *read = findings_get(findings, "host.dram_read");
-    struct found_point most = read->points[0];
-    for (uint32_t i = 1; i < read->count; i++) {
-        most = read->points[i].median > most.median ? read->points[i] : most;
-    }
-    double threads = most.size;
-    most.size = 0;
-    return bench_put(findings, "host.dram_bandwidth", &most, why) &&
-           bench_note(findings, "host.dram_bandwidth", why,
-                      "the most that threads read from the first NUMA node: %.0f of them", threads);
-}
-
 bool host_memory_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                      struct error *why)
 {
-    struct bench bench;
-    if (!bench_init(&bench, CACHES, seed, why)) {
-        return false;
-    }
     struct effort part = *effort;
     part.seconds = effort->seconds / 2;
-    double mib = (double)(bench.data.size >> 20);
-    bool ok = by_threads(&bench, &part, seed, findings, why) &&
-              by_nodes(&bench, &part, seed, findings, why) && put_most(findings, why) &&
-              bench_note(findings, "host.dram_read", why,
-                         "64-bit words added up, a quarter of %.0f MiB at a time in turn", mib) &&
-              bench_note(
-                  findings, "host.dram_copy", why,
-                  "the C library's copy within a quarter of %.0f MiB at a time in turn; bytes read "
-                  "and bytes written both count",
-                  mib);
+    struct bench bench = {.sizes = 0};
+    bool ok = host_curves_measure(&host_memory_curves, &part, seed, findings, why) &&
+              bench_init(&bench, CACHES, seed, why) &&
+              by_nodes(&bench, &part, seed, findings, why);
     bench_release(&bench);
     return ok;
 }

@@ -1,12 +1,12 @@
-/* What the manager of a cache costs the CPU: the simulator's own policies, cold, served as
- * host_policy_herd.h says.
+/* What the manager of a cache costs the CPU.
  *
- * Policies are measured over 8192 units, the clusters of 16 tokens of a context of 128K, by threads
- * and by the share that hits.
+ * host.lookup and host.update are LRU's, one thread's, on the demands of a recording, by the units
+ * that a head wants at a time (host_manager.h). The simulator charges all policies these.
  *
- * host.lookup and host.update are those of LRU, one thread and 90 % hits, by the units that a head
- * wants at a time. The simulator charges all policies these. Policies that hold no units that come
- * and go one by one, or need queries or the future, have no such cost.
+ * How policies compare, and how they scale, is observed beside it: each policy over 8192 units, the
+ * clusters of 16 tokens of a context of 128K, wanted at random, by threads and by the share that
+ * hits (host_policy_herd.h). Policies that hold no units that come and go one by one, or need
+ * queries or the future, have no such cost.
  */
 #include "base/array.h"
 #include "calibrate/host_groups.h"
@@ -25,10 +25,6 @@ enum {
 
 static const double hit_shares[] = {0, 0.5, HITS, 1};
 enum { HIT_SHARES = sizeof hit_shares / sizeof hit_shares[0] };
-
-/* Clusters of 16 tokens of contexts of 32K and 128K, then their tokens. */
-static const uint32_t curve_units[] = {2048, 8192, 32768, 131072};
-enum { CURVE_SIZES = sizeof curve_units / sizeof curve_units[0] };
 
 /* ---- the figures of a policy ---- */
 
@@ -98,48 +94,6 @@ static bool measure_policy(const struct policy_kind *kind, struct bench *bench,
     return ok;
 }
 
-/* ---- the curves ---- */
-
-#define CURVE_NOTE "LRU; cold caches of 30 %% of ten times the units, 90 %% of them hits"
-
-struct curves {
-    struct herd herds[CURVE_SIZES];
-    struct herd_turn turns[2 * CURVE_SIZES];
-};
-
-static bool add_size(struct curves *curves, uint32_t size, struct bench *bench, uint64_t seed,
-                     struct error *why)
-{
-    static const char *const figures[] = {"host.update", "host.lookup"};
-    struct herd *herd = &curves->herds[size];
-    bool ok = herd_init(herd, policy_find("lru", NULL, 0, why), curve_units[size], 1, bench, seed, why);
-    for (uint32_t i = 0; ok && i < 2; i++) {
-        struct herd_turn *turn = &curves->turns[2 * size + i];
-        *turn = (struct herd_turn){herd, bench->pools[0], i > 0, HITS};
-        ok = bench_add(bench, figures[i], herd->wanted, herd_sample, turn, why);
-    }
-    return ok;
-}
-
-static bool measure_curves(struct bench *bench, const struct effort *effort, uint64_t seed,
-                           struct findings *findings, struct error *why)
-{
-    struct curves *curves = array_zeroed(1, sizeof *curves, why);
-    bool ok = curves != NULL;
-    bench->count = 0;
-    for (uint32_t i = 0; ok && i < CURVE_SIZES; i++) {
-        ok = add_size(curves, i, bench, seed, why);
-    }
-    ok = ok && bench_measure(bench, effort, seed, findings, why) &&
-         bench_note(findings, "host.lookup", why, "a unit looked up; " CURVE_NOTE) &&
-         bench_note(findings, "host.update", why, "a unit touched or admitted; " CURVE_NOTE);
-    for (uint32_t i = 0; curves != NULL && i < CURVE_SIZES; i++) {
-        herd_release(&curves->herds[i]);
-    }
-    free(curves);
-    return ok;
-}
-
 /* ---- the group ---- */
 
 static bool has_units(const struct policy_kind *kind)
@@ -150,17 +104,18 @@ static bool has_units(const struct policy_kind *kind)
 bool host_policy_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                      struct error *why)
 {
-    struct bench bench;
-    if (!bench_init(&bench, CHILL_CACHES, seed, why)) {
-        return false;
-    }
     uint32_t shares = 1; /* of the time: one for the curves */
     for (uint32_t i = 0; policies[i] != NULL; i++) {
         shares += has_units(policies[i]);
     }
     struct effort each = *effort;
     each.seconds = effort->seconds / shares;
-    bool ok = measure_curves(&bench, &each, seed, findings, why);
+    struct bench bench;
+    if (!host_curves_measure(&host_manager_curves, &each, seed, findings, why) ||
+        !bench_init(&bench, CHILL_CACHES, seed, why)) {
+        return false;
+    }
+    bool ok = true;
     for (uint32_t i = 0; ok && policies[i] != NULL; i++) {
         ok = !has_units(policies[i]) ||
              measure_policy(policies[i], &bench, &each, seed, findings, why);

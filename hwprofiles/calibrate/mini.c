@@ -69,7 +69,8 @@ static bool outputs_init(struct mini *mini, struct error *why)
     return good;
 }
 
-/* The stand-ins run on the last CPU, which a pool that runs beside them leaves free. */
+/* What stands for the GPU runs on the last CPU, which a pool that runs beside it leaves free; its
+ * copy engine on the first, for no mechanism copies while the pool works. */
 static bool pools_init(struct mini *mini, const struct topology *topology, struct error *why)
 {
     uint32_t threads = mini->shape.threads;
@@ -78,7 +79,7 @@ static bool pools_init(struct mini *mini, const struct topology *topology, struc
            (mini->pools[1] =
                 pool_create(threads > 1 ? threads - 1 : 1, cpus, POOL_CONDITION, why)) != NULL &&
            (mini->others = pool_create(threads, cpus, POOL_CONDITION, why)) != NULL &&
-           (mini->link = pool_create(1, last, POOL_CONDITION, why)) != NULL &&
+           (mini->link = pool_create(1, cpus, POOL_CONDITION, why)) != NULL &&
            (mini->gpu = pool_create(1, last, POOL_CONDITION, why)) != NULL;
 }
 

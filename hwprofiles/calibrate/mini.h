@@ -3,7 +3,7 @@
  * Real buffers (KV, caches, a staging buffer), the pool, gather and attention that calibrate
  * measures, random KV and queries of a model's true shapes, and the demands of a trace, which go
  * through the simulator's own policies. A sample plays all steps of all layers once from the state
- * that the caches have after the warm-up, and is the mean time of a layer.
+ * that the caches have after the warm-up.
  *
  * Before each layer, while the clock stands, the CPUs' caches are filled with something else, as
  * the layers in between would have done that a miniature does not have.
@@ -81,17 +81,19 @@ struct mini_counts {
     bool agrees;             /* the policy counted as many hits as were found */
 };
 
-/* Play all steps once: the mean time of a layer. The caches stand where mini_start() left them. */
-double mini_play(struct mini *mini, enum miniature_id id, struct mini_counts *counts);
+/* Play all steps once, and write what each layer took: ns[steps][layers]. The caches stand where
+ * mini_start() left them. */
+void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_counts *counts);
 
 /* Warmed caches, and rows in them that nobody holds spoiled. */
 bool mini_start(struct mini *mini, enum miniature_id id, const struct policy_env *env,
                 struct error *why);
 
-/* Bytes a second of the thread that stands for the copy engine: of a whole layer, or of the rows
- * that a layer wants, gathered just before. */
+/* Bytes a second of the thread that stands for the copy engine, of a whole layer or of the rows
+ * that a layer wants, gathered just before; and of that which attends, to a whole layer. */
 double mini_copy_whole(struct mini *mini, uint32_t layer);
 double mini_copy_rows(struct mini *mini, uint32_t layer);
+double mini_attend_whole(struct mini *mini, uint32_t layer);
 
 /* Run all mechanisms as `spec` says (mini_measure.c), and write what they took. */
 bool mini_measure(const char *spec, FILE *out, struct error *why);

@@ -1,15 +1,24 @@
 /* Miniatures are run, and what they took is written.
  *
  * SPEC is one JSON object: `trace` (a file), the fields of struct miniature, and `seconds` to take
- * samples for. What comes out is one JSON object a line: what stands for the copy engine, as
- * {"link": "whole" or "rows"} in bytes a second, and {"mechanism": NAME} in nanoseconds a layer,
- * each with median, p10, p90, samples and precise; of a mechanism also what it wanted and missed
- * in all its steps, and the worst difference of an output. A wrong output ends the run.
+ * samples for. What comes out is one JSON object a line, each with median, p10, p90 and samples:
+ *
+ *   {"curve": "host.gather", "size": 2}   how fast the host was meanwhile, as calibrate measures it
+ *   {"stand_in": "copies_rows"}           bytes a second of a thread that stands for something
+ *   {"mechanism": "lru"}                  ns a layer; also what it wanted and missed in all its
+ *                                         steps, and the worst difference of an output
+ *
+ * All are sampled by turns, in rounds, so that each saw the machine as the others did. A layer of a
+ * step has quantiles of its own, over all rounds, and a mechanism the means of these: who takes a
+ * processor away for some milliseconds then spoils a layer, not the sample. A wrong output ends the
+ * run.
  */
 #include "base/array.h"
+#include "calibrate/host_moment.h"
 #include "calibrate/measure.h"
 #include "calibrate/mini.h"
 #include "calibrate/mini_check.h"
+#include "calibrate/statistics.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -68,17 +77,32 @@ struct mechanism {
     enum miniature_id id;
     struct mini_counts counts;
     double worst;
+    double *ns; /* [rounds][slots], owned; a slot is a layer of a step */
+    size_t rounds, capacity;
 };
+
+static uint32_t slots_of(const struct run *run)
+{
+    return run->mini.shape.steps * run->mini.shape.layers;
+}
 
 static bool sample_mechanism(void *state, double *value, struct error *why)
 {
     struct mechanism *mechanism = state;
     struct run *run = mechanism->run;
+    uint32_t slots = slots_of(run);
     double worst;
-    if (!mini_start(&run->mini, mechanism->id, &run->env, why)) {
+    if (!array_reserve(&mechanism->ns, &mechanism->capacity, mechanism->rounds + 1,
+                       slots * sizeof *mechanism->ns, why) ||
+        !mini_start(&run->mini, mechanism->id, &run->env, why)) {
         return false;
     }
-    *value = mini_play(&run->mini, mechanism->id, &mechanism->counts);
+    double *ns = mechanism->ns + slots * mechanism->rounds++;
+    mini_play(&run->mini, mechanism->id, ns, &mechanism->counts);
+    *value = 0;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        *value += ns[slot] / slots;
+    }
     if (!mini_check(&run->check, mechanism->id, &worst, why)) {
         return false;
     }
@@ -88,21 +112,30 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
                      miniature_kinds[mechanism->id].name);
 }
 
-static bool sample_whole(void *state, double *value, struct error *why)
-{
-    struct run *run = state;
-    (void)why;
-    *value = mini_copy_whole(&run->mini, run->turn++ % run->mini.shape.layers);
-    return true;
-}
+/* ---- stand-ins ---- */
 
-static bool sample_rows(void *state, double *value, struct error *why)
-{
-    struct run *run = state;
-    (void)why;
-    *value = mini_copy_rows(&run->mini, run->turn++ % run->mini.shape.layers);
-    return true;
-}
+#define STAND_IN(name) \
+    static bool sample_##name(void *state, double *value, struct error *why) \
+    { \
+        struct run *run = state; \
+        (void)why; \
+        *value = mini_##name(&run->mini, run->turn++ % run->mini.shape.layers); \
+        return true; \
+    }
+STAND_IN(copy_whole)
+STAND_IN(copy_rows)
+STAND_IN(attend_whole)
+#undef STAND_IN
+
+static const struct {
+    const char *name;
+    bool (*sample)(void *state, double *value, struct error *why);
+} stand_ins[] = {
+    {"copies_whole", sample_copy_whole},
+    {"copies_rows", sample_copy_rows},
+    {"attends_whole", sample_attend_whole},
+};
+enum { STAND_INS = sizeof stand_ins / sizeof stand_ins[0] };
 
 /* ---- lines ---- */
 
@@ -115,62 +148,137 @@ static bool print_line(json_t *line, FILE *out, struct error *why)
     return good || error_set(why, NULL, 0, "what was measured cannot be written");
 }
 
-static json_t *point_line(const struct findings *findings, const char *kind, const char *name,
-                          const char *figure)
+static json_t *point_line(const struct found_point *point, const char *kind, const char *name)
 {
-    const struct found_point *point = &findings_get(findings, figure)->points[0];
-    return json_pack("{s:s, s:f, s:f, s:f, s:i, s:b}", kind, name, "median", point->median, "p10",
-                     point->p10, "p90", point->p90, "samples", (int)point->samples, "precise",
-                     (int)point->precise);
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:i}", kind, name, "size", point->size, "median",
+                     point->median, "p10", point->p10, "p90", point->p90, "samples",
+                     (int)point->samples);
 }
 
-enum { LINK_WHOLE, LINK_ROWS, PROBES = 2 + MINIATURE_COUNT };
-static const char *const link_names[] = {"whole", "rows"};
+static const struct found_point *only_point(const struct findings *findings, const char *figure)
+{
+    return &findings_get(findings, figure)->points[0];
+}
 
-static bool print_lines(const struct probe *probes, const struct mechanism *mechanisms,
-                        const struct findings *findings, FILE *out, struct error *why)
+static bool print_curves(const struct findings *findings, FILE *out, struct error *why)
 {
     bool good = true;
-    for (int i = 0; good && i < 2; i++) {
-        good = print_line(point_line(findings, "link", link_names[i], probes[i].figure), out, why);
+    for (uint32_t i = 0; good && i < findings->count; i++) {
+        const struct finding *finding = &findings->all[i];
+        for (uint32_t p = 0; good && finding_is_curve(finding) && p < finding->count; p++) {
+            good = print_line(point_line(&finding->points[p], "curve", finding->name), out, why);
+        }
+    }
+    return good;
+}
+
+/* The means over all slots of each one's quantiles. */
+static bool read_slots(const struct mechanism *mechanism, struct found_point *out,
+                       struct error *why)
+{
+    uint32_t slots = slots_of(mechanism->run), rounds = (uint32_t)mechanism->rounds;
+    double *sorted = array_zeroed(rounds, sizeof *sorted, why);
+    *out = (struct found_point){.samples = rounds};
+    for (uint32_t slot = 0; sorted != NULL && slot < slots; slot++) {
+        for (uint32_t i = 0; i < rounds; i++) {
+            sorted[i] = mechanism->ns[(size_t)i * slots + slot];
+        }
+        samples_sort(sorted, rounds);
+        out->median += samples_quantile(sorted, rounds, 0.5) / slots;
+        out->p10 += samples_quantile(sorted, rounds, 0.1) / slots;
+        out->p90 += samples_quantile(sorted, rounds, 0.9) / slots;
+    }
+    free(sorted);
+    return sorted != NULL;
+}
+
+static bool print_mechanism(const struct mechanism *mechanism, FILE *out, struct error *why)
+{
+    struct found_point point;
+    if (!read_slots(mechanism, &point, why)) {
+        return false;
+    }
+    json_t *line = point_line(&point, "mechanism", miniature_kinds[mechanism->id].name);
+    json_t *counts =
+        json_pack("{s:I, s:I, s:f}", "wanted", (json_int_t)mechanism->counts.wanted, "missed",
+                  (json_int_t)mechanism->counts.missed, "worst", mechanism->worst);
+    json_object_update(line, counts);
+    json_decref(counts);
+    return print_line(line, out, why);
+}
+
+static bool print_lines(const struct mechanism *mechanisms, const struct findings *findings,
+                        FILE *out, struct error *why)
+{
+    bool good = print_curves(findings, out, why);
+    for (int i = 0; good && i < STAND_INS; i++) {
+        const char *name = stand_ins[i].name;
+        good = print_line(point_line(only_point(findings, name), "stand_in", name), out, why);
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        const struct mechanism *mechanism = &mechanisms[id];
-        const char *name = miniature_kinds[id].name;
-        json_t *line = point_line(findings, "mechanism", name, name);
-        json_t *counts =
-            json_pack("{s:I, s:I, s:f}", "wanted", (json_int_t)mechanism->counts.wanted, "missed",
-                      (json_int_t)mechanism->counts.missed, "worst", mechanism->worst);
-        json_object_update(line, counts);
-        json_decref(counts);
-        good = print_line(line, out, why);
+        good = print_mechanism(&mechanisms[id], out, why);
+    }
+    return good;
+}
+
+/* ---- all together ---- */
+
+/* Samples until the time is up, as many of each: none is done before the others. */
+static struct effort effort_of(const struct spec *spec)
+{
+    struct effort effort = effort_quick;
+    effort.warmup = 0;
+    effort.most = 1000;
+    effort.precision = 0;
+    effort.seconds = spec->seconds;
+    return effort;
+}
+
+static bool add_probe(const char *name, enum unit unit, void *state,
+                      bool (*sample)(void *, double *, struct error *), struct probe *probe,
+                      struct findings *findings, struct error *why)
+{
+    *probe = (struct probe){.figure = name, .state = state, .sample = sample};
+    return findings_add(findings, name, "", unit, why) != NULL;
+}
+
+static bool add_probes(struct run *run, struct mechanism *mechanisms, struct probe *probes,
+                       struct findings *findings, struct error *why)
+{
+    bool good = true;
+    for (int i = 0; good && i < STAND_INS; i++) {
+        good = add_probe(stand_ins[i].name, UNIT_BYTES_PER_S, run, stand_ins[i].sample, probes++,
+                         findings, why);
+    }
+    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
+        mechanisms[id] = (struct mechanism){.run = run, .id = (enum miniature_id)id};
+        good = add_probe(miniature_kinds[id].name, UNIT_NS, &mechanisms[id], sample_mechanism,
+                         probes++, findings, why);
     }
     return good;
 }
 
 static bool measure(struct run *run, const struct spec *spec, FILE *out, struct error *why)
 {
-    struct mechanism mechanisms[MINIATURE_COUNT];
-    struct probe probes[PROBES] = {
-        [LINK_WHOLE] = {.figure = "link.whole", .state = run, .sample = sample_whole},
-        [LINK_ROWS] = {.figure = "link.rows", .state = run, .sample = sample_rows},
-    };
-    struct effort effort = effort_quick;
-    effort.seconds = spec->seconds;
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        mechanisms[id] = (struct mechanism){.run = run, .id = id};
-        probes[2 + id] = (struct probe){.figure = miniature_kinds[id].name,
-                                        .state = &mechanisms[id],
-                                        .sample = sample_mechanism};
-    }
+    enum { OWN = STAND_INS + MINIATURE_COUNT };
+    struct mechanism mechanisms[MINIATURE_COUNT] = {{.run = NULL}};
     struct findings findings = {.all = NULL};
-    bool good = true;
-    for (int i = 0; good && i < PROBES; i++) {
-        enum unit unit = i < 2 ? UNIT_BYTES_PER_S : UNIT_NS;
-        good = findings_add(&findings, probes[i].figure, "", unit, why) != NULL;
+    struct moment moment;
+    struct probe *probes = NULL;
+    const struct effort effort = effort_of(spec);
+    bool good = moment_init(&moment, (uint32_t)run->mini.shape.context, 1, &findings, why) &&
+                (probes = array_zeroed(OWN + moment.count, sizeof *probes, why)) != NULL &&
+                add_probes(run, mechanisms, probes, &findings, why);
+    if (good) {
+        moment_probes(&moment, probes + OWN);
+        good = measure_probes(probes, OWN + moment.count, &effort, 1, &findings, why) &&
+               moment_finish(&findings, why) && print_lines(mechanisms, &findings, out, why);
     }
-    good = good && measure_probes(probes, PROBES, &effort, 1, &findings, why) &&
-           print_lines(probes, mechanisms, &findings, out, why);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        free(mechanisms[id].ns);
+    }
+    free(probes);
+    moment_release(&moment);
     findings_release(&findings);
     return good;
 }

@@ -345,11 +345,10 @@ static void fill_caches(struct mini *mini)
     pool_run(mini->others, pool_threads(mini->others), fill_caches_job, mini);
 }
 
-double mini_play(struct mini *mini, enum miniature_id id, struct mini_counts *counts)
+void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_counts *counts)
 {
     const struct miniature *shape = &mini->shape;
     struct play play = play_init(mini, id);
-    double sum = 0;
     *counts = (struct mini_counts){.agrees = true};
     for (play.step = 0; play.step < shape->steps; play.step++) {
         for (play.layer = 0; play.layer < shape->layers; play.layer++) {
@@ -359,11 +358,10 @@ double mini_play(struct mini *mini, enum miniature_id id, struct mini_counts *co
             fill_caches(mini);
             double start = clock_ns();
             programs[id](&play);
-            sum += clock_ns() - start;
+            *ns++ = clock_ns() - start;
             count(&play, counts);
         }
     }
-    return sum / shape->steps / shape->layers;
 }
 
 double mini_copy_whole(struct mini *mini, uint32_t layer)
@@ -385,4 +383,15 @@ double mini_copy_rows(struct mini *mini, uint32_t layer)
     gather(&play);
     copy(&play);
     return (double)play.row_count * (double)mini->row_bytes * 1e9 / play.copy_ns;
+}
+
+double mini_attend_whole(struct mini *mini, uint32_t layer)
+{
+    struct play play = play_init(mini, MINIATURE_STREAM);
+    play.layer = layer;
+    prepare(&play, mini->layers[layer].kv.bytes, TOKENS_ALL, false);
+    fill_caches(mini);
+    double start = clock_ns();
+    attend_all_job(0, 0, &play);
+    return (double)mini->layers[layer].kv.size * 1e9 / (clock_ns() - start);
 }

@@ -98,55 +98,88 @@ static bool load(const struct arguments *arguments, struct subject *out, struct 
 
 static const struct table_column columns[] = {
     {.title = "mechanism"},
-    {.title = "predicted", .right = true},
     {.title = "measured", .right = true},
-    {.title = "p10 - p90", .right = true, .drop = 2},
+    {.title = "p10 - p90", .right = true, .drop = 3},
+    {.title = "predicted", .right = true},
     {.title = "error", .right = true},
     {.title = "gate", .right = true},
     {.title = "verdict"},
+    {.title = "as profiled", .right = true, .drop = 2},
+    {.title = "its error", .right = true},
     {.title = "rank", .right = true, .drop = 1},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, TEXT = 64 };
 
+/* One sample has no spread. */
+static void write_range(const struct validation_figure *figure, char *text, size_t size)
+{
+    char low[TEXT], high[TEXT];
+    if (figure->samples == 1) {
+        snprintf(text, size, "one sample");
+        return;
+    }
+    snprintf(text, size, "%s - %s", units_format(figure->p10, UNIT_NS, low, sizeof low),
+             units_format(figure->p90, UNIT_NS, high, sizeof high));
+}
+
 static bool add_row(struct table *table, int id, const struct validation_row *row,
                     struct error *why)
 {
-    char predicted[TEXT], measured[TEXT], low[TEXT], high[TEXT], range[2 * TEXT + 3], error[TEXT],
-        gate[TEXT], rank[TEXT];
-    snprintf(range, sizeof range, "%s - %s",
-             units_format(row->measured.p10, UNIT_NS, low, sizeof low),
-             units_format(row->measured.p90, UNIT_NS, high, sizeof high));
+    char predicted[TEXT], profiled[TEXT], measured[TEXT], range[2 * TEXT + 3], error[TEXT],
+        profiled_error[TEXT], gate[TEXT], rank[TEXT];
+    write_range(&row->measured, range, sizeof range);
     snprintf(error, sizeof error, "%+.1f %%", 100 * row->error);
+    snprintf(profiled_error, sizeof profiled_error, "%+.1f %%", 100 * row->profiled_error);
     snprintf(gate, sizeof gate, "%.0f %%", 100 * row->gate);
     snprintf(rank, sizeof rank, "%" PRIu32 " / %" PRIu32, row->predicted_rank, row->measured_rank);
     const char *const cells[COLUMNS] = {
         miniature_kinds[id].name,
-        units_format(row->predicted, UNIT_NS, predicted, sizeof predicted),
         units_format(row->measured.median, UNIT_NS, measured, sizeof measured),
         range,
+        units_format(row->predicted, UNIT_NS, predicted, sizeof predicted),
         error,
         gate,
         validation_verdicts[row->verdict],
+        units_format(row->profiled, UNIT_NS, profiled, sizeof profiled),
+        profiled_error,
         rank,
     };
     return table_add(table, cells, COLUMNS, why);
 }
 
+static void print_changes(const struct validation *validation)
+{
+    printf("this machine today, over what the profile says:");
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        const struct validation_curve *curve = &validation->curves[i];
+        printf("%s %s %.2f", i > 0 ? "," : "", curve_kinds[curve->id].name, curve->change);
+    }
+    putchar('\n');
+}
+
 static void print_remarks(const struct subject *subject, const struct validation *validation)
 {
-    char whole[TEXT], rows[TEXT];
+    const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
+    char whole[TEXT], rows[TEXT], attends[TEXT];
     double worst = 0;
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         worst = fmax(worst, validation->rows[id].output_error);
     }
-    printf("\nmedian error %.1f %%, gate %.0f %%: %s\n", 100 * validation->median_error,
-           100 * validation->median_gate, validation_verdicts[validation->median_verdict]);
+    printf("\nmedian error %.1f %%, gate %.0f %%: %s; as profiled %.1f %%\n",
+           100 * validation->median_error, 100 * validation->median_gate,
+           validation_verdicts[validation->median_verdict],
+           100 * validation->median_profiled_error);
     printf("a layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error is predicted over "
            "measured, rank predicted / measured\n",
            subject->model.name, validation->shape.context, validation->shape.threads);
-    printf("the link is a thread that copies: %s in one piece, %s row by row\n",
-           units_format(validation->link.whole, UNIT_BYTES_PER_S, whole, sizeof whole),
-           units_format(validation->link.rows, UNIT_BYTES_PER_S, rows, sizeof rows));
+    puts("predicted from the profile's curves as they are today, measured anew in the same rounds; "
+         "as profiled is what simulate would say");
+    print_changes(validation);
+    printf("a thread stands for the link, and copies %s in one piece, %s row by row; another for "
+           "the GPU, and attends to whole layers at %s\n",
+           units_format(stand_ins->copies_whole, UNIT_BYTES_PER_S, whole, sizeof whole),
+           units_format(stand_ins->copies_rows, UNIT_BYTES_PER_S, rows, sizeof rows),
+           units_format(stand_ins->attends_whole, UNIT_BYTES_PER_S, attends, sizeof attends));
     printf("every output is that of attention in double precision, to %.1g of the largest value\n",
            worst);
 }
@@ -200,11 +233,13 @@ static bool store_rows(const struct subject *subject, const struct validation *v
             .context = (int64_t)validation->shape.context,
             .layers = validation->shape.layers,
             .threads = validation->shape.threads,
+            .profiled_us = row->profiled / 1e3,
             .predicted_us = row->predicted / 1e3,
             .measured_us = row->measured.median / 1e3,
             .p10_us = row->measured.p10 / 1e3,
             .p90_us = row->measured.p90 / 1e3,
             .samples = row->measured.samples,
+            .profiled_error = row->profiled_error,
             .error = row->error,
             .gate = row->gate,
             .verdict = validation_verdicts[row->verdict],

@@ -262,6 +262,17 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
            work_put_thread(pipe, PART_MANAGER, 0, at->looked_up, work_trust, NULL, why);
 }
 
+/* Bytes a second: by threads, and by how far the rows of a head's keys lie apart where the profile
+ * says what that makes. */
+static double gather_rate(const struct pipe *pipe, struct trust *trust)
+{
+    double threads = cost_threads(pipe->setup, pipe->mechanisms->transfer_threads, trust);
+    double span = (double)pipe->setup->context * pipe->head_bytes / 2;
+    bool stated = pipe->setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0;
+    return figure(pipe, CURVE_HOST_GATHER, threads, trust) *
+           (stated ? figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust) : 1);
+}
+
 /* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
@@ -278,8 +289,7 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
         return true;
     }
-    double threads = cost_threads(pipe->setup, m->transfer_threads, &work.rate_trust);
-    work.rate = figure(pipe, CURVE_HOST_GATHER, threads, &work.rate_trust) / 1e9;
+    work.rate = gather_rate(pipe, &work.rate_trust) / 1e9;
     work_wait_for(&work, at->looked_up);
     return work_put(pipe, &work, &at->looked_up, why) &&
            work_put_thread(pipe, PART_GATHER, 0, at->looked_up, work_trust, NULL, why);

@@ -269,19 +269,24 @@ static bool machine_init(struct pipe *pipe, struct error *why)
     return good;
 }
 
-/* The stand-in's curves, in the place of a link's. */
+/* The stand-ins' figures, in the place of a link's; where the one attends to whole layers, in the
+ * place of attention's. */
 struct stand_in {
-    double size, rate, latency, call;
+    double size, rate, latency, call, attention;
 };
 
-static void use_stand_in(struct profile *profile, struct stand_in *link)
+static void use_stand_in(struct profile *profile, struct stand_in *stand_in)
 {
-    const struct curve curve = {.count = 1, .size = &link->size, .least = 1, .most = 1};
-    profile->curves[CURVE_LINK_H2D] = profile->curves[CURVE_LINK_COPY_LATENCY] =
-        profile->curves[CURVE_HOST_COPY_CALL] = curve;
-    profile->curves[CURVE_LINK_H2D].value = &link->rate;
-    profile->curves[CURVE_LINK_COPY_LATENCY].value = &link->latency;
-    profile->curves[CURVE_HOST_COPY_CALL].value = &link->call;
+    const struct curve curve = {.count = 1, .size = &stand_in->size, .least = 1, .most = 1};
+    struct curve *curves = profile->curves;
+    curves[CURVE_LINK_H2D] = curves[CURVE_LINK_COPY_LATENCY] = curves[CURVE_HOST_COPY_CALL] = curve;
+    curves[CURVE_LINK_H2D].value = &stand_in->rate;
+    curves[CURVE_LINK_COPY_LATENCY].value = &stand_in->latency;
+    curves[CURVE_HOST_COPY_CALL].value = &stand_in->call;
+    if (stand_in->attention > 0) {
+        curves[CURVE_HOST_ATTENTION] = curve;
+        curves[CURVE_HOST_ATTENTION].value = &stand_in->attention;
+    }
 }
 
 static bool pipe_init(struct pipe *pipe, const struct miniature *miniature, struct error *why)
@@ -313,13 +318,15 @@ static bool put_program(struct pipe *pipe, enum miniature_id id, struct error *w
 }
 
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
-                       const struct profile *profile, const struct miniature_link *link,
+                       const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why)
 {
     struct trust trust = work_trust;
     uint32_t one = 1, threads = miniature_pool(miniature, id);
+    bool whole = id == MINIATURE_STREAM;
     struct stand_in stand_in = {
-        .rate = id == MINIATURE_STREAM ? link->whole : link->rows,
+        .rate = whole ? stand_ins->copies_whole : stand_ins->copies_rows,
+        .attention = whole ? stand_ins->attends_whole : 0,
         .latency = profile_value(profile, CURVE_HOST_POOL_HANDOFF, 1, &trust),
     };
     struct cohort cohort = {.context = miniature->context, .sequences = 1};

@@ -15,8 +15,8 @@
  * A prediction builds the same program on the engine, with the pipeline's own stages wherever
  * the pipeline has them (look up, gather, transfer, update, CPU attention) and the profile's
  * curves: a hand-off to a stand-in is one to a pool of one thread, its attention that of one
- * thread. Only how fast the copying thread copies is no curve of a profile: it is measured alone,
- * as a link would be.
+ * thread. How fast the stand-ins copy, and attend to KV that lies in a row, is no curve of a host's
+ * profile: it is measured alone, as a link and a GPU would be.
  *
  * A context is a whole multiple of the recorded one: each recorded unit stands for `repeat` tokens,
  * a recorded context apart, so that rows stay scattered and the ledger's counts are exact.
@@ -58,10 +58,10 @@ struct miniature {
     uint32_t threads;           /* cores of the host */
 };
 
-/* Bytes a second at which the thread that stands for the copy engine copies: in one piece, and row
- * by row to their places. */
-struct miniature_link {
-    double whole, rows;
+/* What is measured alone, in bytes a second: copying in one piece, copying row by row to their
+ * places, attention to a whole layer. */
+struct miniature_stand_ins {
+    double copies_whole, copies_rows, attends_whole;
 };
 
 /* Threads of the pool. */
@@ -80,7 +80,7 @@ bool miniature_require(const struct profile *profile, struct error *why);
 
 /* Mean time of a layer over the ledger's steps. `profile` has passed miniature_require(). */
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
-                       const struct profile *profile, const struct miniature_link *link,
+                       const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why);
 
 #endif

@@ -29,6 +29,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
     bool trains = index_build_on_host(setup);
+    bool spans = setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0; /* no profile need */
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct need needs[] = {
@@ -67,6 +68,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, gathers},
+        {CURVE_HOST_GATHER_SPAN, gathers && spans},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
     };

@@ -104,15 +104,91 @@ static bool read_figure(json_t *object, struct validation_figure *out)
     return good && out->median > 0 && samples > 0;
 }
 
-static void add_link(const char *name, const struct validation_figure *figure,
-                     struct validation *out)
+static double *stand_in_of(struct miniature_stand_ins *stand_ins, const char *name)
 {
-    if (strcmp(name, "whole") == 0) {
-        out->link.whole = figure->median;
-    } else if (strcmp(name, "rows") == 0) {
-        out->link.rows = figure->median;
+    return strcmp(name, "copies_whole") == 0    ? &stand_ins->copies_whole
+           : strcmp(name, "copies_rows") == 0   ? &stand_ins->copies_rows
+           : strcmp(name, "attends_whole") == 0 ? &stand_ins->attends_whole
+                                                : NULL;
+}
+
+static bool add_stand_in(const char *name, double rate, struct validation *out, struct error *why)
+{
+    double *place = stand_in_of(&out->stand_ins, name);
+    if (place == NULL) {
+        return error_set(why, NULL, 0, "the harness speaks of a stand-in '%s'", name);
+    }
+    *place = rate;
+    return true;
+}
+
+/* ---- curves of today ---- */
+
+static struct validation_curve *curve_named(struct validation *validation, const char *name)
+{
+    uint32_t i = 0;
+    int id = 0;
+    while (id < CURVE_COUNT && strcmp(curve_kinds[id].name, name) != 0) {
+        id++;
+    }
+    while (i < validation->curve_count && (int)validation->curves[i].id != id) {
+        i++;
+    }
+    if (id == CURVE_COUNT || i == VALIDATION_CURVES) {
+        return NULL;
+    }
+    if (i == validation->curve_count) {
+        validation->curves[validation->curve_count++] =
+            (struct validation_curve){.id = (enum curve_id)id};
+    }
+    return &validation->curves[i];
+}
+
+/* Points come in the order of their sizes. */
+static bool add_point(const char *name, double size, double value, struct validation *out,
+                      struct error *why)
+{
+    struct validation_curve *curve = curve_named(out, name);
+    if (curve == NULL || curve->count == VALIDATION_POINTS ||
+        (curve->count > 0 && size <= curve->size[curve->count - 1])) {
+        return error_set(why, NULL, 0, "the harness speaks of '%s' at %g out of turn", name, size);
+    }
+    curve->size[curve->count] = size;
+    curve->value[curve->count++] = value;
+    return true;
+}
+
+/* A copy of the profile that reads the curves of today. It owns nothing. */
+static struct profile profile_today(const struct profile *profile, struct validation *validation)
+{
+    struct profile today = *profile;
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        struct validation_curve *curve = &validation->curves[i];
+        today.curves[curve->id] = (struct curve){.count = curve->count,
+                                                 .size = curve->size,
+                                                 .value = curve->value,
+                                                 .basis = BASIS_MEASURED,
+                                                 .least = 1,
+                                                 .most = 1};
+    }
+    return today;
+}
+
+static void note_changes(const struct profile *profile, struct validation *validation)
+{
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        struct validation_curve *curve = &validation->curves[i];
+        struct trust trust = {BASIS_MEASURED, false};
+        double sum = 0;
+        bool stated = profile->curves[curve->id].count > 0;
+        for (uint32_t p = 0; stated && p < curve->count; p++) {
+            sum += curve->value[p] / profile_value(profile, curve->id, curve->size[p], &trust);
+        }
+        curve->change = stated ? sum / curve->count : 1;
     }
 }
+
+/* ---- mechanisms ---- */
 
 /* What the harness counted must be what a replay counts. */
 static bool check_counts(const struct ledger *ledger, const char *name, json_int_t wanted,
@@ -132,15 +208,19 @@ static bool check_counts(const struct ledger *ledger, const char *name, json_int
     return true;
 }
 
-static bool predict(const struct validation *validation, enum miniature_id id,
-                    const struct trace *trace, const struct profile *profile, json_int_t wanted,
-                    json_int_t missed, double *ns, struct error *why)
+static bool predict(struct validation *validation, enum miniature_id id, const struct trace *trace,
+                    const struct profile *profile, json_int_t wanted, json_int_t missed,
+                    struct error *why)
 {
     struct ledger ledger;
-    bool good =
-        miniature_replay(&validation->shape, id, trace, &ledger, why) &&
-        check_counts(&ledger, miniature_kinds[id].name, wanted, missed, why) &&
-        miniature_predict(&validation->shape, id, profile, &validation->link, &ledger, ns, why);
+    struct validation_row *row = &validation->rows[id];
+    const struct profile today = profile_today(profile, validation);
+    const struct miniature *shape = &validation->shape;
+    const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
+    bool good = miniature_replay(shape, id, trace, &ledger, why) &&
+                check_counts(&ledger, miniature_kinds[id].name, wanted, missed, why) &&
+                miniature_predict(shape, id, profile, stand_ins, &ledger, &row->profiled, why) &&
+                miniature_predict(shape, id, &today, stand_ins, &ledger, &row->predicted, why);
     ledger_release(&ledger);
     return good;
 }
@@ -159,7 +239,9 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
 {
     json_int_t wanted, missed;
     int id = find_mechanism(name);
-    if (id == MINIATURE_COUNT || out->link.whole == 0 || out->link.rows == 0) {
+    const struct miniature_stand_ins *known = &out->stand_ins;
+    if (id == MINIATURE_COUNT || known->copies_whole == 0 || known->copies_rows == 0 ||
+        known->attends_whole == 0 || out->curve_count == 0) {
         return error_set(why, NULL, 0, "the harness speaks of '%s' before its time", name);
     }
     struct validation_row *row = &out->rows[id];
@@ -168,8 +250,7 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
                     &row->output_error) != 0) {
         return error_set(why, NULL, 0, "the harness says too little of '%s'", name);
     }
-    return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, &row->predicted,
-                   why);
+    return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, why);
 }
 
 static bool read_line(const char *text, size_t length, const struct trace *trace,
@@ -178,9 +259,14 @@ static bool read_line(const char *text, size_t length, const struct trace *trace
     const char *name;
     struct validation_figure figure;
     json_t *object = json_loadb(text, length, 0, NULL);
+    double size;
     bool good = true;
-    if (json_unpack(object, "{s:s}", "link", &name) == 0 && read_figure(object, &figure)) {
-        add_link(name, &figure, out);
+    if (json_unpack(object, "{s:s, s:F}", "curve", &name, "size", &size) == 0 &&
+        read_figure(object, &figure)) {
+        good = add_point(name, size, figure.median, out, why);
+    } else if (json_unpack(object, "{s:s}", "stand_in", &name) == 0 &&
+               read_figure(object, &figure)) {
+        good = add_stand_in(name, figure.median, out, why);
     } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
         good = read_mechanism(object, name, trace, profile, out, why);
     } else {
@@ -248,15 +334,18 @@ static enum validation_verdict judge_error(double error, double asked, double sp
 
 static void judge(struct validation *out)
 {
-    double errors[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
+    double errors[MINIATURE_COUNT], profiled[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
     for (int i = 0; i < MINIATURE_COUNT; i++) {
         struct validation_row *row = &out->rows[i];
         row->error = row->predicted / row->measured.median - 1;
+        row->profiled_error = row->profiled / row->measured.median - 1;
         errors[i] = fabs(row->error);
+        profiled[i] = fabs(row->profiled_error);
         spreads[i] = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
         row->verdict = judge_error(row->error, VALIDATION_GATE, spreads[i], &row->gate);
     }
     out->median_error = median(errors);
+    out->median_profiled_error = median(profiled);
     out->median_verdict =
         judge_error(out->median_error, VALIDATION_MEDIAN_GATE, median(spreads), &out->median_gate);
     rank(out);
@@ -270,6 +359,7 @@ bool validation_judge(const struct miniature *shape, const struct trace *trace,
     if (!read_lines(lines, trace, profile, out, why)) {
         return false;
     }
+    note_changes(profile, out);
     judge(out);
     return true;
 }

@@ -1,8 +1,12 @@
 /* Validation: what the calibration harness measured of mechanisms in miniature, beside what the
  * simulator says that they take on the machine of a profile (decode/miniature.h).
  *
- * Nothing is fitted: predictions read the profile's curves as simulate does, and the rate of the
- * thread that stands for the copy engine, which the harness measures alone.
+ * Each is predicted twice. As profiled: from the profile's curves, as simulate reads them. Today:
+ * from the same curves as the harness found them in the same rounds as the mechanisms, by the same
+ * probes that calibrate has. The first error has in it how the machine has changed since it was
+ * profiled, which on one that others share is half as fast again; the second is that of the model
+ * alone, and the one that is judged. Nothing is fitted; what is no curve of a host, the rates of the
+ * threads that stand for a GPU and a link, both take as measured.
  *
  * An error of at most 20 % meets, a median of all errors of at most 10 %. No gate is tighter than
  * twice the spread of the measurement itself, half of what lies between its first and last decile:
@@ -28,18 +32,30 @@ struct validation_figure {
 struct validation_row {
     struct validation_figure measured; /* ns a layer */
     double output_error;               /* largest difference, as a share of the largest value */
-    double predicted;                  /* ns a layer */
-    double error;                      /* predicted / measured - 1 */
+    double profiled, profiled_error;   /* ns a layer as profiled; over measured, less 1 */
+    double predicted, error;           /* the same today */
     double gate;                       /* largest error that is not missed */
     enum validation_verdict verdict;
     uint32_t predicted_rank, measured_rank; /* 1 is the fastest */
 };
 
+enum { VALIDATION_CURVES = 8, VALIDATION_POINTS = 16 };
+
+/* A curve as it is today. */
+struct validation_curve {
+    enum curve_id id;
+    uint32_t count;
+    double size[VALIDATION_POINTS], value[VALIDATION_POINTS];
+    double change; /* over the profile's, the mean of all points */
+};
+
 struct validation {
     struct miniature shape;
-    struct miniature_link link;
+    struct miniature_stand_ins stand_ins;
+    struct validation_curve curves[VALIDATION_CURVES];
+    uint32_t curve_count;
     struct validation_row rows[MINIATURE_COUNT];
-    double median_error, median_gate; /* of all rows */
+    double median_error, median_gate, median_profiled_error; /* of all rows */
     enum validation_verdict median_verdict;
 };
 

@@ -102,7 +102,7 @@ static void bandwidth_is_the_most_that_was_read(void **state)
 static void lookup_and_update_go_by_the_units_that_a_head_wants(void **state)
 {
     (void)state;
-    static const double wanted[] = {204, 819, 3276, 13107};
+    static const double wanted[] = {384, 768, 3072, 12672};
     static const char *const curves[] = {"host.lookup", "host.update"};
     for (int c = 0; c < 2; c++) {
         const struct finding *curve = found(curves[c]);
@@ -111,6 +111,19 @@ static void lookup_and_update_go_by_the_units_that_a_head_wants(void **state)
         for (uint32_t i = 0; i < curve->count; i++) {
             assert_true(curve->points[i].size == wanted[i]);
         }
+    }
+}
+
+/* Beside the usual ranges of 32 MiB; longer ones where there is memory enough. */
+static void gathers_go_by_the_span_of_a_heads_rows(void **state)
+{
+    (void)state;
+    static const double spans[] = {2 << 20, 8 << 20, 32 << 20, 128 << 20};
+    const struct finding *curve = found("host.gather_span");
+    assert_string_equal(curve->axis, "bytes");
+    assert_true(curve->count >= 3);
+    for (uint32_t i = 0; i < curve->count; i++) {
+        assert_true(curve->points[i].size == spans[i]);
     }
 }
 
@@ -144,6 +157,7 @@ int main(void)
         cmocka_unit_test(whatever_is_found_is_a_figure_and_says_how_it_was_taken),
         cmocka_unit_test(bandwidth_is_the_most_that_was_read),
         cmocka_unit_test(lookup_and_update_go_by_the_units_that_a_head_wants),
+        cmocka_unit_test(gathers_go_by_the_span_of_a_heads_rows),
         cmocka_unit_test(every_policy_that_holds_units_is_measured),
         cmocka_unit_test(shares_of_the_time_add_up),
     };

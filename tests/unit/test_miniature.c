@@ -30,7 +30,8 @@ static const struct miniature shape = {
     .threads = 2,
 };
 
-static const struct miniature_link link_rates = {.whole = 10e9, .rows = 5e9};
+static const struct miniature_stand_ins stand_ins = {
+    .copies_whole = 10e9, .copies_rows = 5e9, .attends_whole = 1e9};
 
 static double predict_on(const char *text, enum miniature_id id, const struct ledger_row *row,
                          uint32_t steps)
@@ -43,7 +44,7 @@ static double predict_on(const char *text, enum miniature_id id, const struct le
     double ns;
     of.steps = steps;
     assert_true(miniature_require(&profile, &why));
-    assert_true(miniature_predict(&of, id, &profile, &link_rates, &ledger, &ns, &why));
+    assert_true(miniature_predict(&of, id, &profile, &stand_ins, &ledger, &ns, &why));
     profile_release(&profile);
     return ns;
 }

@@ -349,6 +349,7 @@ static const struct {
     {"system=retroinfer", "hardware.host.sync", {"200us", "50us", "10us"}},
     {"system=infinigen", "hardware.link.h2d", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=infinigen", "hardware.host.gather", {"5GB/s", "20GB/s", "50GB/s"}},
+    {"system=infinigen", "hardware.host.gather_span", {"0.5x", "1x", "1.3x"}},
     {"system=clo", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=retroinfer", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=hgca", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},

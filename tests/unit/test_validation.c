@@ -4,6 +4,8 @@
 #include "load_profile.h"
 #include "make_trace.h"
 
+#include <math.h>
+
 static const char machine[] =
     "{host: {cores: 2, dram_bandwidth: 1000GB/s, lookup: 10ns, update: 20ns,"
     " pool_handoff: {points: [[1, 1us], [2, 2us]], basis: measured, source: x},"
@@ -19,7 +21,8 @@ struct fixture {
     uint64_t wanted[MINIATURE_COUNT], missed[MINIATURE_COUNT];
 };
 
-static const struct miniature_link link_rates = {.whole = 10e9, .rows = 5e9};
+static const struct miniature_stand_ins stand_ins = {
+    .copies_whole = 10e9, .copies_rows = 5e9, .attends_whole = 1e9};
 
 static void set_up(struct fixture *fixture)
 {
@@ -46,7 +49,7 @@ static void set_up(struct fixture *fixture)
             miniature_replay(&fixture->shape, (enum miniature_id)id, fixture->trace, &ledger, &why),
             &why);
         make_check(miniature_predict(&fixture->shape, (enum miniature_id)id, &fixture->profile,
-                                     &link_rates, &ledger, &fixture->predicted[id], &why),
+                                     &stand_ins, &ledger, &fixture->predicted[id], &why),
                    &why);
         for (uint32_t i = 0; i < ledger.steps * ledger.layers; i++) {
             fixture->wanted[id] += ledger.rows[i].wanted;
@@ -64,27 +67,33 @@ static void tear_down(struct fixture *fixture)
     rmdir(fixture->folder);
 }
 
-/* What a harness prints that measured each mechanism at so many times its prediction. */
+#define FIGURE "\"median\":%.17g,\"p10\":%.17g,\"p90\":%.17g,\"samples\":9}\n"
+
+static void print_figure(FILE *out, const char *kind, const char *name, double size, double value)
+{
+    fprintf(out, "{\"%s\":\"%s\",\"size\":%.17g," FIGURE, kind, name, size, value, value, value);
+}
+
+/* What a harness prints that measured each mechanism at so many times its prediction, and gathers
+ * so many times as fast as the profile has it. */
 static char *print_lines(const struct fixture *fixture, const double times[MINIATURE_COUNT],
-                         double spread, int last)
+                         double spread, double gathers, int last)
 {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    const char *figure = "\"median\":%.17g,\"p10\":%.17g,\"p90\":%.17g,\"samples\":9";
-    for (int i = 0; i < 2; i++) {
-        double rate = i == 0 ? link_rates.whole : link_rates.rows;
-        fprintf(out, "{\"link\":\"%s\",", i == 0 ? "whole" : "rows");
-        fprintf(out, figure, rate, rate, rate);
-        fputs("}\n", out);
-    }
+    print_figure(out, "curve", "host.gather", 1, gathers * 1e9);
+    print_figure(out, "curve", "host.gather", 2, gathers * 2e9);
+    print_figure(out, "curve", "host.lookup", 12, 10);
+    print_figure(out, "stand_in", "copies_whole", 0, stand_ins.copies_whole);
+    print_figure(out, "stand_in", "copies_rows", 0, stand_ins.copies_rows);
+    print_figure(out, "stand_in", "attends_whole", 0, stand_ins.attends_whole);
     for (int id = 0; id < last; id++) {
         double ns = fixture->predicted[id] * times[id];
         fprintf(out, "{\"mechanism\":\"%s\",\"wanted\":%llu,\"missed\":%llu,\"worst\":1e-7,",
                 miniature_kinds[id].name, (unsigned long long)fixture->wanted[id],
                 (unsigned long long)fixture->missed[id]);
-        fprintf(out, figure, ns, ns * (1 - spread), ns * (1 + spread));
-        fputs("}\n", out);
+        fprintf(out, FIGURE, ns, ns * (1 - spread), ns * (1 + spread));
     }
     fclose(out);
     return text;
@@ -110,7 +119,7 @@ static void errors_are_held_against_gates(void **state)
     }
     times[0] = 1.24;
     times[1] = 1.6;
-    char *lines = print_lines(&fixture, times, 0.05, MINIATURE_COUNT);
+    char *lines = print_lines(&fixture, times, 0.05, 1, MINIATURE_COUNT);
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     assert_int_equal(validation.rows[0].verdict, VALIDATION_MET);
@@ -120,12 +129,41 @@ static void errors_are_held_against_gates(void **state)
     assert_float_equal(validation.median_error, 0, 1e-9);
     assert_int_equal(validation.median_verdict, VALIDATION_MET);
 
-    lines = print_lines(&fixture, times, 0.19, MINIATURE_COUNT); /* a spread of 19 % */
+    lines = print_lines(&fixture, times, 0.19, 1, MINIATURE_COUNT); /* a spread of 19 % */
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     assert_float_equal(validation.rows[1].gate, 0.38, 1e-9);
     assert_int_equal(validation.rows[1].verdict, VALIDATION_NOISE);
     assert_float_equal(validation.median_gate, 0.38, 1e-9);
+    tear_down(&fixture);
+}
+
+/* Gathers are twice as fast today: to hand them to two threads takes 2 us as before. */
+static void errors_are_those_of_today(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct validation validation;
+    struct error why;
+    double times[MINIATURE_COUNT];
+    set_up(&fixture);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        times[id] = 1;
+    }
+    char *lines = print_lines(&fixture, times, 0, 2, MINIATURE_COUNT);
+    make_check(judge(&fixture, lines, &validation, &why), &why);
+    free(lines);
+    const struct validation_row *gather = &validation.rows[MINIATURE_GATHER];
+    double profiled = fixture.predicted[MINIATURE_GATHER];
+    assert_float_equal(gather->profiled, profiled, 1e-9);
+    assert_float_equal(gather->profiled_error, 0, 1e-9);
+    assert_true(fabs(gather->predicted - (2000 + (profiled - 2000) / 2)) < 2);
+    assert_true(fabs(gather->error - (gather->predicted / profiled - 1)) < 1e-9);
+    assert_float_equal(validation.rows[MINIATURE_MANAGER].error, 0, 1e-9);
+    assert_int_equal(validation.curve_count, 2);
+    assert_int_equal(validation.curves[0].id, CURVE_HOST_GATHER);
+    assert_float_equal(validation.curves[0].change, 2, 1e-9);
+    assert_float_equal(validation.curves[1].change, 1, 1e-9);
     tear_down(&fixture);
 }
 
@@ -140,7 +178,7 @@ static void ranks_are_told_both_ways(void **state)
     for (int id = 0; id < MINIATURE_COUNT; id++) { /* the longer the later, but the last */
         times[id] = (id + 1 < MINIATURE_COUNT ? 1e6 * (id + 1) : 1e3) / fixture.predicted[id];
     }
-    char *lines = print_lines(&fixture, times, 0, MINIATURE_COUNT);
+    char *lines = print_lines(&fixture, times, 0, 1, MINIATURE_COUNT);
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     uint32_t sum = 0;
@@ -171,11 +209,17 @@ static void what_a_harness_may_not_say_is_refused(void **state)
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         times[id] = 1;
     }
-    char *lines = print_lines(&fixture, times, 0, MINIATURE_COUNT - 1);
+    char *lines = print_lines(&fixture, times, 0, 1, MINIATURE_COUNT - 1);
     assert_refused(&fixture, lines, "the harness did not run 'stream'");
     free(lines);
     assert_refused(&fixture, "", "the harness did not run 'manager'");
     assert_refused(&fixture, "hello\n", "the harness printed 'hello'");
+    const char *figure = "\"size\":1,\"median\":1,\"p10\":1,\"p90\":1,\"samples\":1}\n";
+    char line[256];
+    snprintf(line, sizeof line, "{\"curve\":\"host.x\",%s", figure);
+    assert_refused(&fixture, line, "the harness speaks of 'host.x' at 1 out of turn");
+    snprintf(line, sizeof line, "{\"stand_in\":\"x\",%s", figure);
+    assert_refused(&fixture, line, "the harness speaks of a stand-in 'x'");
     assert_refused(&fixture, "{\"mechanism\":\"lru\"}\n",
                    "the harness speaks of 'lru' before its time");
 
@@ -183,7 +227,7 @@ static void what_a_harness_may_not_say_is_refused(void **state)
     snprintf(complaint, sizeof complaint, "'manager' missed %llu of %llu tokens",
              (unsigned long long)fixture.missed[0] + 1, (unsigned long long)fixture.wanted[0]);
     fixture.missed[0]++;
-    lines = print_lines(&fixture, times, 0, MINIATURE_COUNT);
+    lines = print_lines(&fixture, times, 0, 1, MINIATURE_COUNT);
     assert_refused(&fixture, lines, complaint);
     free(lines);
     tear_down(&fixture);
@@ -236,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_held_against_gates),
+        cmocka_unit_test(errors_are_those_of_today),
         cmocka_unit_test(ranks_are_told_both_ways),
         cmocka_unit_test(what_a_harness_may_not_say_is_refused),
         cmocka_unit_test(a_context_is_whole_recordings),

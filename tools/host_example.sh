@@ -1,0 +1,23 @@
+#!/bin/bash
+# The measured example again, on this machine, which should be idle: its host into a profile that ships,
+# and what validate then says here into README.md, in the block below the marker. Under five minutes.
+set -eu
+cd "$(dirname "$0")/.."
+profile=hwprofiles/hosts/epyc-vm.yaml
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+build/spillway calibrate --host --quick --base a40 -o "$scratch/here.yaml"
+build/spillway validate --host "$scratch/here.yaml" smollm2-135m >"$scratch/table"
+awk -v table="$scratch/table" '
+    /^```/ && marked { inside = !inside; print
+        if (inside) while ((getline line <table) > 0) print line
+        else marked = 0
+        next }
+    /^<!-- make host-example/ { marked = 1 }
+    !inside { print }
+' README.md >"$scratch/README.md"
+cp "$scratch/README.md" README.md
+cp "$scratch/here.yaml" "$profile"
+cat "$scratch/table"
+echo "$profile and README.md are rewritten: read the diff"
