@@ -1,6 +1,6 @@
 #!/bin/bash
 # The measured example again, on this machine, which should be idle: its host into a profile that ships,
-# and what validate then says here into README.md, in the block below the marker. Under five minutes.
+# and what validate then says here into README.md, between the two marks. Under five minutes.
 set -eu
 cd "$(dirname "$0")/.."
 profile=hwprofiles/hosts/epyc-vm.yaml
@@ -10,12 +10,14 @@ trap 'rm -rf "$scratch"' EXIT
 build/spillway calibrate --host --quick --base a40 -o "$scratch/here.yaml"
 build/spillway validate --host "$scratch/here.yaml" smollm2-135m >"$scratch/table"
 awk -v table="$scratch/table" '
-    /^```/ && marked { inside = !inside; print
-        if (inside) while ((getline line <table) > 0) print line
-        else marked = 0
-        next }
-    /^<!-- make host-example/ { marked = 1 }
+    /^<!-- to here/ { inside = 0 }
     !inside { print }
+    /^<!-- make host-example/ {
+        inside = 1
+        print "```text"
+        while ((getline line <table) > 0) print line
+        print "```"
+    }
 ' README.md >"$scratch/README.md"
 cp "$scratch/README.md" README.md
 cp "$scratch/here.yaml" "$profile"
