@@ -306,3 +306,36 @@ char *units_format(double value, enum unit unit, char *text, size_t size)
     }
     return text;
 }
+
+/* With as few digits as tell it from every other value. */
+static bool write_as(double value, const struct spelling *spelling, char *text, size_t size)
+{
+    struct quantity read;
+    double shown = value / spelling->scale;
+    bool whole = shown == nearbyint(shown) && shown < 0x1p53;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, size, whole ? "%.*f%s" : "%.*g%s", whole ? 0 : digits, shown,
+                 spelling->suffix);
+        if (quantity_parse(text, &read) && read.value == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In the largest unit of which it is a whole number, else in the smallest one; as a bare number
+ * where rounding there and back would lose it. */
+char *units_write(double value, enum unit unit, char *text, size_t size)
+{
+    const struct spelling *best = NULL;
+    for (int i = 0; i < SPELLINGS; i++) {
+        const struct spelling *row = &spellings[i];
+        double shown = value / row->scale;
+        bool whole = shown >= 1 && shown == nearbyint(shown);
+        best = row->unit == unit && row->printed && (best == NULL || whole) ? row : best;
+    }
+    if (!write_as(value, best, text, size)) {
+        snprintf(text, size, "%.17g", value);
+    }
+    return text;
+}

@@ -56,4 +56,9 @@ const char *unit_example(enum unit unit);
  * "93.0 %". Returns `text`. 32 bytes always suffice. */
 char *units_format(double value, enum unit unit, char *text, size_t size);
 
+/* Write `value` of `unit`, not negative, as a scenario says it: the one spelling of all that mean
+ * it, which reads back as the same value: "8GiB", "30%", "4096tok". Returns `text`; 32 bytes always
+ * suffice. */
+char *units_write(double value, enum unit unit, char *text, size_t size);
+
 #endif

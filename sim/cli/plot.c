@@ -1,4 +1,4 @@
-/* `spillway plot`: a picture of the runs, or the miss curves, in a database. */
+/* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -117,7 +117,7 @@ const struct command command_plot = {
     .least_operands = 2,
     .most_operands = 2,
     .kind = kind_name,
-    .summary = "draw a picture of the runs or the miss curves in a database",
+    .summary = "draw a picture of the runs, ablations or miss curves in a database",
     .example = "spillway plot latency results.db -o latency.svg",
     .options = options,
     .more = print_kinds,

@@ -135,7 +135,8 @@ struct mechanisms {
     int prefix_eviction; /* index of prefix_evictions[]: what runs the host tier */
 };
 
-/* One key: how it is read and described. */
+/* One key: how it is read and described. Keys of one group are one mechanism and its parameters: by
+ * themselves the parameters mean nothing, or something else. */
 enum mechanism_type {
     MECHANISM_CHOICE, /* one of `values` */
     MECHANISM_SWITCH, /* yes or no */
@@ -147,6 +148,7 @@ enum mechanism_type {
 };
 struct mechanism_key {
     const char *name;
+    const char *group; /* name of the mechanism that it is, or is a parameter of */
     enum mechanism_type type;
     enum unit unit;
     const char *const *values; /* of a choice; ends with NULL */
@@ -167,6 +169,7 @@ struct system_info {
     char paper[200];
     char available[16]; /* vllm, sglang, code or paper */
     char lossless[16];  /* exact, native or lossy */
+    char baseline[64];  /* system that it is held against; "": all of the KV in HBM */
 };
 
 /* Read scenarios/systems/NAME.yaml (or a path), lay `overrides` (the scenario's `mechanisms:`, may

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Keys of a preset file that are no mechanisms, and what two of them may say. */
-static const char *const info_keys[] = {"summary", "paper", "available", "lossless", NULL};
+static const char *const info_keys[] = {"summary",  "paper",    "available",
+                                        "lossless", "baseline", NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};
 
@@ -132,7 +133,7 @@ static bool read_standards(struct mechanisms *out, struct error *why)
 static bool read_info(const struct node *file, const char *name, struct system_info *out,
                       struct error *why)
 {
-    const char *texts[] = {"", "", "paper", "lossy"}; /* in the order of info_keys */
+    const char *texts[] = {"", "", "paper", "lossy", ""}; /* in the order of info_keys */
     const struct node *available = node_get(file, "available");
     const struct node *lossless = node_get(file, "lossless");
     int index;
@@ -146,6 +147,7 @@ static bool read_info(const struct node *file, const char *name, struct system_i
     snprintf(out->paper, sizeof out->paper, "%s", texts[1]);
     snprintf(out->available, sizeof out->available, "%s", texts[2]);
     snprintf(out->lossless, sizeof out->lossless, "%s", texts[3]);
+    snprintf(out->baseline, sizeof out->baseline, "%s", texts[4]);
     return (available == NULL ||
             read_choice(available, "available", available_values, &index, why)) &&
            (lossless == NULL || read_choice(lossless, "lossless", lossless_values, &index, why));
@@ -187,6 +189,18 @@ static bool check_sense(const struct mechanisms *mechanisms, const char *name,
     return error_expect(why, "%s", reason);
 }
 
+/* A policy that is named anew brings none of the other's parameters along. */
+static bool lay_overrides(struct node *file, const struct node *overrides, struct error *why)
+{
+    const struct node *name = node_get(node_get(overrides, "policy"), "name");
+    const struct node *before = node_get(node_get(file, "policy"), "name");
+    if (name != NULL && before != NULL && name->kind == NODE_SCALAR &&
+        before->kind == NODE_SCALAR && strcmp(name->text, before->text) != 0) {
+        node_remove(file, "policy");
+    }
+    return overrides == NULL || node_merge(file, overrides, why);
+}
+
 bool system_load(const char *name, const struct node *at, const struct node *overrides,
                  struct mechanisms *out, struct system_info *info, struct node **merged,
                  struct error *why)
@@ -201,11 +215,11 @@ bool system_load(const char *name, const struct node *at, const struct node *ove
     if (file == NULL) {
         return false;
     }
-    bool good =
-        check_keys(file, true, "system", why) && check_keys(overrides, false, "mechanisms", why) &&
-        read_info(file, name, info, why) &&
-        (overrides == NULL || node_merge(file, overrides, why)) && read_standards(out, why) &&
-        read_keys(file, out, why) && check_sense(out, name, overrides, file, why);
+    bool good = check_keys(file, true, "system", why) &&
+                check_keys(overrides, false, "mechanisms", why) &&
+                read_info(file, name, info, why) && lay_overrides(file, overrides, why) &&
+                read_standards(out, why) && read_keys(file, out, why) &&
+                check_sense(out, name, overrides, file, why);
     if (good && merged != NULL) {
         *merged = file;
     } else {

@@ -58,7 +58,12 @@ const char schema_tables[] =
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
 #include "store/validations.def"
 #undef COLUMN
-    "  version TEXT, PRIMARY KEY (validation, mechanism)) WITHOUT ROWID;\n";
+    "  version TEXT, PRIMARY KEY (validation, mechanism)) WITHOUT ROWID;\n"
+    "CREATE TABLE ablations (\n"
+#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
+#include "store/ablations.def"
+#undef COLUMN
+    "  version TEXT, PRIMARY KEY (ablation, place)) WITHOUT ROWID;\n";
 
 #define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
 const struct schema_text schema_texts[SCHEMA_TEXTS] = {

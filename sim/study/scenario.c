@@ -212,6 +212,10 @@ void scenario_release(struct scenario *scenario)
 {
     node_destroy(scenario->root);
     node_destroy(scenario->sweep);
+    for (uint32_t i = 0; scenario->cases != NULL && i < scenario->points; i++) {
+        node_destroy(scenario->cases[i]);
+    }
+    free(scenario->cases);
     *scenario = (struct scenario){0};
 }
 
@@ -242,11 +246,22 @@ static bool lay_value(struct node *root, const char *path, const struct node *va
     return good;
 }
 
-/* Lay the values of point `index` over `root`, in the order of the keys, the last one fastest. */
+static bool lay_case(struct node *root, const struct node *map, struct error *why)
+{
+    struct node *copy = node_copy(map, why);
+    bool good = copy != NULL && lay_map(root, copy, why);
+    node_destroy(copy);
+    return good;
+}
+
+/* Lay the case, or the values of point `index` in the order of the keys, the last one fastest. */
 static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
                       struct error *why)
 {
     uint32_t stride = scenario->points;
+    if (scenario->cases != NULL) {
+        return lay_case(root, scenario->cases[index], why);
+    }
     for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const struct node *list = scenario->sweep->children[i];
         stride /= (uint32_t)list->count;
@@ -265,13 +280,11 @@ bool scenario_init(struct scenario *out, struct error *why)
 
 bool scenario_lay(struct scenario *scenario, const struct node *map, struct error *why)
 {
-    struct node *copy = node_copy(map, why);
-    bool good = copy != NULL && lay_map(scenario->root, copy, why);
+    bool good = lay_case(scenario->root, map, why);
     const struct node *sweep = node_get(scenario->root, "sweep");
     if (good && sweep != NULL) {
         good = node_error(sweep, why, "a single run cannot be swept");
     }
-    node_destroy(copy);
     return good;
 }
 
@@ -290,13 +303,26 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
     return good && count_points(scenario, why);
 }
 
+bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why)
+{
+    uint32_t count = scenario->cases == NULL ? 0 : scenario->points;
+    struct node *copy = node_copy(map, why);
+    if (copy == NULL || !array_reserve(&scenario->cases, &scenario->case_capacity, count + 1,
+                                       sizeof(struct node *), why)) {
+        node_destroy(copy);
+        return false;
+    }
+    scenario->cases[count] = copy;
+    scenario->points = count + 1;
+    return true;
+}
+
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
                     struct error *why)
 {
     struct node *root = node_copy(scenario->root, why);
-    bool good =
-        root != NULL && lay_point(scenario, index, root, why) && workload_lay_context(root, why) &&
-        resolve_setup(root, out, why);
+    bool good = root != NULL && lay_point(scenario, index, root, why) &&
+                workload_lay_context(root, why) && resolve_setup(root, out, why);
     node_destroy(root);
     return good;
 }

@@ -22,9 +22,11 @@ struct scenario_key {
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 
 struct scenario {
-    struct node *root;  /* all files and overrides merged, `sweep` apart */
-    struct node *sweep; /* a map of key path → list, or NULL */
-    uint32_t points;    /* product of the lists; 1 without a sweep */
+    struct node *root;   /* all files and overrides merged, `sweep` apart */
+    struct node *sweep;  /* a map of key path → list, or NULL */
+    uint32_t points;     /* product of the lists, or as many as cases; 1 without either */
+    struct node **cases; /* [points] of a scenario that lists its points: maps, owned; or NULL */
+    size_t case_capacity;
 };
 
 /* Merge the files and then the overrides ("key=value"), and check every key. At least one of both
@@ -45,6 +47,10 @@ bool scenario_lay(struct scenario *scenario, const struct node *map, struct erro
 /* Sweep `key` as well, inside what is swept already: `values` is a YAML list. */
 bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
                     struct error *why);
+
+/* One more point, where nothing is swept: what `map` says is laid over all else. The first one
+ * makes of the scenario a list of such points. */
+bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why);
 
 /* Resolve point `index` into a setup. The caller releases it with setup_release(). */
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,

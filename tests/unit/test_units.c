@@ -289,6 +289,68 @@ static void every_example_is_of_its_unit(void **state)
     }
 }
 
+/* ---- one spelling ---- */
+
+static const struct {
+    double value;
+    enum unit unit;
+    const char *text;
+} spelt[] = {
+    {0, UNIT_COUNT, "0"},
+    {40, UNIT_COUNT, "40"},
+    {0.1, UNIT_COUNT, "0.1"},
+    {100000, UNIT_COUNT, "100000"},
+    {0.3, UNIT_SHARE, "30%"},
+    {1, UNIT_SHARE, "100%"},
+    {0.125, UNIT_SHARE, "12.5%"},
+    {0, UNIT_SHARE, "0%"},
+    {3, UNIT_TIMES, "3x"},
+    {2.5, UNIT_TIMES, "2.5x"},
+    {32768, UNIT_TOKENS, "32768tok"},
+    {0, UNIT_BYTES, "0B"},
+    {132, UNIT_BYTES, "132B"},
+    {1.5 * (1 << 30), UNIT_BYTES, "1536MiB"},
+    {8.0 * (1 << 30), UNIT_BYTES, "8GiB"},
+    {1e6, UNIT_NS, "1ms"},
+    {1500000, UNIT_NS, "1500us"},
+    {26e9, UNIT_BYTES_PER_S, "26GB/s"},
+};
+
+static void each_value_has_one_spelling(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof spelt / sizeof *spelt; i++) {
+        char text[32];
+        assert_string_equal(units_write(spelt[i].value, spelt[i].unit, text, sizeof text),
+                            spelt[i].text);
+    }
+}
+
+/* Any number that a scenario may say, written and read again. */
+static void what_is_written_is_read_as_the_same(void **state)
+{
+    (void)state;
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
+    gsl_rng_set(random, 41);
+    for (int i = 0; i < 200000; i++) {
+        enum unit unit = (enum unit)(i % (UNIT_FLOP_PER_S + 1));
+        double value = gsl_rng_uniform(random);
+        if (unit != UNIT_SHARE) {
+            value = ldexp(value, (int)gsl_rng_uniform_int(random, 40));
+            value = i % 3 == 0 ? nearbyint(value) : value;
+        }
+        char text[32];
+        struct quantity read;
+        units_write(value, unit, text, sizeof text);
+        bool good = quantity_parse(text, &read) && read.value == value &&
+                    (read.unit == unit || read.unit == UNIT_COUNT);
+        if (!good) {
+            fail_msg("%.17g of unit %d: %s", value, (int)unit, text);
+        }
+    }
+    gsl_rng_free(random);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +364,8 @@ int main(void)
         cmocka_unit_test(what_is_printed_is_read_as_nearly_the_same),
         cmocka_unit_test(extreme_values_fit_their_room),
         cmocka_unit_test(every_example_is_of_its_unit),
+        cmocka_unit_test(each_value_has_one_spelling),
+        cmocka_unit_test(what_is_written_is_read_as_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

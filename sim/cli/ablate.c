@@ -1,0 +1,119 @@
+/* `spillway ablate`: what each mechanism saves by which a system differs from a base. */
+#include "base/units.h"
+#include "cli/ablate_report.h"
+#include "cli/ablate_rows.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/scenario_options.h"
+
+#include <unistd.h>
+
+enum { AGAINST, SET, DB, JOBS, JSON };
+
+static const struct command_option options[] = {
+    [AGAINST] = {.name = "--against",
+                 .argument = "SYSTEM",
+                 .summary = "the base, as its preset says it (default: the baseline that the "
+                            "system's preset names, else fullattn)"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep runs and rows in this SQLite file, for 'plot ablate'; runs that it "
+                       "has are not run again"},
+    [JOBS] = {.name = "--jobs",
+              .argument = "N",
+              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JSON] = {.name = "--json",
+              .summary = "print a JSON object a row, on a line of its own, and nothing else"},
+    {.name = NULL},
+};
+
+static void print_meaning(FILE *out)
+{
+    fputs("rows:\n"
+          "  + MECHANISM      the base with this mechanism of the system's; where that cannot be\n"
+          "                   meant, the reason, and the mechanism on top of the least it needs\n"
+          "  - MECHANISM      the system without it; or without the fewest that go with it\n"
+          "saves: the step without the mechanism less the step with it, all else alike; the\n"
+          "interaction is what the base with each alone, summed, misses of what the system saves\n"
+          "Overrides (--set mechanisms.KEY=VALUE) are the system's, not the base's.\n",
+          out);
+}
+
+/* On a terminal the line is written over and over, and taken away in the end. */
+static void show_progress(uint32_t done, uint32_t points, void *context)
+{
+    (void)context;
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, done < points ? "\r%u of %u runs" : "\r\033[K", done, points);
+    }
+}
+
+static bool show(const struct arguments *arguments, const struct ablation *ablation,
+                 struct error *why)
+{
+    return (arguments_given(arguments, JSON) ? ablate_print_json : ablate_report)(ablation, stdout,
+                                                                                  why) &&
+           output_flush(stdout, "standard output", why);
+}
+
+static bool study(const struct arguments *arguments, const struct scenario *scenario,
+                  const struct ablation_options *with, struct error *why)
+{
+    struct ablation ablation;
+    bool interrupted = false;
+    bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
+    if (good && interrupted) {
+        good = error_set(why, NULL, 0, "interrupted before all %u runs were done",
+                         ablation.scenario.points);
+    }
+    good = good && (with->store == NULL || ablate_store(&ablation, with->store, why)) &&
+           show(arguments, &ablation, why);
+    ablation_release(&ablation);
+    return good;
+}
+
+static bool read_jobs(const struct arguments *arguments, uint32_t *out, struct error *why)
+{
+    const char *text = arguments_text(arguments, JOBS);
+    uint64_t count = 1;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &count, why)) {
+        return false;
+    }
+    *out = (uint32_t)count;
+    return count > 0 ||
+           (error_usage(why, NULL, 0, "'--jobs' is 0"), error_expect(why, "1 or more"));
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
+                                    .on_progress = show_progress};
+    struct scenario scenario;
+    const char *db = arguments_text(arguments, DB);
+    if (!read_jobs(arguments, &with.jobs, why) ||
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        return false;
+    }
+    bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
+    good = good && study(arguments, &scenario, &with, why);
+    store_close(with.store);
+    scenario_release(&scenario);
+    return good;
+}
+
+const struct command command_ablate = {
+    .name = "ablate",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "take a system apart: what each of its mechanisms saves, alone and together",
+    .example = "spillway ablate --set model=llama-3-8b --set hardware=a40 --set context=128K \\\n"
+               "    --set trace=smollm2-135m --set system=litecache --against retroinfer",
+    .options = options,
+    .more = print_meaning,
+    .run = run,
+};

@@ -1,0 +1,26 @@
+#include "store/bind.h"
+#include "store/store_ablation.h"
+
+#include "base/version.h"
+
+static const char insert[] = "INSERT OR REPLACE INTO ablations VALUES ("
+#define COLUMN(name, type, what) ":" #name ", "
+#include "store/ablations.def"
+#undef COLUMN
+                             ":version)";
+
+static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct store_ablation *row = (const struct store_ablation *)rows + index;
+    int at = 0;
+#define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
+#include "store/ablations.def"
+#undef COLUMN
+    bind_TEXT(statement, ++at, SPILLWAY_VERSION);
+}
+
+bool store_put_ablations(struct store *store, const struct store_ablation *rows, uint32_t count,
+                         struct error *why)
+{
+    return database_put(store, insert, bind_row, rows, count, why);
+}
