@@ -169,14 +169,15 @@ bool contest_print(const struct contest *contest, FILE *out, struct error *why)
     if (contest->count == 0) {
         return true;
     }
-    if (asprintf(&text,
-                 "%" PRIu32
-                 "%s draws of the machine's figures, each within its range, the same for "
-                 "every run; what is generated takes a seed each, what is recorded stays. ± is the "
-                 "95 %% interval of the mean over draws (Student's t), 5 - 95 %% what nine of ten "
-                 "draws span; other columns are of the machine as its profile says. Draws tell "
-                 "what not knowing the machine spreads, an error band what the model misses.",
-                 contest->least, contest->least < contest->most ? " or more" : "") < 0) {
+    int length = asprintf(
+        &text,
+        "%" PRIu32 "%s draws of the machine's figures, each within its range (one without is taken "
+        "as sure), the same for every run; what is generated takes a seed each, what is recorded "
+        "stays. ± is the 95 %% interval of the mean over draws (Student's t), 5 - 95 %% what nine "
+        "of ten draws span; other columns are of the machine as its profile says. Draws tell what "
+        "not knowing the machine spreads, an error band what the model misses.",
+        contest->least, contest->least < contest->most ? " or more" : "");
+    if (length < 0) {
         return error_set(why, NULL, 0, "out of memory");
     }
     fputc('\n', out);

@@ -230,7 +230,9 @@ static void every_policy_equals_its_twin(void **state)
     }
 }
 
-static uint64_t misses_of(const char *name, uint64_t seed, enum policy_order order)
+/* By the demands of a seed, with lots of another. */
+static uint64_t misses_by_lot(const char *name, uint64_t seed, uint64_t lots,
+                              enum policy_order order)
 {
     struct error why;
     struct play play;
@@ -239,6 +241,7 @@ static uint64_t misses_of(const char *name, uint64_t seed, enum policy_order ord
     const struct policy_kind *kind = policy_find(name, NULL, 0, &why);
     play_look_ahead(&play, kind, seed, &future);
     play.env.order = order;
+    play.env.seed = lots;
     struct policy *policy = policy_create(kind, NULL, &play.env, &why);
     assert_non_null(policy);
     uint64_t misses = 0;
@@ -252,6 +255,26 @@ static uint64_t misses_of(const char *name, uint64_t seed, enum policy_order ord
     gsl_rng_free(play.stream.random);
     next_use_release(&future);
     return misses;
+}
+
+static uint64_t misses_of(const char *name, uint64_t seed, enum policy_order order)
+{
+    return misses_by_lot(name, seed, seed, order);
+}
+
+static void lots_are_drawn_by_those_that_say_so(void **state)
+{
+    (void)state;
+    for (size_t row = 0; policies[row]; row++) {
+        uint32_t differ = 0;
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+            differ += misses_by_lot(policies[row]->name, seed, 1, POLICY_BATCH) !=
+                      misses_by_lot(policies[row]->name, seed, 2, POLICY_BATCH);
+        }
+        if ((differ > 0) != policies[row]->draws_lots) {
+            fail_msg("%s: %u of 60 streams by lot", policies[row]->name, differ);
+        }
+    }
 }
 
 /* Those that fetch on demand, that is: not those that reuse or drop, or hold what they never
@@ -375,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_policy_equals_its_twin),
+        cmocka_unit_test(lots_are_drawn_by_those_that_say_so),
         cmocka_unit_test(no_policy_beats_opt),
         cmocka_unit_test(larger_lru_hits_no_less_at_any_step),
         cmocka_unit_test(order_alone_moves_lru_at_one_demand),
