@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/plugin_guard.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -131,11 +132,21 @@ static bool run_words(const struct command *const *commands, int argc, char *con
                  : run_switch(commands, argv[1]) || unknown_command(commands, NULL, argv[1], why);
 }
 
+/* A schedule takes megabytes, and a study makes thousands: memory that went back to the kernel each
+ * time would come from there page by page, cleared. Of a study that only times again that was two
+ * fifths of all processor time. */
+static void keep_freed_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there may be */
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
 int program_run(const struct command *const *commands, int argc, char *const *argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file past the limit on its size */
+    keep_freed_memory();
     plugin_guard_install();
     bool ok = run_words(commands, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
