@@ -3,7 +3,7 @@
 #
 #   tests/run.sh COMMAND...     each COMMAND is one line of shell
 #
-# A command that passes is one line; of one that fails all output is shown. Tests that its plan
+# A command that passes is one line, with how long it took; of one that fails all output is shown. Tests that its plan
 # ("1..N") announced and that never came, and a bad exit status without a failed test, count as
 # failed. The last line is "N passed, N failed", with ", N skipped" when some were.
 set -u
@@ -13,7 +13,7 @@ unset SPILLWAY_DATA
 
 # Run one command; leave "passed failed skipped" in the file $2.
 run_one() {
-    local output status counts passed failed skipped
+    local output status counts passed failed skipped begun=$SECONDS
     output=$(timeout "$TEST_TIMEOUT" bash -c "$1" 2>&1 </dev/null | tr -d '\0'
              exit "${PIPESTATUS[0]}")
     status=$?
@@ -33,7 +33,7 @@ run_one() {
     if [ "$failed" -gt 0 ]; then
         printf 'FAIL  %s  (exit status %d)\n%s\n' "$1" "$status" "$output"
     else
-        printf 'ok    %-58s %4d passed%s\n' "${1#build/}" "$passed" \
+        printf 'ok    %-58s %4d s %4d passed%s\n' "${1#build/}" "$((SECONDS - begun))" "$passed" \
             "$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
     fi
 }

@@ -496,13 +496,24 @@ static bool run_choices(struct setup *setup, struct choice a, struct choice b)
     return ran;
 }
 
-/* Every pair of choices laid over a system. */
-static void run_pairs(struct setup *setup, size_t *ran, size_t *refused)
+/* A sanitizer slows what is the longest test of all by a factor of six: there a fourth of the pairs
+ * is taken, others of each system. */
+#ifdef __SANITIZE_ADDRESS__
+enum { PAIR_STRIDE = 4 };
+#else
+enum { PAIR_STRIDE = 1 };
+#endif
+
+/* Every pair of choices laid over a system; with a stride, those whose numbers leave `first`. */
+static void run_pairs(struct setup *setup, size_t first, size_t *ran, size_t *refused)
 {
     struct choice choices[128];
     size_t count = list_choices(&setup->mechanisms, choices);
     for (size_t a = 0; a < count; a++) {
         for (size_t b = a; b < count; b++) {
+            if ((a + b) % PAIR_STRIDE != first % PAIR_STRIDE) {
+                continue;
+            }
             bool good = run_choices(setup, choices[a], choices[b]);
             *ran += good;
             *refused += !good;
@@ -522,7 +533,7 @@ static void run_pairs_of_systems(const char *context, const char *contexts)
         char system[64];
         snprintf(system, sizeof system, "system=%s", systems[i]);
         struct setup setup = SETUP(model, tiny_machine, context, contexts, "steps=1", system);
-        run_pairs(&setup, &ran, &refused);
+        run_pairs(&setup, i, &ran, &refused);
         setup_release(&setup);
         free(systems[i]);
     }
