@@ -1,0 +1,46 @@
+-- Servers over time: a panel for requests, for tokens, for the link. Of one run, a line for each of what a
+-- panel shows; of several, a line a run. Bins go together by fours, so that lines stay lines.
+, variant(id, text) AS (
+  SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
+),
+shown AS (SELECT ok.*, system || COALESCE(', ' || variant.text, '') AS series FROM ok LEFT JOIN variant USING (id)
+          WHERE run IN (SELECT run FROM series)),
+run_line(id, place, series) AS (SELECT id, row_number() OVER (ORDER BY id), series FROM shown),
+bins AS (
+  SELECT shown.id, MIN(start_ms) / 1000 AS start, SUM(ms) / 1000 AS s,
+         SUM(waiting * ms) / SUM(ms) AS waiting, SUM(loading * ms) / SUM(ms) AS loading,
+         SUM(running * ms) / SUM(ms) AS running, SUM(output_tokens) AS output, SUM(series.prompt_tokens) AS prompts,
+         SUM(series.hit_tokens_gpu) AS on_gpu, SUM(series.hit_tokens_host) AS on_host,
+         SUM(loaded_bytes) AS loaded, SUM(saved_bytes) AS saved, SUM(fetched_bytes) AS fetched
+  FROM shown JOIN series USING (run) GROUP BY shown.id, bin / 4
+),
+-- Of one run.
+part(panel, place, name) AS (
+  VALUES (1, 1, 'waiting'), (1, 2, 'running'), (1, 3, 'loading'), (2, 1, 'output'),
+         (2, 2, 'prompts: computed'), (2, 3, 'found on GPU'), (2, 4, 'found on host'),
+         (3, 1, 'prefixes in'), (3, 2, 'prefixes out'), (3, 3, 'decode fetches')
+),
+of_one AS (
+  SELECT panel, place, start + s / 2 AS t, CASE name
+    WHEN 'waiting' THEN waiting WHEN 'running' THEN running WHEN 'loading' THEN loading
+    WHEN 'output' THEN output / s WHEN 'prompts: computed' THEN prompts / s
+    WHEN 'found on GPU' THEN on_gpu / s WHEN 'found on host' THEN on_host / s
+    WHEN 'prefixes in' THEN loaded / s / 1e9 WHEN 'prefixes out' THEN saved / s / 1e9
+    ELSE fetched / s / 1e9 END AS value
+  FROM part JOIN bins
+),
+-- Of several.
+of_many AS (
+  SELECT 1 AS panel, place, start + s / 2 AS t, waiting AS value FROM bins JOIN run_line USING (id)
+  UNION ALL SELECT 2, place, start + s / 2, output / s FROM bins JOIN run_line USING (id)
+  UNION ALL SELECT 3, place, start + s / 2, (loaded + saved + fetched) / s / 1e9 FROM bins JOIN run_line USING (id)
+),
+is_one(one) AS (SELECT COUNT(*) = 1 FROM run_line),
+there(panel, place) AS (SELECT panel, place FROM of_one GROUP BY panel, place HAVING MAX(value) > 0)
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '-' AS name FROM title
+UNION ALL SELECT 'line', place, 0, 0, 0, series, '-' FROM run_line
+UNION ALL SELECT 'part', place, panel, 0, 0, name, '-' FROM part JOIN there USING (panel, place) JOIN is_one WHERE one
+UNION ALL SELECT * FROM (
+  SELECT 'point', place, t, value, panel, '-', '-' FROM of_one JOIN there USING (panel, place) JOIN is_one WHERE one
+  UNION ALL SELECT 'point', place, t, value, panel, '-', '-' FROM of_many JOIN is_one WHERE NOT one
+  ORDER BY 5, 2, 3);
