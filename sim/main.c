@@ -9,6 +9,7 @@ static const struct command *const commands[] = {
     &command_simulate,
     &command_whatif,
     &command_ablate,
+    &command_plan,
     &command_compare,
     &command_timeline,
     &command_validate,

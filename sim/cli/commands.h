@@ -7,6 +7,7 @@
 extern const struct command command_simulate;
 extern const struct command command_whatif;
 extern const struct command command_ablate;
+extern const struct command command_plan;
 extern const struct command command_compare;
 extern const struct command command_timeline;
 extern const struct command command_validate;

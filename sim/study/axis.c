@@ -15,7 +15,7 @@ bool axis_add(struct axis *axis, double number, const char *text, struct axis_va
               struct error *why)
 {
     if (axis->count == AXIS_MOST_VALUES) {
-        return error_usage(why, "--over", 0, "'%s' has more than %d values", axis->key,
+        return error_usage(why, axis->option, 0, "'%s' has more than %d values", axis->key,
                            AXIS_MOST_VALUES);
     }
     char *copy = strdup(text);
@@ -63,15 +63,17 @@ bool axis_is_counted(enum unit unit, double number)
            (unit == UNIT_COUNT || unit == UNIT_TOKENS || unit == UNIT_BYTES || unit == UNIT_NS);
 }
 
-/* `points` numbers from one to the other, its ends as they are. */
+/* `points` numbers from one to the other, its ends as they are. Of whole numbers no more than there
+ * are. */
 bool axis_walk(struct axis *axis, double from, double to, uint32_t points, bool whole,
                struct error *why)
 {
-    bool good = true;
+    bool good = true, each = whole && to - from < points;
     axis->ranges = true;
+    points = each ? (uint32_t)(to - from) + 1 : points;
     for (uint32_t i = 0; good && i < points; i++) {
         double at = points > 1 ? (double)i / (points - 1) : 0;
-        double number = from > 0 ? from * pow(to / from, at) : from + (to - from) * at;
+        double number = from > 0 && !each ? from * pow(to / from, at) : from + (to - from) * at;
         bool end = i == 0 || i + 1 == points;
         number = whole ? nearbyint(number) : end ? number : three_digits(number);
         good = axis_add_number(axis, i + 1 == points && !whole ? to : number, NULL, why);
@@ -121,7 +123,7 @@ void axis_release(struct axis *axis)
 
 static bool one_point(const struct axis *axis, const char *value, struct error *why)
 {
-    error_usage(why, "--over", 0, "an axis of one point says nothing: '%s' is '%s'", axis->key,
+    error_usage(why, axis->option, 0, "an axis of one point says nothing: '%s' is '%s'", axis->key,
                 value);
     return error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key,
                         axis->key);
@@ -134,7 +136,7 @@ static bool read_end(const struct axis *axis, const char *text, struct quantity 
         out->unit = axis_key_unit(axis->key, out->unit);
         return true;
     }
-    error_usage(why, "--over", 0, "'%s' of '%s' is no number", text, axis->key);
+    error_usage(why, axis->option, 0, "'%s' of '%s' is no number", text, axis->key);
     return error_expect(why, "a range of numbers, as FROM:TO, or values, as [A, B]");
 }
 
@@ -151,7 +153,7 @@ static bool walk_between(const struct axis_base *base, struct axis *axis, char *
         from.unit = to.unit;
     }
     if (from.unit != to.unit) {
-        return error_usage(why, "--over", 0, "'%s:%s' goes from one unit to another", text,
+        return error_usage(why, axis->option, 0, "'%s:%s' goes from one unit to another", text,
                            colon + 1);
     }
     bool whole = axis_is_counted(from.unit, from.value) && axis_is_counted(to.unit, to.value);
@@ -197,7 +199,7 @@ static bool take_value(struct axis *axis, const struct node *node, struct error 
 /* A value alone is a list of one. */
 static bool take_values(struct axis *axis, const char *text, struct error *why)
 {
-    struct node *list = node_parse(text, strlen(text), "--over", why);
+    struct node *list = node_parse(text, strlen(text), axis->option, why);
     bool good = list != NULL;
     if (good && list->kind != NODE_LIST) {
         good = one_point(axis, text, why);
@@ -249,7 +251,7 @@ static bool read_values(const struct axis_base *base, struct axis *axis, char *v
 bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
                struct error *why)
 {
-    *axis = (struct axis){.count = 0};
+    *axis = (struct axis){.option = base->option};
     char *copy = strndup(text, length);
     if (copy == NULL) {
         return error_set(why, NULL, 0, "out of memory: no room for an axis");

@@ -11,6 +11,7 @@
  *     batch      from 1 to as many as fit
  *     context    from an eighth of the scenario's to twice that
  *     link       PCIe 3 to 6 with 16 lanes, and NVLink-C2C
+ *     tensor_parallel   1, 2, 4 and 8 GPUs
  *     others     from a quarter to four times what the scenario or the machine says
  *
  * The scenario's own value is always part of a usual range, as the scenario writes it.
@@ -33,7 +34,8 @@ struct axis_value {
 };
 
 struct axis {
-    char key[128]; /* a path in a scenario: "mechanisms.budget" */
+    char key[128];      /* a path in a scenario: "mechanisms.budget" */
+    const char *option; /* that messages blame: "--over" */
     bool numeric;
     bool ranges; /* its values are a range's */
     enum unit unit;
@@ -43,6 +45,7 @@ struct axis {
 
 /* What usual ranges are about. */
 struct axis_base {
+    const char *option; /* where the axis was said */
     const struct scenario *scenario; /* one point */
     const struct setup *setup;       /* which is this */
     const struct plan *plan;
@@ -56,6 +59,9 @@ struct axis_base {
 bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
                struct error *why);
 void axis_release(struct axis *axis);
+
+/* Why a budget is no axis of this system; NULL where it has a cache to size. */
+const char *axis_no_budget(const struct setup *setup);
 
 /* The key's last word. */
 const char *axis_title(const struct axis *axis);

@@ -45,14 +45,14 @@ static enum curve_id find_figure(const char *path)
     return CURVE_COUNT;
 }
 
-static bool refuse_key(const char *key, struct error *why)
+static bool refuse_key(const struct axis *axis, const char *key, struct error *why)
 {
     struct names names;
     const char *mechanism = strncmp(key, "mechanisms.", 11) == 0 ? key + 11 : key;
     char figure[128];
     snprintf(figure, sizeof figure, "hardware.%s", key);
     list_names(&names);
-    error_usage(why, "--over", 0, "'%s' is no key to walk", key);
+    error_usage(why, axis->option, 0, "'%s' is no key to walk", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
     return error_nearest(
@@ -97,7 +97,7 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
     } else if (strncmp(axis->key, "hardware.", 9) == 0 && strchr(part + 1, '.') != NULL) {
         known = find_figure(axis->key) != CURVE_COUNT;
     }
-    return known || refuse_key(name, why);
+    return known || refuse_key(axis, name, why);
 }
 
 /* ---- what the scenario says ---- */
@@ -147,7 +147,7 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
         *out = (struct quantity){curve->value[0], curve_kinds[id].unit};
         return true;
     }
-    error_usage(why, "--over", 0,
+    error_usage(why, base->option, 0,
                 curve->count == 0 ? "hardware '%s' does not state '%s'"
                                   : "of hardware '%s' '%s' is a curve, no single figure",
                 base->setup->profile.name, curve_kinds[id].name);
@@ -170,7 +170,7 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
         return true;
     }
     const char *said = node != NULL && node->kind == NODE_SCALAR ? node->text : "not said";
-    error_usage(why, "--over", 0, "'%s' is %s here, which is no number to walk about", axis->key,
+    error_usage(why, axis->option, 0, "'%s' is %s here, which is no number to walk about", axis->key,
                 said);
     return error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key,
                         axis->key);

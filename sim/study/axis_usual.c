@@ -65,14 +65,19 @@ static const char *contradiction(const struct setup *setup, double share)
     return mechanisms_contradiction(&mechanisms, &key);
 }
 
-static bool check_budget(const struct setup *setup, struct error *why)
+const char *axis_no_budget(const struct setup *setup)
 {
-    const char *reason =
-        mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1) : "it keeps all KV in HBM";
+    return mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1)
+                                                  : "it keeps all KV in HBM";
+}
+
+static bool check_budget(const struct axis *axis, const struct setup *setup, struct error *why)
+{
+    const char *reason = axis_no_budget(setup);
     if (reason == NULL) {
         return true;
     }
-    error_usage(why, "--over", 0, "system '%s' has no cache to size: %s", setup->system.name,
+    error_usage(why, axis->option, 0, "system '%s' has no cache to size: %s", setup->system.name,
                 reason);
     return error_expect(why, "a system that caches KV, see 'list systems'");
 }
@@ -97,7 +102,7 @@ static bool walk_budget(const struct axis_base *base, struct axis *axis, struct 
     const struct node *own = axis_key_node(tree, axis->key);
     double share = own_share(base);
     axis->unit = UNIT_SHARE;
-    bool good = tree != NULL && check_budget(base->setup, why) && walk_shares(base, axis, why) &&
+    bool good = tree != NULL && check_budget(axis, base->setup, why) && walk_shares(base, axis, why) &&
                 add_own(axis, share, own != NULL ? own->text : NULL, why) &&
                 (!base->alone || add_more(base, axis, share, why));
     node_destroy(tree);
@@ -143,6 +148,18 @@ static bool walk_links(const struct axis_base *base, struct axis *axis, struct e
     return good;
 }
 
+/* What one server holds, and the heads of most models divide by. */
+static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    bool good = true;
+    axis->unit = UNIT_COUNT;
+    axis->ranges = true;
+    for (uint32_t gpus = 1; good && gpus <= 8; gpus *= 2) {
+        good = axis_add_number(axis, gpus, NULL, why);
+    }
+    return good && add_own(axis, base->setup->model.tensor_parallel, NULL, why);
+}
+
 /* Shares end at the whole. */
 static bool walk_others(const struct axis_base *base, struct axis *axis, struct error *why)
 {
@@ -161,7 +178,7 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
         good = axis_walk(axis, least, most, axis_points(base, 9), whole, why) &&
                add_own(axis, own.value, text, why);
     } else {
-        error_usage(why, "--over", 0, "'%s' is 0 here, about which there is no range", axis->key);
+        error_usage(why, axis->option, 0, "'%s' is 0 here, about which there is no range", axis->key);
         error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key, axis->key);
     }
     node_destroy(tree);
@@ -176,6 +193,7 @@ static const struct usual {
     {"batch", walk_batch},
     {"context", walk_context},
     {"hardware.link", walk_links},
+    {"tensor_parallel", walk_gpus},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

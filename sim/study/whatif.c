@@ -4,35 +4,13 @@
 
 #include "base/array.h"
 #include "study/hashes.h"
+#include "study/planned.h"
 #include "study/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the axes ---- */
-
-/* A point planned. */
-struct planned {
-    struct setup setup;
-    struct plan plan;
-};
-
-static void planned_release(struct planned *planned)
-{
-    plan_release(&planned->plan);
-    setup_release(&planned->setup);
-}
-
-static bool plan_point(const struct scenario *scenario, uint32_t point, struct planned *out,
-                       struct error *why)
-{
-    struct shared *shared = shared_create(1, why);
-    *out = (struct planned){.plan = {.batch = 0}};
-    bool good = shared != NULL && scenario_point(scenario, point, &out->setup, why) &&
-                run_plan(&out->setup, 0, shared, &out->plan, why);
-    shared_destroy(shared);
-    return good;
-}
 
 /* Sequences that fit at either end of what is swept so far. */
 static uint32_t most_batch(const struct scenario *swept, const struct planned *own)
@@ -42,7 +20,7 @@ static uint32_t most_batch(const struct scenario *swept, const struct planned *o
         struct planned planned;
         struct error unseen;
         uint32_t point = end == 0 ? 0 : swept->points - 1;
-        if (plan_point(swept, point, &planned, &unseen) && planned.plan.max_batch > most) {
+        if (planned_point(swept, point, &planned, &unseen) && planned.plan.max_batch > most) {
             most = planned.plan.max_batch;
         }
         planned_release(&planned);
@@ -111,8 +89,11 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                       struct error *why)
 {
     struct texts texts;
-    struct axis_base base = {
-        .scenario = scenario, .setup = &own->setup, .plan = &own->plan, .points = options->points};
+    struct axis_base base = {.option = "--over",
+                             .scenario = scenario,
+                             .setup = &own->setup,
+                             .plan = &own->plan,
+                             .points = options->points};
     struct scenario others = {.root = scenario->root, .points = 1};
     if (!split_axes(options->over, &texts, why)) {
         return false;
@@ -216,7 +197,7 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         return error_expect(why, "a scenario of one point");
     }
     struct run_hashes hashes;
-    bool good = plan_point(scenario, 0, &own, why) && run_hashes(&own.setup, &hashes, why) &&
+    bool good = planned_point(scenario, 0, &own, why) && run_hashes(&own.setup, &hashes, why) &&
                 read_axes(out, scenario, options, &own, why) && sweep_axes(out, scenario, why);
     if (good) {
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);

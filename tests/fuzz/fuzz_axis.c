@@ -22,8 +22,12 @@ static const struct axis_base *get_base(void)
     static struct scenario scenario;
     static struct setup setup;
     static struct plan plan = {.batch = 2, .memory = {.cache = 1 << 20, .host_kv = 100 << 20}};
-    static struct axis_base base = {
-        .scenario = &scenario, .setup = &setup, .plan = &plan, .most_batch = 9, .alone = true};
+    static struct axis_base base = {.option = "--over",
+                                    .scenario = &scenario,
+                                    .setup = &setup,
+                                    .plan = &plan,
+                                    .most_batch = 9,
+                                    .alone = true};
     struct error why;
     if (scenario.root == NULL) {
         require(scenario_load(NULL, 0, overrides, 5, &scenario, &why));

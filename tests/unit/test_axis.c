@@ -36,7 +36,8 @@ static int start(void **state)
         return -1;
     }
     fixture.plan = (struct plan){.batch = 4, .memory = {.cache = 24 << 20, .host_kv = 80 << 20}};
-    fixture.base = (struct axis_base){.scenario = &fixture.scenario,
+    fixture.base = (struct axis_base){.option = "--over",
+                                      .scenario = &fixture.scenario,
                                       .setup = &fixture.setup,
                                       .plan = &fixture.plan,
                                       .most_batch = 20,
@@ -77,6 +78,8 @@ static const struct {
     {"batch=1:16", 5, "batch", "1 2 4* 8 16"},
     {"batch=16:1", 5, "batch", "1 2 4* 8 16"},
     {"batch=1:3", 9, "batch", "1 2 3"}, /* whole numbers, each once */
+    {"batch=10:20", 12, "batch", "10 11 12 13 14 15 16 17 18 19 20"},
+    {"tensor_parallel", 0, "tensor_parallel", "1* 2 4 8"},
     {"batch=[7, 4, 5]", 0, "batch", "4* 5 7"},
     {"context", 3, "context", "480tok 1920tok 3840tok* 7680tok"},
     {"context=1K:4K", 3, "context", "1024tok 2048tok 4096tok"},

@@ -1,0 +1,235 @@
+/* `spillway plan`: the least of something that meets targets. */
+#include "base/name.h"
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/explain.h"
+#include "cli/output.h"
+#include "cli/plan_json.h"
+#include "cli/plan_report.h"
+#include "cli/scenario_options.h"
+#include "cli/scenario_yaml.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { TARGET, MINIMISE, MAXIMISE, SYSTEM, HARDWARE, ALLOW, OUTPUT, SET, DB, JOBS, JSON };
+
+static const struct command_option options[] = {
+    [TARGET] = {.name = "--target",
+                .argument = "KEY<=N,...",
+                .required = true,
+                .summary =
+                    "what has to hold: keys of 'simulate --json' with <= or >= and a number"},
+    [MINIMISE] = {.name = "--minimise",
+                  .argument = "KEY",
+                  .summary = "the axis whose least value is wanted (default: budget)"},
+    [MAXIMISE] = {.name = "--maximise",
+                  .argument = "KEY",
+                  .summary = "the axis whose largest value is wanted"},
+    [SYSTEM] = {.name = "--system",
+                .argument = "NAME,...",
+                .summary = "systems to choose among, or all (default: the scenario's, else all)"},
+    [HARDWARE] = {.name = "--hardware",
+                  .argument = "NAME,...",
+                  .summary = "machines to choose among, or all (default: the scenario's)"},
+    [ALLOW] = {.name = "--allow",
+               .argument = "WHAT,...",
+               .summary = "systems to admit besides: lossy, paper (that exist on paper only)"},
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .summary = "write the winner's scenario to this file (default: behind the table)"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep the runs in this SQLite file; those it has are not run again"},
+    [JOBS] = {.name = "--jobs",
+              .argument = "N",
+              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JSON] = {.name = "--json",
+              .summary = "print a JSON object a candidate, on a line of its own, and nothing else"},
+    {.name = NULL},
+};
+
+static void print_axes(FILE *out)
+{
+    fputs("an axis is as for 'whatif --over': budget, batch, context, link, tensor_parallel, any "
+          "key\nof the scenario, mechanism, or figure of the machine; KEY=FROM:TO or KEY=[A, B, C] "
+          "say\nits values\n"
+          "exit status: 0 where targets are met; 1 where none of the candidates meets them: then "
+          "the\nanswer says how near each comes, and what stands in the way\n",
+          out);
+}
+
+static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
+{
+    (void)context;
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%s on %s: %u runs", system, machine, runs);
+    }
+}
+
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+/* ---- options ---- */
+
+static bool read_allowed(const char *text, struct candidate_options *out, struct error *why)
+{
+    static const char *const names[] = {"lossy", "paper", NULL};
+    while (text != NULL) {
+        char name[32];
+        size_t length = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        out->allow_lossy = out->allow_lossy || strcmp(name, names[0]) == 0;
+        out->allow_paper = out->allow_paper || strcmp(name, names[1]) == 0;
+        if (strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0) {
+            error_usage(why, "--allow", 0, "there is no '%s' to allow", name);
+            return name_expect(name, names, why);
+        }
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return true;
+}
+
+static bool read_jobs(const char *text, uint32_t *out, struct error *why)
+{
+    uint64_t count = 1;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &count, why)) {
+        return false;
+    }
+    *out = (uint32_t)count;
+    return count > 0 ||
+           (error_usage(why, NULL, 0, "'--jobs' is 0"), error_expect(why, "1 or more"));
+}
+
+static bool read_options(const struct arguments *arguments, struct planning_options *out,
+                         struct error *why)
+{
+    const char *least = arguments_text(arguments, MINIMISE);
+    const char *largest = arguments_text(arguments, MAXIMISE);
+    out->maximise = largest != NULL;
+    out->axis = largest != NULL ? largest : least != NULL ? least : "budget";
+    out->candidates.systems = arguments_text(arguments, SYSTEM);
+    out->candidates.machines = arguments_text(arguments, HARDWARE);
+    if (least != NULL && largest != NULL) {
+        error_usage(why, NULL, 0, "'--minimise' and '--maximise' cannot both be had");
+        return error_expect(why, "one of them, and the other as a target");
+    }
+    return targets_parse(arguments_text(arguments, TARGET), &out->targets, why) &&
+           read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
+           read_jobs(arguments_text(arguments, JOBS), &out->jobs, why);
+}
+
+/* ---- the answer ---- */
+
+/* What bounds the step of the run that comes nearest, and what would help. */
+static bool explain_nearest(const struct arguments *arguments, const struct planning *planning,
+                            uint32_t jobs, struct error *why)
+{
+    if (planning->nearest == PLANNING_NONE || arguments_given(arguments, JSON)) {
+        return true;
+    }
+    const struct quest *quest = &planning->quests[planning->nearest];
+    if (!quest->results[quest->nearest].cells[COLUMN_STEP].set) {
+        return true;
+    }
+    struct scenario nearest = {
+        .root = quest_scenario(quest, planning->maximise, quest->nearest, why), .points = 1};
+    bool good = nearest.root != NULL && explain_print(&nearest, jobs, why);
+    scenario_release(&nearest);
+    return good;
+}
+
+static bool write_scenario(const struct node *scenario, const char *path, struct error *why)
+{
+    struct output output;
+    if (path == NULL) {
+        fputs("\nits scenario:\n\n", stdout);
+        scenario_print_yaml(scenario, stdout);
+        return true;
+    }
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    scenario_print_yaml(scenario, output.file);
+    return output_commit(&output, why);
+}
+
+static bool print_winner(const struct arguments *arguments, const struct planning *planning,
+                         struct error *why)
+{
+    const struct quest *quest = &planning->quests[planning->winner];
+    const char *path = arguments_text(arguments, OUTPUT);
+    if (path == NULL && arguments_given(arguments, JSON)) {
+        return true;
+    }
+    struct node *scenario = quest_scenario(quest, planning->maximise, quest->found, why);
+    bool good = scenario != NULL && write_scenario(scenario, path, why);
+    node_destroy(scenario);
+    return good;
+}
+
+static bool print_answer(const struct arguments *arguments, const struct planning *planning,
+                         const struct planning_options *with, struct error *why)
+{
+    bool met = planning->winner != PLANNING_NONE;
+    bool good = (arguments_given(arguments, JSON) ? plan_print_json : plan_report)(
+                    planning, &with->targets, stdout, why) &&
+                (met ? print_winner(arguments, planning, why)
+                     : explain_nearest(arguments, planning, with->jobs, why)) &&
+                output_flush(stdout, "standard output", why);
+    return good && (met || error_set(why, NULL, 0, "no candidate meets all targets"));
+}
+
+static bool plan(const struct arguments *arguments, const struct scenario *scenario,
+                 const struct planning_options *with, struct error *why)
+{
+    struct planning planning;
+    bool interrupted = false;
+    bool good = planning_run(scenario, with, &planning, &interrupted, why);
+    clear_progress();
+    if (good && interrupted) {
+        good = error_set(why, NULL, 0, "interrupted before the search had ended");
+    }
+    good = good && print_answer(arguments, &planning, with, why);
+    planning_release(&planning);
+    return good;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct planning_options with = {.on_progress = show_progress};
+    struct scenario scenario;
+    const char *db = arguments_text(arguments, DB);
+    if (!read_options(arguments, &with, why) ||
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        return false;
+    }
+    bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
+    good = good && plan(arguments, &scenario, &with, why);
+    store_close(with.store);
+    scenario_release(&scenario);
+    return good;
+}
+
+const struct command command_plan = {
+    .name = "plan",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "find the least budget, batch, link or number of GPUs that meets targets",
+    .example = "spillway plan --target 'tpot_ms<=70,decode_tokens_per_s>=15' --allow lossy \\\n"
+               "    --system vllm,retroinfer --set model=llama-3-8b --set hardware=a40 \\\n"
+               "    --set context=128K --set trace=smollm2-135m",
+    .options = options,
+    .more = print_axes,
+    .run = run,
+};

@@ -1,0 +1,108 @@
+#include "cli/plan_json.h"
+
+#include "cli/runs_text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the library adds up to, or out of memory. */
+static bool put(json_t *object, const char *key, json_t *value, struct error *why)
+{
+    return json_object_set_new(object, key, value) == 0 ||
+           error_set(why, NULL, 0, "'%s' cannot be written as JSON", key);
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? json_string(text) : json_null();
+}
+
+static json_t *list_shortfalls(const struct targets *targets, const struct result *result)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < targets->count; i++) {
+        double shortfall = target_shortfall(&targets->all[i], result);
+        json_object_set_new(object, targets->all[i].text,
+                            isfinite(shortfall) ? json_real(shortfall) : json_null());
+    }
+    return object;
+}
+
+static json_t *list_scenario(const struct planning *planning, const struct quest *quest,
+                             uint32_t value, struct error *why)
+{
+    struct node *root = quest_scenario(quest, planning->maximise, value, why);
+    char *text = root == NULL ? NULL : node_canonical(root, why);
+    json_t *scenario = text == NULL ? NULL : json_string(text);
+    free(text);
+    node_destroy(root);
+    return scenario;
+}
+
+static bool put_value(json_t *object, const struct planning *planning,
+                      const struct targets *targets, const struct quest *quest, uint32_t value,
+                      struct error *why)
+{
+    const struct result *result = &quest->results[value];
+    bool before = quest->found != SEARCH_NONE && value > 0;
+    return put(object, "value", text_or_null(quest_text(quest, planning->maximise, value)), why) &&
+           put(object, "shortfall", list_shortfalls(targets, result), why) &&
+           put(object, "before",
+               before ? json_string(quest_text(quest, planning->maximise, value - 1)) : json_null(),
+               why) &&
+           put(object, "before_shortfall",
+               before ? list_shortfalls(targets, &quest->results[value - 1]) : json_null(), why) &&
+           put(object, "scenario", list_scenario(planning, quest, value, why), why);
+}
+
+static bool put_quest(json_t *object, const struct planning *planning,
+                      const struct targets *targets, const struct quest *quest, uint32_t value,
+                      struct error *why)
+{
+    bool winner = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
+    bool good =
+        put(object, "system", json_string(quest->candidate->system), why) &&
+        put(object, "hardware", json_string(quest->candidate->machine), why) &&
+        put(object, "left_out", text_or_null(quest->candidate->left_out), why) &&
+        put(object, "error", quest->cannot ? json_string(quest->why.found) : json_null(), why) &&
+        put(object, "met", json_boolean(quest->found != PLANNING_NONE), why) &&
+        put(object, "winner", json_boolean(winner), why) &&
+        put(object, "axis", text_or_null(quest->axis.key), why) &&
+        put(object, "tried", json_integer(quest->search.tried), why) &&
+        put(object, "scanned", json_boolean(quest->search.scans), why);
+    return good &&
+           (value == PLANNING_NONE || put_value(object, planning, targets, quest, value, why));
+}
+
+/* The run last, and as it is written everywhere: to the digit. */
+static bool print_object(const json_t *object, const struct result *run, FILE *out,
+                         struct error *why)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    if (text == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a candidate");
+    }
+    fprintf(out, "%.*s,\"run\":", (int)strlen(text) - 1, text);
+    free(text);
+    bool good = run == NULL || run_print_json(run, out, why);
+    fputs(run == NULL ? "null}\n" : "}\n", out);
+    return good;
+}
+
+bool plan_print_json(const struct planning *planning, const struct targets *targets, FILE *out,
+                     struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
+        json_t *object = json_object();
+        good =
+            put_quest(object, planning, targets, quest, value, why) &&
+            print_object(object, value != PLANNING_NONE ? &quest->results[value] : NULL, out, why);
+        json_decref(object);
+    }
+    return good;
+}

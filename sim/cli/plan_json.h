@@ -1,0 +1,25 @@
+/* A plan for programs. */
+#ifndef CLI_PLAN_JSON_H
+#define CLI_PLAN_JSON_H
+
+#include "study/planning.h"
+
+#include <stdio.h>
+
+/* One JSON object a candidate on a line of its own:
+ *
+ *   system hardware   as named
+ *   left_out          why it was not considered, or null
+ *   error             why it cannot be run, or null
+ *   met winner        does it meet all targets; is it the best that does
+ *   axis value        key, and the value found, or the nearest, as a scenario says it; null where
+ *                     there is nothing to choose
+ *   tried scanned     values that were tried; were all up to the one found
+ *   shortfall         by target, as a share of its bound: of the value; 0 is met, null no figure
+ *   before before_shortfall   the value that is liked one step better, and by how much that misses
+ *   scenario          that gives the run
+ *   run               as 'simulate --json' has it */
+bool plan_print_json(const struct planning *planning, const struct targets *targets, FILE *out,
+                     struct error *why);
+
+#endif

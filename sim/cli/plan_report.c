@@ -1,0 +1,413 @@
+#include "cli/plan_report.h"
+
+#include "base/units.h"
+#include "cli/figures.h"
+#include "cli/runs_notes.h"
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 64, LINE = 1024, BLOCK = 640 };
+
+/* ---- what is the matter ---- */
+
+static const struct result_item *largest(const struct result_item *items, uint32_t count)
+{
+    const struct result_item *most = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        most = most == NULL || items[i].ns > most->ns ? &items[i] : most;
+    }
+    return most;
+}
+
+/* What of a run's step, or of its memory, keeps it from being better: "link, 56 % of the step". */
+static const char *name_block(const struct result *result, char text[BLOCK])
+{
+    const struct result_item *part = largest(result->parts, result->part_count);
+    const struct result_item *stall = largest(result->stalls, result->stall_count);
+    double ns = (double)result->cells[COLUMN_STEP].integer;
+    text[0] = '\0';
+    if (part == NULL || part->ns == 0) {
+        snprintf(text, BLOCK, "%s", result->message);
+        return text;
+    }
+    size_t used = (size_t)snprintf(text, BLOCK, "%s, %.0f %% of the step", part->name,
+                                   100 * (double)part->ns / ns);
+    if (stall != NULL && (double)stall->ns >= 0.01 * ns && strcmp(stall->name, part->name) != 0) {
+        snprintf(text + used, BLOCK - used, "; it waits for %s for %.0f %%", stall->name,
+                 100 * (double)stall->ns / ns);
+    }
+    return text;
+}
+
+/* "misses tpot_ms<=20 by 15 % (23.1)", of each target that a run misses; or why it has no figures.
+ */
+static void describe_shortfall(const struct targets *targets, const struct result *result,
+                               char text[LINE])
+{
+    const char *status = result->cells[COLUMN_STATUS].text;
+    size_t used = 0;
+    if (strcmp(status, "ok") != 0) {
+        snprintf(text, LINE, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ", status,
+                 result->message);
+        return;
+    }
+    for (uint32_t i = 0; i < targets->count && used < LINE; i++) {
+        const struct target *target = &targets->all[i];
+        double shortfall = target_shortfall(target, result);
+        char value[TARGET_TEXT];
+        if (isinf(shortfall)) {
+            used += (size_t)snprintf(text + used, LINE - used, "%shas no %s", used > 0 ? ", " : "",
+                                     column_kinds[target->column].name);
+        } else if (shortfall > 0) {
+            used += (size_t)snprintf(text + used, LINE - used, "%s%s by %.*f %% (%s)",
+                                     used > 0 ? " and " : "misses ", target->text,
+                                     shortfall < 0.01 ? 2 : shortfall < 0.1, 100 * shortfall,
+                                     target_format(target, result, value));
+        }
+    }
+}
+
+/* ---- the table ---- */
+
+enum { SYSTEM, HARDWARE, VALUE, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, FIXED_COLUMNS };
+
+/* What has a column of its own already. */
+static const enum column shown[] = {COLUMN_BATCH,      COLUMN_CACHE_BYTES, COLUMN_HBM_BYTES,
+                                    COLUMN_HIT_RATIO,  COLUMN_MASS_RECALL, COLUMN_TPOT,
+                                    COLUMN_DECODE_RATE};
+
+static bool is_shown(const struct targets *targets, uint32_t index)
+{
+    enum column column = targets->all[index].column;
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        if (shown[i] == column) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (targets->all[i].column == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct report {
+    const struct planning *planning;
+    const struct targets *targets;
+    const struct target *judged[TARGETS_MOST]; /* with columns behind the others */
+    uint32_t judged_count;
+    struct table *table;
+};
+
+/* The machine, where it is not the same for all. */
+static bool machines_differ(const struct planning *planning)
+{
+    bool differ = false;
+    for (uint32_t i = 1; i < planning->count; i++) {
+        differ = differ || strcmp(planning->candidates[i].machine, planning->candidates[0].machine);
+    }
+    return differ;
+}
+
+static const char *axis_name(const struct planning *planning)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        if (planning->quests[i].axis.count > 0) {
+            return axis_title(&planning->quests[i].axis);
+        }
+    }
+    return "budget";
+}
+
+static bool is_numeric(const struct planning *planning)
+{
+    bool numeric = true;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct axis *axis = &planning->quests[i].axis;
+        numeric = numeric && (axis->count == 0 || axis->numeric);
+    }
+    return numeric;
+}
+
+static const char *format_bytes(const struct cell *bytes, char text[TEXT])
+{
+    return bytes->set && bytes->integer > 0
+               ? units_format((double)bytes->integer, UNIT_BYTES, text, TEXT)
+               : NULL;
+}
+
+/* Is there a batch to show that is not the axis? What candidates fall short by stands in its place.
+ */
+static bool has_batch(const struct planning *planning)
+{
+    return planning->winner != PLANNING_NONE && strcmp(axis_name(planning), "batch") != 0;
+}
+
+static bool make_table(struct report *report, struct error *why)
+{
+    struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1] = {
+        [SYSTEM] = {.title = "system"},
+        [HARDWARE] = {.title = "hardware", .optional = true},
+        [VALUE] = {.title = axis_name(report->planning), .right = true},
+        [BATCH] = {.title = has_batch(report->planning) ? "batch" : "",
+                   .right = true,
+                   .optional = true},
+        [CACHE] = {.title = "cache", .right = true, .optional = true},
+        [HBM] = {.title = "HBM", .right = true, .optional = true},
+        [HIT] = {.title = "hit %", .right = true, .optional = true, .drop = 1},
+        [MASS] = {.title = "mass %", .right = true, .optional = true},
+        [TPOT] = {.title = "tpot ms", .right = true, .optional = true},
+        [RATE] = {.title = "tok/s", .right = true, .optional = true},
+    };
+    uint32_t count = FIXED_COLUMNS;
+    for (uint32_t i = 0; i < report->targets->count; i++) {
+        if (!is_shown(report->targets, i)) {
+            report->judged[report->judged_count++] = &report->targets->all[i];
+            columns[count++] = (struct table_column){
+                .title = column_kinds[report->targets->all[i].column].name, .right = true};
+        }
+    }
+    columns[count++] = (struct table_column){.title = ""};
+    report->table = table_create(columns, count, why);
+    return report->table != NULL;
+}
+
+static bool add_met(const struct report *report, const struct quest *quest, const char **texts,
+                    struct error *why)
+{
+    const struct planning *planning = report->planning;
+    const struct result *result = &quest->results[quest->found];
+    const struct cell *cells = result->cells;
+    char value[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE], tpot[FIGURE];
+    char rate[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
+    uint32_t count = FIXED_COLUMNS;
+    texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
+    snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
+    texts[BATCH] = !has_batch(planning) ? "" : cells[COLUMN_BATCH].set ? batch : NULL;
+    texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
+    texts[HBM] = format_bytes(&cells[COLUMN_HBM_BYTES], hbm);
+    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
+    texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
+    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    for (uint32_t i = 0; i < report->judged_count; i++) {
+        texts[count++] = target_format(report->judged[i], result, judged[i]);
+    }
+    texts[count++] = quest == &planning->quests[planning->winner] ? "wins" : "";
+    return table_add(report->table, texts, count, why);
+}
+
+/* In place of figures: how near it comes, and what stands in the way. */
+static bool add_missed(const struct report *report, const struct quest *quest, const char **texts,
+                       struct error *why)
+{
+    char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
+    const char *value = NULL;
+    if (quest->nearest == SEARCH_NONE) {
+        describe_shortfall(report->targets, &quest->results[0], text);
+    } else {
+        const struct result *result = &quest->results[quest->nearest];
+        describe_shortfall(report->targets, result, shortfall);
+        value = quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label);
+        snprintf(text, sizeof text, "%s: %s", shortfall, name_block(result, block));
+    }
+    texts[VALUE] = value;
+    texts[BATCH] = text;
+    return table_add(report->table, texts, BATCH + 1, why);
+}
+
+static bool add_quest(const struct report *report, const struct quest *quest, struct error *why)
+{
+    const char *texts[FIXED_COLUMNS + TARGETS_MOST + 1] = {NULL};
+    texts[SYSTEM] = quest->candidate->system;
+    texts[HARDWARE] = machines_differ(report->planning) ? quest->candidate->machine : NULL;
+    if (quest->candidate->left_out[0] != '\0') {
+        return true;
+    }
+    if (quest->cannot) {
+        texts[VALUE] = quest->why.found;
+        return table_add(report->table, texts, VALUE + 1, why);
+    }
+    return quest->found != SEARCH_NONE ? add_met(report, quest, texts, why)
+                                       : add_missed(report, quest, texts, why);
+}
+
+static bool print_table(struct report *report, FILE *out, struct error *why)
+{
+    bool good = make_table(report, why);
+    for (uint32_t i = 0; good && i < report->planning->count; i++) {
+        good = add_quest(report, &report->planning->quests[i], why);
+    }
+    if (good) {
+        table_print(report->table, out);
+    }
+    table_destroy(report->table);
+    return good;
+}
+
+/* ---- what follows ---- */
+
+static void print_line(const char *text, FILE *out)
+{
+    table_wrap(text, 0, out);
+    fputc('\n', out);
+}
+
+static void name_quest(const struct planning *planning, const struct quest *quest, char text[LINE])
+{
+    snprintf(text, LINE, "%s%s%s", quest->candidate->system,
+             machines_differ(planning) ? " on " : "",
+             machines_differ(planning) ? quest->candidate->machine : "");
+}
+
+static void print_winner(const struct report *report, FILE *out)
+{
+    const struct planning *planning = report->planning;
+    const struct quest *quest = &planning->quests[planning->winner];
+    char line[4 * LINE], name[LINE], value[TEXT], before[TEXT], shortfall[LINE];
+    name_quest(planning, quest, name);
+    if (quest->fixed != NULL) {
+        snprintf(line, sizeof line,
+                 "%s meets all targets as it is: there is no budget to choose, "
+                 "for %s",
+                 name, quest->fixed);
+        print_line(line, out);
+        return;
+    }
+    size_t used = (size_t)snprintf(
+        line, sizeof line, "%s meets all targets with a %s of %s", name, axis_name(planning),
+        quest_label(quest, planning->maximise, quest->found, value, sizeof value));
+    if (quest->found == 0) {
+        snprintf(line + used, sizeof line - used, ", which is where the axis %s",
+                 planning->maximise ? "ends" : "begins");
+    } else {
+        const struct result *result = &quest->results[quest->found - 1];
+        describe_shortfall(report->targets, result, shortfall);
+        snprintf(line + used, sizeof line - used, "; the value %s it, %s, %s",
+                 planning->maximise ? "above" : "below",
+                 quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before),
+                 shortfall);
+    }
+    print_line(line, out);
+}
+
+static void print_nearest(const struct report *report, FILE *out)
+{
+    const struct planning *planning = report->planning;
+    char line[3 * LINE], name[LINE], shortfall[LINE], value[TEXT];
+    if (planning->nearest == PLANNING_NONE) {
+        print_line("out of reach: none of them fits in memory and has all figures asked for", out);
+        return;
+    }
+    const struct quest *quest = &planning->quests[planning->nearest];
+    const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
+    name_quest(planning, quest, name);
+    describe_shortfall(report->targets, &quest->results[quest->nearest], shortfall);
+    snprintf(line, sizeof line, "out of reach: nearest is %s%s%s%s%s, which %s", name,
+             label != NULL ? " with a " : "", label != NULL ? axis_name(planning) : "",
+             label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
+    print_line(line, out);
+}
+
+static void print_search(const struct planning *planning, FILE *out)
+{
+    uint32_t tried = 0, values = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        tried += quest->search.tried;
+        values += quest->search.count;
+    }
+    fprintf(out, "%u of %u values were tried\n", tried, values);
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        char line[2 * LINE], name[LINE];
+        if (quest->search.scans && quest->nearest != SEARCH_NONE) {
+            name_quest(planning, quest, name);
+            snprintf(
+                line, sizeof line,
+                "%s: shortfalls do not shrink steadily along the axis, so each value %s was tried",
+                name, quest->found != SEARCH_NONE ? "before the one found" : "of it");
+            print_line(line, out);
+        }
+    }
+}
+
+/* Systems that were left out, by the reason. */
+static void print_left_out(const struct planning *planning, FILE *out)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct candidate *first = &planning->candidates[i];
+        bool told = first->left_out[0] == '\0';
+        for (uint32_t j = 0; j < i; j++) {
+            told = told || strcmp(planning->candidates[j].left_out, first->left_out) == 0;
+        }
+        if (told) {
+            continue;
+        }
+        char line[2 * LINE];
+        size_t used = (size_t)snprintf(line, sizeof line, "left out, %s:", first->left_out);
+        for (uint32_t j = i; j < planning->count && used < sizeof line; j++) {
+            const struct candidate *candidate = &planning->candidates[j];
+            bool again = false;
+            for (uint32_t k = i; k < j; k++) {
+                again = again || strcmp(planning->candidates[k].system, candidate->system) == 0;
+            }
+            if (!again && strcmp(candidate->left_out, first->left_out) == 0) {
+                used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", j > i ? "," : "",
+                                         candidate->system);
+            }
+        }
+        print_line(line, out);
+    }
+}
+
+static void print_title(const struct report *report, FILE *out)
+{
+    const struct planning *planning = report->planning;
+    const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
+                        : planning->maximise ? "last"
+                                             : "first";
+    fprintf(out, "%s %s for ", liked, axis_name(planning));
+    for (uint32_t i = 0; i < report->targets->count; i++) {
+        fprintf(out, "%s%s", i > 0 ? ", " : "", report->targets->all[i].text);
+    }
+    fputs("\n\n", out);
+}
+
+static bool take_notes(const struct planning *planning, struct runs_notes *notes, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
+        good = value == PLANNING_NONE || runs_notes_add(notes, &quest->results[value], why);
+    }
+    return good;
+}
+
+bool plan_report(const struct planning *planning, const struct targets *targets, FILE *out,
+                 struct error *why)
+{
+    struct report report = {.planning = planning, .targets = targets};
+    struct runs_notes *notes = runs_notes_create(why);
+    bool good = notes != NULL && take_notes(planning, notes, why);
+    if (good) {
+        runs_notes_print_above(notes, out);
+        print_title(&report, out);
+        good = print_table(&report, out, why);
+    }
+    if (good) {
+        fputc('\n', out);
+        (planning->winner != PLANNING_NONE ? print_winner : print_nearest)(&report, out);
+        print_search(planning, out);
+        print_left_out(planning, out);
+        runs_notes_print_below(notes, out);
+    }
+    runs_notes_destroy(notes);
+    return good;
+}

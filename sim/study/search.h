@@ -1,0 +1,45 @@
+/* The first value of a grid that passes, found by sections.
+ *
+ * Values are numbered from the one that is liked best, 0. Trying one says by how much it falls
+ * short: 0 passes, infinity cannot be at all. Where shortfalls shrink along the grid towards the
+ * first value that passes, each round of tries cuts what is left in as many sections; in the end
+ * the value before the one found was tried, and does not pass. Where none passes, rounds close in
+ * on the least shortfall. Every try checks that assumption: once tries contradict it, or where all
+ * that were made cannot be, every value before the first that passes is tried.
+ *
+ * What no try has shown cannot be known: on a grid of more values than a round tries, shortfalls
+ * that fall and rise again between tries may hide an earlier value that passes.
+ */
+#ifndef STUDY_SEARCH_H
+#define STUDY_SEARCH_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+#define SEARCH_NONE UINT32_MAX
+
+/* Shortfalls closer than this are taken as equal. */
+#define SEARCH_EQUAL 1e-3
+
+struct search {
+    uint32_t count;
+    uint32_t tried;
+    double *shortfall; /* [count], NaN: not tried; owned */
+    bool scans;        /* tries contradicted the assumption */
+};
+
+bool search_init(struct search *search, uint32_t count, struct error *why); /* count > 0 */
+void search_release(struct search *search);
+
+/* What to try next: 1 to `most` (2 or more) values, ascending, into `values`; 0: the search has
+ * ended. Each that is handed out comes back with search_put() before the next call. */
+uint32_t search_next(struct search *search, uint32_t most, uint32_t *values);
+void search_put(struct search *search, uint32_t value, double shortfall);
+
+/* The first value tried that passes, and the first of those least short; SEARCH_NONE where
+ * nothing passes, or nothing was tried that can be. */
+uint32_t search_found(const struct search *search);
+uint32_t search_nearest(const struct search *search);
+
+#endif

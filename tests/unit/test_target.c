@@ -1,0 +1,183 @@
+/* Targets: what a text asks for, what cannot be asked, and by how much a run falls short. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/target.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *text;
+    enum column column;
+    bool at_most;
+    double bound;
+} bounds[] = {
+    {"tpot_ms<=40", COLUMN_TPOT, true, 40e6},
+    {"tpot_ms<=40ms", COLUMN_TPOT, true, 40e6},
+    {"tpot_ms <= 0.04 s", COLUMN_TPOT, true, 40e6},
+    {"step_us>=1.5", COLUMN_STEP, false, 1500},
+    {"step_us>=1.5ms", COLUMN_STEP, false, 1500000},
+    {"decode_tokens_per_s>=2e2", COLUMN_DECODE_RATE, false, 200},
+    {"hbm_bytes<=40GiB", COLUMN_HBM_BYTES, true, 42949672960},
+    {"hbm_bytes<=1000", COLUMN_HBM_BYTES, true, 1000},
+    {"h2d_bytes_per_step<=1MB", COLUMN_H2D_BYTES, true, 1e6},
+    {"mass_recall>=90%", COLUMN_MASS_RECALL, false, 0.9},
+    {"hit_ratio>=0.9", COLUMN_HIT_RATIO, false, 0.9},
+    {"context>=128K", COLUMN_CONTEXT, false, 131072},
+    {"preemptions<=0", COLUMN_PREEMPTIONS, true, 0},
+};
+
+static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        struct targets targets;
+        struct error why = {.found = ""};
+        if (!targets_parse(bounds[i].text, &targets, &why)) {
+            fail_msg("%s: %s", bounds[i].text, why.found);
+        }
+        assert_int_equal(targets.count, 1);
+        assert_int_equal(targets.all[0].column, bounds[i].column);
+        assert_int_equal(targets.all[0].at_most, bounds[i].at_most);
+        if (fabs(targets.all[0].bound - bounds[i].bound) > 1e-9 * bounds[i].bound) {
+            fail_msg("%s: %g, not %g", bounds[i].text, targets.all[0].bound, bounds[i].bound);
+        }
+    }
+}
+
+static const struct {
+    const char *text, *found, *nearest;
+} refused[] = {
+    {"", "'' is no target", ""},
+    {"tpot_ms", "'tpot_ms' is no target", ""},
+    {"tpot_ms<40", "'tpot_ms<40' is no target", ""},
+    {"tpot_ms==40", "'tpot_ms==40' is no target", ""},
+    {"<=40", "'<=40' is no target", ""},
+    {"tpot_ms<=40,", "'' is no target", ""},
+    {"tpot_ms<=", "'' is no bound of 'tpot_ms'", ""},
+    {"tpot_ms<=-4", "'-4' is no bound of 'tpot_ms'", ""},
+    {"tpot_ms<=nan", "'nan' is no bound of 'tpot_ms'", ""},
+    {"tpot_ms<=4GiB", "'4GiB' is no bound of 'tpot_ms'", ""},
+    {"hbm_bytes<=4ms", "'4ms' is no bound of 'hbm_bytes'", ""},
+    {"hit_ratio>=90", "'hit_ratio' is a share, and '90' is more than the whole", ""},
+    {"tpto_ms<=40", "no result has a key 'tpto_ms'", "tpot_ms"},
+    {"system<=40", "'system' is no number", ""},
+    {"parts_us<=40", "'parts_us' is no number", ""},
+    {"tpot_ms<=10,tpot_ms>=20", "'tpot_ms>=20' and 'tpot_ms<=10' contradict each other", ""},
+    {"tpot_ms>=20ms,mass_recall>=1,tpot_ms<=10",
+     "'tpot_ms>=20ms' and 'tpot_ms<=10' contradict each other", ""},
+};
+
+static void what_cannot_be_meant_is_a_usage_error(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct targets targets;
+        struct error why = {.found = ""};
+        assert_false(targets_parse(refused[i].text, &targets, &why));
+        assert_int_equal(why.kind, ERROR_USAGE);
+        assert_string_equal(why.file, "--target");
+        assert_string_equal(why.found, refused[i].found);
+        assert_string_equal(why.nearest, refused[i].nearest);
+    }
+}
+
+static void more_targets_than_there_is_room_for_are_refused(void **state)
+{
+    char text[512] = "batch>=1";
+    struct targets targets;
+    struct error why;
+    (void)state;
+    for (int i = 1; i < TARGETS_MOST; i++) {
+        strcat(text, ",batch>=1");
+    }
+    assert_true(targets_parse(text, &targets, &why));
+    assert_int_equal(targets.count, TARGETS_MOST);
+    strcat(text, ",batch>=1");
+    assert_false(targets_parse(text, &targets, &why));
+    char longer[128];
+    snprintf(longer, sizeof longer, "tpot_ms<=%0*d", TARGET_TEXT, 4);
+    assert_false(targets_parse(longer, &targets, &why));
+}
+
+/* 50 ms, 20 tokens a second, all KV in HBM. */
+static void make_run(struct result *result, const char *status)
+{
+    struct error why;
+    result_init(result);
+    result_integer(result, COLUMN_TPOT, 50000000);
+    result_real(result, COLUMN_DECODE_RATE, 20);
+    result_integer(result, COLUMN_PREEMPTIONS, 3);
+    assert_true(result_text(result, COLUMN_STATUS, status, &why));
+}
+
+static const struct {
+    const char *text;
+    double shortfall;
+} shortfalls[] = {
+    {"tpot_ms<=50", 0},
+    {"tpot_ms<=51", 0},
+    {"tpot_ms<=40", 0.25}, /* 10 of 40 */
+    {"tpot_ms>=50", 0},
+    {"tpot_ms>=100", 0.5},                         /* 50 of 100 */
+    {"decode_tokens_per_s>=25", 0.2},              /* 5 of 25 */
+    {"tpot_ms<=40,decode_tokens_per_s>=25", 0.25}, /* the larger of both */
+    {"decode_tokens_per_s>=25,tpot_ms<=49.9", 0.2},
+    {"preemptions<=0", 3},        /* of a bound that is nothing, in its unit */
+    {"hit_ratio>=10%", INFINITY}, /* it has none */
+    {"tpot_ms<=51,hit_ratio<=10%", INFINITY},
+};
+
+static void a_miss_is_a_share_of_the_bound_and_the_largest_counts(void **state)
+{
+    struct result result;
+    (void)state;
+    make_run(&result, "ok");
+    for (size_t i = 0; i < sizeof shortfalls / sizeof shortfalls[0]; i++) {
+        struct targets targets;
+        struct error why;
+        assert_true(targets_parse(shortfalls[i].text, &targets, &why));
+        double shortfall = targets_shortfall(&targets, &result);
+        if (!(shortfall == shortfalls[i].shortfall ||
+              fabs(shortfall - shortfalls[i].shortfall) < 1e-12)) {
+            fail_msg("%s is missed by %g, not %g", shortfalls[i].text, shortfall,
+                     shortfalls[i].shortfall);
+        }
+    }
+    result_release(&result);
+}
+
+static void a_run_that_does_not_fit_meets_nothing(void **state)
+{
+    struct result result;
+    struct targets targets;
+    struct error why;
+    char text[TARGET_TEXT];
+    (void)state;
+    make_run(&result, "out-of-memory");
+    assert_true(targets_parse("tpot_ms<=51", &targets, &why));
+    assert_true(isinf(targets_shortfall(&targets, &result)));
+    assert_string_equal(target_format(&targets.all[0], &result, text), "-");
+    result_release(&result);
+    make_run(&result, "ok");
+    assert_string_equal(target_format(&targets.all[0], &result, text), "50");
+    result_release(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bound_is_in_the_keys_unit_or_in_its_own),
+        cmocka_unit_test(what_cannot_be_meant_is_a_usage_error),
+        cmocka_unit_test(more_targets_than_there_is_room_for_are_refused),
+        cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
+        cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
