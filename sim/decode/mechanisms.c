@@ -348,6 +348,11 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "transfer_stream", "the CPU's stores are on no stream"},
         {whole_layers && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
          "whole layers are loaded while others compute"},
+        {offload && m->prefix == PREFIX_GPU, "prefix",
+         "no whole KV stays in HBM: that of ended requests is on the host, prefix two-tier"},
+        {offload && m->prefix != PREFIX_NONE &&
+             (m->representation != REPRESENTATION_KV || mechanisms_drop(m)),
+         "prefix", "not all KV of a prompt is kept: there is nothing for another to find"},
         {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
          "an execution buffer is filled in its own layer: it cannot be prefetched"},
     };

@@ -158,7 +158,7 @@ static bool is_bent(struct surface *surface, struct cell *cell, bool *bent, stru
         }
         interpolate(cell, at[i][0], at[i][1], guessed);
         for (int v = 0; v < SURFACE_HELD; v++) {
-            *bent = *bent || fabs(guessed[v] - exact[v]) > surface->tolerance * exact[v];
+            *bent = *bent || fabs(guessed[v] - exact[v]) > surface->tolerance * exact[0];
         }
     }
     return true;

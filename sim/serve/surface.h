@@ -2,9 +2,9 @@
  * bends, interpolated elsewhere.
  *
  * The domain is a rectangle that is cut in four, at the geometric middle of its sides, wherever
- * interpolation (linear along each side) misses the function at that middle by more than the
- * tolerance; a part is looked at when a point in it is first asked for. So knees are found where
- * they are met, and what is linear costs a dozen points.
+ * interpolation (linear along each side) misses a value at that middle by more than the tolerance,
+ * a share of the first value; a part is looked at when a point in it is first asked for. So knees
+ * are found where they are met, and what is linear costs a dozen points.
  */
 #ifndef SERVE_SURFACE_H
 #define SERVE_SURFACE_H
@@ -28,7 +28,7 @@ struct surface_domain {
 
 struct surface;
 
-/* Nothing is computed yet. `tolerance` is a share of the value. NULL when memory is out. */
+/* Nothing is computed yet. `tolerance` is a share of the first value. NULL when memory is out. */
 struct surface *surface_create(const struct surface_domain *domain, double tolerance,
                                surface_compute compute, void *context, struct error *why);
 void surface_destroy(struct surface *surface); /* NULL is fine */

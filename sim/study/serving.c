@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "serve/arrivals.h"
 #include "serve/router.h"
+#include "study/serving_memory.h"
 #include "study/serving_outcome.h"
 #include "study/serving_replay.h"
 #include "study/step_cost.h"
@@ -15,78 +16,10 @@
 struct serving {
     const struct setup *setup;
     struct requests requests;
-    struct prefix_options prefix;
-    uint64_t pool_tokens;
-    uint32_t sequences; /* of a step at most */
+    struct serving_memory memory;
     struct router router;
     struct served *served;
 };
-
-/* ---- memory ---------------------------------------------------------------------------- */
-
-/* Tokens that sequences can hold together. Where all KV stays in HBM it is what other uses leave
- * there; else it is as many sequences of the mean length as fit. */
-static uint64_t pool_tokens(const struct setup *setup, const struct plan *plan)
-{
-    if (mechanisms_offload(&setup->mechanisms)) {
-        return (uint64_t)plan->max_batch * setup->context;
-    }
-    uint64_t others = plan->memory.hbm - plan->memory.resident;
-    double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
-    return plan->hbm_limit > others ? (uint64_t)((double)(plan->hbm_limit - others) / token) : 0;
-}
-
-/* Bytes of a token's KV, on all GPUs. */
-static uint64_t token_bytes(const struct setup *setup)
-{
-    uint64_t bytes = 0;
-    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        bytes += model_kv_token_bytes(&setup->model, layer);
-    }
-    return bytes * setup->model.tensor_parallel;
-}
-
-static bool read_memory(struct serving *serving, uint32_t threads, struct shared *shared,
-                        struct error *why)
-{
-    const struct mechanisms *m = &serving->setup->mechanisms;
-    struct setup setup = *serving->setup;
-    struct plan plan;
-    if (m->budget.rest) {
-        error_usage(why, NULL, 0, "a server's sequences take the rest of HBM: no cache can");
-        return error_expect(why, "mechanisms.budget as a size, a share or tokens");
-    }
-    setup.batch = (uint32_t)setup.workload.sequences;
-    if (!run_plan(&setup, threads, shared, &plan, why)) {
-        return false;
-    }
-    serving->pool_tokens = pool_tokens(&setup, &plan);
-    bool fewer = mechanisms_offload(m) && plan.max_batch < setup.batch;
-    serving->sequences = fewer ? plan.max_batch : setup.batch;
-    uint64_t host = plan.dram_limit > plan.memory.dram && !mechanisms_offload(m)
-                        ? plan.dram_limit - plan.memory.dram
-                        : 0;
-    serving->prefix = (struct prefix_options){
-        .block_tokens = (uint32_t)m->prefix_block,
-        .gpu_keeps = m->prefix != PREFIX_NONE,
-        .has_host = m->prefix == PREFIX_TWO_TIER,
-        .gpu_blocks = serving->pool_tokens / m->prefix_block,
-        .host_blocks = host / (token_bytes(&setup) * m->prefix_block),
-        .write = (enum prefix_write)m->prefix_write,
-        .seed = setup.seed,
-    };
-    plan_release(&plan);
-    if (serving->prefix.gpu_blocks == 0) {
-        return error_set(why, NULL, 0, "no HBM is left for KV beside the weights");
-    }
-    if (serving->prefix.has_host && serving->prefix.host_blocks == 0) {
-        return error_set(why, NULL, 0, "host memory is smaller than a block of the prefix cache");
-    }
-    const char *policy = prefix_evictions[m->prefix_eviction];
-    bool evicts = m->prefix_eviction > 0;
-    serving->prefix.host_policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
-    return !evicts || serving->prefix.host_policy != NULL;
-}
 
 /* ---- requests -------------------------------------------------------------------------- */
 
@@ -126,22 +59,22 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
 {
     const struct setup *setup = serving->setup;
     const struct server_options options = {
-        .sequences = serving->sequences,
+        .sequences = serving->memory.sequences,
         .batched_tokens = (uint32_t)setup->workload.batched_tokens,
         .clients = (uint32_t)((setup->workload.clients + setup->workload.replicas - 1 - server) /
                               setup->workload.replicas),
-        .load_token_bytes = token_bytes(setup) / setup->model.tensor_parallel,
+        .load_token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel,
         .series = &all->series,
     };
     struct server_totals totals;
     uint32_t count = router_select(&serving->router, server);
-    struct prefix_cache *cache = prefix_cache_create(&serving->prefix, &serving->requests, why);
+    struct prefix_cache *cache = prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
     if (cache == NULL) {
         return false;
     }
     bool ok = server_run(&options, clock, &serving->requests, serving->router.indices, count, cache,
                          serving->served, &totals, why);
-    all->blocks += serving->prefix.gpu_blocks;
+    all->blocks += serving->memory.prefix.gpu_blocks;
     all->loaded_blocks += prefix_counts(cache).loaded;
     all->busy_ns += totals.busy_ns;
     all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
@@ -149,12 +82,25 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
     return ok;
 }
 
+/* Contexts of sequences that decode: from the first token that a prompt gives to the last one. */
+static struct decode_range step_range(const struct serving *serving)
+{
+    struct decode_range range = {serving->memory.sequences, UINT64_MAX, 1};
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        const struct request *request = &serving->requests.all[i];
+        uint64_t first = (uint64_t)request->prompt + 1;
+        uint64_t last = (uint64_t)request->prompt + request->output;
+        range.least_context = first < range.least_context ? first : range.least_context;
+        range.most_context = last > range.most_context ? last : range.most_context;
+    }
+    return range;
+}
+
 static bool serve_all(struct serving *serving, uint32_t threads, struct shared *shared,
                       struct serving_totals *totals, struct error *why)
 {
-    struct step_cost *cost =
-        step_cost_create(serving->setup, serving->sequences, serving->pool_tokens, threads, shared,
-                         why);
+    struct decode_range range = step_range(serving);
+    struct step_cost *cost = step_cost_create(serving->setup, &range, threads, shared, why);
     if (cost == NULL) {
         return false;
     }
@@ -177,13 +123,14 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
     struct prefix_bound bound;
     struct prefix_totals found;
     struct serving_totals totals;
-    if (!read_requests(serving, why) || !read_memory(serving, threads, shared, why) ||
+    if (!read_requests(serving, why) ||
+        !serving_memory_plan(serving->setup, threads, shared, &serving->memory, why) ||
         !route(serving, why) || !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
     serving_write_requests(serving->setup, &serving->requests, &bound, result);
     if (!serving->setup->workload.timed) {
-        if (!serving_replay(serving->setup, &serving->prefix, &serving->requests, &serving->router,
+        if (!serving_replay(serving->setup, &serving->memory.prefix, &serving->requests, &serving->router,
                             shared, &found, why)) {
             return false;
         }

@@ -7,116 +7,25 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what
- * is promised everywhere. */
-static const double tolerance = 0.0025;
-
-static const double ample = 4096; /* times the memory there is */
+static const double tolerance = 0.0025; /* as a decode surface's */
 
 enum { MOST_ROWS = 1 << 21 };
 
-/* Values of a surface: the first two of decode's, and the first of products, are held to the
- * tolerance. */
-enum {
-    TIME,                        /* ns */
-    FETCHED,                     /* bytes */
-    STALLS,                      /* ns of it, by part */
-    BASES = STALLS + PART_COUNT, /* ns of it, by what it rests on */
-    VALUES = BASES + BASIS_COUNT
-};
+/* Values of the surface of products. */
+enum { TIME, UNUSED, BASES /* ns of it, by what it rests on */, VALUES = BASES + BASIS_COUNT };
 static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
-
-/* A pipeline whose link has a share of its bandwidth. */
-struct decode_view {
-    struct step_cost *cost;
-    struct setup setup; /* a view: curves of its own, the rest is the caller's */
-    double *scaled[CURVE_COUNT]; /* values of the curves that it has of its own */
-    struct surface *surface;
-};
 
 struct step_cost {
     const struct setup *setup;
-    uint32_t threads;
-    struct shared *shared;
-    struct trust trust, load_trust; /* in steps so far, and in loads beside them */
+    struct trust trust, load_trust; /* in prompts so far, and in loads beside them */
     double basis_ns[BASIS_COUNT];   /* of steps so far, by what they rest on */
-    char trace_source[256];         /* what their hits rest on; "": no trace */
-    enum basis trace_basis;
     double link_rate, load_start_ns; /* bytes a second, and before the first of them */
-    struct decode_view whole, half;
+    struct decode_surface *whole, *half; /* the link; half NULL where no step fetches */
+    struct decode_step least; /* what a step without sequences that decode still costs */
     struct surface *products;
 };
-
-/* ---- what surfaces are made of --------------------------------------------------------- */
-
-/* Sequences whose window is all they have are taken for ones that have a token more: a system that
- * offloads says nothing of them. */
-static uint64_t mean_context(const struct setup *setup, uint64_t batch, uint64_t tokens)
-{
-    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
-    uint64_t least = mechanisms_offload(&setup->mechanisms) ? window + 1 : 1;
-    return tokens / batch > least ? tokens / batch : least;
-}
-
-/* In the order of enum part, and of enum basis (outcome.c). */
-static void read_step(const struct result *result, double values[SURFACE_VALUES])
-{
-    values[TIME] = (double)result->cells[COLUMN_STEP].integer;
-    values[FETCHED] = (double)result->cells[COLUMN_H2D_BYTES].integer;
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        values[STALLS + i] = (double)result->stalls[i].ns;
-    }
-    for (uint32_t i = 0; i < result->basis_count; i++) {
-        values[BASES + i] = result->basis[i].share * values[TIME];
-    }
-}
-
-/* What the hits rest on, without the one context of this point. */
-static bool read_trace(struct step_cost *cost, const struct result *result, struct error *why)
-{
-    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
-    const struct cell *basis = &result->cells[COLUMN_TRACE_BASIS];
-    if (!source->set || !basis->set) {
-        return true;
-    }
-    const char *to = strstr(source->text, "→");
-    size_t length = to != NULL ? (size_t)(to - source->text) : strlen(source->text);
-    snprintf(cost->trace_source, sizeof cost->trace_source, "%.*s%s", (int)length, source->text,
-             to != NULL ? " tokens" : "");
-    return basis_find(basis->text, NULL, 0, &cost->trace_basis, why);
-}
-
-/* A whole run of the study, whose step and traffic are taken. */
-static bool compute_decode(void *context, uint64_t batch, uint64_t tokens,
-                           double values[SURFACE_VALUES], struct error *why)
-{
-    struct decode_view *view = context;
-    struct result result;
-    struct setup setup = view->setup;
-    setup.batch = (uint32_t)batch;
-    setup.context = mean_context(&setup, batch, tokens);
-    setup.workload.path[0] = '\0';
-    if (!run_setup(&setup, view->cost->threads, view->cost->shared, &result, why)) {
-        return false;
-    }
-    bool ok = result.cells[COLUMN_STEP].set;
-    if (ok) {
-        read_step(&result, values);
-        struct trust trust = {.extrapolated = result.cells[COLUMN_EXTRAPOLATED].integer != 0};
-        ok = basis_find(result.cells[COLUMN_BASIS].text, NULL, 0, &trust.basis, why) &&
-             read_trace(view->cost, &result, why);
-        trust_add(&view->cost->trust, trust);
-    } else {
-        error_set(why, NULL, 0, "a step of %u sequences of %llu tokens: %.200s", setup.batch,
-                  (unsigned long long)setup.context, result.message);
-    }
-    result_release(&result);
-    return ok;
-}
 
 /* The layers' products over so many rows. */
 static bool compute_products(void *context, uint64_t rows, uint64_t unused,
@@ -137,46 +46,7 @@ static bool compute_products(void *context, uint64_t rows, uint64_t unused,
     return true;
 }
 
-/* ---- the machine, changed --------------------------------------------------------------- */
-
-static bool scale_curve(struct decode_view *view, enum curve_id id, double by, struct error *why)
-{
-    struct curve *curve = &view->setup.profile.curves[id];
-    if (curve->count == 0) {
-        return true;
-    }
-    double *values = array_zeroed(curve->count, sizeof *values, why);
-    for (uint32_t i = 0; values != NULL && i < curve->count; i++) {
-        values[i] = curve->value[i] * by;
-    }
-    view->scaled[id] = curve->value = values;
-    return values != NULL;
-}
-
-/* Whether sequences fit is the server's affair: corners of the surface are of no server. */
-static bool create_view(struct step_cost *cost, const struct surface_domain *domain,
-                        double link_share, struct decode_view *view, struct error *why)
-{
-    static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
-                                         CURVE_LINK_DUPLEX};
-    *view = (struct decode_view){.cost = cost, .setup = *cost->setup};
-    view->setup.kv_pool_tokens = view->setup.host_memory = 0;
-    bool ok = scale_curve(view, CURVE_GPU_HBM_CAPACITY, ample, why) &&
-              scale_curve(view, CURVE_HOST_DRAM_CAPACITY, ample, why);
-    for (size_t i = 0; ok && i < sizeof link / sizeof *link; i++) {
-        ok = scale_curve(view, link[i], link_share, why);
-    }
-    view->surface = ok ? surface_create(domain, tolerance, compute_decode, view, why) : NULL;
-    return view->surface != NULL;
-}
-
-static void release_view(struct decode_view *view)
-{
-    surface_destroy(view->surface);
-    for (int i = 0; i < CURVE_COUNT; i++) {
-        free(view->scaled[i]);
-    }
-}
+/* ---- life ------------------------------------------------------------------------------- */
 
 /* What the link says, worsening the trust in loads; 0 where the machine does not say it, which only
  * one may whose server loads nothing (pipeline_curves()). */
@@ -186,25 +56,28 @@ static double link_value(struct step_cost *cost, enum curve_id id)
     return profile->curves[id].count > 0 ? profile_value(profile, id, 0, &cost->load_trust) : 0;
 }
 
-struct step_cost *step_cost_create(const struct setup *setup, uint32_t sequences,
-                                   uint64_t most_tokens, uint32_t threads, struct shared *shared,
-                                   struct error *why)
+struct step_cost *step_cost_create(const struct setup *setup, const struct decode_range *range,
+                                   uint32_t threads, struct shared *shared, struct error *why)
 {
     const struct surface_domain rows = {1, MOST_ROWS, 1, 1};
-    const struct surface_domain domain = {1, sequences, 1, most_tokens};
+    bool fetches = mechanisms_offload(&setup->mechanisms);
     struct step_cost *cost = array_zeroed(1, sizeof *cost, why);
     if (cost == NULL) {
         return NULL;
     }
     cost->setup = setup;
-    cost->threads = threads;
-    cost->shared = shared;
     cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
     cost->link_rate = link_value(cost, CURVE_LINK_H2D);
     cost->load_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
     cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
-    if (cost->products == NULL || !create_view(cost, &domain, 1, &cost->whole, why) ||
-        !create_view(cost, &domain, 0.5, &cost->half, why)) {
+    cost->whole = decode_surface_create(setup, range, 1, threads, shared, why);
+    bool ok = cost->products != NULL && cost->whole != NULL &&
+              decode_surface_least(cost->whole, &cost->least, why);
+    if (ok && fetches) {
+        cost->half = decode_surface_create(setup, range, 0.5, threads, shared, why);
+        ok = cost->half != NULL;
+    }
+    if (!ok) {
         step_cost_destroy(cost);
         return NULL;
     }
@@ -216,8 +89,8 @@ void step_cost_destroy(struct step_cost *cost)
     if (cost == NULL) {
         return;
     }
-    release_view(&cost->whole);
-    release_view(&cost->half);
+    decode_surface_destroy(cost->whole);
+    decode_surface_destroy(cost->half);
     surface_destroy(cost->products);
     free(cost);
 }
@@ -225,6 +98,10 @@ void step_cost_destroy(struct step_cost *cost)
 struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
 {
     struct trust trust = cost->trust;
+    trust_add(&trust, decode_surface_trust(cost->whole));
+    if (cost->half != NULL) {
+        trust_add(&trust, decode_surface_trust(cost->half));
+    }
     if (loaded) {
         trust_add(&trust, cost->load_trust);
     }
@@ -244,8 +121,7 @@ void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT])
 
 const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 {
-    *basis = cost->trace_basis;
-    return cost->trace_source;
+    return decode_surface_trace(cost->whole, basis);
 }
 
 /* ---- a step ---------------------------------------------------------------------------- */
@@ -306,16 +182,16 @@ static bool add_chunks(struct step_cost *cost, const struct step_load *load, str
 }
 
 /* Stalls are rounded down, so that they never come to more than the step. */
-static void split_step(struct step_cost *cost, const double values[SURFACE_VALUES],
+static void split_step(struct step_cost *cost, const struct decode_step *decode,
                        const struct added *added, struct step_time *time)
 {
-    time->ns = llround(values[TIME] + added->ns);
-    time->others_ns = time->ns - llround(values[TIME]);
+    time->ns = llround(decode->ns + added->ns);
+    time->others_ns = time->ns - llround(decode->ns);
     for (int part = 0; part < PART_COUNT; part++) {
-        time->stall_ns[part] = (int64_t)values[STALLS + part];
+        time->stall_ns[part] = (int64_t)decode->stall_ns[part];
     }
     for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        cost->basis_ns[basis] += values[BASES + basis] + added->basis_ns[basis];
+        cost->basis_ns[basis] += decode->basis_ns[basis] + added->basis_ns[basis];
     }
 }
 
@@ -323,17 +199,16 @@ static bool step(void *context, const struct step_load *load, struct step_time *
                  struct error *why)
 {
     struct step_cost *cost = context;
-    double values[SURFACE_VALUES];
+    struct decode_step decode = cost->least;
     struct added added = {.ns = 0};
-    bool fetches = mechanisms_offload(&cost->setup->mechanisms);
-    struct surface *surface =
-        load->loads && fetches ? cost->half.surface : cost->whole.surface;
-    if (!surface_read(surface, load->decodes, load->decode_tokens, values, why) ||
+    struct decode_surface *surface = load->loads && cost->half != NULL ? cost->half : cost->whole;
+    if ((load->decodes > 0 &&
+         !decode_surface_read(surface, load->decodes, load->decode_tokens, &decode, why)) ||
         !add_chunks(cost, load, &added, why)) {
         return false;
     }
-    split_step(cost, values, &added, time);
-    time->fetched_bytes = load->decodes > 0 ? values[FETCHED] : 0;
+    split_step(cost, &decode, &added, time);
+    time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
     double fetched = time->fetched_bytes * 1e9 / (double)time->ns;
     time->load_rate = fmax(cost->link_rate - fetched, cost->link_rate / 2);
     return true;

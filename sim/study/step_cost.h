@@ -6,7 +6,7 @@
  *     step = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
- * (serve/surface.h) that is within 1 % of it. Products are those of the model's layers at so many
+ * (decode_surface.h) that is within 1 % of it. Products are those of the model's layers at so many
  * rows, so that weights are read once for both. A step without sequences that decode has the fixed
  * costs of one that decodes a single short one.
  *
@@ -17,16 +17,13 @@
 #define STUDY_STEP_COST_H
 
 #include "serve/server.h"
-#include "study/shared.h"
-#include "study/run.h"
+#include "study/decode_surface.h"
 
 struct step_cost;
 
-/* For at most so many sequences a step, which attend to `most_tokens` in all at most. `setup` must
- * outlive it. NULL on failure. */
-struct step_cost *step_cost_create(const struct setup *setup, uint32_t sequences,
-                                   uint64_t most_tokens, uint32_t threads, struct shared *shared,
-                                   struct error *why);
+/* For steps of `range`. `setup` must outlive it. NULL on failure. */
+struct step_cost *step_cost_create(const struct setup *setup, const struct decode_range *range,
+                                   uint32_t threads, struct shared *shared, struct error *why);
 void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
 
 /* The clock of a server. */

@@ -10,11 +10,14 @@
 
 #include "base/random.h"
 #include "decode/cost.h"
+#include "study/run.h"
 #include "study/step_cost.h"
 
 #include <math.h>
 
 enum { SEQUENCES = 16, TOKENS = 60000 };
+
+static const struct decode_range range = {SEQUENCES, 100, TOKENS};
 
 static struct error why;
 
@@ -49,7 +52,7 @@ static void check_steps(const char *system)
                                      "steps=1", NULL};
     struct setup setup = make_setup(overrides);
     struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, SEQUENCES, TOKENS, 1, shared, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
     gsl_rng *random = random_stream(3, "test.step-cost", 0, &why);
     assert_true(shared != NULL && cost != NULL && random != NULL);
     for (int i = 0; i < 25; i++) {
@@ -83,7 +86,7 @@ static void a_prompt_adds_its_products_and_attention(void **state)
     const struct step_chunk chunk = {.start = 0, .tokens = 1000};
     struct setup setup = SETUP("system=vllm", "hardware=h200", "steps=1");
     struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, SEQUENCES, TOKENS, 1, shared, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
     assert_true(shared != NULL && cost != NULL);
     double expected = run_ns(&setup, shared, 1, 1);
     for (uint32_t layer = 0; layer < setup.model.layer_count; layer++) {
@@ -109,7 +112,7 @@ static void loads_and_fetches_share_the_link(void **state)
     struct setup setup = SETUP("system=litecache", "hardware=h200",
                                "trace=assumed:hit=50%,spread=0%", "steps=1");
     struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, SEQUENCES, TOKENS, 1, shared, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
     assert_true(shared != NULL && cost != NULL);
     struct step_clock clock = step_cost_clock(cost);
     struct step_load load = {.decodes = 8, .decode_tokens = 40000};
@@ -134,7 +137,7 @@ static void loads_rest_on_the_link(void **state)
     }
     setup.profile.curves[CURVE_LINK_H2D].basis = BASIS_ASSUMED;
     struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, SEQUENCES, TOKENS, 1, shared, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
     assert_true(shared != NULL && cost != NULL);
     struct step_load load = {.decodes = 1, .decode_tokens = 1000};
     step_ns(cost, &load);

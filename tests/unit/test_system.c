@@ -70,9 +70,10 @@ static void empty_preset_is_all_defaults(void **state)
     assert_true(mechanisms_offload(&m));
 }
 
-/* What a value of some mechanism needs beside it: nothing, a cache, one of query labels, one that
- * keeps entries for the CPU, or micro-batches. */
+/* What a value of some mechanism needs beside it: nothing, all KV in HBM, a cache, one of query
+ * labels, one that keeps entries for the CPU, or micro-batches. */
 static const char *const companions[] = {"",
+                                         "resident_heads: all\n",
                                          "policy: lru\nbudget: 1x\n",
                                          "policy: qsac\nbudget: 1x\n",
                                          "policy: window-maw\nbudget: 1x\n",
@@ -364,6 +365,10 @@ static const struct {
     {"{selection: 0%}", "selection", "a head attends to something"},
     {"{selection: 0tok}", "selection", "a head attends to something"},
     {"{selection: 2048tok}", "selection", "a share can only be selected with a 'retrieval'"},
+    {"{prefix: gpu}", "prefix",
+     "no whole KV stays in HBM: that of ended requests is on the host, prefix two-tier"},
+    {"{prefix: two-tier, policy: heavy-hitter, budget: 1x}", "prefix",
+     "not all KV of a prompt is kept: there is nothing for another to find"},
     {"{retrieval_stream: yes}", "retrieval_stream", "there is no index to copy"},
     {"{retrieval_stream: yes, retrieval: loki, retrieval_in_place: yes}", "retrieval_stream",
      "there is no index to copy"},

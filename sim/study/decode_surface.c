@@ -1,0 +1,333 @@
+/* Points are (sequences, mean context): a step is linear along each where it does not bend. */
+#include "study/decode_surface.h"
+
+#include "base/array.h"
+#include "decode/replay.h"
+#include "serve/surface.h"
+#include "study/run.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what
+ * is promised everywhere. */
+static const double tolerance = 0.0025;
+
+static const double ample = 4096; /* times the memory there is */
+
+/* Values of a point, of which the first two are held to the tolerance. */
+enum {
+    TIME,                        /* ns */
+    LINK,                        /* ns that what is fetched would take a whole link, alone */
+    STALLS,                      /* ns of the time, by part */
+    BASES = STALLS + PART_COUNT, /* ns of it, by what it rests on */
+    VALUES = BASES + BASIS_COUNT
+};
+static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
+
+enum { LONG_CONTEXT = 1 << 24 }; /* tokens: no window is as long */
+
+struct decode_surface {
+    struct setup setup; /* a view: curves of its own, the rest is the caller's */
+    double *scaled[CURVE_COUNT]; /* values of the curves that it has of its own */
+    uint64_t least_context;      /* of which the system says anything */
+    double byte_ns;              /* of the whole link */
+    uint32_t threads;
+    struct shared *shared;
+    struct trust trust;
+    char trace_source[256]; /* what hits rest on; "": no trace */
+    enum basis trace_basis;
+    struct surface *surface;
+};
+
+/* ---- short sequences -------------------------------------------------------------------- */
+
+static struct setup point_setup(const struct decode_surface *surface, uint64_t sequences,
+                                uint64_t context)
+{
+    struct setup setup = setup_at(&surface->setup, context);
+    setup.batch = (uint32_t)sequences;
+    return setup;
+}
+
+/* Does the system say anything of this context? `why` as plan_resolve() has it. */
+static bool says_anything(struct decode_surface *surface, uint64_t sequences, uint64_t context,
+                          struct error *why)
+{
+    struct plan plan;
+    struct setup setup = point_setup(surface, sequences, context);
+    if (!run_plan(&setup, surface->threads, surface->shared, &plan, why)) {
+        return false;
+    }
+    plan_release(&plan);
+    return true;
+}
+
+/* A context of which it does: the longest that is asked for or, where all lie in the window, a
+ * longer one. `why` is about the former. */
+static bool find_context(struct decode_surface *surface, const struct decode_range *range,
+                         uint64_t *context, struct error *why)
+{
+    struct error unseen;
+    *context = range->most_context;
+    if (says_anything(surface, range->sequences, *context, why)) {
+        return true;
+    }
+    do {
+        *context *= 2;
+    } while (*context < LONG_CONTEXT &&
+             !says_anything(surface, range->sequences, *context, &unseen));
+    return *context < LONG_CONTEXT;
+}
+
+/* The shortest one, by bisection. */
+static bool find_least_context(struct decode_surface *surface, const struct decode_range *range,
+                               struct error *why)
+{
+    uint64_t bad = 0, good;
+    struct error unseen;
+    if (!find_context(surface, range, &good, why)) {
+        return false;
+    }
+    while (good - bad > 1) {
+        uint64_t context = bad + (good - bad) / 2;
+        if (says_anything(surface, range->sequences, context, &unseen)) {
+            good = context;
+        } else {
+            bad = context;
+        }
+    }
+    surface->least_context = good;
+    return true;
+}
+
+static bool trace_keeps(const struct setup *setup, const struct plan *plan)
+{
+    uint32_t wanted;
+    struct error unseen;
+    double selection = (double)plan->cohorts[0].sizes.selected_tokens / (double)setup->context;
+    return setup->trace == NULL || !setup_asks_trace(setup) ||
+           setup->mechanisms.policy->chooses_own ||
+           replay_wanted(setup->trace, selection, &wanted, &unseen);
+}
+
+/* Let sequences attend to all they have. What their cache holds of it hits in every step. */
+static bool attend_all(struct decode_surface *surface, struct setup *setup, struct error *why)
+{
+    struct mechanisms *m = &setup->mechanisms;
+    struct plan plan;
+    m->selection = (struct amount){.unit = UNIT_SHARE, .value = 1};
+    m->selection_margin = m->estimation = 0;
+    setup->trace = NULL;
+    if (!run_plan(setup, surface->threads, surface->shared, &plan, why)) {
+        return false;
+    }
+    double outside = (double)(setup->context - m->sinks - setup_recent(setup));
+    setup->assumed_hit = fmin((double)plan.cohorts[0].sizes.cache_tokens / outside, 1);
+    setup->assumed_spread = 0;
+    plan_release(&plan);
+    return true;
+}
+
+static bool cap_selection(struct decode_surface *surface, struct setup *setup, struct error *why)
+{
+    struct plan plan;
+    if (!run_plan(setup, surface->threads, surface->shared, &plan, why)) {
+        return false;
+    }
+    bool keeps = trace_keeps(setup, &plan);
+    plan_release(&plan);
+    return keeps || attend_all(surface, setup, why);
+}
+
+/* ---- points ----------------------------------------------------------------------------- */
+
+/* In the order of enum part, and of enum basis (outcome.c). */
+static void read_times(const struct decode_surface *surface, const struct result *result,
+                       double values[SURFACE_VALUES])
+{
+    values[TIME] = (double)result->cells[COLUMN_STEP].integer;
+    values[LINK] = (double)result->cells[COLUMN_H2D_BYTES].integer * surface->byte_ns;
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        values[STALLS + i] = (double)result->stalls[i].ns;
+    }
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        values[BASES + i] = result->basis[i].share * values[TIME];
+    }
+}
+
+/* What the hits rest on, without the one context of this point. */
+static bool read_trace(struct decode_surface *surface, const struct result *result,
+                       struct error *why)
+{
+    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
+    const struct cell *basis = &result->cells[COLUMN_TRACE_BASIS];
+    if (!source->set || !basis->set) {
+        return true;
+    }
+    const char *to = strstr(source->text, "→");
+    size_t length = to != NULL ? (size_t)(to - source->text) : strlen(source->text);
+    snprintf(surface->trace_source, sizeof surface->trace_source, "%.*s%s", (int)length,
+             source->text, to != NULL ? " tokens" : "");
+    return basis_find(basis->text, NULL, 0, &surface->trace_basis, why);
+}
+
+static bool read_result(struct decode_surface *surface, const struct setup *setup,
+                        const struct result *result, double values[SURFACE_VALUES],
+                        struct error *why)
+{
+    if (!result->cells[COLUMN_STEP].set) {
+        return error_set(why, NULL, 0, "a step of %u sequences of %llu tokens: %.200s",
+                         setup->batch, (unsigned long long)setup->context, result->message);
+    }
+    struct trust trust = {.extrapolated = result->cells[COLUMN_EXTRAPOLATED].integer != 0};
+    bool same_trace = setup->trace == surface->setup.trace;
+    read_times(surface, result, values);
+    bool ok = basis_find(result->cells[COLUMN_BASIS].text, NULL, 0, &trust.basis, why) &&
+              (!same_trace || read_trace(surface, result, why));
+    trust_add(&surface->trust, trust);
+    return ok;
+}
+
+/* A whole run of the study, whose step and traffic are taken. */
+static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
+                         double values[SURFACE_VALUES], struct error *why)
+{
+    struct decode_surface *surface = context;
+    struct result result;
+    uint64_t least = surface->least_context;
+    struct setup setup = point_setup(surface, sequences, tokens > least ? tokens : least);
+    if (!cap_selection(surface, &setup, why) ||
+        !run_setup(&setup, surface->threads, surface->shared, &result, why)) {
+        return false;
+    }
+    bool ok = read_result(surface, &setup, &result, values, why);
+    result_release(&result);
+    return ok;
+}
+
+/* ---- the machine, changed --------------------------------------------------------------- */
+
+static bool scale_curve(struct decode_surface *surface, enum curve_id id, double by,
+                        struct error *why)
+{
+    struct curve *curve = &surface->setup.profile.curves[id];
+    if (curve->count == 0) {
+        return true;
+    }
+    double *values = array_zeroed(curve->count, sizeof *values, why);
+    for (uint32_t i = 0; values != NULL && i < curve->count; i++) {
+        values[i] = curve->value[i] * by;
+    }
+    surface->scaled[id] = curve->value = values;
+    return values != NULL;
+}
+
+/* Whether sequences fit is the server's affair: corners of the surface are of no server. */
+static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
+{
+    static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
+                                         CURVE_LINK_DUPLEX};
+    surface->setup.kv_pool_tokens = surface->setup.host_memory = 0;
+    surface->setup.workload.path[0] = '\0';
+    bool ok = scale_curve(surface, CURVE_GPU_HBM_CAPACITY, ample, why) &&
+              scale_curve(surface, CURVE_HOST_DRAM_CAPACITY, ample, why);
+    for (size_t i = 0; ok && i < sizeof link / sizeof *link; i++) {
+        ok = scale_curve(surface, link[i], link_share, why);
+    }
+    return ok;
+}
+
+/* 0 where the machine does not say it: then nothing crosses. */
+static double byte_ns(const struct setup *setup)
+{
+    struct trust unused = {BASIS_MEASURED, false};
+    bool said = setup->profile.curves[CURVE_LINK_H2D].count > 0;
+    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_H2D, 0, &unused) : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+struct decode_surface *decode_surface_create(const struct setup *setup,
+                                             const struct decode_range *range, double link_share,
+                                             uint32_t threads, struct shared *shared,
+                                             struct error *why)
+{
+    struct decode_surface *surface = array_zeroed(1, sizeof *surface, why);
+    if (surface == NULL) {
+        return NULL;
+    }
+    surface->setup = *setup;
+    surface->threads = threads;
+    surface->shared = shared;
+    surface->byte_ns = byte_ns(setup);
+    surface->trust = (struct trust){BASIS_MEASURED, false};
+    if (change_machine(surface, link_share, why) && find_least_context(surface, range, why)) {
+        uint64_t least = surface->least_context;
+        const struct surface_domain domain = {
+            .least_x = 1,
+            .most_x = range->sequences,
+            .least_y = range->least_context > least ? range->least_context : least,
+            .most_y = range->most_context > least ? range->most_context : least};
+        surface->surface = surface_create(&domain, tolerance, compute_step, surface, why);
+    }
+    if (surface->surface == NULL) {
+        decode_surface_destroy(surface);
+        return NULL;
+    }
+    return surface;
+}
+
+void decode_surface_destroy(struct decode_surface *surface)
+{
+    if (surface == NULL) {
+        return;
+    }
+    surface_destroy(surface->surface);
+    for (int i = 0; i < CURVE_COUNT; i++) {
+        free(surface->scaled[i]);
+    }
+    free(surface);
+}
+
+static struct decode_step step_of(const struct decode_surface *surface,
+                                  const double values[SURFACE_VALUES])
+{
+    struct decode_step step = {.ns = values[TIME]};
+    memcpy(step.stall_ns, values + STALLS, sizeof step.stall_ns);
+    memcpy(step.basis_ns, values + BASES, sizeof step.basis_ns);
+    step.fetched_bytes = surface->byte_ns > 0 ? values[LINK] / surface->byte_ns : 0;
+    return step;
+}
+
+bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uint64_t tokens,
+                         struct decode_step *step, struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = surface_read(surface->surface, sequences, tokens / sequences, values, why);
+    *step = step_of(surface, values);
+    return ok;
+}
+
+bool decode_surface_least(struct decode_surface *surface, struct decode_step *step,
+                          struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = compute_step(surface, 1, 1, values, why);
+    *step = step_of(surface, values);
+    return ok;
+}
+
+const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis)
+{
+    *basis = surface->trace_basis;
+    return surface->trace_source;
+}
+
+struct trust decode_surface_trust(const struct decode_surface *surface)
+{
+    return surface->trust;
+}

@@ -1,0 +1,142 @@
+/* Where all KV stays in HBM, sequences have what other uses leave there, and blocks of those that
+ * ended stay among theirs. A system that offloads has no whole KV in HBM: as many sequences of the
+ * mean length run as fit in both tiers, and blocks of those that ended lie on the host, beside the
+ * KV of those that run.
+ */
+#include "study/serving_memory.h"
+
+#include "study/run.h"
+
+uint64_t serving_token_bytes(const struct setup *setup)
+{
+    uint64_t bytes = 0;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        bytes += model_kv_token_bytes(&setup->model, layer);
+    }
+    return bytes * setup->model.tensor_parallel;
+}
+
+/* Tokens that sequences can hold together, and bytes of the host that are left beside them. */
+struct room {
+    uint32_t sequences;
+    uint64_t tokens, host_bytes;
+};
+
+static bool plan_batch(const struct setup *setup, uint32_t batch, uint32_t threads,
+                       struct shared *shared, struct plan *plan, struct error *why)
+{
+    struct setup own = *setup;
+    own.batch = batch;
+    return run_plan(&own, threads, shared, plan, why);
+}
+
+static void leave_host(const struct plan *plan, struct room *room)
+{
+    room->host_bytes =
+        plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
+}
+
+static struct room room_in_hbm(const struct setup *setup, const struct plan *plan)
+{
+    struct room room = {.sequences = (uint32_t)setup->workload.sequences};
+    uint64_t others = plan->memory.hbm - plan->memory.resident;
+    double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
+    room.tokens =
+        plan->hbm_limit > others ? (uint64_t)((double)(plan->hbm_limit - others) / token) : 0;
+    leave_host(plan, &room);
+    return room;
+}
+
+/* With a prefix cache beside them, no more sequences are held than run. */
+static bool room_on_host(const struct setup *setup, uint32_t most, uint32_t threads,
+                         struct shared *shared, struct room *room, struct error *why)
+{
+    const struct workload *workload = &setup->workload;
+    bool shares = setup->mechanisms.prefix != PREFIX_NONE;
+    struct plan plan;
+    room->sequences = most < workload->sequences ? most : (uint32_t)workload->sequences;
+    uint32_t held = shares ? room->sequences : most;
+    room->tokens = (uint64_t)held * setup->context;
+    if (held == 0) {
+        return true;
+    }
+    if (!plan_batch(setup, held, threads, shared, &plan, why)) {
+        return false;
+    }
+    leave_host(&plan, room);
+    plan_release(&plan);
+    return true;
+}
+
+static bool find_room(const struct setup *setup, uint32_t threads, struct shared *shared,
+                      struct room *room, struct error *why)
+{
+    struct plan plan;
+    uint32_t sequences = (uint32_t)setup->workload.sequences;
+    if (!plan_batch(setup, sequences, threads, shared, &plan, why)) {
+        return false;
+    }
+    bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
+    if (offloads) {
+        ok = room_on_host(setup, plan.max_batch, threads, shared, room, why);
+    } else {
+        *room = room_in_hbm(setup, &plan);
+    }
+    plan_release(&plan);
+    return ok;
+}
+
+static bool check_room(const struct setup *setup, const struct room *room,
+                       const struct prefix_options *prefix, struct error *why)
+{
+    bool offloads = mechanisms_offload(&setup->mechanisms);
+    if (prefix->gpu_blocks == 0) {
+        return error_set(why, NULL, 0, "no %s is left for KV beside the weights",
+                         offloads ? "memory" : "HBM");
+    }
+    if (!prefix->has_host || prefix->host_blocks > 0) {
+        return true;
+    }
+    if (!offloads) {
+        return error_set(why, NULL, 0, "host memory is smaller than a block of the prefix cache");
+    }
+    error_set(why, NULL, 0,
+              "beside the KV of %u sequences of %llu tokens, host memory has no block left for "
+              "prefixes",
+              room->sequences, (unsigned long long)setup->context);
+    return error_expect(why, "more host_memory, or a max_sequences below %u", room->sequences);
+}
+
+bool serving_memory_plan(const struct setup *setup, uint32_t threads, struct shared *shared,
+                         struct serving_memory *out, struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    struct room room = {.sequences = 0};
+    if (m->budget.rest) {
+        error_usage(why, NULL, 0, "a server's sequences take the rest of HBM: no cache can");
+        return error_expect(why, "mechanisms.budget as a size, a share or tokens");
+    }
+    if (!find_room(setup, threads, shared, &room, why)) {
+        return false;
+    }
+    *out = (struct serving_memory){
+        .sequences = room.sequences,
+        .prefix =
+            {
+                .block_tokens = (uint32_t)m->prefix_block,
+                .gpu_keeps = m->prefix != PREFIX_NONE && !mechanisms_offload(m),
+                .has_host = m->prefix == PREFIX_TWO_TIER,
+                .gpu_blocks = room.tokens / m->prefix_block,
+                .host_blocks = room.host_bytes / (serving_token_bytes(setup) * m->prefix_block),
+                .write = (enum prefix_write)m->prefix_write,
+                .seed = setup->seed,
+            },
+    };
+    if (!check_room(setup, &room, &out->prefix, why)) {
+        return false;
+    }
+    bool evicts = m->prefix_eviction > 0;
+    const char *policy = prefix_evictions[m->prefix_eviction];
+    out->prefix.host_policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
+    return !evicts || out->prefix.host_policy != NULL;
+}
