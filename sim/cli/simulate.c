@@ -70,12 +70,15 @@ static const struct command_option options[] = {
 /* How the runs are shown: as they come, or as a table in the end. */
 struct view {
     bool json, csv, progress, drawn;
-    struct runs_table *table; /* NULL with json or csv */
+    uint32_t done, points, draws; /* so far */
+    bool has_draws;               /* of some run */
+    struct runs_table *table;     /* NULL with json or csv */
 };
 
 static bool show(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct view *view = context;
+    view->has_draws = view->has_draws || result->draws.count > 0;
     if (view->table != NULL) {
         return runs_table_add(view->table, index, result, why);
     }
@@ -89,14 +92,31 @@ static bool show(uint32_t index, struct result *result, void *context, struct er
 }
 
 /* On a terminal the line is written over and over, and taken away in the end. */
-static void show_progress(uint32_t done, uint32_t points, void *context)
+static void print_progress(const struct view *view)
 {
-    const struct view *view = context;
-    if (view->progress && done < points) {
-        fprintf(stderr, "\r%u of %u runs", done, points);
+    if (view->progress && view->done < view->points) {
+        fprintf(stderr, "\r%u of %u runs", view->done, view->points);
+        if (view->draws > 0) {
+            fprintf(stderr, ", %u draws", view->draws);
+        }
     } else if (view->progress) {
         fputs("\r\033[K", stderr);
     }
+}
+
+static void show_progress(uint32_t done, uint32_t points, void *context)
+{
+    struct view *view = context;
+    view->done = done;
+    view->points = points;
+    print_progress(view);
+}
+
+static void show_draws(uint32_t draws, void *context)
+{
+    struct view *view = context;
+    view->draws = draws;
+    print_progress(view);
 }
 
 /* One draw has no spread, and no share of the mean is 0 or all of it. */
@@ -174,6 +194,9 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
     if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
         return false;
     }
+    if (ok && !interrupted && view->table != NULL && view->drawn && !view->has_draws) {
+        fputs("\nreplications: none, for no run has a time\n", stdout);
+    }
     if (ok && interrupted) {
         error_set(why, NULL, 0, "interrupted before all %u runs were done", points);
         return sweep->store != NULL
@@ -188,11 +211,13 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
 {
     struct view view = {.json = arguments_given(arguments, JSON),
                         .csv = arguments_given(arguments, CSV),
-                        .drawn = sweep->replications.count > 0};
+                        .drawn = sweep->replications.count > 0,
+                        .points = scenario->points};
     bool plain = view.json || view.csv;
     view.progress = isatty(STDERR_FILENO) && !(plain && isatty(STDOUT_FILENO));
     sweep->on_result = show;
     sweep->on_progress = show_progress;
+    sweep->on_draws = show_draws;
     sweep->context = &view;
     if (!plain && (view.table = runs_table_create(scenario, why)) == NULL) {
         return false;

@@ -148,6 +148,9 @@ static bool draw(uint32_t index, uint32_t thread, void *context, struct error *w
                                : time_run(course->run, course->setup, &machine.profile,
                                           course->result, values, why);
     scaled_profile_release(&machine);
+    if (good && course->options->on_draw != NULL) {
+        course->options->on_draw(course->options->context);
+    }
     return good;
 }
 

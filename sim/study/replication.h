@@ -30,7 +30,9 @@ enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 struct replication_options {
     uint32_t count;   /* draws at most; 0: none are made */
     double precision; /* half-width of the interval of the main figure, as a share; 0: draw all */
-    bool (*stopped)(void); /* give up? NULL: never */
+    bool (*stopped)(void);          /* give up? NULL: never */
+    void (*on_draw)(void *context); /* behind each, in the thread that made it; NULL: nothing */
+    void *context;
 };
 
 /* In (0, 1): where in its distribution a figure is drawn. */

@@ -26,6 +26,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,9 @@ struct sweep {
     struct replays *expected;
     uint32_t points; /* of the shard; the figures below count these */
     uint32_t delivered, issued;
-    sem_t finished;
+    uint32_t draws_told;
+    atomic_uint draws;
+    sem_t finished; /* something: a point or a draw */
     pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
     pthread_cond_t work;
     struct slot_queue waiting;
@@ -110,6 +113,13 @@ static void restore_signals(const struct sigaction old[STOP_SIGNALS])
 }
 
 /* ---- workers ---- */
+
+static void count_draw(void *context)
+{
+    struct sweep *sweep = context;
+    atomic_fetch_add(&sweep->draws, 1);
+    sem_post(&sweep->finished);
+}
 
 static void *work(void *context)
 {
@@ -324,6 +334,15 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
            hand_over(sweep, slot, why);
 }
 
+static void tell_draws(struct sweep *sweep)
+{
+    uint32_t draws = atomic_load(&sweep->draws);
+    if (draws != sweep->draws_told && sweep->options->on_draws != NULL) {
+        sweep->draws_told = draws;
+        sweep->options->on_draws(draws, sweep->options->context);
+    }
+}
+
 static bool run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
@@ -336,6 +355,7 @@ static bool run_points(struct sweep *sweep, struct error *why)
             issue(sweep);
         } else if (!is_done(sweep, sweep->delivered)) {
             sem_wait(&sweep->finished);
+            tell_draws(sweep);
         }
         while (!stop_requested && is_done(sweep, sweep->delivered)) {
             struct slot *slot = slot_of(sweep, sweep->delivered);
@@ -399,6 +419,8 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
         .slot_count = SLOTS_A_WORKER * workers,
     };
     sweep.replications.stopped = is_stopping;
+    sweep.replications.on_draw = count_draw;
+    sweep.replications.context = &sweep;
     sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
     sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
     sweep.shared = sweep.workers == NULL ? NULL : shared_create(users, why);

@@ -29,7 +29,7 @@ struct sweep_options {
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
     struct sweep_shard shard;
-    /* Draws of every run, into its result; the sweep says when they are to stop. */
+    /* Draws of every run, into its result. The sweep says when they are to stop, and counts them. */
     struct replication_options replications;
     struct required_basis required_basis; /* a run that rests on less is an error */
     /* A point that cannot be is a result, whose status is failed and whose message says why, and
@@ -39,6 +39,7 @@ struct sweep_options {
      * the result for himself leaves one that result_init() made. */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
+    void (*on_draws)(uint32_t draws, void *context); /* of all runs so far; as on_progress */
     void *context;
 };
 
