@@ -35,6 +35,8 @@ const struct picture_kind picture_kinds[] = {
      "where requests' time goes, from arrival to end, quickest first, a panel a run"},
     {"series", of_runs, "runs of a server (with a workload and a clock)", "line", 12, false,
      "servers over time: the queue, tokens a second, the link"},
+    {"draws", of_runs, "runs with replications (of 'simulate --replications --db')", "line", 12, false,
+     "how far the answer spreads over replications, and where the run itself stands among them"},
     {"curves", of_curves, "miss curves (of 'curve --db')", "line", 24, true,
      "hit ratio over the size of the cache, a line a policy"},
     {"spread", of_curves, "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,

@@ -1,0 +1,42 @@
+-- How far the answer spreads: the share of a run's replications in which it decodes at most so many
+-- tokens a second, and where the run itself stands among them; where all runs are of servers, mean times
+-- to first token.
+, variant(id, text) AS (
+  SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
+),
+figure(name, of_steps) AS (
+  SELECT CASE WHEN MAX(step_us) > 0 THEN 'tokens a second' ELSE 'ms to the first token, on average' END,
+         COALESCE(MAX(step_us), 0) > 0
+  FROM ok WHERE run IN (SELECT run FROM replications)
+),
+-- Where a machine's ranges were changed between studies, those with most draws.
+draw(id, value) AS (
+  SELECT ok.id, CASE WHEN of_steps THEN replications.decode_tokens_per_s ELSE replications.ttft_ms END
+  FROM ok, figure JOIN replications ON replications.run = ok.run
+  WHERE ranges = (SELECT ranges FROM replications AS other WHERE other.run = ok.run
+                  GROUP BY ranges ORDER BY COUNT(*) DESC, ranges LIMIT 1)
+),
+ranked(id, value, rank, count) AS (
+  SELECT id, value, row_number() OVER (PARTITION BY id ORDER BY value), COUNT(*) OVER (PARTITION BY id)
+  FROM draw WHERE value IS NOT NULL
+),
+-- Four hundred points are enough for a line.
+point(id, value, percent) AS (
+  SELECT id, value, 100.0 * rank / count FROM ranked
+  WHERE rank = 1 OR rank = count OR rank * 400 / count > (rank - 1) * 400 / count
+),
+line(id, series, place) AS (
+  SELECT id, system || COALESCE(', ' || variant.text, ''), row_number() OVER (ORDER BY id)
+  FROM ok LEFT JOIN variant USING (id) WHERE id IN (SELECT id FROM point)
+),
+own(id, value) AS (
+  SELECT id, CASE WHEN of_steps THEN decode_tokens_per_s ELSE ttft_ms END FROM ok, figure
+)
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+UNION ALL SELECT 'figure', 0, 0, 0, 0, name, '' FROM figure
+UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
+UNION ALL SELECT 'own', place, value,
+    (SELECT 100.0 * COUNT(*) / MAX(count) FROM ranked WHERE ranked.id = own.id AND ranked.value <= own.value),
+    0, '', '' FROM own JOIN line USING (id)
+UNION ALL SELECT * FROM (
+  SELECT 'point', place, value, percent, 0, series, '' FROM point JOIN line USING (id) ORDER BY place, percent);
