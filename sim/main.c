@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
     &command_trace_generate,
     &command_calibrate,
     &command_list,
+    &command_schema,
     NULL,
 };
 

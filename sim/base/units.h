@@ -51,6 +51,13 @@ bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const ch
 /* An example of `unit` for messages and help: "8GiB". Static. */
 const char *unit_example(enum unit unit);
 
+/* Write a regular expression of what units_parse() reads as `unit`, into `text`. 160 bytes always
+ * suffice. Returns `text`. */
+char *unit_pattern(enum unit unit, char *text, size_t size);
+
+/* Is a bare number one of `unit`? */
+bool unit_is_bare(enum unit unit);
+
 /* Write `value` of `unit` into `text` as a person reads it, three significant
  * digits and the unit that keeps them small: "4.80 GiB", "127 us", "26.0 GB/s",
  * "93.0 %". Returns `text`. 32 bytes always suffice. */

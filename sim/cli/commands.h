@@ -24,5 +24,6 @@ extern const struct command command_plot;
 extern const struct command command_report;
 extern const struct command command_calibrate;
 extern const struct command command_list;
+extern const struct command command_schema;
 
 #endif

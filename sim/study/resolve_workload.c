@@ -14,7 +14,7 @@
 
 enum { PATH_SIZE = sizeof((struct workload *)0)->path };
 
-static const char *const routing_names[] = {"round-robin", "prefix", NULL};
+const char *const workload_routings[] = {"round-robin", "prefix", NULL};
 
 /* Keys that mean nothing without a workload. */
 static const char *const server_keys[] = {
@@ -170,18 +170,18 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
 
 static bool read_routing(const struct node *root, int *out, struct error *why)
 {
-    const char *name = routing_names[ROUTE_ROUND_ROBIN];
+    const char *name = workload_routings[ROUTE_ROUND_ROBIN];
     if (!node_text(root, "routing", &name, why)) {
         return false;
     }
-    for (int i = 0; routing_names[i] != NULL; i++) {
-        if (strcmp(name, routing_names[i]) == 0) {
+    for (int i = 0; workload_routings[i] != NULL; i++) {
+        if (strcmp(name, workload_routings[i]) == 0) {
             *out = i;
             return true;
         }
     }
     node_error(node_get(root, "routing"), why, "unknown routing '%.100s'", name);
-    return name_expect(name, routing_names, why);
+    return name_expect(name, workload_routings, why);
 }
 
 static bool check_arrivals(const struct node *root, const struct workload *workload,
@@ -277,6 +277,6 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
             put_real(all, "replicas", (double)workload->replicas, why) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
-            node_set(all, "routing", routing_names[workload->routing], why) &&
+            node_set(all, "routing", workload_routings[workload->routing], why) &&
             node_set(all, "timed", workload->timed ? "yes" : "no", why));
 }

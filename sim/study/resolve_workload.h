@@ -4,6 +4,9 @@
 
 #include "decode/setup.h"
 
+/* What `routing` may say, by enum routing. Ends with NULL. */
+extern const char *const workload_routings[];
+
 /* Where `root` has a workload, write into it the context that stands for its requests: the mean of
  * what they attend to while they decode. A scenario that says another one is refused. */
 bool workload_lay_context(struct node *root, struct error *why);

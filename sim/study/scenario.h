@@ -9,15 +9,37 @@
 
 #include "base/error.h"
 #include "base/node.h"
+#include "base/units.h"
 #include "decode/setup.h"
 
 #include <stdint.h>
+
+/* What may stand at a key, as the schema says it. */
+enum scenario_shape {
+    SCENARIO_TEXT,   /* any one word */
+    SCENARIO_NAME,   /* of a file of `folder` that ends in .`suffix`, or a path */
+    SCENARIO_NUMBER, /* of `unit`, or one of `words` */
+    SCENARIO_WHOLE,  /* the same, without a fraction */
+    SCENARIO_SWITCH, /* yes or no */
+    SCENARIO_WORD,   /* one of `words` */
+    SCENARIO_MACHINE,
+    SCENARIO_TRACE,
+    SCENARIO_CONTEXTS,
+    SCENARIO_DTYPES,
+    SCENARIO_OBJECTIVES,
+    SCENARIO_MECHANISMS,
+    SCENARIO_SWEEP,
+};
 
 /* A key of a scenario, for checking, help and documentation. */
 struct scenario_key {
     const char *name;
     const char *example;
     const char *summary;
+    enum scenario_shape shape;
+    enum unit unit;
+    const char *const *words; /* ends with NULL; NULL: none */
+    const char *folder, *suffix;
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 

@@ -1,0 +1,323 @@
+/* `spillway schema`: a JSON Schema of scenarios, for editors that check and complete YAML.
+ *
+ * It walks the tables that reading a scenario walks: keys of scenarios and mechanisms, policies
+ * with their parameters, curves, the names of files that ship. What it lets pass may still be no
+ * scenario, for what one key means beside another only the program knows; what it flags is none.
+ * Draft 7 of JSON Schema is what editors' YAML servers read. */
+#include "base/array.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/schema_value.h"
+#include "decode/mechanisms.h"
+#include "hardware/profile.h"
+#include "model/model.h"
+#include "policy/plugin.h"
+#include "study/scenario.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- policies ---- */
+
+static json_t *policy_names(void)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; policies[i] != NULL; i++) {
+        json_array_append_new(names, json_string(policies[i]->name));
+    }
+    return json_pack("{s:o}", "enum", names);
+}
+
+/* A parameter that several policies have may be what any of them lets it be. */
+static json_t *policy_param(const char *name)
+{
+    const struct policy_param *found = NULL;
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; policies[i] != NULL; i++) {
+        const struct policy_param *param = policies[i]->params;
+        for (; param != NULL && param->name != NULL; param++) {
+            if (strcmp(param->name, name) == 0) {
+                found = param;
+                least = fmin(least, param->least);
+                most = fmax(most, param->most);
+            }
+        }
+    }
+    json_t *number =
+        json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", least, "maximum", most);
+    return schema_described(schema_either(number, schema_number(UNIT_COUNT, false)), found->summary,
+                            NULL);
+}
+
+/* A name, or a map of it and of parameters; laid over a preset, the name may be left to that. */
+static json_t *policy_schema(void)
+{
+    static const char plugin[] = "^" PLUGIN_PREFIX;
+    json_t *keys = json_object();
+    bool ok = schema_put(keys, "name", policy_names());
+    for (size_t i = 0; policies[i] != NULL; i++) {
+        const struct policy_param *param = policies[i]->params;
+        for (; ok && param != NULL && param->name != NULL; param++) {
+            ok = schema_put(keys, param->name, policy_param(param->name));
+        }
+    }
+    json_t *own = json_pack("{s:s, s:{s:o}, s:[s]}", "type", "object", "properties", "name",
+                            schema_pattern(plugin), "required", "name");
+    json_t *named = schema_either(policy_names(), schema_pattern(plugin));
+    json_t *all = schema_either(schema_either(named, schema_map(keys)), own);
+    if (!ok) {
+        json_decref(all);
+        return NULL;
+    }
+    return all;
+}
+
+/* ---- mechanisms ---- */
+
+static json_t *mechanism_schema(const struct mechanism_key *key)
+{
+    static const char *const rest[] = {"rest", NULL};
+    switch (key->type) {
+    case MECHANISM_CHOICE:
+        return schema_words(key->values);
+    case MECHANISM_SWITCH:
+        return schema_switch();
+    case MECHANISM_WHOLE:
+    case MECHANISM_REAL:
+        return schema_number(key->unit, key->type == MECHANISM_WHOLE);
+    case MECHANISM_EXTENT:
+        return schema_either(schema_number(UNIT_SHARE, false), schema_number(UNIT_TOKENS, true));
+    case MECHANISM_BUDGET:
+        return schema_either(
+            schema_either(
+                schema_either(schema_number(UNIT_SHARE, false), schema_number(UNIT_TOKENS, true)),
+                schema_either(schema_number(UNIT_BYTES, true), schema_number(UNIT_TIMES, false))),
+            schema_words(rest));
+    case MECHANISM_POLICY:
+        return policy_schema();
+    }
+    return NULL;
+}
+
+static json_t *mechanisms_schema(void)
+{
+    json_t *keys = json_object();
+    bool ok = keys != NULL;
+    for (const struct mechanism_key *key = mechanism_keys; ok && key->name != NULL; key++) {
+        char summary[400];
+        snprintf(summary, sizeof summary, "%s; default %s", key->summary, key->standard);
+        ok = schema_put(keys, key->name, schema_described(mechanism_schema(key), summary, NULL));
+    }
+    if (!ok) {
+        json_decref(keys);
+        return NULL;
+    }
+    return schema_map(keys);
+}
+
+/* ---- machines ---- */
+
+static const char *const parts[][2] = {
+    {"gpu", "hwprofiles/gpus"}, {"link", "hwprofiles/links"}, {"host", "hwprofiles/hosts"}};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+/* A value, or one with what it rests on: profile.h says the rules. */
+static json_t *curve_schema(const struct curve_kind *kind)
+{
+    json_t *basis = schema_words(basis_names);
+    json_t *keys =
+        json_pack("{s:o, s:o, s:o, s:{s:s}, s:{s:s}}", "value", schema_number(kind->unit, false),
+                  "points", json_pack("{s:s, s:i}", "type", "array", "minItems", 2), "basis", basis,
+                  "source", "type", "string", "range", "type", "array");
+    return schema_described(schema_either(schema_number(kind->unit, false), schema_map(keys)),
+                            kind->what, unit_example(kind->unit));
+}
+
+static json_t *profile_name(const char *folder, struct error *why)
+{
+    json_t *machines = schema_either(schema_name("hwprofiles", "yaml", why), schema_path("yaml"));
+    return folder == NULL ? machines : schema_either(machines, schema_name(folder, "yaml", why));
+}
+
+static json_t *part_schema(size_t part, struct error *why)
+{
+    json_t *keys = json_object();
+    size_t length = strlen(parts[part][0]);
+    bool ok = schema_put(keys, "extends", profile_name(parts[part][1], why));
+    for (size_t i = 0; ok && i < CURVE_COUNT; i++) {
+        const char *name = curve_kinds[i].name;
+        if (strncmp(name, parts[part][0], length) == 0 && name[length] == '.') {
+            ok = schema_put(keys, name + length + 1, curve_schema(&curve_kinds[i]));
+        }
+    }
+    if (!ok) {
+        json_decref(keys);
+        return NULL;
+    }
+    return schema_either(profile_name(parts[part][1], why), schema_map(keys));
+}
+
+static json_t *machine_schema(struct error *why)
+{
+    json_t *keys = json_object();
+    bool ok = schema_put(keys, "extends", profile_name(NULL, why));
+    for (size_t i = 0; ok && i < PARTS; i++) {
+        ok = schema_put(keys, parts[i][0], part_schema(i, why));
+    }
+    if (!ok) {
+        json_decref(keys);
+        return NULL;
+    }
+    return schema_either(profile_name(NULL, why), schema_map(keys));
+}
+
+/* ---- other keys ---- */
+
+static json_t *trace_schema(struct error *why)
+{
+    json_t *names =
+        schema_either(schema_name("traces", "swt", why), schema_name("traces", "yaml", why));
+    json_t *paths = schema_either(schema_path("swt"), schema_path("yaml"));
+    return schema_either(schema_either(names, schema_pattern("^assumed:hit=")), paths);
+}
+
+/* A list of contexts, or a map of them to sequences or shares. */
+static json_t *contexts_schema(void)
+{
+    char tokens[160];
+    json_t *counts =
+        schema_either(schema_number(UNIT_COUNT, true), schema_number(UNIT_SHARE, false));
+    json_t *map = json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
+                            unit_pattern(UNIT_TOKENS, tokens, sizeof tokens), counts,
+                            "additionalProperties", 0);
+    return schema_either(schema_list(schema_number(UNIT_TOKENS, true)), map);
+}
+
+static json_t *dtypes_schema(void)
+{
+    const char *names[DTYPE_COUNT + 1] = {NULL};
+    for (int i = 0; i < DTYPE_COUNT; i++) {
+        names[i] = dtype_name((enum dtype)i);
+    }
+    return schema_map(
+        json_pack("{s:o, s:o}", "weights", schema_words(names), "kv", schema_words(names)));
+}
+
+static json_t *objectives_schema(void)
+{
+    return schema_map(json_pack("{s:o, s:o}", "ttft_ms", schema_number(UNIT_COUNT, false),
+                                "tpot_ms", schema_number(UNIT_COUNT, false)));
+}
+
+/* What a key may be is swept as a list; parts of maps are named by their paths. */
+static json_t *sweep_schema(void)
+{
+    json_t *keys = json_object();
+    bool ok = keys != NULL;
+    char path[128];
+    for (const struct scenario_key *key = scenario_keys; ok && key->name != NULL; key++) {
+        if (key->shape != SCENARIO_SWEEP) {
+            snprintf(path, sizeof path, "#/properties/%s", key->name);
+            ok = schema_put(keys, key->name, schema_list(json_pack("{s:s}", "$ref", path)));
+        }
+    }
+    for (const struct mechanism_key *key = mechanism_keys; ok && key->name != NULL; key++) {
+        char name[64];
+        snprintf(name, sizeof name, "mechanisms.%s", key->name);
+        snprintf(path, sizeof path, "#/properties/mechanisms/properties/%s", key->name);
+        ok = schema_put(keys, name, schema_list(json_pack("{s:s}", "$ref", path)));
+    }
+    json_t *list = json_pack("{s:s, s:i}", "type", "array", "minItems", 1);
+    json_t *map =
+        json_pack("{s:[s, s], s:o, s:{s:o}, s:b}", "type", "object", "null", "properties", keys,
+                  "patternProperties", "^(hardware|mechanisms\\.policy|dtype|slo)\\.", list,
+                  "additionalProperties", 0);
+    if (!ok) {
+        json_decref(map);
+        return NULL;
+    }
+    return map;
+}
+
+/* ---- all ---- */
+
+static json_t *with_words(json_t *schema, const struct scenario_key *key)
+{
+    return key->words != NULL ? schema_either(schema, schema_words(key->words)) : schema;
+}
+
+static json_t *key_schema(const struct scenario_key *key, struct error *why)
+{
+    switch (key->shape) {
+    case SCENARIO_TEXT:
+        return json_pack("{s:s}", "type", "string");
+    case SCENARIO_NAME:
+        return schema_either(schema_name(key->folder, key->suffix, why), schema_path(key->suffix));
+    case SCENARIO_NUMBER:
+    case SCENARIO_WHOLE:
+        return with_words(schema_number(key->unit, key->shape == SCENARIO_WHOLE), key);
+    case SCENARIO_SWITCH:
+        return schema_switch();
+    case SCENARIO_WORD:
+        return schema_words(key->words);
+    case SCENARIO_MACHINE:
+        return machine_schema(why);
+    case SCENARIO_TRACE:
+        return trace_schema(why);
+    case SCENARIO_CONTEXTS:
+        return contexts_schema();
+    case SCENARIO_DTYPES:
+        return dtypes_schema();
+    case SCENARIO_OBJECTIVES:
+        return objectives_schema();
+    case SCENARIO_MECHANISMS:
+        return mechanisms_schema();
+    case SCENARIO_SWEEP:
+        return sweep_schema();
+    }
+    return NULL;
+}
+
+static json_t *scenario_schema(struct error *why)
+{
+    json_t *keys = json_object();
+    bool ok = keys != NULL;
+    for (const struct scenario_key *key = scenario_keys; ok && key->name != NULL; key++) {
+        ok = schema_put(keys, key->name,
+                        schema_described(key_schema(key, why), key->summary, key->example));
+    }
+    if (!ok) {
+        json_decref(keys);
+        return NULL;
+    }
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:b}", "$schema",
+                     "http://json-schema.org/draft-07/schema#", "title", "Spillway scenario",
+                     "definitions", schema_definitions(), "type", "object", "properties", keys,
+                     "additionalProperties", 0);
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    (void)arguments;
+    error_set(why, NULL, 0, "out of memory: no room for a schema");
+    json_t *schema = scenario_schema(why);
+    char *text = json_dumps(schema, JSON_INDENT(1));
+    json_decref(schema);
+    if (text != NULL) {
+        puts(text);
+    }
+    free(text);
+    return text != NULL;
+}
+
+static const struct command_option options[] = {{.name = NULL}};
+
+const struct command command_schema = {
+    .name = "schema",
+    .operands = "",
+    .summary = "print a JSON Schema of scenarios, with which editors check and complete them",
+    .example = "spillway schema >scenario.schema.json",
+    .options = options,
+    .run = run,
+};

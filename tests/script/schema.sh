@@ -1,0 +1,22 @@
+#!/bin/bash
+# The schema that ships is the one that the program prints, and says what the program does.
+# UPDATE=1 rewrites it.
+set -u
+cd "$(dirname "$0")/../.."
+program=$(realpath "${PROGRAM:-build/spillway}")
+file=scenarios/schema.json
+
+[ "${UPDATE:-0}" = 0 ] || "$program" schema >$file
+echo "1..1"
+if "$program" schema | cmp - $file; then
+    echo "ok 1 - $file is what the program prints"
+else
+    echo "not ok 1 - $file is what the program prints: UPDATE=1 tests/script/schema.sh rewrites it"
+fi
+if ! python3 -c 'import jsonschema, yaml' 2>/dev/null; then
+    echo "ok 2 - scenarios and slips # SKIP python3 has no jsonschema or no PyYAML"
+    exit 0
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+python3 -B tests/script/schema.py "$program" $file "$scratch"
