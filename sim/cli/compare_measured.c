@@ -2,6 +2,7 @@
 #include "cli/compare_measured.h"
 
 #include "base/array.h"
+#include "cli/plot_statement.h"
 #include "cli/table.h"
 #include "store/store.h"
 #include "study/measured.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 32, RUN = 17 };
+enum { TEXT = 32, RUN = 17, VARIANT = 256 };
 
 static const struct table_column columns[] = {
     {.title = "figure"},
@@ -20,8 +21,13 @@ static const struct table_column columns[] = {
     {.title = "error", .right = true},
 };
 
+/* A run, and what tells it from the others. */
+struct run {
+    char hash[RUN], variant[VARIANT];
+};
+
 struct runs {
-    char (*hash)[RUN];
+    struct run *all;
     size_t count, capacity;
 };
 
@@ -30,10 +36,12 @@ static bool add_run(uint32_t count, const char *const *names, const char *const 
 {
     struct runs *runs = context;
     (void)count, (void)names;
-    if (!array_reserve(&runs->hash, &runs->capacity, runs->count + 1, sizeof *runs->hash, why)) {
+    if (!array_reserve(&runs->all, &runs->capacity, runs->count + 1, sizeof *runs->all, why)) {
         return false;
     }
-    snprintf(runs->hash[runs->count++], RUN, "%s", values[0]);
+    struct run *run = &runs->all[runs->count++];
+    snprintf(run->hash, sizeof run->hash, "%s", values[0]);
+    snprintf(run->variant, sizeof run->variant, "%s", values[1]);
     return true;
 }
 
@@ -66,8 +74,8 @@ static void print_notes(const struct result *result, const struct measured *meas
            cells[COLUMN_BASIS].set ? cells[COLUMN_BASIS].text : "none");
 }
 
-static bool print_run(const struct result *result, const struct measured *measured,
-                      struct error *why)
+static bool print_run(const struct run *run, const struct result *result,
+                      const struct measured *measured, struct error *why)
 {
     struct table *table = table_create(columns, 4, why);
     bool ok = table != NULL;
@@ -79,8 +87,9 @@ static bool print_run(const struct result *result, const struct measured *measur
     }
     if (ok) {
         const struct cell *cells = result->cells;
-        printf("%s, %s on %s, beside %s\n\n", cells[COLUMN_SYSTEM].text, cells[COLUMN_MODEL].text,
-               cells[COLUMN_HARDWARE].text, measured->tool);
+        printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN_SYSTEM].text,
+               cells[COLUMN_MODEL].text, cells[COLUMN_HARDWARE].text,
+               run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
         table_print(table, stdout);
         print_notes(result, measured);
     }
@@ -91,24 +100,25 @@ static bool print_run(const struct result *result, const struct measured *measur
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
                        struct error *why)
 {
-    struct runs runs = {.hash = NULL};
-    bool ok = store_query(store,
-                          "SELECT run FROM runs WHERE status = 'ok' AND ttft_ms IS NOT NULL "
-                          "ORDER BY rowid",
-                          add_run, &runs, why);
+    struct runs runs = {.all = NULL};
+    static const char *const begin[] = {"timed", "runs", NULL};
+    const struct plot_statement statement = {.begin = begin, .end = "served"};
+    char *text = plot_statement_text(&statement, why);
+    bool ok = text != NULL && store_query(store, text, add_run, &runs, why);
+    free(text);
     if (ok && runs.count == 0) {
         ok = error_set(why, database, 0, "holds no run of a server");
         error_expect(why, "one of 'simulate --set workload=...', with a clock");
     }
     for (size_t i = 0; ok && i < runs.count; i++) {
         struct result result;
-        ok = store_get(store, runs.hash[i], &result, why);
+        ok = store_get(store, runs.all[i].hash, &result, why);
         if (ok) {
-            ok = print_run(&result, measured, why);
+            ok = print_run(&runs.all[i], &result, measured, why);
             result_release(&result);
         }
     }
-    free(runs.hash);
+    free(runs.all);
     return ok;
 }
 
@@ -121,5 +131,6 @@ bool compare_measured(const char *database, const char *path, struct error *why)
     struct store *store = store_open(database, false, why);
     bool ok = store != NULL && print_runs(store, database, &measured, why);
     store_close(store);
+    measured_release(&measured);
     return ok;
 }

@@ -3,10 +3,11 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/picture.h"
+#include "cli/plot_measured.h"
 
 #include <string.h>
 
-enum { OUTPUT, ONLY };
+enum { OUTPUT, ONLY, MEASURED };
 
 static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
@@ -70,7 +71,12 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *const *operands = arguments_operands(arguments, &count);
     const char *const *only = arguments_all(arguments, ONLY, &count);
     const char *path = arguments_text(arguments, OUTPUT);
+    const char *measured = arguments_text(arguments, MEASURED);
     const char *format = format_of(path, why);
+    if (measured != NULL && strcmp(operands[0], "requests") != 0) {
+        error_usage(why, NULL, 0, "'--measured' is of requests, not of '%s'", operands[0]);
+        return error_expect(why, "spillway plot requests");
+    }
     struct store *store = format != NULL ? store_open(operands[1], false, why) : NULL;
     struct picture picture;
     bool ok =
@@ -80,6 +86,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     ok = check_count(operands[1], &picture, count > 0, why) &&
+         (measured == NULL || plot_add_measured(&picture, measured, why)) &&
          draw_into(&picture, format, path, why);
     picture_release(&picture);
     return ok;
@@ -108,6 +115,10 @@ static const struct command_option options[] = {
               .argument = "KEY=VALUE",
               .repeats = true,
               .summary = "draw what has this value of a key; of several values of a key, any"},
+    [MEASURED] = {.name = "--measured",
+                  .argument = "FILE",
+                  .summary = "of requests: draw those that a server was measured to answer, too (a "
+                             "JSON line a request)"},
     {.name = NULL},
 };
 

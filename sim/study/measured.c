@@ -145,6 +145,7 @@ static void sum_up(double *ms, size_t count, double value[4])
     value[0] = count > 0 ? gsl_stats_mean(ms, 1, count) : NAN;
 }
 
+/* The file's figures, and its times, which are handed on. */
 static void sum_up_all(struct request_times *times, struct measured *out)
 {
     out->tool = "requests";
@@ -154,6 +155,9 @@ static void sum_up_all(struct request_times *times, struct measured *out)
     sum_up(times->e2e, times->count, &out->value[E2E_AT]);
     double seconds = times->last_s - times->first_s;
     out->value[RATE_AT] = seconds > 0 ? times->tokens / seconds : NAN;
+    out->ttft = (struct measured_times){times->ttft, times->count};
+    out->tpot = (struct measured_times){times->tpot, times->tpot_count};
+    times->ttft = times->tpot = NULL;
 }
 
 /* ---- the file ------------------------------------------------------------------------- */
@@ -236,4 +240,11 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     times_release(&times);
     fclose(file);
     return ok;
+}
+
+void measured_release(struct measured *measured)
+{
+    free(measured->ttft.ms);
+    free(measured->tpot.ms);
+    measured->ttft = measured->tpot = (struct measured_times){.ms = NULL};
 }

@@ -22,15 +22,23 @@ struct measured_figure {
 };
 extern const struct measured_figure measured_figures[MEASURED_FIGURES];
 
+/* Of single requests, ascending. */
+struct measured_times {
+    double *ms; /* owned */
+    size_t count;
+};
+
 struct measured {
     const char *tool;               /* whose file it is */
     double value[MEASURED_FIGURES]; /* NAN: not said */
     double requests;                /* that were answered; NAN: not said */
+    struct measured_times ttft, tpot; /* none where the file sums them up */
 };
 
 /* Read the file at `path`. One of another kind, with several runs, or in which nothing is said that
  * can be predicted is an error. */
 bool measured_read(const char *path, struct measured *out, struct error *why);
+void measured_release(struct measured *measured);
 
 /* A run's prediction of a figure; NAN where it has none. */
 double measured_predicted(const struct result *result, const struct measured_figure *figure);

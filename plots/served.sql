@@ -1,0 +1,5 @@
+-- Runs of a server with a clock, and what tells them apart.
+, variant(id, text) AS (
+  SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
+)
+SELECT run, COALESCE(variant.text, '') FROM ok LEFT JOIN variant USING (id) WHERE ttft_ms IS NOT NULL ORDER BY id;
