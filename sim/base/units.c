@@ -16,6 +16,7 @@ struct spelling {
     bool printed; /* of several spellings, the one that is printed */
 };
 
+#define PERCENT 0.01
 #define KIBI 1024.0
 #define MEBI (1024.0 * KIBI)
 #define GIBI (1024.0 * MEBI)
@@ -24,7 +25,7 @@ struct spelling {
 /* Of each unit the smallest scale first. */
 static const struct spelling spellings[] = {
     {"", UNIT_COUNT, 1, true},
-    {"%", UNIT_SHARE, 0.01, true},
+    {"%", UNIT_SHARE, PERCENT, true},
     {"x", UNIT_TIMES, 1, true},
     {"tok", UNIT_TOKENS, 1, true},
     {"K", UNIT_TOKENS, KIBI, false},
@@ -134,15 +135,29 @@ static bool fits(double value, enum unit unit)
     return value < (unit == UNIT_NS ? 0x1p63 : 0x1p64);
 }
 
+/* The value in base units. A share is the number nearest to what is written, so that 35% and 0.35
+ * are one: a hundredth is none of the numbers that a double can be. */
+static double value_of(const struct reading *reading, const struct spelling *spelling)
+{
+    char share[64];
+    size_t length = strcspn(reading->digits, " %");
+    bool plain = strcspn(reading->digits, "eE") >= length && length < sizeof share - 4;
+    if (spelling->scale == PERCENT && plain) {
+        snprintf(share, sizeof share, "%.*se-2", (int)length, reading->digits);
+        return strtod(share, NULL);
+    }
+    return reading->number * spelling->scale;
+}
+
 bool quantity_parse(const char *text, struct quantity *out)
 {
     struct reading reading;
     const struct spelling *spelling;
     if (!read_number(text, &reading) || (spelling = find_spelling(reading.suffix)) == NULL ||
-        !fits(reading.number * spelling->scale, spelling->unit)) {
+        !fits(value_of(&reading, spelling), spelling->unit)) {
         return false;
     }
-    *out = (struct quantity){reading.number * spelling->scale, spelling->unit};
+    *out = (struct quantity){value_of(&reading, spelling), spelling->unit};
     return true;
 }
 
@@ -216,7 +231,7 @@ bool units_parse(const char *text, enum unit unit, const char *file, int line, c
     if (!read_asked(&asked, &reading, &spelling, why)) {
         return false;
     }
-    double value = reading.number * spelling->scale;
+    double value = value_of(&reading, spelling);
     if (!fits(value, unit)) {
         return refuse(&asked, why, "which is too large");
     }

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/find.h"
 #include "base/name.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,30 @@ static void append_quoted(const char *text, size_t length, FILE *out)
     fputc('\'', out);
 }
 
+static void append_pair(const char *key, size_t length, const char *value, FILE *out)
+{
+    fputs(" UNION SELECT ", out);
+    append_quoted(key, length, out);
+    fputs(", ", out);
+    append_quoted(value, strlen(value), out);
+}
+
+/* A number matches however it is spelt: in the database's spelling, and where one of both has no
+ * unit. */
+static void append_spellings(const char *key, size_t length, const char *value, FILE *out)
+{
+    struct quantity quantity;
+    char text[32];
+    append_pair(key, length, value, out);
+    if (quantity_parse(value, &quantity)) {
+        const enum unit units[] = {quantity.unit, UNIT_COUNT, UNIT_SHARE, UNIT_TOKENS};
+        size_t count = quantity.unit == UNIT_COUNT ? 4 : 2;
+        for (size_t i = 0; i < count; i++) {
+            append_pair(key, length, units_write(quantity.value, units[i], text, sizeof text), out);
+        }
+    }
+}
+
 /* A row for each KEY=VALUE, behind one that keeps the table from being none. */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
@@ -48,10 +73,7 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     for (uint32_t i = 0; i < statement->only_count; i++) {
         const char *text = statement->only[i];
         size_t length = strcspn(text, "=");
-        fputs(" UNION SELECT ", out);
-        append_quoted(text, length, out);
-        fputs(", ", out);
-        append_quoted(text + length + 1, strlen(text + length + 1), out);
+        append_spellings(text, length, text + length + 1, out);
     }
     fputs(")\n", out);
 }

@@ -41,8 +41,11 @@ static bool read_budget(const struct node *node, struct amount *out, struct erro
         *out = (struct amount){.rest = true};
         return true;
     }
-    if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
-        !(quantity.value >= 0) ||
+    bool good = node->kind == NODE_SCALAR && quantity_parse(node->text, &quantity);
+    if (good && quantity.unit == UNIT_COUNT && quantity.value < 1) {
+        quantity.unit = UNIT_SHARE; /* 1 could be all of the KV, or as much as is selected */
+    }
+    if (!good || !(quantity.value >= 0) ||
         (quantity.unit != UNIT_BYTES && quantity.unit != UNIT_SHARE &&
          quantity.unit != UNIT_TIMES && quantity.unit != UNIT_TOKENS)) {
         node_error(node, why, "'%.100s' is no budget",

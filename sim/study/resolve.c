@@ -1,6 +1,7 @@
 /* Reading the keys of a scenario, in the order in which one needs the other. */
 #include "study/resolve.h"
 
+#include "decode/mechanism_value.h"
 #include "decode/pipeline.h"
 #include "study/contexts.h"
 #include "study/error_band.h"
@@ -144,8 +145,7 @@ static bool read_request(const struct node *root, struct setup *out, bool *of_co
                          struct error *why)
 {
     const struct node *node = node_get(root, "prompt");
-    *of_context =
-        node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "context") == 0;
+    *of_context = node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "context") == 0;
     if ((!*of_context && !read_tokens(root, "prompt", &out->prompt, why)) ||
         !read_tokens(root, "output", &out->output, why)) {
         return false;
@@ -310,16 +310,52 @@ static bool put(struct node *root, const char *key, const char *format, unsigned
     return node_set(root, key, text, why);
 }
 
-/* Every mechanism: as the preset or an override writes it, else its default. */
-static bool put_mechanisms(struct node *all, const struct node *merged, struct error *why)
+/* Give every number inside `node` its one spelling. */
+static bool respell(struct node *node, struct error *why)
+{
+    struct quantity quantity;
+    bool good = true;
+    for (size_t i = 0; good && i < node->count; i++) {
+        struct node *child = node->children[i];
+        good = respell(child, why);
+        if (good && child->kind == NODE_SCALAR && quantity_parse(child->text, &quantity)) {
+            char text[32], *copy;
+            copy = strdup(units_write(quantity.value, quantity.unit, text, sizeof text));
+            if (copy == NULL) {
+                return error_set(why, NULL, 0, "out of memory: no room for a number");
+            }
+            free(child->text);
+            child->text = copy;
+        }
+    }
+    return good;
+}
+
+/* What was said of `path`, with its numbers respelt. */
+static bool put_respelt(struct node *all, const char *path, const struct node *said,
+                        struct error *why)
+{
+    struct node *copy = node_copy(said, why);
+    bool good = copy != NULL && respell(copy, why) && node_put(all, path, copy, why);
+    node_destroy(copy);
+    return good;
+}
+
+/* Every mechanism, whoever says it, in the one spelling of its value; of a policy those parameters
+ * that are said. */
+static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
+                           const struct node *merged, struct error *why)
 {
     bool good = node_set(all, "mechanisms", "{}", why);
     for (const struct mechanism_key *key = mechanism_keys; good && key->name != NULL; key++) {
         const struct node *said = node_get(merged, key->name);
-        char path[64];
+        char path[64], *text = NULL;
         snprintf(path, sizeof path, "mechanisms.%s", key->name);
-        good = said != NULL && said->kind != NODE_NULL ? node_put(all, path, said, why)
-                                                       : node_set(all, path, key->standard, why);
+        good = key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP
+                   ? put_respelt(all, path, said, why)
+                   : (text = mechanism_text(key, mechanisms, why)) != NULL &&
+                         node_set(all, path, text, why);
+        free(text);
     }
     return good;
 }
@@ -352,21 +388,21 @@ static bool put_trace(struct node *all, const struct setup *setup, struct error 
 /* Of several contexts each has its own. */
 static bool put_prompt(struct node *all, const struct setup *setup, struct error *why)
 {
-    const char *format = setup->prompt == 0        ? "none"
-                         : setup->cohorts != NULL ? "context"
-                                                   : "%llu";
+    const char *format = setup->prompt == 0 ? "none" : setup->cohorts != NULL ? "context" : "%llu";
     return put(all, "prompt", format, setup->prompt, why);
 }
 
 /* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
  * a text is a scenario that reproduces its run. */
-static bool write_scenario(const struct node *root, const struct node *merged, struct setup *out,
-                           struct error *why)
+static bool write_scenario(const struct node *root, const struct mechanisms *mechanisms,
+                           const struct node *merged, struct setup *out, struct error *why)
 {
     struct node *all = node_copy(root, why);
     bool good =
         all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
-        put_mechanisms(all, merged, why) && put_memory(all, out, why) && put_trace(all, out, why) &&
+        put_mechanisms(all, mechanisms, merged, why) &&
+        put_respelt(all, "hardware", node_get(root, "hardware"), why) &&
+        put_memory(all, out, why) && put_trace(all, out, why) &&
         workload_put(all, &out->workload, why) && contexts_put(all, out, why) &&
         put_prompt(all, out, why) &&
         put(all, "output", out->output == 0 ? "none" : "%llu", out->output, why) &&
@@ -387,12 +423,13 @@ bool resolve_setup(const struct node *root, struct setup *out, struct error *why
     setup_init(out);
     bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
                 read_order(root, out, why) && read_size(root, out, why);
+    const struct mechanisms said = out->mechanisms;
     if (good) {
         setup_resolve_native(out);
     }
     good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) &&
            read_hardware(root, out, why) && read_band(out, why) && resolve_trace(root, out, why) &&
-           check_scores(merged, out, why) && write_scenario(root, merged, out, why);
+           check_scores(merged, out, why) && write_scenario(root, &said, merged, out, why);
     node_destroy(merged);
     if (!good) {
         setup_release(out);

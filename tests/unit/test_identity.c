@@ -260,6 +260,10 @@ static const char *const same[][2] = {
     {"mechanisms.sinks=4tok", "mechanisms.policy=none"},
     {"mechanisms.launch=eager", "mechanisms.sync=gpu"},
     {"batch=2", "batch=1"},
+    {"mechanisms.operators=40.0", "mechanisms.resident_epsilon=0.10"},
+    {"mechanisms.weights=1", "mechanisms.weights=100.0%"},
+    {"mechanisms.step_overhead=0ms", "mechanisms.prefill_chunk=8K"},
+    {"context=128K", "context=131072tok"},
 };
 
 static void what_says_the_same_has_the_same_identity(void **state)
@@ -271,6 +275,32 @@ static void what_says_the_same_has_the_same_identity(void **state)
         const char *first = same[i][0], *second = same[i][1];
         if (strcmp(run, identity_of(OVERRIDES(first, second))) != 0) {
             fail_msg("'%s', '%s'", first, second != NULL ? second : "");
+        }
+    }
+}
+
+/* Of what differs from the preset, too. */
+static void one_value_has_one_identity_however_it_is_spelt(void **state)
+{
+    static const char *const spelt[][2] = {
+        {"mechanisms.budget=30%", "mechanisms.budget=30.0%"},
+        {"mechanisms.budget=8GiB", "mechanisms.budget=8192MiB"},
+        {"mechanisms.selection=12%", "mechanisms.selection=0.12"},
+        {"mechanisms.selection=35%", "mechanisms.selection=0.350"},
+        {"mechanisms.recent=32K", "mechanisms.recent=32768"},
+        {"mechanisms.step_overhead=1ms", "mechanisms.step_overhead=1000us"},
+        {"mechanisms.merge=no", "mechanisms.merge=off"},
+        {"mechanisms.estimation=23.2%", "mechanisms.estimation=0.232"},
+        {"hardware.link.h2d=26GB/s", "hardware.link.h2d=26000MB/s"},
+        {"mechanisms.policy.eta=0.7", "mechanisms.policy.eta=0.70"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(spelt); i++) {
+        const char *system = i + 1 < COUNT(spelt) ? "system=retroinfer" : "system=clo";
+        char run[17];
+        strcpy(run, identity_of(OVERRIDES(system, spelt[i][0])));
+        if (strcmp(run, identity_of(OVERRIDES(system, spelt[i][1]))) != 0) {
+            fail_msg("'%s', '%s'", spelt[i][0], spelt[i][1]);
         }
     }
 }
@@ -381,9 +411,9 @@ static void resolved_scenario_keeps_odd_paths(void **state)
 /* Keys of what not every run has: a mixture of contexts, or a server. */
 static bool is_said_at_need(const char *key)
 {
-    static const char *const keys[] = {"contexts", "workload", "rate", "burstiness", "clients",
-                                       "time_scale", "limit", "timed", "replicas", "routing",
-                                       "max_sequences", "batched_tokens", "slo"};
+    static const char *const keys[] = {
+        "contexts", "workload", "rate",    "burstiness",    "clients",        "time_scale", "limit",
+        "timed",    "replicas", "routing", "max_sequences", "batched_tokens", "slo"};
     bool found = false;
     for (size_t i = 0; i < COUNT(keys); i++) {
         found = found || strcmp(keys[i], key) == 0;
@@ -423,6 +453,7 @@ int main(void)
         cmocka_unit_test(every_figure_of_the_machine_changes_the_identity),
         cmocka_unit_test(files_are_known_by_their_content),
         cmocka_unit_test(what_says_the_same_has_the_same_identity),
+        cmocka_unit_test(one_value_has_one_identity_however_it_is_spelt),
         cmocka_unit_test(point_of_a_sweep_is_a_run_of_its_own),
         cmocka_unit_test(resolved_scenario_reproduces_its_run),
         cmocka_unit_test(resolved_scenario_keeps_odd_paths),

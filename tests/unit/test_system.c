@@ -143,6 +143,7 @@ static const struct {
 } budget_texts[] = {
     {"8GiB", UNIT_BYTES, 8.0 * (1 << 30)},
     {"30%", UNIT_SHARE, .3},
+    {"0.3", UNIT_SHARE, .3},
     {"100%", UNIT_SHARE, 1},
     {"3x", UNIT_TIMES, 3},
     {"0x", UNIT_TIMES, 0},

@@ -327,6 +327,24 @@ static void each_value_has_one_spelling(void **state)
     }
 }
 
+/* A percentage is its hundredth, to the last bit: they have one spelling. */
+static void a_share_is_what_is_written(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= 100000; i++) {
+        char percent[32], share[32];
+        double a, b;
+        struct error why;
+        snprintf(percent, sizeof percent, "%d.%03d%s%%", i / 1000, i % 1000, i % 2 ? " " : "");
+        snprintf(share, sizeof share, "%d.%05d", i / 100000, i % 100000);
+        assert_true(units_parse(percent, UNIT_SHARE, NULL, 0, "share", &a, &why));
+        assert_true(units_parse(share, UNIT_SHARE, NULL, 0, "share", &b, &why));
+        if (a != b) {
+            fail_msg("%s is %.17g, and %s is %.17g", percent, a, share, b);
+        }
+    }
+}
+
 /* Any number that a scenario may say, written and read again. */
 static void what_is_written_is_read_as_the_same(void **state)
 {
@@ -403,6 +421,7 @@ int main(void)
         cmocka_unit_test(extreme_values_fit_their_room),
         cmocka_unit_test(every_example_is_of_its_unit),
         cmocka_unit_test(each_value_has_one_spelling),
+        cmocka_unit_test(a_share_is_what_is_written),
         cmocka_unit_test(what_is_written_is_read_as_the_same),
         cmocka_unit_test(patterns_match_what_is_read),
     };
