@@ -50,12 +50,17 @@ static void show_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
+/* What failed is a row like the others, and an error once all are shown. */
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
                  struct error *why)
 {
+    struct sweep_failures failures = {.points = 0};
+    for (uint32_t i = 0; i < ablation->done; i++) {
+        sweep_count(&failures, &ablation->results[i]);
+    }
     return (arguments_given(arguments, JSON) ? ablate_print_json : ablate_report)(ablation, stdout,
                                                                                   why) &&
-           output_flush(stdout, "standard output", why);
+           output_flush(stdout, "standard output", why) && sweep_all_ran(&failures, why);
 }
 
 static bool study(const struct arguments *arguments, const struct scenario *scenario,

@@ -233,9 +233,10 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
     if (!enter_contest(runs, index, result, why)) {
         return false;
     }
-    return runs->serves ? add_served(runs, texts, at, result, why)
-           : timed      ? add_timed(runs, texts, at, result, why)
-                        : add_untimed(runs, texts, at, result, why);
+    return result_failed(result) ? add_untimed(runs, texts, at, result, why)
+           : runs->serves        ? add_served(runs, texts, at, result, why)
+           : timed               ? add_timed(runs, texts, at, result, why)
+                                 : add_untimed(runs, texts, at, result, why);
 }
 
 /* ---- printing ---- */

@@ -48,8 +48,9 @@ static const struct command_option options[] = {
                                  "error band)"},
     [PRECISION] = {.name = "--precision",
                    .argument = "SHARE",
-                   .summary = "fewer of them, once the 95 % interval of the mean step (of a server, "
-                              "time to first token) is within SHARE of it, such as 1%"},
+                   .summary =
+                       "fewer of them, once the 95 % interval of the mean step (of a server, "
+                       "time to first token) is within SHARE of it, such as 1%"},
     [EXPLAIN] = {.name = "--explain",
                  .summary = "say in words what bounds each step, which figure of the machine would "
                             "help most, and which to measure first"},
@@ -73,12 +74,14 @@ struct view {
     uint32_t done, points, draws; /* so far */
     bool has_draws;               /* of some run */
     struct runs_table *table;     /* NULL with json or csv */
+    struct sweep_failures failures;
 };
 
 static bool show(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct view *view = context;
     view->has_draws = view->has_draws || result->draws.count > 0;
+    sweep_count(&view->failures, result);
     if (view->table != NULL) {
         return runs_table_add(view->table, index, result, why);
     }
@@ -126,10 +129,9 @@ static bool read_replications(const struct arguments *arguments, struct replicat
     const char *draws = arguments_text(arguments, REPLICATIONS);
     const char *precision = arguments_text(arguments, PRECISION);
     uint64_t count = 0;
-    if (draws != NULL &&
-        (!units_parse_whole(draws, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0, "--replications", &count,
-                            why) ||
-         count < REPLICATIONS_LEAST)) {
+    if (draws != NULL && (!units_parse_whole(draws, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0,
+                                             "--replications", &count, why) ||
+                          count < REPLICATIONS_LEAST)) {
         error_usage(why, NULL, 0, "'--replications' of '%.40s'", draws);
         return error_expect(why, "how many draws, from %d to %d", REPLICATIONS_LEAST,
                             REPLICATIONS_MOST);
@@ -138,9 +140,9 @@ static bool read_replications(const struct arguments *arguments, struct replicat
         error_usage(why, NULL, 0, "'--precision' is of replications, and there are none");
         return error_expect(why, "--replications as well, the most draws to make");
     }
-    if (precision != NULL && (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision",
-                                           &out->precision, why) ||
-                              out->precision <= 0 || out->precision >= 1)) {
+    if (precision != NULL &&
+        (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision", &out->precision, why) ||
+         out->precision <= 0 || out->precision >= 1)) {
         error_usage(why, NULL, 0, "'--precision' of '%.40s'", precision);
         return error_expect(why, "a share above 0 and below 100%%, such as 1%%");
     }
@@ -177,12 +179,16 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
            (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }
 
-/* What was done before an error or an interruption is shown all the same. */
+/* What was done before an error or an interruption is shown all the same, and what failed is a row.
+ */
 static bool run_all(const struct scenario *scenario, struct sweep_options *sweep, struct view *view,
                     struct error *why)
 {
     bool interrupted = false;
     uint32_t points = scenario->points;
+    if (!sweep_has_point(scenario, why)) {
+        return false;
+    }
     if (view->csv) {
         run_print_csv_head(view->drawn, stdout);
     }
@@ -203,7 +209,7 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
                    ? error_expect(why, "the same command again, which goes on with what is stored")
                    : false;
     }
-    return ok;
+    return ok && sweep_all_ran(&view->failures, why);
 }
 
 static bool run_scenario(const struct arguments *arguments, const struct scenario *scenario,
@@ -231,9 +237,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
 static bool mark_shard(const struct scenario *scenario, const struct sweep_options *sweep,
                        struct error *why)
 {
-    struct store_shard shard = {.points = scenario->points,
-                                .number = sweep->shard.number,
-                                .count = sweep->shard.count};
+    struct store_shard shard = {
+        .points = scenario->points, .number = sweep->shard.number, .count = sweep->shard.count};
     return shard.count == 0 || sweep->store == NULL ||
            (scenario_hash(scenario, shard.scenario, why) &&
             store_put_shard(sweep->store, &shard, why));

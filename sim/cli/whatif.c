@@ -84,6 +84,16 @@ static bool print_lines(const struct whatif *whatif, struct error *why)
     return good && output_flush(stdout, "standard output", why);
 }
 
+/* What failed is a row like the others, and an error once all are shown. */
+static bool check_all(const struct whatif *whatif, struct error *why)
+{
+    struct sweep_failures failures = {.points = 0};
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        sweep_count(&failures, &whatif->results[i]);
+    }
+    return sweep_all_ran(&failures, why);
+}
+
 static bool study(const struct arguments *arguments, const struct scenario *scenario,
                   const struct whatif_options *with, struct error *why)
 {
@@ -94,8 +104,10 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
         good = error_set(why, NULL, 0, "interrupted before all %u points were done",
                          whatif.scenario.points);
     }
-    good = good && (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
-                                                     : whatif_report(&whatif, stdout, why));
+    good = good &&
+           (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
+                                             : whatif_report(&whatif, stdout, why)) &&
+           check_all(&whatif, why);
     whatif_release(&whatif);
     return good;
 }

@@ -59,6 +59,12 @@ const struct result_item *result_items(const struct result *result, enum column 
     }
 }
 
+bool result_failed(const struct result *result)
+{
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    return status->set && strcmp(status->text, "failed") == 0;
+}
+
 bool result_has(const struct result *result, enum column column)
 {
     enum column_type type = column_kinds[column].type;

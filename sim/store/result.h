@@ -136,6 +136,9 @@ struct result {
 void result_init(struct result *result);
 void result_release(struct result *result);
 
+/* Is this no run, but the reason (its message) why there is none? */
+bool result_failed(const struct result *result);
+
 /* Is there something in this column? Items (or a band) count as set whether their cell says so or
  * not; the cell tells an empty list from a null one. */
 bool result_has(const struct result *result, enum column column);

@@ -305,7 +305,7 @@ static bool check_systems(const struct ablation *ablation, struct error *why)
     const char *names[] = {ablation->base.name, ablation->system.name};
     for (size_t i = 0; i < 2; i++) {
         const struct result *result = ablation_result(ablation, ends[i]);
-        if (strcmp(result->cells[COLUMN_STATUS].text, "failed") == 0) {
+        if (result_failed(result)) {
             return error_set(why, NULL, 0, "'%s' cannot be run: %s", names[i], result->message);
         }
     }
@@ -319,7 +319,6 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
     struct course course = {out, options};
     struct sweep_options sweep = {.store = options->store,
                                   .jobs = options->jobs,
-                                  .keep_failed = true,
                                   .on_result = take,
                                   .on_progress = tell_progress,
                                   .context = &course};

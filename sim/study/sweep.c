@@ -227,8 +227,8 @@ static bool read_back(const struct sweep *sweep, struct slot *slot, struct error
     struct store *store = sweep->options->store;
     return store == NULL ||
            (run_identity(&slot->setup, run, why) && store_has(store, run, &slot->stored, why) &&
-            (!slot->stored || (store_get(store, run, &slot->result, why) &&
-                               read_draws(sweep, slot, run, why))));
+            (!slot->stored ||
+             (store_get(store, run, &slot->result, why) && read_draws(sweep, slot, run, why))));
 }
 
 /* Plan the points, so that those whose replays go together are known before the first one runs. A
@@ -288,26 +288,21 @@ static bool is_done(struct sweep *sweep, uint32_t index)
     return done;
 }
 
-/* Which point it was, and what comes of the others. */
-static bool fail_at(const struct sweep *sweep, const struct slot *slot, struct error *why)
+/* Where the user wrote what cannot be: "a.yaml:12: ". Data that a run reads has no lines. */
+static const char *name_place(const struct error *why, char *text, size_t size)
 {
-    uint32_t points = sweep->scenario->points;
-    *why = slot->why;
-    size_t used = strlen(why->found);
-    if (points > 1) {
-        snprintf(why->found + used, sizeof why->found - used,
-                 " (point %u of %u; those behind it were not run)",
-                 point_of(sweep, sweep->delivered) + 1, points);
-    }
-    return false;
+    snprintf(text, size, why->line > 0 ? "%s:%d: " : "", why->file, why->line);
+    return text;
 }
 
 /* What went wrong, as a result. Whatever was resolved says what it is of. */
 static bool describe_failure(struct slot *slot, struct error *why)
 {
     struct result *result = &slot->result;
+    char place[sizeof slot->why.file + 16];
     result_init(result);
-    snprintf(result->message, sizeof result->message, "%s", slot->why.found);
+    snprintf(result->message, sizeof result->message, "%.240s%s",
+             name_place(&slot->why, place, sizeof place), slot->why.found);
     return (slot->setup.scenario == NULL || outcome_identity(&slot->setup, result, why)) &&
            result_text(result, COLUMN_STATUS, "failed", why);
 }
@@ -322,11 +317,12 @@ static bool hand_over(const struct sweep *sweep, struct slot *slot, struct error
 static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
 {
     const struct sweep_options *options = sweep->options;
-    if (slot->failed && options->keep_failed) {
-        return describe_failure(slot, why) && hand_over(sweep, slot, why);
+    if (slot->failed && sweep->scenario->points == 1 && !options->keep_failed) {
+        *why = slot->why;
+        return false;
     }
     if (slot->failed) {
-        return fail_at(sweep, slot, why);
+        return describe_failure(slot, why) && hand_over(sweep, slot, why);
     }
     return required_basis_check(&options->required_basis, &slot->setup, &slot->result, why) &&
            (options->store == NULL || slot->stored ||
@@ -397,6 +393,35 @@ bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *
     }
     *out = (struct sweep_shard){.number = number, .count = count};
     return true;
+}
+
+bool sweep_has_point(const struct scenario *scenario, struct error *why)
+{
+    struct error unseen;
+    bool found = false;
+    for (uint32_t i = 0; i < scenario->points && !found; i++) {
+        struct setup setup;
+        found = scenario_point(scenario, i, &setup, i == 0 ? why : &unseen);
+        if (found) {
+            setup_release(&setup);
+        }
+    }
+    return found;
+}
+
+void sweep_count(struct sweep_failures *failures, const struct result *result)
+{
+    failures->points++;
+    if (result_failed(result) && failures->failed++ == 0) {
+        snprintf(failures->first, sizeof failures->first, "%s", result->message);
+    }
+}
+
+bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
+{
+    return failures->failed == 0 ||
+           error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
+                     failures->failed == 1 ? "" : ", the first", failures->first);
 }
 
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,

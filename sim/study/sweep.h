@@ -32,9 +32,7 @@ struct sweep_options {
     /* Draws of every run, into its result. The sweep says when they are to stop, and counts them. */
     struct replication_options replications;
     struct required_basis required_basis; /* a run that rests on less is an error */
-    /* A point that cannot be is a result, whose status is failed and whose message says why, and
-     * the sweep goes on. It is not kept. */
-    bool keep_failed;
+    bool keep_failed; /* the only point of a scenario may fail like one of several, see below */
     /* Called in point order with the point's index, in the calling thread. May be NULL. Who takes
      * the result for himself leaves one that result_init() made. */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
@@ -43,9 +41,25 @@ struct sweep_options {
     void *context;
 };
 
-/* Run all points. Stops at the first point (in order) that fails, with its error; what came before
- * it was handed over and is stored. */
+/* Run all points. Of several one that cannot be run is a result, whose status is failed and whose
+ * message says why; it is not kept, and the others run. A scenario of one point fails with its
+ * error, unless `keep_failed`; all stop where a result cannot be taken, or rests on less than is
+ * required. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why);
+
+/* Is there a point that can be resolved? Else fail with what the first one lacks: it is most likely
+ * what they all lack. */
+bool sweep_has_point(const struct scenario *scenario, struct error *why);
+
+/* Points that could not be run. Commands that show runs as rows show all of them, and fail then. */
+struct sweep_failures {
+    uint32_t points, failed; /* counted so far */
+    char first[512];         /* why, of the first one */
+};
+void sweep_count(struct sweep_failures *failures, const struct result *result);
+
+/* False, with how many failed and why, where some did. */
+bool sweep_all_ran(const struct sweep_failures *failures, struct error *why);
 
 #endif

@@ -165,7 +165,6 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
     struct course course = {whatif, options};
     struct sweep_options sweep = {.store = options->store,
                                   .jobs = options->jobs,
-                                  .keep_failed = true,
                                   .on_result = take,
                                   .on_progress = tell_progress,
                                   .context = &course};
@@ -177,8 +176,7 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
 static bool check_any(const struct whatif *whatif, struct error *why)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
-        const struct cell *status = &whatif->results[i].cells[COLUMN_STATUS];
-        if (!status->set || strcmp(status->text, "failed") != 0) {
+        if (!result_failed(&whatif->results[i])) {
             return true;
         }
     }

@@ -55,12 +55,12 @@ double whatif_link_stall(const struct result *result);
 
 /* What follows. Points, or WHATIF_NONE. */
 struct whatif_findings {
-    uint32_t timed;     /* how many points have the figure */
-    bool flat;          /* all of these have the same, within a thousandth */
-    uint32_t best;      /* the first that has the highest, within a thousandth */
-    uint32_t own, more; /* the scenario's own point; with a GiB more */
-    bool ordered;       /* one axis, of numbers or links: what follows says something */
-    uint32_t knee;      /* of a figure that rises along an axis of numbers */
+    uint32_t timed;          /* how many points have the figure */
+    bool flat;               /* all of these have the same, within a thousandth */
+    uint32_t best;           /* the first that has the highest, within a thousandth */
+    uint32_t own, more;      /* the scenario's own point; with a GiB more */
+    bool ordered;            /* one axis, of numbers or links: what follows says something */
+    uint32_t knee;           /* of a figure that rises along an axis of numbers */
     uint32_t unbounded_from; /* from there on more requests come than are answered */
     /* The link stalls less than WHATIF_FREE of the step at the points [from, to). */
     uint32_t link_free_from, link_free_to;

@@ -28,15 +28,18 @@ struct seen {
     char runs[POINTS * 20];
     uint32_t count, progress;
     int raise_at, fail_at;
+    struct sweep_failures failures;
 };
 
 static bool see(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct seen *seen = context;
     assert_int_equal(index, seen->count);
-    strcat(seen->runs, result->cells[COLUMN_RUN].text);
+    const struct cell *run = &result->cells[COLUMN_RUN];
+    strcat(seen->runs, run->set ? run->text : "failed");
     strcat(seen->runs, " ");
     seen->count++;
+    sweep_count(&seen->failures, result);
     if (seen->raise_at == (int)index) {
         raise(SIGINT);
     }
@@ -202,7 +205,7 @@ static void an_error_of_the_receiver_ends_the_sweep(void **state)
     assert_false(interrupted);
 }
 
-static void a_point_that_fails_comes_after_those_before_it(void **state)
+static void a_point_that_fails_stops_no_other(void **state)
 {
     (void)state;
     static const char *const bad[] = {"model=smollm2-135m", "hardware=a40", "system=retroinfer",
@@ -213,8 +216,27 @@ static void a_point_that_fails_comes_after_those_before_it(void **state)
     struct seen seen = {.raise_at = -1, .fail_at = -1};
     assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
     struct sweep_options options = {.jobs = 4, .on_result = see, .context = &seen};
-    assert_false(sweep_run(&scenario, &options, &interrupted, &why));
-    assert_int_equal(seen.count, 2);
+    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
+    assert_int_equal(seen.count, 4);
+    assert_int_equal(seen.failures.failed, 1);
+    assert_false(sweep_all_ran(&seen.failures, &why));
+    assert_string_equal(why.found, "1 of 4 runs failed: 'steps' is '1000000', which is more than "
+                                   "65536");
+    assert_true(sweep_has_point(&scenario, &why));
+    scenario_release(&scenario);
+}
+
+/* A typing mistake in what all points share is an error, and no sweep of failures. */
+static void where_all_points_lack_the_same_that_is_the_error(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"model=smollm2-135m", "hardware=a40", "system=retroinfr",
+                                      "context=3840", "sweep.steps=[8, 4]"};
+    struct scenario scenario;
+    struct error why;
+    assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
+    assert_false(sweep_has_point(&scenario, &why));
+    assert_string_equal(why.nearest, "retroinfer");
     scenario_release(&scenario);
 }
 
@@ -225,10 +247,8 @@ static void figures_worse_than_required_are_an_error(void **state)
     struct error why;
     bool interrupted;
     struct seen seen = {.raise_at = -1, .fail_at = -1};
-    struct sweep_options options = {.jobs = 2,
-                                    .required_basis = {true, BASIS_MEASURED, 1},
-                                    .on_result = see,
-                                    .context = &seen};
+    struct sweep_options options = {
+        .jobs = 2, .required_basis = {true, BASIS_MEASURED, 1}, .on_result = see, .context = &seen};
     assert_false(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, 0);
     assert_non_null(strstr(why.found, "' of hardware 'a40' is "));
@@ -247,7 +267,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_signal_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same, enter, leave),
         cmocka_unit_test(an_error_of_the_receiver_ends_the_sweep),
-        cmocka_unit_test(a_point_that_fails_comes_after_those_before_it),
+        cmocka_unit_test(a_point_that_fails_stops_no_other),
+        cmocka_unit_test(where_all_points_lack_the_same_that_is_the_error),
         cmocka_unit_test(figures_worse_than_required_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
