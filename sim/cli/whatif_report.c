@@ -411,6 +411,24 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     }
 }
 
+/* An assumed hit ratio is that of any cache. */
+static void print_assumed(const struct whatif *whatif, FILE *out)
+{
+    bool assumed = false, budgets = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *basis = &whatif->results[i].cells[COLUMN_TRACE_BASIS];
+        assumed = assumed || (basis->set && strcmp(basis->text, "assumed") == 0);
+    }
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        budgets = budgets || strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0;
+    }
+    if (assumed && budgets) {
+        print_line("the hit ratio is assumed, and so the same at every size of the cache but none: "
+                   "only a trace tells what more of it is worth",
+                   out);
+    }
+}
+
 /* ---- all of it ---- */
 
 /* "vllm over batch"; of an axis of systems, "over system". */
@@ -449,6 +467,7 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
     }
     if (good) {
         print_findings(whatif, &findings, out);
+        print_assumed(whatif, out);
         runs_notes_print_below(notes, out);
     }
     runs_notes_destroy(notes);

@@ -267,7 +267,7 @@ static bool replay_alone(const struct making *making, struct ledger *ledger, str
     if (reads_trace(request)) {
         return replay_run(setup->trace, request->plan, making->threads, ledger, why);
     }
-    bool asks = setup_asks_trace(setup);
+    bool asks = setup_asks_trace(setup) && request->plan->capacity > 0; /* no cache hits nothing */
     return replay_assumed(asks ? setup->assumed_hit : request->fixed_hit,
                           asks ? setup->assumed_spread : 0, setup->seed, request->plan, ledger,
                           why);
