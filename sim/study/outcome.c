@@ -148,19 +148,28 @@ static void note_trace(const struct setup *setup, struct result *result)
     }
 }
 
-/* A system that the CPU manages is as fast as its host, of which no datasheet says enough. */
+/* A system that the CPU manages is as fast as its host, of which no datasheet says enough. Where
+ * some of the host was measured, what else is to be. */
 static void note_host(const struct setup *setup, struct result *result)
 {
     static const char host[] = "host.";
     enum curve_id ids[CURVE_COUNT];
-    size_t count = pipeline_curves(setup, ids);
-    bool measured = true;
+    size_t count = pipeline_curves(setup, ids), used = 0;
+    bool some = false;
+    char missing[400] = "", note[sizeof missing + 64];
     for (size_t i = 0; i < count; i++) {
-        measured = measured && (strncmp(curve_kinds[ids[i]].name, host, strlen(host)) != 0 ||
-                                setup->profile.curves[ids[i]].basis == BASIS_MEASURED);
+        bool is_host = strncmp(curve_kinds[ids[i]].name, host, strlen(host)) == 0;
+        bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
+        some = some || (is_host && measured);
+        if (is_host && !measured && used < sizeof missing) {
+            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
+                                     used > 0 ? ", " : "", curve_kinds[ids[i]].name);
+        }
     }
-    if (!measured && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
-        add_note(result, "the CPU manages, and this host is not calibrated");
+    if (used > 0 && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
+        snprintf(note, sizeof note, "the CPU manages, and of this host %s %s not measured", missing,
+                 strchr(missing, ',') != NULL ? "are" : "is");
+        add_note(result, some ? note : "the CPU manages, and this host is not calibrated");
     }
 }
 

@@ -345,6 +345,26 @@ static void perfect_speculation_is_said(void **state)
     }
 }
 
+/* A host of which nothing was measured, and one of which all was that takes no GPU. */
+static void what_of_a_host_is_not_measured_is_said(void **state)
+{
+    static const char *const systems[] = {"system=retroinfer", "system=retroinfer", "system=clo"};
+    static const char *const hosts[] = {"hardware.host=epyc-9654", "hardware.host=epyc-vm",
+                                        "hardware.host=epyc-vm"};
+    static const char *const said[] = {
+        "the CPU manages, and this host is not calibrated",
+        "the CPU manages, and of this host host.launch, host.sync are not measured", NULL};
+    (void)state;
+    for (size_t i = 0; i < COUNT(said); i++) {
+        struct result result = run(OVERRIDES(systems[i], hosts[i], "context=4096"), 1);
+        if (said[i] == NULL ? strstr(result.message, "the CPU manages") != NULL
+                            : strstr(result.message, said[i]) == NULL) {
+            fail_msg("'%s'", result.message);
+        }
+        result_release(&result);
+    }
+}
+
 static const char *text_of(const struct result *result, enum column column)
 {
     assert_true(result->cells[column].set);
@@ -633,6 +653,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_steps_that_happened),
         cmocka_unit_test(nothing_offloaded_leaves_no_hits),
         cmocka_unit_test(perfect_speculation_is_said),
+        cmocka_unit_test(what_of_a_host_is_not_measured_is_said),
         cmocka_unit_test(what_does_not_fit_is_a_result),
         cmocka_unit_test(kept_share_is_of_what_lies_outside_the_window),
         cmocka_unit_test(columns_are_set_where_they_apply),
