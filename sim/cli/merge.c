@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { OUTPUT };
 
@@ -40,10 +41,15 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *const *paths = arguments_operands(arguments, &count);
     const char *output = arguments_text(arguments, OUTPUT);
     struct store *store = NULL;
+    bool existed = access(output, F_OK) == 0;
     bool ok = check_others(paths, count, output, why) &&
               (store = store_open(output, true, why)) != NULL &&
               store_merge(store, paths, count, &added, why);
+    bool made = store != NULL && !existed;
     store_close(store);
+    if (!ok && made) {
+        unlink(output); /* an empty one, which a user would take for the merged one */
+    }
     if (ok) {
         printf("%" PRIu64 " runs added to %s\n", added, output);
     }

@@ -12,8 +12,8 @@
 
 enum { SQL = 256 };
 
-/* Tables whose rows go with a run, a miss curve, a validation, an ablation; the first one says which
- * there are. */
+/* Tables whose rows go with a run, a miss curve, a validation, an ablation; the first one says
+ * which there are. */
 static const char *const run_tables[] = {"runs",     "parts", "stalls", "layers", "steps",
                                          "requests", "waits", "series", NULL};
 static const char *const curve_tables[] = {"curves", "curve_points", NULL};
@@ -88,59 +88,96 @@ static bool copy_rows(struct store *from, struct store *into, const char *table,
 
 /* ---- what is there twice --------------------------------------------------------------- */
 
-static sqlite3_stmt *find_row(struct store *store, const char *table, const char *column,
-                              const char *key, bool *found, struct error *why)
+static sqlite3_stmt *find_rows(struct store *store, const char *table, const char *column,
+                               const char *key, struct error *why)
 {
     char sql[SQL];
     sqlite3_stmt *statement = NULL;
-    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = ?", table, column);
-    if (!database_prepare(store, sql, &statement, why)) {
-        return NULL;
-    }
-    sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-    if (!database_step(store, statement, found, why)) {
-        sqlite3_finalize(statement);
-        return NULL;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = ? ORDER BY 1, 2, 3", table, column);
+    if (database_prepare(store, sql, &statement, why)) {
+        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     }
     return statement;
 }
 
-static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
+static bool equal_texts(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
-    for (int i = 0; i < sqlite3_column_count(a); i++) {
-        const unsigned char *x = sqlite3_column_text(a, i), *y = sqlite3_column_text(b, i);
-        if ((x == NULL) != (y == NULL) ||
-            (x != NULL && strcmp((const char *)x, (const char *)y) != 0)) {
-            return false;
-        }
-    }
-    return true;
+    int size = sqlite3_column_bytes(a, column);
+    return size == sqlite3_column_bytes(b, column) &&
+           (size == 0 || memcmp(sqlite3_column_blob(a, column), sqlite3_column_blob(b, column),
+                                (size_t)size) == 0);
 }
 
-/* Is `key` in both, and the same? */
-static bool compare(struct merge *merge, struct store *from, const char *table, const char *column,
-                    const char *key, bool *there, struct error *why)
+/* To the last bit: a text of a number keeps 15 digits. */
+static bool equal_values(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
-    bool here;
-    sqlite3_stmt *theirs = find_row(from, table, column, key, &here, why);
-    sqlite3_stmt *ours =
-        theirs != NULL ? find_row(merge->into, table, column, key, there, why) : NULL;
-    bool ok = ours != NULL;
-    if (ok && *there && !equal_rows(theirs, ours)) {
-        ok = error_set(why, from->path, 0, "%s %s differs from the one merged before", column, key);
-        error_expect(why, "files of one version of spillway, as they were written");
+    int type = sqlite3_column_type(a, column);
+    if (type != sqlite3_column_type(b, column)) {
+        return false;
+    }
+    return type == SQLITE_INTEGER
+               ? sqlite3_column_int64(a, column) == sqlite3_column_int64(b, column)
+           : type == SQLITE_FLOAT
+               ? sqlite3_column_double(a, column) == sqlite3_column_double(b, column)
+               : type == SQLITE_NULL || equal_texts(a, b, column);
+}
+
+static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
+{
+    bool equal = true;
+    for (int i = 0; equal && i < sqlite3_column_count(a); i++) {
+        equal = equal_values(a, b, i);
+    }
+    return equal;
+}
+
+/* What both files say of `key` in a table: does the output say anything, and the same? */
+static bool compare_rows(struct merge *merge, struct store *from, const char *table,
+                         const char *column, const char *key, bool *there, bool *same,
+                         struct error *why)
+{
+    sqlite3_stmt *theirs = find_rows(from, table, column, key, why);
+    sqlite3_stmt *ours = theirs != NULL ? find_rows(merge->into, table, column, key, why) : NULL;
+    bool left = true, right = true, ok = ours != NULL;
+    *there = false;
+    *same = true;
+    while (ok && left && right && *same) {
+        ok = database_step(from, theirs, &left, why) &&
+             database_step(merge->into, ours, &right, why);
+        *there = *there || (ok && right);
+        *same = !ok || (left == right && (!left || equal_rows(theirs, ours)));
     }
     sqlite3_finalize(theirs);
     sqlite3_finalize(ours);
     return ok;
 }
 
+/* Is `key` in both, and the same in all tables? */
+static bool compare(struct merge *merge, struct store *from, const char *const *tables,
+                    const char *column, const char *key, bool *there, struct error *why)
+{
+    bool same, some;
+    if (!compare_rows(merge, from, tables[0], column, key, there, &same, why)) {
+        return false;
+    }
+    for (size_t i = 1; *there && same && tables[i] != NULL; i++) {
+        if (!compare_rows(merge, from, tables[i], column, key, &some, &same, why)) {
+            return false;
+        }
+    }
+    if (*there && !same) {
+        error_set(why, from->path, 0, "%s %s differs from the one merged before", column, key);
+        return error_expect(why, "files of one version of spillway, as they were written");
+    }
+    return true;
+}
+
 /* Copy what `key` names in all `tables`, unless it is there. */
 static bool copy_key(struct merge *merge, struct store *from, const char *const *tables,
                      const char *column, const char *key, bool *copied, struct error *why)
 {
-    bool there = false;
-    if (!compare(merge, from, tables[0], column, key, &there, why)) {
+    bool there;
+    if (!compare(merge, from, tables, column, key, &there, why)) {
         return false;
     }
     *copied = !there;
@@ -176,9 +213,8 @@ static bool check_shards(const struct merge *merge, struct error *why)
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct part *part = &merge->parts[i];
         first = first == NULL && part->is_shard ? part : first;
-        if (part->is_shard &&
-            (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
-             first->shard.count != part->shard.count)) {
+        if (part->is_shard && (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
+                               first->shard.count != part->shard.count)) {
             error_set(why, part->store->path, 0, "holds shard %u/%u of another sweep than '%s'",
                       part->shard.number, part->shard.count, first->store->path);
             return error_expect(why, "shards of one scenario, cut into as many parts");
