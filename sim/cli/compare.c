@@ -6,6 +6,7 @@
 #include "cli/compare_measured.h"
 #include "cli/output.h"
 #include "hardware/profile.h"
+#include "store/store.h"
 #include "study/comparison.h"
 
 #include <inttypes.h>
@@ -249,10 +250,11 @@ static void print_summary(const struct comparison *comparison,
     for (int i = 0; i < VERDICT_COUNT; i++) {
         fprintf(out, "%s%" PRIu32 " %s", i > 0 ? ", " : "", counts[i], verdict_names[i]);
     }
-    fputs(".\n\n"
-          "| class | wanted within | met | missed | not comparable | rates lay about predicted ones |\n"
-          "|---|---:|---:|---:|---:|---|\n",
-          out);
+    fputs(
+        ".\n\n"
+        "| class | wanted within | met | missed | not comparable | rates lay about predicted ones |\n"
+        "|---|---:|---:|---:|---:|---|\n",
+        out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
         print_class(comparison, system_class_names[i], &bands[i], out);
     }
@@ -293,6 +295,19 @@ static bool compare(const char *const *files, uint32_t count, const struct argum
     return good;
 }
 
+/* A database alone holds predictions, and nothing to hold them against. */
+static bool check_papers(const char *const *files, uint32_t count, struct error *why)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (store_is_database(files[i])) {
+            error_usage(why, NULL, 0, "'%s' is a database: what was measured is missing", files[i]);
+            return error_expect(why, "--measured FILE beside it, what a server's benchmark saved; "
+                                     "or papers, such as scenarios/papers/geometry.yaml");
+        }
+    }
+    return true;
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
@@ -304,7 +319,8 @@ static bool run(const struct arguments *arguments, struct error *why)
         return count == 1 ? compare_measured(files[0], measured, why)
                           : error_usage(why, NULL, 0, "'--measured' goes with one database");
     }
-    return (text == NULL ||
+    return check_papers(files, count, why) &&
+           (text == NULL ||
             units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &jobs, why)) &&
            compare(files, count, arguments, (uint32_t)jobs, why);
 }

@@ -105,6 +105,17 @@ static bool check_header(const char *path, const unsigned char header[HEADER_SIZ
     return true;
 }
 
+bool store_is_database(const char *path)
+{
+    char begin[sizeof header_magic] = "";
+    FILE *file = fopen(path, "rb");
+    bool whole = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return whole && memcmp(begin, header_magic, sizeof begin) == 0;
+}
+
 bool schema_check_file(const char *path, bool writable, struct error *why)
 {
     struct stat info;

@@ -27,6 +27,9 @@ struct store;
 struct store *store_open(const char *path, bool writable, struct error *why);
 void store_close(struct store *store);
 
+/* Does this file begin as databases do, whatever it holds? */
+bool store_is_database(const char *path);
+
 /* Is there a finished run of this identity? */
 bool store_has(struct store *store, const char *run, bool *found, struct error *why);
 
