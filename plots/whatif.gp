@@ -20,7 +20,7 @@ stats rows using ( \
     (is("point") && $3 > most ? (most = $3) : 0), \
     (is("point") && $4 > peak ? (peak = $4) : 0), \
     (is("point") && $2 == 1 ? (points = points + 1, \
-        places = places.sprintf("%s\"%.3g\" %g", places eq "" ? "" : ", ", $3, $3), \
+        places = places.sprintf($3 < 1000 ? "%s\"%.3g\" %g" : "%s\"%.0f\" %g", places eq "" ? "" : ", ", $3, $3), \
         marks = marks.sprintf("%s\"\" %g", marks eq "" ? "" : ", ", $3)) : ""), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
