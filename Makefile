@@ -44,6 +44,7 @@ SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
 # The kernels beside their twins, here in an emulator.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
 KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
+MINIATURES := $(wildcard hwprofiles/calibrate/mini_gpu*.cu)
 
 # Contracted multiply-adds would make results differ between machines.
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Ihwprofiles $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
@@ -188,8 +189,9 @@ $(MEASURE): $(MEASURES:%.c=$(OUT)/%.o)
 $(OUT)/%.cu.o: %.cu Makefile
 	$(QUIET) mkdir -p $(@D) && $(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
-$(KERNEL_TEST): $(KERNEL_TESTS:%.cu=$(OUT)/%.emulated.o) \
-                $(OUT)/tests/kernels/emulator/emulator.emulated.o $(MEASURE) $(LIBRARY)
+$(KERNEL_TEST): $(KERNEL_TESTS:%.cu=$(OUT)/%.emulated.o) $(MINIATURES:%.cu=$(OUT)/%.emulated.o) \
+                $(patsubst %.cu,$(OUT)/%.emulated.o,$(wildcard tests/kernels/emulator/*.cu)) \
+                $(MEASURE) $(LIBRARY)
 	$(QUIET) $(CXX) $(ALL_CXXFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/%.emulated.o: %.cu Makefile

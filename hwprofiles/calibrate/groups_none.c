@@ -1,6 +1,7 @@
 /* What a harness that was built without CUDA knows of GPUs: none. */
 #include "calibrate/gpu_facts.h"
 #include "calibrate/group.h"
+#include "calibrate/mini.h"
 
 #include <stddef.h>
 
@@ -21,4 +22,12 @@ bool gpu_facts_read(struct gpu_facts *facts, struct error *why)
 {
     *facts = (struct gpu_facts){.name = ""};
     return gpu_find(why);
+}
+
+const struct mini_runtime *mini_gpu_runtime(struct error *why)
+{
+    error_set(why, NULL, 0, "no GPU can run mechanisms: this was built without CUDA");
+    error_expect(why, "'make calibrate', which needs nvcc; or --host, which runs those that need "
+                      "no GPU");
+    return NULL;
 }

@@ -100,6 +100,15 @@ bool kernel_compare_labels(const uint16_t *queries, uint16_t *labels, const floa
                            const float *threshold, uint32_t pairs, uint32_t group, uint32_t dim,
                            float *similarity, uint32_t *reuse, void *stream, struct error *why);
 
+/* ---- rows (move.cu) ---- */
+
+/* Row from_rows[i] of `from` becomes row to_rows[i] of `to`, i < count; NULL: row i. Rows have
+ * row_bytes, a multiple of 8, and no two become the same. A thread of each CTA's 256 has 8 bytes in
+ * flight at a time. */
+bool kernel_move_rows(const void *from, const uint32_t *from_rows, void *to,
+                      const uint32_t *to_rows, uint32_t count, uint32_t row_bytes, uint32_t ctas,
+                      void *stream, struct error *why);
+
 /* ---- what stands around the products (rows.cu) ---- */
 
 /* stream[rows][width] += added[rows][width] (unless NULL), and its RMS norm in out; width a

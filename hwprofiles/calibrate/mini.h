@@ -14,17 +14,18 @@
  * hits against the policy's own count.
  *
  *   mini_head     what a head wants, what its cache holds
- *   mini_program  the mechanisms
+ *   mini_program  the mechanisms of a host; stages in mini_play.h
+ *   mini_host     the runtime of a host
  *   mini_check    what has to come out
  *   mini_measure  spec in, samples taken, JSON lines out
  *
- * Mechanisms that run on a GPU would be programs of the same table, over buffers in its memory: a
- * runtime in CUDA needs a struct mini whose caches and staging buffer are device memory, and whose
- * link and "gpu" are streams instead of pools of one thread.
+ * On a GPU (mini_gpu.h) the same buffers are what lies on the host, and outputs come back to be
+ * checked here. Who can run a site's mechanisms is its runtime.
  */
 #ifndef CALIBRATE_MINI_H
 #define CALIBRATE_MINI_H
 
+#include "base/units.h"
 #include "calibrate/host_attention.h"
 #include "calibrate/host_buffer.h"
 #include "calibrate/host_pool.h"
@@ -94,6 +95,31 @@ bool mini_start(struct mini *mini, enum miniature_id id, const struct policy_env
 double mini_copy_whole(struct mini *mini, uint32_t layer);
 double mini_copy_rows(struct mini *mini, uint32_t layer);
 double mini_attend_whole(struct mini *mini, uint32_t layer);
+
+/* What is measured alone, of a runtime: a figure, its unit, and a probe whose state is the
+ * runtime's. */
+struct mini_stand_in {
+    const char *name;
+    enum unit unit;
+    bool (*sample)(void *runtime, double *value, struct error *why);
+};
+
+struct mini_runtime {
+    /* What it needs besides `mini`, which outlives it; NULL on failure. */
+    void *(*create)(struct mini *mini, struct error *why);
+    void (*destroy)(void *runtime);
+    bool (*start)(void *runtime, enum miniature_id id, const struct policy_env *env,
+                  struct error *why);
+    /* As mini_play(); outputs are in mini->out behind it. */
+    bool (*play)(void *runtime, enum miniature_id id, double *ns, struct mini_counts *counts,
+                 struct error *why);
+    const struct mini_stand_in *stand_ins; /* [stand_in_count] */
+    uint32_t stand_in_count;
+};
+extern const struct mini_runtime mini_host_runtime;
+
+/* NULL, and what is missing, where no GPU can be had. */
+const struct mini_runtime *mini_gpu_runtime(struct error *why);
 
 /* Run all mechanisms as `spec` says (mini_measure.c), and write what they took. */
 bool mini_measure(const char *spec, FILE *out, struct error *why);

@@ -14,9 +14,25 @@
  * their terms; one wrong token of 32 thousand weighs 3e-5. */
 #define TOLERANCE 1e-5
 
+/* Kernels round each weight to bf16, by some 2^-10 of itself: of n tokens these errors add up to
+ * about 0.001 / sqrt(n) of the largest value, of which this is the tenfold. One wrong token of n
+ * weighs 1 / n; of so many that it hides in this, it is found by the rows that are spoiled. */
+#define KERNEL_TOLERANCE 0.01
+
 static const enum mini_tokens tokens_of[MINIATURE_COUNT] = {
-    [MINIATURE_QSAC] = MINI_REUSED, [MINIATURE_STREAM] = MINI_WHOLE, /* of all others WANTED */
+    [MINIATURE_QSAC] = MINI_REUSED,           [MINIATURE_STREAM] = MINI_WHOLE,
+    [MINIATURE_GPU_FULL] = MINI_WHOLE,        [MINIATURE_GPU_FULL_GRAPH] = MINI_WHOLE,
+    [MINIATURE_GPU_STREAM] = MINI_WHOLE,      [MINIATURE_GPU_STREAM_PAGEABLE] = MINI_WHOLE,
+    /* of all others WANTED */
 };
+
+static double tolerance_of(const struct mini *mini, enum miniature_id id)
+{
+    bool whole = tokens_of[id] == MINI_WHOLE;
+    uint32_t tokens =
+        whole ? (uint32_t)mini->shape.context : mini_head_demand(&mini->heads[0], 0)->count;
+    return miniature_kinds[id].site == MINIATURE_GPU ? KERNEL_TOLERANCE / sqrt(tokens) : TOLERANCE;
+}
 
 static size_t place(const struct mini *mini, uint32_t step, uint32_t layer, uint32_t head)
 {
@@ -128,6 +144,7 @@ static bool check_outputs(struct mini_check *check, enum miniature_id id, double
 {
     const struct miniature *shape = &check->mini->shape;
     enum mini_tokens tokens = tokens_of[id];
+    double tolerance = tolerance_of(check->mini, id);
     if (!expect_all(check, tokens, why)) {
         return false;
     }
@@ -136,11 +153,11 @@ static bool check_outputs(struct mini_check *check, enum miniature_id id, double
             for (uint32_t head = 0; head < shape->kv_heads; head++) {
                 double apart = difference(check, tokens, step, layer, head);
                 *worst = fmax(*worst, apart);
-                if (apart > TOLERANCE) {
+                if (apart > tolerance) {
                     error_set(why, NULL, 0,
                               "'%s' attends wrongly at step %u, layer %u, KV head %u: off by %.3g",
                               miniature_kinds[id].name, step, layer, head, apart);
-                    return error_expect(why, "at most %g of the largest value", TOLERANCE);
+                    return error_expect(why, "at most %.2g of the largest value", tolerance);
                 }
             }
         }

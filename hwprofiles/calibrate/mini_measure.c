@@ -1,7 +1,7 @@
 /* Miniatures are run, and what they took is written.
  *
- * SPEC is one JSON object: `trace` (a file), the fields of struct miniature, and `seconds` to take
- * samples for. What comes out is one JSON object a line, each with median, p10, p90 and samples:
+ * SPEC is one JSON object: `trace` (a file), `gpu` (or the host), the fields of struct miniature, and
+ * `seconds` to take samples for. What comes out is one JSON object a line, each with median, p10, p90 and samples:
  *
  *   {"curve": "host.gather", "size": 2}   how fast the host was meanwhile, as calibrate measures it
  *   {"stand_in": "copies_rows"}           bytes a second of a thread that stands for something
@@ -34,14 +34,14 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
 {
     struct miniature *shape = &out->shape;
     const char *trace;
-    int layers, kv_heads, query_heads, head_dim, repeat, warmup, steps, threads;
+    int gpu, layers, kv_heads, query_heads, head_dim, repeat, warmup, steps, threads;
     json_error_t error;
     json_t *root = json_loads(text, 0, &error);
     bool good =
         root != NULL &&
         json_unpack_ex(root, &error, JSON_STRICT,
-                       "{s:s, s:F, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, s:i}", "trace",
-                       &trace, "seconds", &out->seconds, "layers", &layers, "kv_heads", &kv_heads,
+                       "{s:s, s:b, s:F, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, s:i}", "trace",
+                       &trace, "gpu", &gpu, "seconds", &out->seconds, "layers", &layers, "kv_heads", &kv_heads,
                        "query_heads", &query_heads, "head_dim", &head_dim, "repeat", &repeat,
                        "selection", &shape->selection, "capacity", &shape->capacity, "warmup",
                        &warmup, "steps", &steps, "threads", &threads) == 0;
@@ -49,6 +49,7 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
         json_decref(root);
         return error_usage(why, NULL, 0, "a miniature's spec: %s", error.text);
     }
+    shape->site = gpu ? MINIATURE_GPU : MINIATURE_HOST;
     shape->layers = (uint32_t)layers;
     shape->kv_heads = (uint32_t)kv_heads;
     shape->query_heads = (uint32_t)query_heads;
@@ -69,7 +70,8 @@ struct run {
     struct mini mini;
     struct mini_check check;
     struct policy_env env;
-    uint32_t turn; /* of the copies' layers */
+    const struct mini_runtime *runtime;
+    void *own; /* the runtime's */
 };
 
 struct mechanism {
@@ -94,11 +96,14 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
     double worst;
     if (!array_reserve(&mechanism->ns, &mechanism->capacity, mechanism->rounds + 1,
                        slots * sizeof *mechanism->ns, why) ||
-        !mini_start(&run->mini, mechanism->id, &run->env, why)) {
+        !run->runtime->start(run->own, mechanism->id, &run->env, why)) {
         return false;
     }
-    double *ns = mechanism->ns + slots * mechanism->rounds++;
-    mini_play(&run->mini, mechanism->id, ns, &mechanism->counts);
+    double *ns = mechanism->ns + slots * mechanism->rounds;
+    if (!run->runtime->play(run->own, mechanism->id, ns, &mechanism->counts, why)) {
+        return false;
+    }
+    mechanism->rounds++;
     *value = 0;
     for (uint32_t slot = 0; slot < slots; slot++) {
         *value += ns[slot] / slots;
@@ -111,31 +116,6 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
            error_set(why, NULL, 0, "'%s' found other hits than its policy counted",
                      miniature_kinds[mechanism->id].name);
 }
-
-/* ---- stand-ins ---- */
-
-#define STAND_IN(name) \
-    static bool sample_##name(void *state, double *value, struct error *why) \
-    { \
-        struct run *run = state; \
-        (void)why; \
-        *value = mini_##name(&run->mini, run->turn++ % run->mini.shape.layers); \
-        return true; \
-    }
-STAND_IN(copy_whole)
-STAND_IN(copy_rows)
-STAND_IN(attend_whole)
-#undef STAND_IN
-
-static const struct {
-    const char *name;
-    bool (*sample)(void *state, double *value, struct error *why);
-} stand_ins[] = {
-    {"copies_whole", sample_copy_whole},
-    {"copies_rows", sample_copy_rows},
-    {"attends_whole", sample_attend_whole},
-};
-enum { STAND_INS = sizeof stand_ins / sizeof stand_ins[0] };
 
 /* ---- lines ---- */
 
@@ -207,16 +187,17 @@ static bool print_mechanism(const struct mechanism *mechanism, FILE *out, struct
     return print_line(line, out, why);
 }
 
-static bool print_lines(const struct mechanism *mechanisms, const struct findings *findings,
-                        FILE *out, struct error *why)
+static bool print_lines(const struct run *run, const struct mechanism *mechanisms,
+                        const struct findings *findings, FILE *out, struct error *why)
 {
+    const struct mini_runtime *runtime = run->runtime;
     bool good = print_curves(findings, out, why);
-    for (int i = 0; good && i < STAND_INS; i++) {
-        const char *name = stand_ins[i].name;
+    for (uint32_t i = 0; good && i < runtime->stand_in_count; i++) {
+        const char *name = runtime->stand_ins[i].name;
         good = print_line(point_line(only_point(findings, name), "stand_in", name), out, why);
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        good = print_mechanism(&mechanisms[id], out, why);
+        good = mechanisms[id].rounds == 0 || print_mechanism(&mechanisms[id], out, why);
     }
     return good;
 }
@@ -242,37 +223,43 @@ static bool add_probe(const char *name, enum unit unit, void *state,
     return findings_add(findings, name, "", unit, why) != NULL;
 }
 
+enum { MOST_OWN = 8 + MINIATURE_COUNT }; /* probes: stand-ins and mechanisms */
+
 static bool add_probes(struct run *run, struct mechanism *mechanisms, struct probe *probes,
-                       struct findings *findings, struct error *why)
+                       uint32_t *count, struct findings *findings, struct error *why)
 {
+    const struct mini_runtime *runtime = run->runtime;
     bool good = true;
-    for (int i = 0; good && i < STAND_INS; i++) {
-        good = add_probe(stand_ins[i].name, UNIT_BYTES_PER_S, run, stand_ins[i].sample, probes++,
+    *count = 0;
+    for (uint32_t i = 0; good && i < runtime->stand_in_count; i++) {
+        const struct mini_stand_in *alone = &runtime->stand_ins[i];
+        good = add_probe(alone->name, alone->unit, run->own, alone->sample, &probes[(*count)++],
                          findings, why);
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
         mechanisms[id] = (struct mechanism){.run = run, .id = (enum miniature_id)id};
-        good = add_probe(miniature_kinds[id].name, UNIT_NS, &mechanisms[id], sample_mechanism,
-                         probes++, findings, why);
+        good = miniature_kinds[id].site != run->mini.shape.site ||
+               add_probe(miniature_kinds[id].name, UNIT_NS, &mechanisms[id], sample_mechanism,
+                         &probes[(*count)++], findings, why);
     }
     return good;
 }
 
 static bool measure(struct run *run, const struct spec *spec, FILE *out, struct error *why)
 {
-    enum { OWN = STAND_INS + MINIATURE_COUNT };
     struct mechanism mechanisms[MINIATURE_COUNT] = {{.run = NULL}};
     struct findings findings = {.all = NULL};
     struct moment moment;
     struct probe *probes = NULL;
+    uint32_t own;
     const struct effort effort = effort_of(spec);
     bool good = moment_init(&moment, (uint32_t)run->mini.shape.context, 1, &findings, why) &&
-                (probes = array_zeroed(OWN + moment.count, sizeof *probes, why)) != NULL &&
-                add_probes(run, mechanisms, probes, &findings, why);
+                (probes = array_zeroed(MOST_OWN + moment.count, sizeof *probes, why)) != NULL &&
+                add_probes(run, mechanisms, probes, &own, &findings, why);
     if (good) {
-        moment_probes(&moment, probes + OWN);
-        good = measure_probes(probes, OWN + moment.count, &effort, 1, &findings, why) &&
-               moment_finish(&findings, why) && print_lines(mechanisms, &findings, out, why);
+        moment_probes(&moment, probes + own);
+        good = measure_probes(probes, own + moment.count, &effort, 1, &findings, why) &&
+               moment_finish(&findings, why) && print_lines(run, mechanisms, &findings, out, why);
     }
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         free(mechanisms[id].ns);
@@ -285,20 +272,25 @@ static bool measure(struct run *run, const struct spec *spec, FILE *out, struct 
 
 static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
 {
-    struct trace *trace = trace_open(spec->trace, why);
+    struct run run = {.runtime = spec->shape.site == MINIATURE_GPU ? mini_gpu_runtime(why)
+                                                                    : &mini_host_runtime};
+    struct trace *trace = run.runtime != NULL ? trace_open(spec->trace, why) : NULL;
     if (trace == NULL) {
         return false;
     }
-    struct run run = {.turn = 0};
     struct miniature shape = spec->shape;
     shape.context = (uint64_t)trace_header(trace)->units * shape.repeat;
-    bool good = mini_init(&run.mini, &shape, trace, why);
+    bool good = mini_init(&run.mini, &shape, trace, why) &&
+                (run.own = run.runtime->create(&run.mini, why)) != NULL;
     if (good) {
         run.env = mini_env(&shape, trace);
         run.check = (struct mini_check){.mini = &run.mini, .env = &run.env};
         good = measure(&run, spec, out, why);
     }
     mini_check_release(&run.check);
+    if (run.own != NULL) {
+        run.runtime->destroy(run.own);
+    }
     mini_release(&run.mini);
     trace_close(trace);
     return good;

@@ -2,32 +2,9 @@
  * the rows, to a pool; what overlaps is started before and waited for behind. */
 #include "calibrate/host_gather.h"
 #include "calibrate/measure.h"
-#include "calibrate/mini.h"
+#include "calibrate/mini_play.h"
 
 #include <string.h>
-
-/* One layer of one step. */
-struct play {
-    struct mini *mini;
-    enum miniature_id id;
-    uint32_t step, layer;
-    struct pool *pool;
-    uint32_t row_count; /* in mini->rows: keys and values of the misses of all heads */
-    const char *from;   /* what the link copies, in one piece */
-    char *to;
-    double copy_ns;               /* that the link last took */
-    struct attention_head *heads; /* [kv_heads], of mini->attended */
-};
-
-static struct mini_head *heads_of(const struct play *play)
-{
-    return mini_heads(play->mini, play->layer);
-}
-
-static struct mini_layer *layer_of(const struct play *play)
-{
-    return &play->mini->layers[play->layer];
-}
 
 /* ---- jobs ---- */
 
@@ -35,14 +12,14 @@ static void look_up_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
     const struct play *play = context;
-    mini_head_look_up(&heads_of(play)[job], play->step);
+    mini_head_look_up(&play_heads(play)[job], play->step);
 }
 
 static void update_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
     const struct play *play = context;
-    mini_head_update(&heads_of(play)[job], play->step);
+    mini_head_update(&play_heads(play)[job], play->step);
 }
 
 /* Staged rows to their places. */
@@ -51,7 +28,7 @@ static void copy_rows_job(uint32_t job, uint32_t thread, void *context)
     (void)job, (void)thread;
     struct play *play = context;
     const struct mini *mini = play->mini;
-    char *cache = layer_of(play)->cache.bytes;
+    char *cache = play_layer(play)->cache.bytes;
     double start = clock_ns();
     for (uint32_t i = 0; i < play->row_count; i++) {
         memcpy(cache + mini->rows[i] * mini->row_bytes, mini->staging.bytes + i * mini->row_bytes,
@@ -65,7 +42,7 @@ static void copy_whole_job(uint32_t job, uint32_t thread, void *context)
     (void)job, (void)thread;
     struct play *play = context;
     double start = clock_ns();
-    memcpy(play->to, play->from, layer_of(play)->kv.size);
+    memcpy(play->to, play->from, play_layer(play)->kv.size);
     play->copy_ns = clock_ns() - start;
 }
 
@@ -80,22 +57,22 @@ static void attend_all_job(uint32_t job, uint32_t thread, void *context)
 
 /* ---- stages ---- */
 
-static void look_up(struct play *play)
+void mini_look_up(struct play *play)
 {
     pool_run(play->pool, play->mini->shape.kv_heads, look_up_job, play);
 }
 
-static void update(struct play *play)
+void mini_update(struct play *play)
 {
     pool_run(play->pool, play->mini->shape.kv_heads, update_job, play);
 }
 
-static void list_misses(struct play *play)
+void mini_list_misses(struct play *play)
 {
     struct mini *mini = play->mini;
     play->row_count = 0;
     for (uint32_t h = 0; h < mini->shape.kv_heads; h++) {
-        const struct mini_head *head = &heads_of(play)[h];
+        const struct mini_head *head = &play_heads(play)[h];
         memcpy(mini->rows + play->row_count, head->misses, head->miss_count * sizeof *mini->rows);
         play->row_count += head->miss_count;
     }
@@ -105,24 +82,24 @@ static void list_misses(struct play *play)
     play->row_count *= 2;
 }
 
-static void gather(struct play *play)
+void mini_gather(struct play *play)
 {
     const struct mini *mini = play->mini;
     const struct gather rows = {
-        .from = layer_of(play)->kv.bytes,
+        .from = play_layer(play)->kv.bytes,
         .rows = mini->rows,
         .count = play->row_count,
         .row_bytes = (uint32_t)mini->row_bytes,
         .stride = mini->row_bytes,
-        .to = mini->staging.bytes,
+        .to = play->staging,
     };
     gather_run(play->pool, &rows);
 }
 
 static void gather_misses(struct play *play)
 {
-    list_misses(play);
-    gather(play);
+    mini_list_misses(play);
+    mini_gather(play);
 }
 
 static void copy(struct play *play)
@@ -130,17 +107,13 @@ static void copy(struct play *play)
     pool_run(play->mini->link, 1, copy_rows_job, play);
 }
 
-enum tokens { TOKENS_ATTENDED, TOKENS_HIT, TOKENS_MISSED, TOKENS_ALL };
-
-/* What each head attends to, of the layer's rows at `base`: into the output, or into a part that is
- * merged with it. */
-static void prepare(struct play *play, const char *base, enum tokens tokens, bool part)
+void mini_prepare(struct play *play, const char *base, enum play_tokens tokens, bool part)
 {
     const struct mini *mini = play->mini;
     uint32_t group = mini->attention.group, dim = mini->attention.dim;
     size_t place = mini_place(mini, play->step, play->layer);
     for (uint32_t h = 0; h < mini->shape.kv_heads; h++) {
-        const struct mini_head *head = &heads_of(play)[h];
+        const struct mini_head *head = &play_heads(play)[h];
         const uint32_t *lists[] = {head->attended, head->hits, head->misses, NULL};
         const uint32_t counts[] = {head->attended_count, head->hit_count, head->miss_count,
                                    (uint32_t)mini->shape.context};
@@ -160,9 +133,9 @@ static void prepare(struct play *play, const char *base, enum tokens tokens, boo
     }
 }
 
-static void attend_start(struct play *play, const char *base, enum tokens tokens, bool part)
+static void attend_start(struct play *play, const char *base, enum play_tokens tokens, bool part)
 {
-    prepare(play, base, tokens, part);
+    mini_prepare(play, base, tokens, part);
     pool_start(play->mini->gpu, 1, attend_all_job, play);
 }
 
@@ -173,7 +146,7 @@ static void attend_wait(struct play *play)
 
 static void attend(struct play *play)
 {
-    attend_start(play, layer_of(play)->cache.bytes, TOKENS_ATTENDED, false);
+    attend_start(play, play_layer(play)->cache.bytes, TOKENS_ATTENDED, false);
     attend_wait(play);
 }
 
@@ -190,61 +163,61 @@ static void merge(struct play *play)
 
 static void run_manager(struct play *play)
 {
-    look_up(play);
-    update(play);
+    mini_look_up(play);
+    mini_update(play);
 }
 
 static void run_cpu_attention(struct play *play)
 {
-    prepare(play, layer_of(play)->kv.bytes, TOKENS_ATTENDED, false);
+    mini_prepare(play, play_layer(play)->kv.bytes, TOKENS_ATTENDED, false);
     attention_run(play->pool, &play->mini->attention, play->heads, play->mini->shape.kv_heads);
 }
 
 static void run_fetch(struct play *play)
 {
-    gather(play);
+    mini_gather(play);
     copy(play);
     attend(play);
 }
 
 static void run_lru(struct play *play)
 {
-    look_up(play);
+    mini_look_up(play);
     gather_misses(play);
     copy(play);
     attend(play);
-    update(play);
+    mini_update(play);
 }
 
 static void run_lru_overlapped(struct play *play)
 {
-    look_up(play);
+    mini_look_up(play);
     gather_misses(play);
     copy(play);
-    attend_start(play, layer_of(play)->cache.bytes, TOKENS_ATTENDED, false);
-    update(play);
+    attend_start(play, play_layer(play)->cache.bytes, TOKENS_ATTENDED, false);
+    mini_update(play);
     attend_wait(play);
 }
 
 static void run_lru_split(struct play *play)
 {
-    look_up(play);
-    attend_start(play, layer_of(play)->cache.bytes, TOKENS_HIT, false);
+    mini_look_up(play);
+    attend_start(play, play_layer(play)->cache.bytes, TOKENS_HIT, false);
     gather_misses(play);
     copy(play);
     attend_wait(play);
-    attend_start(play, layer_of(play)->cache.bytes, TOKENS_MISSED, true);
+    attend_start(play, play_layer(play)->cache.bytes, TOKENS_MISSED, true);
     attend_wait(play);
     merge(play);
-    update(play);
+    mini_update(play);
 }
 
 static void run_hybrid(struct play *play)
 {
     struct play outside = *play;
     outside.heads += play->mini->shape.kv_heads;
-    attend_start(play, layer_of(play)->cache.bytes, TOKENS_HIT, false);
-    prepare(&outside, layer_of(play)->kv.bytes, TOKENS_MISSED, true);
+    attend_start(play, play_layer(play)->cache.bytes, TOKENS_HIT, false);
+    mini_prepare(&outside, play_layer(play)->kv.bytes, TOKENS_MISSED, true);
     attention_run(play->pool, &play->mini->attention, outside.heads, play->mini->shape.kv_heads);
     attend_wait(play);
     merge(play);
@@ -280,7 +253,7 @@ static void run_stream(struct play *play)
 
 static void (*const programs[MINIATURE_COUNT])(struct play *) = {
     [MINIATURE_MANAGER] = run_manager,
-    [MINIATURE_GATHER] = gather,
+    [MINIATURE_GATHER] = mini_gather,
     [MINIATURE_CPU_ATTENTION] = run_cpu_attention,
     [MINIATURE_FETCH] = run_fetch,
     [MINIATURE_LRU] = run_lru,
@@ -293,35 +266,35 @@ static void (*const programs[MINIATURE_COUNT])(struct play *) = {
 
 /* ---- samples ---- */
 
-static bool manages(enum miniature_id id)
+bool mini_manages(enum miniature_id id)
 {
     const char *policy = miniature_kinds[id].policy;
     return strcmp(policy, "none") != 0 && strcmp(policy, "prefix") != 0;
 }
 
-/* What is missed is known before, and no part of the mechanism's time. */
-static void tell_apart(struct play *play)
+void mini_tell_apart(struct play *play)
 {
     for (uint32_t h = 0; h < play->mini->shape.kv_heads; h++) {
-        mini_head_tell_apart(&heads_of(play)[h], play->step);
+        mini_head_tell_apart(&play_heads(play)[h], play->step);
     }
-    list_misses(play);
+    mini_list_misses(play);
 }
 
-static struct play play_init(struct mini *mini, enum miniature_id id)
+struct play mini_play_init(struct mini *mini, enum miniature_id id)
 {
     return (struct play){
         .mini = mini,
         .id = id,
         .pool = mini->pools[miniature_kinds[id].beside > 0],
         .heads = mini->attended,
+        .staging = mini->staging.bytes,
     };
 }
 
-static void count(const struct play *play, struct mini_counts *counts)
+void mini_count(const struct play *play, struct mini_counts *counts)
 {
     for (uint32_t h = 0; h < play->mini->shape.kv_heads; h++) {
-        const struct mini_head *head = &heads_of(play)[h];
+        const struct mini_head *head = &play_heads(play)[h];
         counts->wanted += mini_head_demand(head, play->step)->count;
         counts->missed += head->miss_count;
         counts->agrees = counts->agrees && head->agrees;
@@ -348,25 +321,25 @@ static void fill_caches(struct mini *mini)
 void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_counts *counts)
 {
     const struct miniature *shape = &mini->shape;
-    struct play play = play_init(mini, id);
+    struct play play = mini_play_init(mini, id);
     *counts = (struct mini_counts){.agrees = true};
     for (play.step = 0; play.step < shape->steps; play.step++) {
         for (play.layer = 0; play.layer < shape->layers; play.layer++) {
-            if (!manages(id)) {
-                tell_apart(&play);
+            if (!mini_manages(id)) {
+                mini_tell_apart(&play);
             }
             fill_caches(mini);
             double start = clock_ns();
             programs[id](&play);
             *ns++ = clock_ns() - start;
-            count(&play, counts);
+            mini_count(&play, counts);
         }
     }
 }
 
 double mini_copy_whole(struct mini *mini, uint32_t layer)
 {
-    struct play play = play_init(mini, MINIATURE_STREAM);
+    struct play play = mini_play_init(mini, MINIATURE_STREAM);
     play.layer = layer;
     fill_caches(mini);
     stream_start(&play, layer);
@@ -376,20 +349,20 @@ double mini_copy_whole(struct mini *mini, uint32_t layer)
 
 double mini_copy_rows(struct mini *mini, uint32_t layer)
 {
-    struct play play = play_init(mini, MINIATURE_FETCH);
+    struct play play = mini_play_init(mini, MINIATURE_FETCH);
     play.layer = layer;
-    tell_apart(&play);
+    mini_tell_apart(&play);
     fill_caches(mini);
-    gather(&play);
+    mini_gather(&play);
     copy(&play);
     return (double)play.row_count * (double)mini->row_bytes * 1e9 / play.copy_ns;
 }
 
 double mini_attend_whole(struct mini *mini, uint32_t layer)
 {
-    struct play play = play_init(mini, MINIATURE_STREAM);
+    struct play play = mini_play_init(mini, MINIATURE_STREAM);
     play.layer = layer;
-    prepare(&play, mini->layers[layer].kv.bytes, TOKENS_ALL, false);
+    mini_prepare(&play, mini->layers[layer].kv.bytes, TOKENS_ALL, false);
     fill_caches(mini);
     double start = clock_ns();
     attend_all_job(0, 0, &play);

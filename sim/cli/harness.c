@@ -83,14 +83,18 @@ static bool is_complete(const char *const *words, size_t first, size_t end)
     return first == end;
 }
 
+/* The one that knows the GPU where that is wanted and was built. */
+static bool choose_harness(bool host, char path[PATH_MAX], struct error *why)
+{
+    return harness_path("-cuda", path, why) &&
+           ((!host && access(path, X_OK) == 0) || harness_path("", path, why));
+}
+
 bool harness_become(const struct arguments *arguments, bool host, struct error *why)
 {
     char path[PATH_MAX];
     size_t first = 0, end = 0;
-    if (!harness_path("-cuda", path, why)) {
-        return false;
-    }
-    if ((host || access(path, X_OK) != 0) && !harness_path("", path, why)) {
+    if (!choose_harness(host, path, why)) {
         return false;
     }
     const char **words = words_of(arguments, &first, &end, why);
@@ -108,9 +112,10 @@ bool harness_become(const struct arguments *arguments, bool host, struct error *
     return false;
 }
 
-bool harness_read(const char *command, const char *operand, char **out, struct error *why)
+bool harness_read(const char *command, const char *operand, bool host, char **out,
+                  struct error *why)
 {
     char path[PATH_MAX];
     const char *const words[] = {"spillway-calibrate", command, operand, NULL};
-    return harness_path("", path, why) && child_read(path, words, out, why);
+    return choose_harness(host, path, why) && child_read(path, words, out, why);
 }

@@ -10,8 +10,9 @@
  * that knows only the host, which says what is missing. Returns only when neither can be run. */
 bool harness_become(const struct arguments *arguments, bool host, struct error *why);
 
-/* Run a command of the harness that knows only the host, with one operand, for what it prints:
- * `*out`, the caller's to free. */
-bool harness_read(const char *command, const char *operand, char **out, struct error *why);
+/* Run a command of the harness, with one operand, for what it prints: `*out`, the caller's to free.
+ * Which harness, as with harness_become(). */
+bool harness_read(const char *command, const char *operand, bool host, char **out,
+                  struct error *why);
 
 #endif

@@ -26,7 +26,7 @@ static const char default_model[] = "llama-3-8b", default_context[] = "32768";
 
 static const struct command_option options[] = {
     [HOST] = {.name = "--host",
-              .summary = "run what needs no GPU; memory copies stand for the link"},
+              .summary = "run what needs no GPU; threads stand for it and for the link"},
     [MODEL] = {.name = "--model",
                .argument = "NAME",
                .summary = "whose shapes to run (default: llama-3-8b)"},
@@ -91,7 +91,9 @@ static bool load(const struct arguments *arguments, struct subject *out, struct 
            load_trace(operands[1], &out->trace, why) &&
            model_load(text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0, &out->model,
                       why) &&
-           validation_shape(&out->model, out->trace, &out->profile, context, &out->shape, why);
+           validation_shape(&out->model, out->trace, &out->profile,
+                            arguments_given(arguments, HOST) ? MINIATURE_HOST : MINIATURE_GPU,
+                            context, &out->shape, why);
 }
 
 /* ---- the table ---- */
@@ -157,29 +159,50 @@ static void print_changes(const struct validation *validation)
     putchar('\n');
 }
 
-static void print_remarks(const struct subject *subject, const struct validation *validation)
+static void print_class(const struct validation *validation, int by, bool named)
+{
+    const struct validation_class *class = &validation->classes[by];
+    if (class->count > 0) {
+        printf("%s%smedian error %.1f %%, gate %.0f %%: %s; as profiled %.1f %%\n",
+               named ? validation_gates[by].of : "", named ? ": " : "", 100 * class->median_error,
+               100 * class->median_gate, validation_verdicts[class->verdict],
+               100 * class->median_profiled_error);
+    }
+}
+
+static void print_stand_ins(const struct validation *validation)
 {
     const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
     char whole[TEXT], rows[TEXT], attends[TEXT];
-    double worst = 0;
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        worst = fmax(worst, validation->rows[id].output_error);
+    if (validation->shape.site == MINIATURE_GPU) {
+        printf("a launch, which here is no framework's, takes the CPU %s\n",
+               units_format(stand_ins->launch, UNIT_NS, whole, sizeof whole));
+        return;
     }
-    printf("\nmedian error %.1f %%, gate %.0f %%: %s; as profiled %.1f %%\n",
-           100 * validation->median_error, 100 * validation->median_gate,
-           validation_verdicts[validation->median_verdict],
-           100 * validation->median_profiled_error);
-    printf("a layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error is predicted over "
-           "measured, rank predicted / measured\n",
-           subject->model.name, validation->shape.context, validation->shape.threads);
-    puts("predicted from the profile's curves as they are today, measured anew in the same rounds; "
-         "as profiled is what simulate would say");
-    print_changes(validation);
     printf("a thread stands for the link, and copies %s in one piece, %s row by row; another for "
            "the GPU, and attends to whole layers at %s\n",
            units_format(stand_ins->copies_whole, UNIT_BYTES_PER_S, whole, sizeof whole),
            units_format(stand_ins->copies_rows, UNIT_BYTES_PER_S, rows, sizeof rows),
            units_format(stand_ins->attends_whole, UNIT_BYTES_PER_S, attends, sizeof attends));
+}
+
+static void print_remarks(const struct subject *subject, const struct validation *validation)
+{
+    double worst = 0;
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        worst = fmax(worst, validation->rows[id].output_error);
+    }
+    putchar('\n');
+    for (int by = 0; by < MINIATURE_CLASSES; by++) {
+        print_class(validation, by, validation->shape.site == MINIATURE_GPU);
+    }
+    printf("a layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error is predicted over "
+           "measured, rank predicted / measured\n",
+           subject->model.name, validation->shape.context, validation->shape.threads);
+    puts("predicted from the profile's curves, those of the host as they are today, measured anew "
+         "in the same rounds; as profiled is what simulate would say");
+    print_changes(validation);
+    print_stand_ins(validation);
     printf("every output is that of attention in double precision, to %.1g of the largest value\n",
            worst);
 }
@@ -190,7 +213,7 @@ static bool print_table(const struct subject *subject, const struct validation *
     struct table *table = table_create(columns, COLUMNS, why);
     bool good = table != NULL;
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        good = add_row(table, id, &validation->rows[id], why);
+        good = !validation_ran(validation, id) || add_row(table, id, &validation->rows[id], why);
     }
     if (good) {
         table_print(table, stdout);
@@ -213,6 +236,7 @@ static bool store_rows(const struct subject *subject, const struct validation *v
     struct store_validation rows[MINIATURE_COUNT];
     char name[17], profile[17], trace[17];
     uint64_t hash;
+    uint32_t count = 0;
     if (!trace_hash(subject->trace, &hash, why)) {
         return false;
     }
@@ -222,7 +246,10 @@ static bool store_rows(const struct subject *subject, const struct validation *v
     write_hash(XXH64(subject->model.name, strlen(subject->model.name), hash), name);
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         const struct validation_row *row = &validation->rows[id];
-        rows[id] = (struct store_validation){
+        if (!validation_ran(validation, id)) {
+            continue;
+        }
+        rows[count++] = (struct store_validation){
             .validation = name,
             .mechanism = miniature_kinds[id].name,
             .hardware = subject->profile.name,
@@ -248,7 +275,7 @@ static bool store_rows(const struct subject *subject, const struct validation *v
             .output_error = row->output_error,
         };
     }
-    return store_put_validations(store, rows, MINIATURE_COUNT, why);
+    return store_put_validations(store, rows, count, why);
 }
 
 /* ---- the command ---- */
@@ -260,7 +287,7 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     char *lines = NULL;
     double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
-    bool good = spec != NULL && harness_read("mini", spec, &lines, why) &&
+    bool good = spec != NULL && harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
                 print_table(subject, &validation, why) &&
@@ -275,10 +302,6 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct subject subject = {.trace = NULL};
     const char *path = arguments_text(arguments, DB);
-    if (!arguments_given(arguments, HOST)) {
-        error_set(why, NULL, 0, "mechanisms of a GPU have no runtime in this build");
-        return error_expect(why, "--host, for those of the CPU");
-    }
     bool good = load(arguments, &subject, why);
     struct store *store = good && path != NULL ? store_open(path, true, why) : NULL;
     good = good && (path == NULL || store != NULL) && validate(arguments, &subject, store, why);
@@ -287,14 +310,23 @@ static bool run(const struct arguments *arguments, struct error *why)
     return good;
 }
 
+static void print_site(enum miniature_site site, const char *title, FILE *out)
+{
+    fprintf(out, "%s:\n", title);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        if (miniature_kinds[id].site == site) {
+            fprintf(out, "  %-17s", miniature_kinds[id].name);
+            table_wrap(miniature_kinds[id].what, 19, out);
+            fputc('\n', out);
+        }
+    }
+}
+
 static void print_mechanisms(FILE *out)
 {
-    fputs("mechanisms:\n", out);
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        fprintf(out, "  %-15s", miniature_kinds[id].name);
-        table_wrap(miniature_kinds[id].what, 17, out);
-        fputc('\n', out);
-    }
+    print_site(MINIATURE_GPU, "mechanisms", out);
+    fputc('\n', out);
+    print_site(MINIATURE_HOST, "with --host", out);
 }
 
 const struct command command_validate = {

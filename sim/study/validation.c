@@ -44,13 +44,15 @@ static bool check_trace(const struct trace *trace, struct error *why)
 }
 
 bool validation_shape(const struct model *model, const struct trace *trace,
-                      const struct profile *profile, uint64_t context, struct miniature *out,
-                      struct error *why)
+                      const struct profile *profile, enum miniature_site site, uint64_t context,
+                      struct miniature *out, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     struct trust trust = {BASIS_MEASURED, false};
     *out = standard;
-    if (!check_model(model, why) || !check_trace(trace, why) || !miniature_require(profile, why)) {
+    out->site = site;
+    if (!check_model(model, why) || !check_trace(trace, why) ||
+        !miniature_require(profile, site, why)) {
         return false;
     }
     out->threads = (uint32_t)profile_value(profile, CURVE_HOST_CORES, 0, &trust);
@@ -73,8 +75,8 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
                       struct error *why)
 {
     json_t *spec = json_pack(
-        "{s:s, s:f, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace", trace_path,
-        "seconds", seconds, "layers", (int)shape->layers, "kv_heads", (int)shape->kv_heads,
+        "{s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace", trace_path,
+        "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers", (int)shape->layers, "kv_heads", (int)shape->kv_heads,
         "query_heads", (int)shape->query_heads, "head_dim", (int)shape->head_dim, "repeat",
         (int)shape->repeat, "selection", shape->selection, "capacity", shape->capacity, "warmup",
         (int)shape->warmup, "steps", (int)shape->steps, "threads", (int)shape->threads);
@@ -84,6 +86,11 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
         error_set(why, trace_path, 0, "its name is no UTF-8, or memory is out");
     }
     return text;
+}
+
+bool validation_ran(const struct validation *validation, int id)
+{
+    return miniature_kinds[id].site == validation->shape.site;
 }
 
 /* ---- what the harness printed ---- */
@@ -109,6 +116,7 @@ static double *stand_in_of(struct miniature_stand_ins *stand_ins, const char *na
     return strcmp(name, "copies_whole") == 0    ? &stand_ins->copies_whole
            : strcmp(name, "copies_rows") == 0   ? &stand_ins->copies_rows
            : strcmp(name, "attends_whole") == 0 ? &stand_ins->attends_whole
+           : strcmp(name, "launch") == 0        ? &stand_ins->launch
                                                 : NULL;
 }
 
@@ -234,14 +242,23 @@ static int find_mechanism(const char *name)
     return id;
 }
 
+/* Everything that a prediction reads was measured before. */
+static bool knows_all(const struct validation *validation)
+{
+    const struct miniature_stand_ins *known = &validation->stand_ins;
+    bool of_site = validation->shape.site == MINIATURE_GPU
+                       ? known->launch > 0
+                       : known->copies_whole > 0 && known->copies_rows > 0 &&
+                             known->attends_whole > 0;
+    return of_site && validation->curve_count > 0;
+}
+
 static bool read_mechanism(json_t *object, const char *name, const struct trace *trace,
                            const struct profile *profile, struct validation *out, struct error *why)
 {
     json_int_t wanted, missed;
     int id = find_mechanism(name);
-    const struct miniature_stand_ins *known = &out->stand_ins;
-    if (id == MINIATURE_COUNT || known->copies_whole == 0 || known->copies_rows == 0 ||
-        known->attends_whole == 0 || out->curve_count == 0) {
+    if (id == MINIATURE_COUNT || !validation_ran(out, id) || !knows_all(out)) {
         return error_set(why, NULL, 0, "the harness speaks of '%s' before its time", name);
     }
     struct validation_row *row = &out->rows[id];
@@ -288,7 +305,7 @@ static bool read_lines(const char *lines, const struct trace *trace, const struc
         lines += length + (lines[length] == '\n');
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        good = out->rows[id].measured.samples > 0 ||
+        good = !validation_ran(out, id) || out->rows[id].measured.samples > 0 ||
                error_set(why, NULL, 0, "the harness did not run '%s'", miniature_kinds[id].name);
     }
     return good;
@@ -301,9 +318,10 @@ static void rank(struct validation *out)
     for (int i = 0; i < MINIATURE_COUNT; i++) {
         struct validation_row *row = &out->rows[i];
         row->predicted_rank = row->measured_rank = 1;
-        for (int j = 0; j < MINIATURE_COUNT; j++) {
-            row->predicted_rank += out->rows[j].predicted < row->predicted;
-            row->measured_rank += out->rows[j].measured.median < row->measured.median;
+        for (int j = 0; validation_ran(out, i) && j < MINIATURE_COUNT; j++) {
+            bool other = validation_ran(out, j);
+            row->predicted_rank += other && out->rows[j].predicted < row->predicted;
+            row->measured_rank += other && out->rows[j].measured.median < row->measured.median;
         }
     }
 }
@@ -314,14 +332,19 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double values[MINIATURE_COUNT])
+static double median(double *values, uint32_t count)
 {
-    qsort(values, MINIATURE_COUNT, sizeof *values, compare);
-    return (values[(MINIATURE_COUNT - 1) / 2] + values[MINIATURE_COUNT / 2]) / 2;
+    qsort(values, count, sizeof *values, compare);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 const char *const validation_verdicts[] = {
     [VALIDATION_MET] = "met", [VALIDATION_NOISE] = "noise", [VALIDATION_MISSED] = "missed"};
+
+const struct validation_gates validation_gates[MINIATURE_CLASSES] = {
+    [MINIATURE_BY_GPU] = {"of the GPU alone", 0.08, 0.03},
+    [MINIATURE_BY_CPU] = {"managed by the CPU", 0.20, 0.10},
+};
 
 /* `gate` becomes what is asked for, or twice the spread where that is more. */
 static enum validation_verdict judge_error(double error, double asked, double spread, double *gate)
@@ -332,23 +355,30 @@ static enum validation_verdict judge_error(double error, double asked, double sp
                                   : VALIDATION_MISSED;
 }
 
-static void judge(struct validation *out)
+static void judge_class(struct validation *out, enum miniature_class by)
 {
+    const struct validation_gates *asked = &validation_gates[by];
+    struct validation_class *class = &out->classes[by];
     double errors[MINIATURE_COUNT], profiled[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
     for (int i = 0; i < MINIATURE_COUNT; i++) {
         struct validation_row *row = &out->rows[i];
+        if (!validation_ran(out, i) || miniature_kinds[i].by != by) {
+            continue;
+        }
         row->error = row->predicted / row->measured.median - 1;
         row->profiled_error = row->profiled / row->measured.median - 1;
-        errors[i] = fabs(row->error);
-        profiled[i] = fabs(row->profiled_error);
-        spreads[i] = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
-        row->verdict = judge_error(row->error, VALIDATION_GATE, spreads[i], &row->gate);
+        double spread = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
+        row->verdict = judge_error(row->error, asked->each, spread, &row->gate);
+        errors[class->count] = fabs(row->error);
+        profiled[class->count] = fabs(row->profiled_error);
+        spreads[class->count++] = spread;
     }
-    out->median_error = median(errors);
-    out->median_profiled_error = median(profiled);
-    out->median_verdict =
-        judge_error(out->median_error, VALIDATION_MEDIAN_GATE, median(spreads), &out->median_gate);
-    rank(out);
+    if (class->count > 0) {
+        class->median_error = median(errors, class->count);
+        class->median_profiled_error = median(profiled, class->count);
+        class->verdict = judge_error(class->median_error, asked->median,
+                                     median(spreads, class->count), &class->median_gate);
+    }
 }
 
 bool validation_judge(const struct miniature *shape, const struct trace *trace,
@@ -360,6 +390,9 @@ bool validation_judge(const struct miniature *shape, const struct trace *trace,
         return false;
     }
     note_changes(profile, out);
-    judge(out);
+    for (int by = 0; by < MINIATURE_CLASSES; by++) {
+        judge_class(out, (enum miniature_class)by);
+    }
+    rank(out);
     return true;
 }

@@ -1,6 +1,8 @@
 /* The norm with its residual, and rotary positions. */
 #include "kernel_test.h"
 
+#include <algorithm>
+
 struct norm_shape {
     const char *name;
     uint32_t rows, width;
@@ -96,10 +98,58 @@ static std::string check_rope(const void *at, generator &random)
     return wrong;
 }
 
+struct move_shape {
+    const char *name;
+    uint32_t count, row_bytes, ctas;
+    bool scattered; /* where they come from */
+};
+
+static const move_shape move_shapes[] = {
+    {"into their places", 37, 256, 3, false},
+    {"from places to places", 40, 128, 2, true},
+    {"fewer than a CTA has threads", 1, 8, 4, true},
+    {"none", 0, 256, 1, false},
+};
+
+#define PLACES 64
+
+static std::string check_move(const void *at, generator &random)
+{
+    const move_shape &shape = *(const move_shape *)at;
+    std::vector<uint32_t> from_rows(PLACES), to_rows(PLACES);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        from_rows[i] = to_rows[i] = i;
+    }
+    std::shuffle(from_rows.begin(), from_rows.end(), random);
+    std::shuffle(to_rows.begin(), to_rows.end(), random);
+    std::vector<uint8_t> from((size_t)PLACES * shape.row_bytes), before(from.size(), 0xee);
+    for (uint8_t &byte : from) {
+        byte = (uint8_t)random();
+    }
+    on_gpu<uint8_t> gpu_from(from), gpu_to(before);
+    on_gpu<uint32_t> gpu_from_rows(from_rows), gpu_to_rows(to_rows);
+    MUST(kernel_move_rows(gpu_from.at, shape.scattered ? gpu_from_rows.at : nullptr, gpu_to.at,
+                          gpu_to_rows.at, shape.count, shape.row_bytes, shape.ctas, nullptr, &why));
+    std::vector<uint8_t> found = gpu_to.values(), expected = before;
+    for (uint32_t i = 0; i < shape.count; i++) {
+        uint32_t row = shape.scattered ? from_rows[i] : i;
+        memcpy(&expected[(size_t)to_rows[i] * shape.row_bytes], &from[(size_t)row * shape.row_bytes],
+               shape.row_bytes);
+    }
+    std::string wrong;
+    for (size_t i = 0; i < found.size() && wrong.empty(); i++) {
+        wrong = compare("byte", i, found[i], expected[i], 0);
+    }
+    return wrong;
+}
+
 void row_cases(std::vector<kernel_case> &cases)
 {
     for (const norm_shape &shape : norm_shapes) {
         cases.push_back({std::string("norm, ") + shape.name, check_norm, &shape});
+    }
+    for (const move_shape &shape : move_shapes) {
+        cases.push_back({std::string("rows, ") + shape.name, check_move, &shape});
     }
     for (const rope_shape &shape : rope_shapes) {
         cases.push_back({std::string("positions, ") + shape.name, check_rope, &shape});

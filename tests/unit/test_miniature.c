@@ -43,7 +43,7 @@ static double predict_on(const char *text, enum miniature_id id, const struct le
     struct error why;
     double ns;
     of.steps = steps;
-    assert_true(miniature_require(&profile, &why));
+    assert_true(miniature_require(&profile, MINIATURE_HOST, &why));
     assert_true(miniature_predict(&of, id, &profile, &stand_ins, &ledger, &ns, &why));
     profile_release(&profile);
     return ns;
@@ -151,7 +151,7 @@ static void a_profile_without_a_curve_is_refused(void **state)
     (void)state;
     struct profile profile = load_well("{host: {cores: 2, dram_bandwidth: 100GB/s}}");
     struct error why;
-    assert_false(miniature_require(&profile, &why));
+    assert_false(miniature_require(&profile, MINIATURE_HOST, &why));
     assert_non_null(strstr(why.found, "does not state 'host.pool_handoff'"));
     profile_release(&profile);
 }

@@ -126,15 +126,15 @@ static void errors_are_held_against_gates(void **state)
     assert_float_equal(validation.rows[1].error, -0.375, 1e-9);
     assert_float_equal(validation.rows[1].gate, 0.2, 1e-9);
     assert_int_equal(validation.rows[1].verdict, VALIDATION_MISSED);
-    assert_float_equal(validation.median_error, 0, 1e-9);
-    assert_int_equal(validation.median_verdict, VALIDATION_MET);
+    assert_float_equal(validation.classes[MINIATURE_BY_CPU].median_error, 0, 1e-9);
+    assert_int_equal(validation.classes[MINIATURE_BY_CPU].verdict, VALIDATION_MET);
 
     lines = print_lines(&fixture, times, 0.19, 1, MINIATURE_COUNT); /* a spread of 19 % */
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     assert_float_equal(validation.rows[1].gate, 0.38, 1e-9);
     assert_int_equal(validation.rows[1].verdict, VALIDATION_NOISE);
-    assert_float_equal(validation.median_gate, 0.38, 1e-9);
+    assert_float_equal(validation.classes[MINIATURE_BY_CPU].median_gate, 0.38, 1e-9);
     tear_down(&fixture);
 }
 
@@ -251,16 +251,16 @@ static void a_context_is_whole_recordings(void **state)
     header.steps = 20;
     make_trace(&header, make_path(make_folder(folder), "t.swt", path), 1);
     struct trace *trace = trace_open(path, &why);
-    make_check(validation_shape(&model, trace, &profile, 41, &shape, &why), &why);
+    make_check(validation_shape(&model, trace, &profile, MINIATURE_HOST, 41, &shape, &why), &why);
     assert_int_equal(shape.context, 60);
     assert_int_equal(shape.repeat, 3);
     assert_int_equal(shape.threads, 2);
 
     model.kv_lora = 512;
-    assert_false(validation_shape(&model, trace, &profile, 41, &shape, &why));
+    assert_false(validation_shape(&model, trace, &profile, MINIATURE_HOST, 41, &shape, &why));
     assert_string_equal(why.found, "a miniature of 'm', whose K and V are latent");
     model.kv_lora = 0;
-    assert_false(validation_shape(&model, trace, &profile, UINT32_MAX, &shape, &why));
+    assert_false(validation_shape(&model, trace, &profile, MINIATURE_HOST, UINT32_MAX, &shape, &why));
     assert_string_equal(why.found, "a context of 4294967295 tokens in miniature");
     trace_close(trace);
     unlink(path);
@@ -268,7 +268,7 @@ static void a_context_is_whole_recordings(void **state)
     header.steps = 19;
     make_trace(&header, path, 1);
     trace = trace_open(path, &why);
-    assert_false(validation_shape(&model, trace, &profile, 41, &shape, &why));
+    assert_false(validation_shape(&model, trace, &profile, MINIATURE_HOST, 41, &shape, &why));
     assert_string_equal(why.found, "19 steps, with queries");
     trace_close(trace);
     profile_release(&profile);

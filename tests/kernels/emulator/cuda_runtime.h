@@ -7,6 +7,10 @@
  * Shared memory starts as NaNs and ends in a guard; what is written behind it, a barrier that not
  * all threads reach, and what a GPU would refuse to launch ends the program. It says nothing about
  * time, and CTAs never run at once.
+ *
+ * What is put on a stream is done as late as can be: when somebody waits for it, or for an event
+ * behind it (streams.cu). So a wait that is missing shows, too: what was to be copied is not there
+ * yet, or is no longer what it was. On the default stream all is done at once.
  */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
@@ -159,8 +163,12 @@ enum cudaError_t { cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+#define cudaEventDisableTiming 2
+#define cudaHostRegisterMapped 2
 typedef struct emulator_stream *cudaStream_t;
 typedef struct emulator_event *cudaEvent_t;
+typedef struct emulator_graph *cudaGraph_t, *cudaGraphExec_t;
 
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
@@ -189,16 +197,40 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemc
     return cudaSuccess;
 }
 
-inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t)
+/* Do it when the stream comes to it; on the default stream, now. */
+void emulator_put(cudaStream_t stream, std::function<void()> what);
+
+inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t stream)
 {
-    memset(data, value, bytes);
+    emulator_put(stream, [=] { memset(data, value, bytes); });
     return cudaSuccess;
 }
 
-inline cudaError_t cudaDeviceSynchronize()
+/* From memory that is not pinned, a copy has left it when the call returns. */
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaHostRegister(void *data, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *data);
+
+inline cudaError_t cudaHostGetDevicePointer(void **seen, void *data, unsigned)
 {
+    *seen = data;
     return cudaSuccess;
 }
+
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int,
                                                                  size_t)
@@ -230,7 +262,10 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                Arguments... arguments)
 {
-    emulator_run(*config, (const void *)kernel, [=] { kernel(arguments...); });
+    cudaLaunchConfig_t at = *config;
+    emulator_put(at.stream, [=] {
+        emulator_run(at, (const void *)kernel, [=] { kernel(arguments...); });
+    });
     return cudaSuccess;
 }
 

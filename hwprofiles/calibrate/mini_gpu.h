@@ -1,0 +1,76 @@
+/* A miniature on a GPU: the buffers of a host's miniature (mini.h), and beside them what lies in the
+ * GPU's memory. KV on the host is pinned where it lies; a copy of it is not.
+ *
+ * What a head wants in each step stands there from the beginning, and so do all queries; outputs of
+ * all steps come back behind the last one. A sample is the time of each step, from its first launch
+ * until the CPU has seen its last kernel done, shared out evenly among the layers.
+ *
+ *   mini_gpu          buffers, and the runtime
+ *   mini_gpu_program  the mechanisms
+ */
+#ifndef CALIBRATE_MINI_GPU_H
+#define CALIBRATE_MINI_GPU_H
+
+#include "calibrate/device.h"
+#include "calibrate/kernels.h"
+
+extern "C" {
+#include "calibrate/mini_play.h"
+}
+
+#include <memory>
+
+struct gpu_event {
+    cudaEvent_t at = nullptr;
+
+    gpu_event() = default;
+    gpu_event(const gpu_event &) = delete;
+    gpu_event &operator=(const gpu_event &) = delete;
+    ~gpu_event();
+    bool create(struct error *why);
+};
+
+/* Lists of each (step, layer, KV head), `most` long, and how long each is. */
+struct gpu_lists {
+    gpu_memory tokens, counts;
+};
+
+struct gpu_layer {
+    gpu_memory kv;        /* all of it */
+    gpu_memory cache;     /* each row at its place, once it was fetched */
+    const char *seen;     /* the host's KV, as the GPU sees it */
+    bool pinned = false;
+    struct buffer pageable = {nullptr, 0}; /* the same once more */
+};
+
+struct gpu_mini {
+    struct mini *mini = nullptr;
+    std::unique_ptr<gpu_layer[]> layers;
+    size_t layer_bytes = 0;
+    uint32_t most = 0; /* tokens that a head wants */
+    gpu_lists wanted, hits;
+    gpu_memory queries, out, lse;       /* as in `mini`; queries in bf16 */
+    gpu_memory scratch;                 /* of attention */
+    gpu_memory part_out, part_lse;      /* [2][query_heads]: the GPU's part, the CPU's part */
+    pinned_memory staging, answers;     /* row numbers and rows; the CPU's part */
+    gpu_memory staged;                  /* the same as staging */
+    gpu_memory streamed[2];             /* whole layers */
+    gpu_stream main, copies;
+    gpu_event copied[2], attended[2];   /* of the streamed layers */
+    std::unique_ptr<cudaGraphExec_t[]> graphs; /* [steps] of full attention */
+    uint32_t splits_whole = 1, splits_wanted = 1;
+
+    ~gpu_mini();
+    bool create(struct mini *of, struct error *why);
+};
+
+/* Attention of (step, layer) over keys at `rows`, values behind them: all tokens, or those of
+ * `lists`; into the output, or into the GPU's part. */
+bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
+                const gpu_lists *lists, bool part, struct error *why);
+
+/* Play a sample: ns[steps][layers]. */
+bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
+              struct error *why);
+
+#endif
