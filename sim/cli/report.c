@@ -20,6 +20,7 @@
 
 enum { OUTPUT, NO_PICTURES };
 
+static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
 static const char *const of_curves[] = {"points", NULL};
 static const char *const of_all[] = {NULL};
@@ -33,7 +34,7 @@ struct report_kind {
 };
 
 static const struct report_kind varied[] = {
-    {"varied", of_runs, false, 40, "What the runs differ in"},
+    {"varied", of_studied, false, 40, "What the runs differ in"},
     {.name = NULL},
 };
 static const struct report_kind figures[] = {
@@ -42,6 +43,8 @@ static const struct report_kind figures[] = {
     {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)"},
     {"stalls", of_runs, true, 100,
      "Time in which the GPU's main stream waits, by cause (% of the step)"},
+    {"replications", of_runs, false, 100, "How far answers spread over replications"},
+    {"ablations", of_all, false, 100, "What each mechanism saves"},
     {"curves", of_curves, false, 100, "Policies over the size of the cache"},
     {"validations", of_all, false, 100, "Mechanisms run for real, and what was predicted of them"},
     {.name = NULL},
@@ -57,13 +60,14 @@ static const struct report_kind provenance[] = {
     {.name = NULL},
 };
 
-/* What the page is about, by the first table that has rows. */
+/* What the page is about, by the first table that has rows: ablations keep runs as well. */
 static const struct {
     const char *table; /* as `contents` names it */
     const char *const *begin;
     const char *name;
 } headings[] = {
-    {"runs", of_runs, "heading"},
+    {"ablations", of_all, "heading_ablations"},
+    {"runs", of_studied, "heading"},
     {"curves", of_curves, "heading_curves"},
     {"validations", of_all, "heading_validations"},
 };
@@ -160,7 +164,7 @@ static bool write_question(const struct report *report, struct error *why)
 static bool write_answer(const struct report *report, struct error *why)
 {
     static const struct report_kind settings[] = {
-        {"settings", of_runs, false, 60, "The best of each setting"}, {.name = NULL}};
+        {"settings", of_studied, false, 60, "The best of each setting"}, {.name = NULL}};
     if (report->best.count == 0) {
         return write_tables(report, NULL, varied, why);
     }
@@ -222,7 +226,7 @@ static bool write_report(struct report *report, struct error *why)
 {
     struct output output;
     if (!find_heading(report, why) ||
-        !report_table_read(report->store, of_runs, "best", false, &report->best, why)) {
+        !report_table_read(report->store, of_studied, "best", false, &report->best, why)) {
         return false;
     }
     bool ok = output_open(report->path, &output, why);

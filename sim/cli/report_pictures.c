@@ -4,6 +4,7 @@
 #include "cli/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool write_picture(const struct report *report, const struct picture *picture,
                           struct error *why)
@@ -42,6 +43,15 @@ static void write_too_many(const struct report *report, const struct picture *pi
     html_print(report->out, " -o %s.svg --only KEY=VALUE</code>.</p>\n", picture->kind->name);
 }
 
+/* Is there something to see? Runs of an ablation differ in too much to stand side by side. */
+static bool is_worth_drawing(const struct report *report, const struct picture *picture)
+{
+    const struct picture_kind *kind = picture->kind;
+    bool of_runs = strcmp(kind->begin[0], "timed") == 0;
+    return picture->count > 0 && (!kind->walks || picture->points > picture->count) &&
+           (!of_runs || report->best.count > 0);
+}
+
 bool report_write_pictures(const struct report *report, struct error *why)
 {
     bool ok = true;
@@ -51,9 +61,9 @@ bool report_write_pictures(const struct report *report, struct error *why)
         if (!picture_read(report->store, kind, NULL, 0, &picture, why)) {
             return false;
         }
-        if (picture.count > kind->most) {
+        if (is_worth_drawing(report, &picture) && picture.count > kind->most) {
             write_too_many(report, &picture);
-        } else if (picture.count > 0 && (!kind->walks || picture.points > picture.count)) {
+        } else if (is_worth_drawing(report, &picture)) {
             ok = write_picture(report, &picture, why);
         }
         picture_release(&picture);

@@ -131,8 +131,9 @@ static void say_next(const struct report_setting *setting, FILE *out)
     fprintf(out, "%.1f&nbsp;%% less", 100 * lead);
     bool known = best->cells[COLUMN_ERROR_BAND].set;
     double off = known ? fmax(-best->band[0], best->band[1]) : 0;
-    fputs(known && lead < off ? ", which is within the error band: take the two as equals.</li>\n"
-                              : ".</li>\n",
+    fputs(known && lead < off
+              ? ", which is less than predictions of such systems were off by.</li>\n"
+              : ".</li>\n",
           out);
 }
 
