@@ -132,6 +132,7 @@ install: all ## install program, header, data, man page and completion below PRE
 	find models hwprofiles scenarios plots traces -type f \
 	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/plots plots/spillway.py
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
