@@ -9,6 +9,7 @@
 #include "cli/plan_report.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
+#include "study/server_command.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +27,8 @@ static const struct command_option options[] = {
                   .summary = "the axis whose least value is wanted (default: budget)"},
     [MAXIMISE] = {.name = "--maximise",
                   .argument = "KEY",
-                  .summary = "the axis whose largest value is wanted"},
+                  .summary =
+                      "the axis whose largest value is wanted (default with a workload: rate)"},
     [SYSTEM] = {.name = "--system",
                 .argument = "NAME,...",
                 .summary = "systems to choose among, or all (default: the scenario's, else all)"},
@@ -60,6 +62,29 @@ static void print_axes(FILE *out)
           "exit status: 0 where targets are met; 1 where none of the candidates meets them: then "
           "the\nanswer says how near each comes, and what stands in the way\n",
           out);
+}
+
+/* A step's budget is asked for, unless said otherwise; of a server the largest rate. One to which
+ * more requests come than it can serve holds no rate, however few they are. */
+static bool choose_axis(const struct scenario *scenario, struct planning_options *out,
+                        struct error *why)
+{
+    static const char holds[] = "queue_grows<=0";
+    const struct node *workload = node_get(scenario->root, "workload");
+    bool serves = workload != NULL && workload->kind != NODE_NULL;
+    out->maximise = out->maximise || (out->axis == NULL && serves);
+    out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
+    bool rate = strncmp(out->axis, "rate", 4) == 0 && strchr("=", out->axis[4]) != NULL;
+    struct targets more;
+    if (!rate || targets_judge(&out->targets, COLUMN_QUEUE_GROWS)) {
+        return true;
+    }
+    if (out->targets.count == TARGETS_MOST) {
+        return error_usage(why, "--target", 0, "with '%s' these are too many", holds);
+    }
+    bool good = targets_parse(holds, &more, why);
+    out->targets.all[out->targets.count++] = more.all[0];
+    return good;
 }
 
 static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
@@ -117,7 +142,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
     const char *least = arguments_text(arguments, MINIMISE);
     const char *largest = arguments_text(arguments, MAXIMISE);
     out->maximise = largest != NULL;
-    out->axis = largest != NULL ? largest : least != NULL ? least : "budget";
+    out->axis = largest != NULL ? largest : least;
     out->candidates.systems = arguments_text(arguments, SYSTEM);
     out->candidates.machines = arguments_text(arguments, HARDWARE);
     if (least != NULL && largest != NULL) {
@@ -149,6 +174,20 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
     return good;
 }
 
+/* How its server is started, where it has one. */
+static bool print_command(const struct scenario *point, const struct result *result,
+                          struct error *why)
+{
+    char command[SERVER_COMMAND];
+    if (!server_command(point, result, command, why)) {
+        return false;
+    }
+    if (command[0] != '\0') {
+        printf("\nits server:\n\n%s\n", command);
+    }
+    return true;
+}
+
 static bool write_scenario(const struct node *scenario, const char *path, struct error *why)
 {
     struct output output;
@@ -172,9 +211,12 @@ static bool print_winner(const struct arguments *arguments, const struct plannin
     if (path == NULL && arguments_given(arguments, JSON)) {
         return true;
     }
-    struct node *scenario = quest_scenario(quest, planning->maximise, quest->found, why);
-    bool good = scenario != NULL && write_scenario(scenario, path, why);
-    node_destroy(scenario);
+    struct scenario point = {.root = quest_scenario(quest, planning->maximise, quest->found, why),
+                             .points = 1};
+    bool good = point.root != NULL && write_scenario(point.root, path, why) &&
+                (arguments_given(arguments, JSON) ||
+                 print_command(&point, &quest->results[quest->found], why));
+    scenario_release(&point);
     return good;
 }
 
@@ -215,7 +257,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
-    good = good && plan(arguments, &scenario, &with, why);
+    good = good && choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

@@ -1,6 +1,7 @@
 #include "cli/plan_json.h"
 
 #include "cli/runs_text.h"
+#include "study/server_command.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -30,15 +31,21 @@ static json_t *list_shortfalls(const struct targets *targets, const struct resul
     return object;
 }
 
-static json_t *list_scenario(const struct planning *planning, const struct quest *quest,
-                             uint32_t value, struct error *why)
+/* The value's scenario, and the command that starts its server. */
+static bool put_scenario(json_t *object, const struct planning *planning, const struct quest *quest,
+                         uint32_t value, struct error *why)
 {
-    struct node *root = quest_scenario(quest, planning->maximise, value, why);
-    char *text = root == NULL ? NULL : node_canonical(root, why);
-    json_t *scenario = text == NULL ? NULL : json_string(text);
+    char command[SERVER_COMMAND] = "";
+    struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, why),
+                             .points = 1};
+    char *text = point.root == NULL ? NULL : node_canonical(point.root, why);
+    bool good = text != NULL && put(object, "scenario", json_string(text), why) &&
+                (quest->found == PLANNING_NONE ||
+                 server_command(&point, &quest->results[value], command, why)) &&
+                put(object, "server", text_or_null(command), why);
     free(text);
-    node_destroy(root);
-    return scenario;
+    scenario_release(&point);
+    return good;
 }
 
 static bool put_value(json_t *object, const struct planning *planning,
@@ -54,7 +61,7 @@ static bool put_value(json_t *object, const struct planning *planning,
                why) &&
            put(object, "before_shortfall",
                before ? list_shortfalls(targets, &quest->results[value - 1]) : json_null(), why) &&
-           put(object, "scenario", list_scenario(planning, quest, value, why), why);
+           put_scenario(object, planning, quest, value, why);
 }
 
 static bool put_quest(json_t *object, const struct planning *planning,

@@ -18,6 +18,7 @@
  *   shortfall         by target, as a share of its bound: of the value; 0 is met, null no figure
  *   before before_shortfall   the value that is liked one step better, and by how much that misses
  *   scenario          that gives the run
+ *   server            command that starts it, of one that meets all targets and exists; or null
  *   run               as 'simulate --json' has it */
 bool plan_print_json(const struct planning *planning, const struct targets *targets, FILE *out,
                      struct error *why);

@@ -214,7 +214,8 @@ static bool add_missed(const struct report *report, const struct quest *quest, c
         const struct result *result = &quest->results[quest->nearest];
         describe_shortfall(report->targets, result, shortfall);
         value = quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label);
-        snprintf(text, sizeof text, "%s: %s", shortfall, name_block(result, block));
+        name_block(result, block);
+        snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
     }
     texts[VALUE] = value;
     texts[BATCH] = text;
@@ -283,8 +284,10 @@ static void print_winner(const struct report *report, FILE *out)
         line, sizeof line, "%s meets all targets with a %s of %s", name, axis_name(planning),
         quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     if (quest->found == 0) {
-        snprintf(line + used, sizeof line - used, ", which is where the axis %s",
-                 planning->maximise ? "ends" : "begins");
+        bool more = planning->maximise && strcmp(quest->axis.key, "batch") != 0;
+        snprintf(line + used, sizeof line - used, ", which is where the axis %s%s%s%s",
+                 planning->maximise ? "ends" : "begins", more ? "; for more: --maximise " : "",
+                 more ? quest->axis.key : "", more ? "=FROM:TO" : "");
     } else {
         const struct result *result = &quest->results[quest->found - 1];
         describe_shortfall(report->targets, result, shortfall);

@@ -12,6 +12,7 @@
  *     context    from an eighth of the scenario's to twice that
  *     link       PCIe 3 to 6 with 16 lanes, and NVLink-C2C
  *     tensor_parallel   1, 2, 4 and 8 GPUs
+ *     rate       from an eighth of the rate at which requests come to 64 times that
  *     others     from a quarter to four times what the scenario or the machine says
  *
  * The scenario's own value is always part of a usual range, as the scenario writes it.

@@ -2,6 +2,7 @@
 #include "study/axis_build.h"
 
 #include "decode/mechanisms.h"
+#include "serve/requests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -160,6 +161,25 @@ static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct er
     return good && add_own(axis, base->setup->model.tensor_parallel, NULL, why);
 }
 
+/* Requests a second that come as things are: those drawn, or the workload's own. */
+static bool own_rate(const struct workload *workload, double *rate, struct error *why)
+{
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    *rate = workload->rate;
+    if (*rate > 0) {
+        return true;
+    }
+    if (!requests_read(workload->path, workload->limit, &requests, &complaints, why)) {
+        return false;
+    }
+    double seconds = (double)requests.all[requests.count - 1].arrival_ns / 1e9;
+    double gaps = (double)(requests.count - 1);
+    *rate = seconds > 0 && gaps > 0 ? gaps / seconds / workload->time_scale : 1;
+    requests_release(&requests);
+    return true;
+}
+
 /* Shares end at the whole. */
 static bool walk_others(const struct axis_base *base, struct axis *axis, struct error *why)
 {
@@ -185,6 +205,21 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
     return good;
 }
 
+static bool walk_rates(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    const struct workload *workload = &base->setup->workload;
+    double own;
+    if (workload->path[0] == '\0') {
+        return walk_others(base, axis, why);
+    }
+    if (!own_rate(workload, &own, why)) {
+        return false;
+    }
+    axis->unit = UNIT_COUNT;
+    return axis_walk(axis, own / 8, own * 64, axis_points(base, 9), false, why) &&
+           (workload->rate == 0 || add_own(axis, own, NULL, why));
+}
+
 static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
@@ -194,6 +229,7 @@ static const struct usual {
     {"context", walk_context},
     {"hardware.link", walk_links},
     {"tensor_parallel", walk_gpus},
+    {"rate", walk_rates},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

@@ -1,0 +1,26 @@
+/* The command that starts a system's server as a run has it, where the system exists in a serving
+ * engine: its preset's `command`, in which {NAME} stands for what the run says.
+ *
+ *     gpus             GPUs that share the model
+ *     sequences        of a step at most
+ *     longest          tokens of a sequence at its end
+ *     hbm_usable       share of HBM that may be used
+ *     kv_dtype         storage type of the KV cache, as engines write it
+ *     selected_tokens  that a head attends to
+ *     cache_tokens     that a head's cache holds of a sequence, and those selected at least
+ *     host_gib         GiB of host memory
+ */
+#ifndef STUDY_SERVER_COMMAND_H
+#define STUDY_SERVER_COMMAND_H
+
+#include "store/result.h"
+#include "study/scenario.h"
+
+enum { SERVER_COMMAND = 1024 };
+
+/* Write the command of `result`, the run of a scenario of one point, into `text`; "" where the
+ * system has none. A name that is none of these is an error of the preset. */
+bool server_command(const struct scenario *scenario, const struct result *result,
+                    char text[SERVER_COMMAND], struct error *why);
+
+#endif
