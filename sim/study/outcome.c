@@ -57,13 +57,24 @@ static bool any_asks_trace(const struct setup *setup)
     return asks;
 }
 
-static void note_contexts(const struct setup *setup, struct result *result)
+/* A mixture is told in whole sequences: those that shares of the batch came to. */
+static void note_contexts(const struct plan *plan, struct result *result)
 {
-    char note[96];
-    if (setup->cohorts != NULL) {
+    enum { TOLD = 6 }; /* of more the ends, for column `contexts` has all */
+    char note[32 * TOLD + 32] = "contexts are mixed:";
+    size_t used = strlen(note);
+    if (plan->cohort_count > TOLD) {
         snprintf(note, sizeof note, "contexts of %llu to %llu tokens are mixed",
-                 (unsigned long long)setup->cohorts[0].context,
-                 (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
+                 (unsigned long long)plan->cohorts[0].context,
+                 (unsigned long long)plan->cohorts[plan->cohort_count - 1].context);
+    }
+    for (uint32_t i = 0; plan->cohort_count <= TOLD && i < plan->cohort_count; i++) {
+        used +=
+            (size_t)snprintf(note + used, sizeof note - used, "%s %u of %llu%s", i > 0 ? "," : "",
+                             plan->cohorts[i].sequences,
+                             (unsigned long long)plan->cohorts[i].context, i == 0 ? " tokens" : "");
+    }
+    if (plan->cohort_count > 1) {
         add_note(result, note);
     }
 }
@@ -223,7 +234,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_DRAM_PADDING, (int64_t)memory->host_padding);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     if (plan->fits) {
-        note_contexts(setup, result);
+        note_contexts(plan, result);
         note_model(setup, result);
         note_policy(setup, result);
         note_heads(setup, result);
