@@ -14,6 +14,45 @@
 
 /* ---- what was asked, what was found ---------------------------------------------------- */
 
+static void note(struct result *result, const char *text)
+{
+    size_t used = strlen(result->message);
+    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
+             text);
+}
+
+/* What the scenario says and this server does not hear. */
+static void note_unheard(const struct setup *setup, struct result *result)
+{
+    const struct workload *workload = &setup->workload;
+    const struct {
+        bool said;
+        const char *key;
+    } of_clock[] = {
+        {workload->rate > 0, "rate"},
+        {workload->clients > 0, "clients"},
+        {workload->time_scale != 1, "time_scale"},
+        {workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0, "slo"},
+    };
+    char text[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; !workload->timed && i < sizeof of_clock / sizeof *of_clock; i++) {
+        if (of_clock[i].said) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                     used > 0 ? ", " : "without a clock nothing follows from ",
+                                     of_clock[i].key);
+        }
+    }
+    if (used > 0) {
+        note(result, text);
+    }
+    if (setup->steps != SETUP_STEPS_ALL || setup->warmup != SETUP_WARMUP_AUTO) {
+        note(result, workload->timed ? "steps and warmup are of the decode steps that time the "
+                                       "server, not of its requests"
+                                     : "without a clock nothing follows from steps and warmup");
+    }
+}
+
 void serving_write_requests(const struct setup *setup, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result)
 {
@@ -32,6 +71,7 @@ void serving_write_requests(const struct setup *setup, const struct requests *re
         result_integer(result, COLUMN_HASHED_FULL_UNIQUE, (int64_t)bound->full_distinct);
         result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)bound->full_hits);
     }
+    note_unheard(setup, result);
 }
 
 static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct result *result)
@@ -39,13 +79,6 @@ static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct 
     result_integer(result, COLUMN_HIT_TOKENS_GPU, (int64_t)gpu);
     result_integer(result, COLUMN_HIT_TOKENS_HOST, (int64_t)host);
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
-}
-
-static void note(struct result *result, const char *text)
-{
-    size_t used = strlen(result->message);
-    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
-             text);
 }
 
 static void note_too_long(uint64_t too_long, struct result *result)
@@ -158,8 +191,7 @@ static void write_sample(struct sample *sample, enum column mean, enum column p5
     gsl_sort(sample->ns, 1, sample->count);
     result_integer(result, mean, llround(gsl_stats_mean(sample->ns, 1, sample->count)));
     for (int i = 0; i < 3; i++) {
-        double ns =
-            gsl_stats_quantile_from_sorted_data(sample->ns, 1, sample->count, shares[i]);
+        double ns = gsl_stats_quantile_from_sorted_data(sample->ns, 1, sample->count, shares[i]);
         result_integer(result, columns[i], llround(ns));
     }
 }
