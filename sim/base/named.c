@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_path(const char *name, const char *suffix)
+bool named_by_path(const char *name, const char *suffix)
 {
     const char *dot = strrchr(name, '.');
     return strchr(name, '/') != NULL || (dot != NULL && strcmp(dot + 1, suffix) == 0);
@@ -42,7 +42,7 @@ static bool unknown_name(const char *name, const char *folder, const char *suffi
 bool named_file(const char *name, const char *folder, const char *suffix, const char *what,
                 const char *file, int line, char *path, size_t size, struct error *why)
 {
-    if (is_path(name, suffix)) {
+    if (named_by_path(name, suffix)) {
         int length = snprintf(path, size, "%s", name);
         return (length > 0 && (size_t)length < size) ||
                error_input(why, file, line, "the path of this %s is too long", what);
@@ -52,4 +52,12 @@ bool named_file(const char *name, const char *folder, const char *suffix, const 
     }
     return find_path(folder, name, suffix, path, size, why) &&
            (access(path, F_OK) == 0 || unknown_name(name, folder, suffix, what, file, line, why));
+}
+
+bool named_from(const char *path, const char *file, char *out, size_t size)
+{
+    const char *slash = file != NULL && strncmp(file, "--", 2) != 0 ? strrchr(file, '/') : NULL;
+    int folder = slash != NULL && path[0] != '/' ? (int)(slash + 1 - file) : 0;
+    int length = snprintf(out, size, "%.*s%s", folder, folder > 0 ? file : "", path);
+    return length >= 0 && (size_t)length < size;
 }

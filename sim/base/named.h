@@ -15,4 +15,13 @@
 bool named_file(const char *name, const char *folder, const char *suffix, const char *what,
                 const char *file, int line, char *path, size_t size, struct error *why);
 
+/* Is this name a path, by a slash or by ending in .SUFFIX? */
+bool named_by_path(const char *name, const char *suffix);
+
+/* A relative path is meant from the folder of the file that says it, or, where it was typed (`file`
+ * is NULL or begins with "--"), from where the program runs. Into `out`; false where it has no
+ * room.
+ */
+bool named_from(const char *path, const char *file, char *out, size_t size);
+
 #endif

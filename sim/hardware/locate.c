@@ -1,10 +1,12 @@
-/* A name with a '/' in it or ending in .yaml is a path. Other names are looked up in the data
- * folder: a part's among the files of its kind and then among the machines, whose part is meant. */
+/* A name with a '/' in it or ending in .yaml is a path, from the file that says it. Other names are
+ * looked up in the data folder: a part's among the files of its kind and then among the machines,
+ * whose part is meant. */
 #include "hardware/locate.h"
 
 #include "base/array.h"
 #include "base/find.h"
 #include "base/name.h"
+#include "base/named.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,8 +88,7 @@ bool locate_profile(const struct node *name, enum part part, char *path, size_t 
                     struct error *why)
 {
     if (strchr(name->text, '/') != NULL || bare_length(name->text) > 0) {
-        int length = snprintf(path, size, "%s", name->text);
-        return (size_t)length < size ||
+        return named_from(name->text, name->file, path, size) ||
                node_error(name, why, "the path '%.80s...' is too long", name->text);
     }
     if (part != MACHINE) {

@@ -12,8 +12,8 @@ enum part { PART_GPU, PART_LINK, PART_HOST, PART_COUNT, MACHINE = PART_COUNT };
 /* "gpu", "link", "host". */
 extern const char *const part_names[PART_COUNT];
 
-/* The file of the part or machine that the scalar `name` names: a path as it is, a part's file, or
- * a machine's. A path need not exist, a name must: else the error lists what there is. */
+/* The file of the part or machine that the scalar `name` names: a path, a part's file, or a
+ * machine's. A path need not exist, a name must: else the error lists what there is. */
 bool locate_profile(const struct node *name, enum part part, char *path, size_t size,
                     struct error *why);
 

@@ -1,6 +1,7 @@
 /* Reading the keys of a scenario, in the order in which one needs the other. */
 #include "study/resolve.h"
 
+#include "base/named.h"
 #include "decode/mechanism_value.h"
 #include "decode/pipeline.h"
 #include "study/contexts.h"
@@ -310,28 +311,45 @@ static bool put(struct node *root, const char *key, const char *format, unsigned
     return node_set(root, key, text, why);
 }
 
-/* Give every number inside `node` its one spelling. */
-static bool respell(struct node *node, struct error *why)
+static bool set_text(struct node *scalar, const char *text, struct error *why)
+{
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a value");
+    }
+    free(scalar->text);
+    scalar->text = copy;
+    return true;
+}
+
+/* Give a value its one spelling: of a number; of the path of a profile, where the program runs
+ * instead of where the file lies that says it. */
+static bool respell_value(struct node *scalar, struct error *why)
 {
     struct quantity quantity;
+    char text[4096];
+    bool path = strcmp(scalar->key != NULL ? scalar->key : "", "extends") == 0 &&
+                named_by_path(scalar->text, "yaml");
+    if (path) {
+        return !named_from(scalar->text, scalar->file, text, sizeof text) ||
+               set_text(scalar, text, why);
+    }
+    return !quantity_parse(scalar->text, &quantity) ||
+           set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text), why);
+}
+
+/* Give every value inside `node` its one spelling. */
+static bool respell(struct node *node, struct error *why)
+{
     bool good = true;
     for (size_t i = 0; good && i < node->count; i++) {
         struct node *child = node->children[i];
-        good = respell(child, why);
-        if (good && child->kind == NODE_SCALAR && quantity_parse(child->text, &quantity)) {
-            char text[32], *copy;
-            copy = strdup(units_write(quantity.value, quantity.unit, text, sizeof text));
-            if (copy == NULL) {
-                return error_set(why, NULL, 0, "out of memory: no room for a number");
-            }
-            free(child->text);
-            child->text = copy;
-        }
+        good = respell(child, why) && (child->kind != NODE_SCALAR || respell_value(child, why));
     }
     return good;
 }
 
-/* What was said of `path`, with its numbers respelt. */
+/* What was said of `path`, with its values respelt. */
 static bool put_respelt(struct node *all, const char *path, const struct node *said,
                         struct error *why)
 {

@@ -7,6 +7,8 @@
 #include "study/hashes.h"
 #include "study/run.h"
 
+#include <sys/stat.h>
+
 static const char *identity_of(const char *const *overrides)
 {
     static char runs[4][17];
@@ -364,6 +366,39 @@ static void check_round_trip(const char *const *overrides)
     setup_release(&again);
 }
 
+/* A machine beside the scenario that says it, whose profile extends one beside it in turn: wherever
+ * the program runs, and when the resolved scenario is run. */
+static void a_machine_is_looked_for_beside_the_file_that_says_it(void **state)
+{
+    (void)state;
+    char path[160];
+    struct run_hashes first, second;
+    struct scenario scenario;
+    struct setup setup;
+    struct error why;
+    snprintf(path, sizeof path, "%s/beside", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/beside/base.yaml", folder);
+    write_text(path, "gpu: a40\nlink: pcie4-x16\nhost: epyc-9654\n");
+    snprintf(path, sizeof path, "%s/beside/machine.yaml", folder);
+    write_text(path, "extends: ./base.yaml\nlink: {h2d: 20GB/s}\n");
+    snprintf(path, sizeof path, "%s/beside/scenario.yaml", folder);
+    write_text(path, "model: llama-3-8b\nsystem: retroinfer\ncontext: 131072\n"
+                     "trace: assumed:hit=93%\nhardware: {extends: machine.yaml}\n");
+    const char *const files[] = {path};
+    if (!scenario_load(files, 1, NULL, 0, &scenario, &why) ||
+        !scenario_point(&scenario, 0, &setup, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    assert_near(setup.profile.curves[CURVE_LINK_H2D].value[0], 20e9, 0);
+    struct setup again = resolve_again(setup.scenario);
+    assert_true(run_hashes(&setup, &first, &why) && run_hashes(&again, &second, &why));
+    assert_string_equal(first.run, second.run);
+    setup_release(&again);
+    setup_release(&setup);
+    scenario_release(&scenario);
+}
+
 static void resolved_scenario_reproduces_its_run(void **state)
 {
     (void)state;
@@ -452,6 +487,7 @@ int main(void)
         cmocka_unit_test(every_mechanism_changes_the_identity),
         cmocka_unit_test(every_figure_of_the_machine_changes_the_identity),
         cmocka_unit_test(files_are_known_by_their_content),
+        cmocka_unit_test(a_machine_is_looked_for_beside_the_file_that_says_it),
         cmocka_unit_test(what_says_the_same_has_the_same_identity),
         cmocka_unit_test(one_value_has_one_identity_however_it_is_spelt),
         cmocka_unit_test(point_of_a_sweep_is_a_run_of_its_own),
