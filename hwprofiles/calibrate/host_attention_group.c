@@ -18,8 +18,8 @@
 #include <stdlib.h>
 
 enum {
-    CACHES = 16,           /* a quarter of the memory is read: four times the caches */
-    CONTEXT = 38400,       /* half of which a head attends to; more or less where heads differ */
+    CACHES = 16,     /* a quarter of the memory is read: four times the caches */
+    CONTEXT = 38400, /* half of which a head attends to; more or less where heads differ */
     LISTS = DEMAND_LAYERS * DEMAND_HEADS, /* heads take them by turns */
     HEADS_PER_THREAD = 16, /* so that neither the last to end nor the hand-off counts for much */
     MOST_DIM = 128,
@@ -33,7 +33,8 @@ struct variant {
 };
 
 static const struct variant variants[] = {
-    {"host.attention", "groups of 4 over 128-dimensional bf16 heads, a tenth of a recorded context of 19 K tokens",
+    {"host.attention",
+     "groups of 4 over 128-dimensional bf16 heads, a tenth of a recorded context of 19 K tokens",
      .shape = {4, 128}},
     {"host.attention.unequal", "as host.attention, contexts of 0 to 38 K tokens", .shape = {4, 128},
      .unequal = true},
@@ -54,10 +55,10 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 /* What all samples work on. */
 struct ground {
-    struct bench bench; /* first */
-    uint32_t *lists[LISTS];       /* [2 * tokens] each, owned */
-    uint32_t tokens;              /* attended to by a head */
-    uint32_t unequal[LISTS];      /* where heads differ */
+    struct bench bench;      /* first */
+    uint32_t *lists[LISTS];  /* [2 * tokens] each, owned */
+    uint32_t tokens;         /* attended to by a head */
+    uint32_t unequal[LISTS]; /* where heads differ */
     float queries[MOST_QUERIES];
     struct attention_head *heads; /* [HEADS_PER_THREAD * threads] */
     float *out, *lse;             /* [MOST_QUERIES] and [group] of each head */
@@ -150,8 +151,8 @@ static bool read_lists(struct ground *ground, struct error *why)
 static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
 {
     gsl_rng *random = random_stream(seed, "calibrate.attention", 0, why);
-    bool ok = random != NULL && bench_init(&ground->bench, CACHES, seed, why) &&
-              read_lists(ground, why);
+    bool ok =
+        random != NULL && bench_init(&ground->bench, CACHES, seed, why) && read_lists(ground, why);
     for (uint32_t i = 0; ok && i < LISTS; i++) {
         ground->unequal[i] = (uint32_t)gsl_rng_uniform_int(random, 2 * ground->tokens + 1);
     }

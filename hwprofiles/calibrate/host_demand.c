@@ -30,10 +30,10 @@ bool recording_init(struct recording *recording, uint32_t units, struct error *w
 {
     char path[4096];
     *recording = (struct recording){.shape = standard};
-    struct trace *trace = named_file(DEMAND_TRACE, "traces", "swt", "trace", NULL, 0, path,
-                                     sizeof path, why)
-                              ? trace_open(path, why)
-                              : NULL;
+    struct trace *trace =
+        named_file(DEMAND_TRACE, "traces", "swt", "trace", NULL, 0, path, sizeof path, why)
+            ? trace_open(path, why)
+            : NULL;
     if (trace == NULL) {
         return false;
     }
@@ -59,8 +59,7 @@ void recording_release(struct recording *recording)
     *recording = (struct recording){.heads = NULL};
 }
 
-bool recording_start(struct recording *recording, const struct policy_kind *kind,
-                     struct error *why)
+bool recording_start(struct recording *recording, const struct policy_kind *kind, struct error *why)
 {
     bool good = true;
     for (uint32_t h = 0; good && h < HEADS; h++) {

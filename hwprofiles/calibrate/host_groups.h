@@ -39,6 +39,8 @@ bool host_gather_run(const struct effort *effort, uint64_t seed, struct findings
                      struct error *why);
 bool host_attention_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                         struct error *why);
+bool host_kmeans_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why);
 bool host_policy_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                      struct error *why);
 bool host_handoff_run(const struct effort *effort, uint64_t seed, struct findings *findings,

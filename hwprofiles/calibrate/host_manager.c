@@ -30,8 +30,7 @@ static bool next_layer(struct manager *manager, struct mini_head **heads, uint32
     return turn > 0 || recording_start(recording, manager->kind, why);
 }
 
-static bool serve(struct manager *manager, double *look_up_ns, double *update_ns,
-                  struct error *why)
+static bool serve(struct manager *manager, double *look_up_ns, double *update_ns, struct error *why)
 {
     const struct bench *bench = manager->bench;
     struct mini_head *heads;

@@ -1,5 +1,5 @@
-/* A manager's work on a layer, as one thread does it: all heads' units are looked up, then all heads'
- * caches updated, with the simulator's own policy and a recording's demands (host_demand.h).
+/* A manager's work on a layer, as one thread does it: all heads' units are looked up, then all
+ * heads' caches updated, with the simulator's own policy and a recording's demands (host_demand.h).
  *
  * The layer is cold: the caches of all CPUs are filled with something else before it is looked up,
  * as the layers in between have done. The update finds what the lookup left there, as in a runtime.

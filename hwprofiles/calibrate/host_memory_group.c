@@ -216,8 +216,7 @@ bool host_memory_run(const struct effort *effort, uint64_t seed, struct findings
     part.seconds = effort->seconds / 2;
     struct bench bench = {.sizes = 0};
     bool ok = host_curves_measure(&host_memory_curves, &part, seed, findings, why) &&
-              bench_init(&bench, CACHES, seed, why) &&
-              by_nodes(&bench, &part, seed, findings, why);
+              bench_init(&bench, CACHES, seed, why) && by_nodes(&bench, &part, seed, findings, why);
     bench_release(&bench);
     return ok;
 }

@@ -186,8 +186,8 @@ bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *
         attention.counts = (const uint32_t *)lists->counts.data + head;
     }
     attention.parts = (float *)gpu->scratch.data;
-    attention.out = part ? (float *)gpu->part_out.data
-                         : (float *)gpu->out.data + place * shape->head_dim;
+    attention.out =
+        part ? (float *)gpu->part_out.data : (float *)gpu->out.data + place * shape->head_dim;
     attention.lse = part ? (float *)gpu->part_lse.data : (float *)gpu->lse.data + place;
     return kernel_attend(&attention, gpu->main.at, why);
 }

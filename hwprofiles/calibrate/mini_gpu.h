@@ -1,5 +1,5 @@
-/* A miniature on a GPU: the buffers of a host's miniature (mini.h), and beside them what lies in the
- * GPU's memory. KV on the host is pinned where it lies; a copy of it is not.
+/* A miniature on a GPU: the buffers of a host's miniature (mini.h), and beside them what lies in
+ * the GPU's memory. KV on the host is pinned where it lies; a copy of it is not.
  *
  * What a head wants in each step stands there from the beginning, and so do all queries; outputs of
  * all steps come back behind the last one. A sample is the time of each step, from its first launch
@@ -36,9 +36,9 @@ struct gpu_lists {
 };
 
 struct gpu_layer {
-    gpu_memory kv;        /* all of it */
-    gpu_memory cache;     /* each row at its place, once it was fetched */
-    const char *seen;     /* the host's KV, as the GPU sees it */
+    gpu_memory kv;    /* all of it */
+    gpu_memory cache; /* each row at its place, once it was fetched */
+    const char *seen; /* the host's KV, as the GPU sees it */
     bool pinned = false;
     struct buffer pageable = {nullptr, 0}; /* the same once more */
 };
@@ -49,14 +49,14 @@ struct gpu_mini {
     size_t layer_bytes = 0;
     uint32_t most = 0; /* tokens that a head wants */
     gpu_lists wanted, hits;
-    gpu_memory queries, out, lse;       /* as in `mini`; queries in bf16 */
-    gpu_memory scratch;                 /* of attention */
-    gpu_memory part_out, part_lse;      /* [2][query_heads]: the GPU's part, the CPU's part */
-    pinned_memory staging, answers;     /* row numbers and rows; the CPU's part */
-    gpu_memory staged;                  /* the same as staging */
-    gpu_memory streamed[2];             /* whole layers */
+    gpu_memory queries, out, lse;   /* as in `mini`; queries in bf16 */
+    gpu_memory scratch;             /* of attention */
+    gpu_memory part_out, part_lse;  /* [2][query_heads]: the GPU's part, the CPU's part */
+    pinned_memory staging, answers; /* row numbers and rows; the CPU's part */
+    gpu_memory staged;              /* the same as staging */
+    gpu_memory streamed[2];         /* whole layers */
     gpu_stream main, copies;
-    gpu_event copied[2], attended[2];   /* of the streamed layers */
+    gpu_event copied[2], attended[2];          /* of the streamed layers */
     std::unique_ptr<cudaGraphExec_t[]> graphs; /* [steps] of full attention */
     uint32_t splits_whole = 1, splits_wanted = 1;
 

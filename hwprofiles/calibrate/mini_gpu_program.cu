@@ -67,12 +67,12 @@ static bool run_lru_copy(gpu_mini *gpu, struct play *play, struct error *why)
     size_t rows_at = number_bytes(play);
     play->staging = gpu->staging.data + rows_at;
     mini_gather(play);
-    bool ok = copy_staged(gpu, rows_at + play->row_count * gpu->mini->row_bytes, why) &&
-              kernel_move_rows(gpu->staged.data + rows_at, nullptr,
-                               gpu->layers[play->layer].cache.data,
-                               (const uint32_t *)gpu->staged.data, play->row_count,
-                               (uint32_t)gpu->mini->row_bytes, all_ctas(gpu), gpu->main.at, why) &&
-              attend_to_wanted(gpu, play, why);
+    bool ok =
+        copy_staged(gpu, rows_at + play->row_count * gpu->mini->row_bytes, why) &&
+        kernel_move_rows(gpu->staged.data + rows_at, nullptr, gpu->layers[play->layer].cache.data,
+                         (const uint32_t *)gpu->staged.data, play->row_count,
+                         (uint32_t)gpu->mini->row_bytes, all_ctas(gpu), gpu->main.at, why) &&
+        attend_to_wanted(gpu, play, why);
     mini_update(play);
     return ok;
 }
@@ -92,8 +92,8 @@ static bool run_lru_loads(gpu_mini *gpu, struct play *play, struct error *why)
     return ok;
 }
 
-/* The slot-th layer, counted over all steps, into the slot-th of two buffers in turn, once the layer
- * before last was attended to in it. */
+/* The slot-th layer, counted over all steps, into the slot-th of two buffers in turn, once the
+ * layer before last was attended to in it. */
 static bool copy_layer(gpu_mini *gpu, enum miniature_id id, uint32_t slot, struct error *why)
 {
     uint32_t l = slot % gpu->mini->shape.layers, buffer = slot % 2;
@@ -130,8 +130,7 @@ static bool merge_answers(gpu_mini *gpu, const struct play *play, struct error *
     memcpy(answers, mini->part, numbers * sizeof *answers);
     memcpy(answers + numbers, mini->part_lse, heads * sizeof *answers);
     return GPU_TRY(cudaMemcpyAsync((float *)gpu->part_out.data + numbers, answers,
-                                   numbers * sizeof *answers, cudaMemcpyHostToDevice,
-                                   gpu->main.at),
+                                   numbers * sizeof *answers, cudaMemcpyHostToDevice, gpu->main.at),
                    why) &&
            GPU_TRY(cudaMemcpyAsync((float *)gpu->part_lse.data + heads, answers + numbers,
                                    heads * sizeof *answers, cudaMemcpyHostToDevice, gpu->main.at),
@@ -170,12 +169,9 @@ static const struct {
     enum miniature_id id;
     bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
 } programs[] = {
-    {MINIATURE_GPU_FULL, run_full},
-    {MINIATURE_GPU_FULL_GRAPH, run_graph},
-    {MINIATURE_GPU_LRU_COPY, run_lru_copy},
-    {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
-    {MINIATURE_GPU_STREAM, run_stream},
-    {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
+    {MINIATURE_GPU_FULL, run_full},         {MINIATURE_GPU_FULL_GRAPH, run_graph},
+    {MINIATURE_GPU_LRU_COPY, run_lru_copy}, {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
+    {MINIATURE_GPU_STREAM, run_stream},     {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
     {MINIATURE_GPU_HYBRID, run_hybrid},
 };
 

@@ -1,7 +1,8 @@
 /* Miniatures are run, and what they took is written.
  *
- * SPEC is one JSON object: `trace` (a file), `gpu` (or the host), the fields of struct miniature, and
- * `seconds` to take samples for. What comes out is one JSON object a line, each with median, p10, p90 and samples:
+ * SPEC is one JSON object: `trace` (a file), `gpu` (or the host), the fields of struct miniature,
+ * and `seconds` to take samples for. What comes out is one JSON object a line, each with median,
+ * p10, p90 and samples:
  *
  *   {"curve": "host.gather", "size": 2}   how fast the host was meanwhile, as calibrate measures it
  *   {"stand_in": "copies_rows"}           bytes a second of a thread that stands for something
@@ -41,10 +42,10 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
         root != NULL &&
         json_unpack_ex(root, &error, JSON_STRICT,
                        "{s:s, s:b, s:F, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, s:i}", "trace",
-                       &trace, "gpu", &gpu, "seconds", &out->seconds, "layers", &layers, "kv_heads", &kv_heads,
-                       "query_heads", &query_heads, "head_dim", &head_dim, "repeat", &repeat,
-                       "selection", &shape->selection, "capacity", &shape->capacity, "warmup",
-                       &warmup, "steps", &steps, "threads", &threads) == 0;
+                       &trace, "gpu", &gpu, "seconds", &out->seconds, "layers", &layers, "kv_heads",
+                       &kv_heads, "query_heads", &query_heads, "head_dim", &head_dim, "repeat",
+                       &repeat, "selection", &shape->selection, "capacity", &shape->capacity,
+                       "warmup", &warmup, "steps", &steps, "threads", &threads) == 0;
     if (!good) {
         json_decref(root);
         return error_usage(why, NULL, 0, "a miniature's spec: %s", error.text);
@@ -273,7 +274,7 @@ static bool measure(struct run *run, const struct spec *spec, FILE *out, struct 
 static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
 {
     struct run run = {.runtime = spec->shape.site == MINIATURE_GPU ? mini_gpu_runtime(why)
-                                                                    : &mini_host_runtime};
+                                                                   : &mini_host_runtime};
     struct trace *trace = run.runtime != NULL ? trace_open(spec->trace, why) : NULL;
     if (trace == NULL) {
         return false;

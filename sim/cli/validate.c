@@ -287,7 +287,8 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     char *lines = NULL;
     double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
-    bool good = spec != NULL && harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
+    bool good = spec != NULL &&
+                harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
                 print_table(subject, &validation, why) &&

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 const struct miniature_kind miniature_kinds[MINIATURE_COUNT] = {
-#define MINIATURE(id, name, site, class, policy, beside, what) \
+#define MINIATURE(id, name, site, class, policy, beside, what)                                     \
     [MINIATURE_##id] = {name, MINIATURE_##site, MINIATURE_##class, policy, beside, what},
 #include "decode/miniature.def"
 #undef MINIATURE
@@ -23,10 +23,9 @@ static const struct miniature_scene *const scenes[] = {
 
 bool miniature_require(const struct profile *profile, enum miniature_site site, struct error *why)
 {
-    return profile_require(profile, scenes[site]->curves, scenes[site]->curve_count,
-                           site == MINIATURE_HOST ? "a miniature on the host"
-                                                  : "a miniature on a GPU",
-                           why);
+    return profile_require(
+        profile, scenes[site]->curves, scenes[site]->curve_count,
+        site == MINIATURE_HOST ? "a miniature on the host" : "a miniature on a GPU", why);
 }
 
 uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)

@@ -1,11 +1,11 @@
-/* Miniatures: mechanisms of KV offload run for real, on a GPU or on a host without one, and what the
- * simulator says that they take.
+/* Miniatures: mechanisms of KV offload run for real, on a GPU or on a host without one, and what
+ * the simulator says that they take.
  *
  * A miniature is a few layers of a model's true shapes, a batch of one, whose heads want what a
  * trace recorded and whose caches the simulator's own policies keep. Nothing but attention and what
- * fetches its KV is run. On a host, what a GPU would do, one thread does: it attends; another one, its
- * copy engine, copies rows to their places in the cache. These stand-ins are no model of a GPU: they are
- * there so that what the CPU does has its place in a layer and something to overlap with.
+ * fetches its KV is run. On a host, what a GPU would do, one thread does: it attends; another one,
+ * its copy engine, copies rows to their places in the cache. These stand-ins are no model of a GPU:
+ * they are there so that what the CPU does has its place in a layer and something to overlap with.
  *
  *     lru             caller  |look up|gather|......copy......|......attend......|update|
  *     lru-overlapped  pool    |look up|gather|                |update|
@@ -20,8 +20,8 @@
  *
  * On a GPU the same demands drive real kernels, streams and copies. There is no retrieval: what a
  * head wants stands in HBM from the beginning, but a CPU that manages a cache waits for the layer
- * before as if it had to be told. Bare launches are no curve of a profile either, for these are of a
- * framework's operators: what one takes the CPU is measured alone.
+ * before as if it had to be told. Bare launches are no curve of a profile either, for these are of
+ * a framework's operators: what one takes the CPU is measured alone.
  *
  *     lru-copy   CPU   |sync|look up|gather|launch |..update..|
  *                GPU                        |copy|place|attend|

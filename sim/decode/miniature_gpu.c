@@ -1,8 +1,8 @@
 /* Predictions for a GPU: on the machine of the profile, with the pipeline's own stages and kernels.
  * Attention is two kernels, one that reads KV and one that merges its splits.
  *
- * A step ends when the CPU has seen its last kernel done. The streams of a cache that the CPU manages
- * are one: a copy, or a kernel that loads, stands among the other kernels. */
+ * A step ends when the CPU has seen its last kernel done. The streams of a cache that the CPU
+ * manages are one: a copy, or a kernel that loads, stands among the other kernels. */
 #include "base/array.h"
 #include "decode/fetch.h"
 #include "decode/machine.h"
@@ -15,14 +15,18 @@ enum { ATTENTION_KERNELS = 2 };
 #define QUERY_BYTES 2.0
 
 static const enum curve_id curves[] = {
-    CURVE_GPU_HBM_BANDWIDTH,   CURVE_GPU_HBM_SHARE,     CURVE_GPU_CTA_BANDWIDTH,
-    CURVE_GPU_SMS,             CURVE_GPU_KERNEL_FLOOR,  CURVE_GPU_GRAPH_NODE,
-    CURVE_LINK_H2D,            CURVE_LINK_D2H,          CURVE_LINK_DUPLEX,
-    CURVE_LINK_COPY_LATENCY,   CURVE_LINK_ROUND_TRIP,   CURVE_LINK_ZERO_COPY,
-    CURVE_LINK_CTA_IN_FLIGHT,  CURVE_HOST_GRAPH_LAUNCH, CURVE_HOST_COPY_CALL,
-    CURVE_HOST_SYNC,           CURVE_HOST_CORES,        CURVE_HOST_DRAM_BANDWIDTH,
-    CURVE_HOST_POOL_HANDOFF,   CURVE_HOST_LOOKUP,       CURVE_HOST_UPDATE,
-    CURVE_HOST_GATHER,         CURVE_HOST_ATTENTION,    CURVE_HOST_PAGEABLE,
+    CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_HBM_SHARE,
+    CURVE_GPU_CTA_BANDWIDTH,  CURVE_GPU_SMS,
+    CURVE_GPU_KERNEL_FLOOR,   CURVE_GPU_GRAPH_NODE,
+    CURVE_LINK_H2D,           CURVE_LINK_D2H,
+    CURVE_LINK_DUPLEX,        CURVE_LINK_COPY_LATENCY,
+    CURVE_LINK_ROUND_TRIP,    CURVE_LINK_ZERO_COPY,
+    CURVE_LINK_CTA_IN_FLIGHT, CURVE_HOST_GRAPH_LAUNCH,
+    CURVE_HOST_COPY_CALL,     CURVE_HOST_SYNC,
+    CURVE_HOST_CORES,         CURVE_HOST_DRAM_BANDWIDTH,
+    CURVE_HOST_POOL_HANDOFF,  CURVE_HOST_LOOKUP,
+    CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
+    CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
 };
 
 /* ---- tasks ---- */
@@ -140,8 +144,8 @@ static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
            put_attention(pipe, whole_tokens(pipe), mine, why);
 }
 
-/* Queries to the host; while the pool attends, the GPU does; then the pool's part of the output comes
- * and both are merged. */
+/* Queries to the host; while the pool attends, the GPU does; then the pool's part of the output
+ * comes and both are merged. */
 static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -158,12 +162,9 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct error *) = {
-    [MINIATURE_GPU_FULL] = run_full,
-    [MINIATURE_GPU_FULL_GRAPH] = run_full,
-    [MINIATURE_GPU_LRU_COPY] = run_lru_copy,
-    [MINIATURE_GPU_LRU_LOADS] = run_lru_loads,
-    [MINIATURE_GPU_STREAM] = run_stream,
-    [MINIATURE_GPU_STREAM_PAGEABLE] = run_stream,
+    [MINIATURE_GPU_FULL] = run_full,         [MINIATURE_GPU_FULL_GRAPH] = run_full,
+    [MINIATURE_GPU_LRU_COPY] = run_lru_copy, [MINIATURE_GPU_LRU_LOADS] = run_lru_loads,
+    [MINIATURE_GPU_STREAM] = run_stream,     [MINIATURE_GPU_STREAM_PAGEABLE] = run_stream,
     [MINIATURE_GPU_HYBRID] = run_hybrid,
 };
 

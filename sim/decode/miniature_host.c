@@ -1,5 +1,6 @@
-/* Predictions for a host: of the pipeline's resources a program uses the launch thread (the caller),
- * the pool, the copy engine and the main stream (the two stand-ins), and one channel, DRAM. */
+/* Predictions for a host: of the pipeline's resources a program uses the launch thread (the
+ * caller), the pool, the copy engine and the main stream (the two stand-ins), and one channel,
+ * DRAM. */
 #include "decode/fetch.h"
 #include "decode/miniature_pipe.h"
 #include "decode/work.h"
@@ -78,7 +79,8 @@ static bool run_lru_split(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct ledger_row *row = pipe_row(pipe, layer);
     return miniature_look_up(pipe, layer, why) && put_stand_in(pipe, row->hit, why) &&
            miniature_gather(pipe, layer, why) && put_copy(pipe, layer, why) &&
-           miniature_wait(pipe, pipe->last[PIPE_MAIN], why) && put_stand_in(pipe, row->missed, why) &&
+           miniature_wait(pipe, pipe->last[PIPE_MAIN], why) &&
+           put_stand_in(pipe, row->missed, why) &&
            miniature_wait(pipe, pipe->last[PIPE_MAIN], why) && miniature_update(pipe, layer, why);
 }
 

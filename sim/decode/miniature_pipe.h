@@ -21,8 +21,9 @@ struct miniature_scene {
     void (*set_up)(const struct miniature_run *run, double figures[8]);
     bool (*machine)(struct pipe *pipe, struct error *why);
     bool (*program)(struct pipe *pipe, enum miniature_id id, struct error *why); /* of a layer */
-    bool (*step)(struct pipe *pipe, enum miniature_id id, bool begins, struct error *why); /* or NULL */
-    const enum curve_id *curves; /* read; [curve_count] */
+    bool (*step)(struct pipe *pipe, enum miniature_id id, bool begins,
+                 struct error *why); /* or NULL */
+    const enum curve_id *curves;     /* read; [curve_count] */
     size_t curve_count;
 };
 extern const struct miniature_scene miniature_host_scene, miniature_gpu_scene;

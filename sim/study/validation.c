@@ -76,10 +76,11 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
 {
     json_t *spec = json_pack(
         "{s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace", trace_path,
-        "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers", (int)shape->layers, "kv_heads", (int)shape->kv_heads,
-        "query_heads", (int)shape->query_heads, "head_dim", (int)shape->head_dim, "repeat",
-        (int)shape->repeat, "selection", shape->selection, "capacity", shape->capacity, "warmup",
-        (int)shape->warmup, "steps", (int)shape->steps, "threads", (int)shape->threads);
+        "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers",
+        (int)shape->layers, "kv_heads", (int)shape->kv_heads, "query_heads",
+        (int)shape->query_heads, "head_dim", (int)shape->head_dim, "repeat", (int)shape->repeat,
+        "selection", shape->selection, "capacity", shape->capacity, "warmup", (int)shape->warmup,
+        "steps", (int)shape->steps, "threads", (int)shape->threads);
     char *text = spec != NULL ? json_dumps(spec, JSON_COMPACT) : NULL;
     json_decref(spec);
     if (text == NULL) {
@@ -246,10 +247,10 @@ static int find_mechanism(const char *name)
 static bool knows_all(const struct validation *validation)
 {
     const struct miniature_stand_ins *known = &validation->stand_ins;
-    bool of_site = validation->shape.site == MINIATURE_GPU
-                       ? known->launch > 0
-                       : known->copies_whole > 0 && known->copies_rows > 0 &&
-                             known->attends_whole > 0;
+    bool of_site =
+        validation->shape.site == MINIATURE_GPU
+            ? known->launch > 0
+            : known->copies_whole > 0 && known->copies_rows > 0 && known->attends_whole > 0;
     return of_site && validation->curve_count > 0;
 }
 

@@ -6,13 +6,13 @@
  * from the same curves as the harness found them in the same rounds as the mechanisms, by the same
  * probes that calibrate has. The first error has in it how the machine has changed since it was
  * profiled, which on one that others share is half as fast again; the second is that of the model
- * alone, and the one that is judged. Nothing is fitted; what is no curve of a host, the rates of the
- * threads that stand for a GPU and a link, both take as measured.
+ * alone, and the one that is judged. Nothing is fitted; what is no curve of a host, the rates of
+ * the threads that stand for a GPU and a link, both take as measured.
  *
  * Of mechanisms whose time the GPU alone decides an error of at most 8 % meets, and a median of all
- * errors of at most 3 %; of those that a CPU manages 20 % and 10 %. No gate is tighter than twice the
- * spread of the measurement itself, half of what lies between its first and last decile: an error
- * that is larger than asked for and within that is noise, and says nothing either way.
+ * errors of at most 3 %; of those that a CPU manages 20 % and 10 %. No gate is tighter than twice
+ * the spread of the measurement itself, half of what lies between its first and last decile: an
+ * error that is larger than asked for and within that is noise, and says nothing either way.
  */
 #ifndef STUDY_VALIDATION_H
 #define STUDY_VALIDATION_H

@@ -80,8 +80,9 @@ static std::string check_counts(fixture &all, enum miniature_id id, const struct
     }
     ledger_release(&ledger);
     std::string wrong = compare("wanted of mechanism", id, (double)found.wanted, (double)wanted, 0);
-    return wrong.empty() ? compare("missed of mechanism", id, (double)found.missed, (double)missed, 0)
-                         : wrong;
+    return wrong.empty()
+               ? compare("missed of mechanism", id, (double)found.missed, (double)missed, 0)
+               : wrong;
 }
 
 static std::string check_mechanism(const void *at, generator &)
@@ -95,7 +96,8 @@ static std::string check_mechanism(const void *at, generator &)
         double worst, ns[3 * 2];
         must(all.runtime->start(all.own, id, &all.env, &why), why);
         must(all.runtime->play(all.own, id, ns, &counts, &why), why);
-        wrong = mini_check(&all.check, id, &worst, &why) ? check_counts(all, id, counts) : why.found;
+        wrong =
+            mini_check(&all.check, id, &worst, &why) ? check_counts(all, id, counts) : why.found;
     }
     return wrong;
 }
@@ -106,8 +108,8 @@ void miniature_cases(std::vector<kernel_case> &cases)
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         ids[id] = (enum miniature_id)id;
         if (miniature_kinds[id].site == MINIATURE_GPU) {
-            cases.push_back({std::string("miniature, ") + miniature_kinds[id].name,
-                             check_mechanism, &ids[id]});
+            cases.push_back(
+                {std::string("miniature, ") + miniature_kinds[id].name, check_mechanism, &ids[id]});
         }
     }
 }

@@ -133,8 +133,8 @@ static std::string check_move(const void *at, generator &random)
     std::vector<uint8_t> found = gpu_to.values(), expected = before;
     for (uint32_t i = 0; i < shape.count; i++) {
         uint32_t row = shape.scattered ? from_rows[i] : i;
-        memcpy(&expected[(size_t)to_rows[i] * shape.row_bytes], &from[(size_t)row * shape.row_bytes],
-               shape.row_bytes);
+        memcpy(&expected[(size_t)to_rows[i] * shape.row_bytes],
+               &from[(size_t)row * shape.row_bytes], shape.row_bytes);
     }
     std::string wrong;
     for (size_t i = 0; i < found.size() && wrong.empty(); i++) {

@@ -1,5 +1,5 @@
-/* What a miniature on a GPU is said to take, worked by hand: a layer of two heads whose K and V of a
- * token are 100 bytes. */
+/* What a miniature on a GPU is said to take, worked by hand: a layer of two heads whose K and V of
+ * a token are 100 bytes. */
 #include "decode/miniature.h"
 
 #include "load_profile.h"
@@ -65,8 +65,8 @@ static void attention_reads_what_lies_in_hbm(void **state)
 static void a_cache_by_the_cpu_waits_at_each_layer(void **state)
 {
     (void)state;
-    int asked = 3000 + 2000 + 2000 * 10 / 2;              /* synchronised, looked up */
-    int started = asked + 2000 + 50000 / 2 + 400;         /* gathered, the copy called */
+    int asked = 3000 + 2000 + 2000 * 10 / 2;                /* synchronised, looked up */
+    int started = asked + 2000 + 50000 / 2 + 400;           /* gathered, the copy called */
     int updated = started + 3 * 500 + 2000 + 2000 * 20 / 2; /* behind three launches */
     int there = started + 1000 + 50000 / 5;
     int attended = there + 50000 / 8 + 200000 / 100; /* eight CTAs put rows in their places */

@@ -260,7 +260,8 @@ static void a_context_is_whole_recordings(void **state)
     assert_false(validation_shape(&model, trace, &profile, MINIATURE_HOST, 41, &shape, &why));
     assert_string_equal(why.found, "a miniature of 'm', whose K and V are latent");
     model.kv_lora = 0;
-    assert_false(validation_shape(&model, trace, &profile, MINIATURE_HOST, UINT32_MAX, &shape, &why));
+    assert_false(
+        validation_shape(&model, trace, &profile, MINIATURE_HOST, UINT32_MAX, &shape, &why));
     assert_string_equal(why.found, "a context of 4294967295 tokens in miniature");
     trace_close(trace);
     unlink(path);

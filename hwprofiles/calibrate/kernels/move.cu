@@ -34,8 +34,7 @@ bool kernel_move_rows(const void *from, const uint32_t *from_rows, void *to,
         return error_set(why, NULL, 0, "no rows of %u bytes are moved by %u CTAs", row_bytes, ctas);
     }
     uint32_t words = row_bytes / (uint32_t)sizeof(uint2);
-    const struct move_task task = {(const uint2 *)from, from_rows, (uint2 *)to, to_rows,
+    const struct move_task task = {(const uint2 *)from,     from_rows, (uint2 *)to, to_rows,
                                    (uint64_t)count * words, words};
-    return count == 0 ||
-           launch(move_rows, dim3(ctas), MOVE_THREADS, 0, stream, why, task);
+    return count == 0 || launch(move_rows, dim3(ctas), MOVE_THREADS, 0, stream, why, task);
 }
