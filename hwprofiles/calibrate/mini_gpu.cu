@@ -310,5 +310,10 @@ static const struct mini_runtime runtime = {
 
 extern "C" const struct mini_runtime *mini_gpu_runtime(struct error *why)
 {
-    return gpu_find(why) ? &runtime : nullptr;
+    if (!gpu_find(why)) {
+        error_expect(why, "an NVIDIA GPU, its driver, and permission to use both; or --host, which "
+                          "runs what needs no GPU");
+        return nullptr;
+    }
+    return &runtime;
 }

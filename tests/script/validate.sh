@@ -25,9 +25,10 @@ print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
 PYTHON
 }
 stored() { # every mechanism once, timed, its outputs right, every rank given once
-    mechanisms=$(grep -c '^MINIATURE(' sim/decode/miniature.def)
+    mechanisms=$(grep -c '^MINIATURE(.*, HOST, ' sim/decode/miniature.def)
     [ "$(query 'SELECT COUNT(*) FROM validations')" = "$mechanisms" ] &&
         [ "$(query 'SELECT COUNT(*) FROM validations WHERE measured_us > 0 AND predicted_us > 0
+            AND profiled_us > 0
             AND p10_us <= measured_us AND measured_us <= p90_us AND output_error < 1e-5
             AND length(verdict) > 0')" = "$mechanisms" ] &&
         [ "$(query 'SELECT COUNT(DISTINCT measured_rank) FROM validations')" = "$mechanisms" ]

@@ -12,13 +12,15 @@ static const char machine[] =
     " gather: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: x},"
     " attention: {points: [[1, 1GB/s], [2, 4GB/s]], basis: measured, source: x}}}";
 
+enum { LAST = MINIATURE_STREAM + 1 }; /* of those that run on a host, which come first */
+
 struct fixture {
     char folder[32], path[64];
     struct trace *trace;
     struct profile profile;
     struct miniature shape;
-    double predicted[MINIATURE_COUNT];
-    uint64_t wanted[MINIATURE_COUNT], missed[MINIATURE_COUNT];
+    double predicted[LAST];
+    uint64_t wanted[LAST], missed[LAST];
 };
 
 static const struct miniature_stand_ins stand_ins = {
@@ -42,7 +44,7 @@ static void set_up(struct fixture *fixture)
                                         .warmup = 3,
                                         .steps = 4,
                                         .threads = 2};
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
+    for (int id = 0; id < LAST; id++) {
         struct ledger ledger;
         fixture->wanted[id] = fixture->missed[id] = 0;
         make_check(
@@ -76,7 +78,7 @@ static void print_figure(FILE *out, const char *kind, const char *name, double s
 
 /* What a harness prints that measured each mechanism at so many times its prediction, and gathers
  * so many times as fast as the profile has it. */
-static char *print_lines(const struct fixture *fixture, const double times[MINIATURE_COUNT],
+static char *print_lines(const struct fixture *fixture, const double times[LAST],
                          double spread, double gathers, int last)
 {
     char *text;
@@ -112,14 +114,14 @@ static void errors_are_held_against_gates(void **state)
     struct fixture fixture;
     struct validation validation;
     struct error why;
-    double times[MINIATURE_COUNT];
+    double times[LAST];
     set_up(&fixture);
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
+    for (int id = 0; id < LAST; id++) {
         times[id] = 1;
     }
     times[0] = 1.24;
     times[1] = 1.6;
-    char *lines = print_lines(&fixture, times, 0.05, 1, MINIATURE_COUNT);
+    char *lines = print_lines(&fixture, times, 0.05, 1, LAST);
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     assert_int_equal(validation.rows[0].verdict, VALIDATION_MET);
@@ -129,7 +131,7 @@ static void errors_are_held_against_gates(void **state)
     assert_float_equal(validation.classes[MINIATURE_BY_CPU].median_error, 0, 1e-9);
     assert_int_equal(validation.classes[MINIATURE_BY_CPU].verdict, VALIDATION_MET);
 
-    lines = print_lines(&fixture, times, 0.19, 1, MINIATURE_COUNT); /* a spread of 19 % */
+    lines = print_lines(&fixture, times, 0.19, 1, LAST); /* a spread of 19 % */
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     assert_float_equal(validation.rows[1].gate, 0.38, 1e-9);
@@ -145,12 +147,12 @@ static void errors_are_those_of_today(void **state)
     struct fixture fixture;
     struct validation validation;
     struct error why;
-    double times[MINIATURE_COUNT];
+    double times[LAST];
     set_up(&fixture);
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
+    for (int id = 0; id < LAST; id++) {
         times[id] = 1;
     }
-    char *lines = print_lines(&fixture, times, 0, 2, MINIATURE_COUNT);
+    char *lines = print_lines(&fixture, times, 0, 2, LAST);
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     const struct validation_row *gather = &validation.rows[MINIATURE_GATHER];
@@ -173,19 +175,19 @@ static void ranks_are_told_both_ways(void **state)
     struct fixture fixture;
     struct validation validation;
     struct error why;
-    double times[MINIATURE_COUNT];
+    double times[LAST];
     set_up(&fixture);
-    for (int id = 0; id < MINIATURE_COUNT; id++) { /* the longer the later, but the last */
-        times[id] = (id + 1 < MINIATURE_COUNT ? 1e6 * (id + 1) : 1e3) / fixture.predicted[id];
+    for (int id = 0; id < LAST; id++) { /* the longer the later, but the last */
+        times[id] = (id + 1 < LAST ? 1e6 * (id + 1) : 1e3) / fixture.predicted[id];
     }
-    char *lines = print_lines(&fixture, times, 0, 1, MINIATURE_COUNT);
+    char *lines = print_lines(&fixture, times, 0, 1, LAST);
     make_check(judge(&fixture, lines, &validation, &why), &why);
     free(lines);
     uint32_t sum = 0;
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
+    for (int id = 0; id < LAST; id++) {
         sum += validation.rows[id].predicted_rank == 1;
     }
-    assert_int_equal(validation.rows[MINIATURE_COUNT - 1].measured_rank, 1);
+    assert_int_equal(validation.rows[LAST - 1].measured_rank, 1);
     assert_int_equal(validation.rows[0].measured_rank, 2);
     assert_int_equal(validation.rows[3].measured_rank, 5);
     assert_true(sum >= 1);
@@ -204,12 +206,12 @@ static void what_a_harness_may_not_say_is_refused(void **state)
 {
     (void)state;
     struct fixture fixture;
-    double times[MINIATURE_COUNT];
+    double times[LAST];
     set_up(&fixture);
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
+    for (int id = 0; id < LAST; id++) {
         times[id] = 1;
     }
-    char *lines = print_lines(&fixture, times, 0, 1, MINIATURE_COUNT - 1);
+    char *lines = print_lines(&fixture, times, 0, 1, LAST - 1);
     assert_refused(&fixture, lines, "the harness did not run 'stream'");
     free(lines);
     assert_refused(&fixture, "", "the harness did not run 'manager'");
@@ -227,7 +229,7 @@ static void what_a_harness_may_not_say_is_refused(void **state)
     snprintf(complaint, sizeof complaint, "'manager' missed %llu of %llu tokens",
              (unsigned long long)fixture.missed[0] + 1, (unsigned long long)fixture.wanted[0]);
     fixture.missed[0]++;
-    lines = print_lines(&fixture, times, 0, 1, MINIATURE_COUNT);
+    lines = print_lines(&fixture, times, 0, 1, LAST);
     assert_refused(&fixture, lines, complaint);
     free(lines);
     tear_down(&fixture);
