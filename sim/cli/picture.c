@@ -29,6 +29,8 @@ const struct picture_kind picture_kinds[] = {
      "hit ratio by system, over budget or context where runs sweep one"},
     {"reuse", of_runs, "runs with policy qsac", "line", 16, true,
      "reuse against attention mass, along the thresholds of qsac"},
+    {"pareto", of_runs, "runs of several batches", "line", 24, false,
+     "throughput against the step, and which runs no other beats (of 'plan --pareto --db')"},
     {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 12, false,
      "how long requests wait for their first token, and for each next one: their distribution"},
     {"waits", of_runs, "runs of a server (with a workload and a clock)", "panel", 6, false,

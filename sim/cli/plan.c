@@ -7,19 +7,20 @@
 #include "cli/output.h"
 #include "cli/plan_json.h"
 #include "cli/plan_report.h"
+#include "cli/runs_text.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
+#include "cli/tradeoff_report.h"
 #include "study/server_command.h"
 
 #include <string.h>
 #include <unistd.h>
 
-enum { TARGET, MINIMISE, MAXIMISE, SYSTEM, HARDWARE, ALLOW, OUTPUT, SET, DB, JOBS, JSON };
+enum { TARGET, MINIMISE, MAXIMISE, SYSTEM, HARDWARE, ALLOW, PARETO, OUTPUT, SET, DB, JOBS, JSON };
 
 static const struct command_option options[] = {
     [TARGET] = {.name = "--target",
                 .argument = "KEY<=N,...",
-                .required = true,
                 .summary =
                     "what has to hold: keys of 'simulate --json' with <= or >= and a number"},
     [MINIMISE] = {.name = "--minimise",
@@ -38,6 +39,9 @@ static const struct command_option options[] = {
     [ALLOW] = {.name = "--allow",
                .argument = "WHAT,...",
                .summary = "systems to admit besides: lossy, paper (that exist on paper only)"},
+    [PARETO] = {.name = "--pareto",
+                .summary = "instead of a least value: all budgets and batches that no other beats "
+                           "in throughput, step, HBM and mass; targets may be left out"},
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
@@ -50,7 +54,8 @@ static const struct command_option options[] = {
               .argument = "N",
               .summary = "threads to use (default: one a processor); the results are the same"},
     [JSON] = {.name = "--json",
-              .summary = "print a JSON object a candidate, on a line of its own, and nothing else"},
+              .summary = "print a JSON object a candidate, or a run of the front, on a line of its "
+                         "own, and nothing else"},
     {.name = NULL},
 };
 
@@ -136,6 +141,27 @@ static bool read_jobs(const char *text, uint32_t *out, struct error *why)
            (error_usage(why, NULL, 0, "'--jobs' is 0"), error_expect(why, "1 or more"));
 }
 
+/* A front has options of a search as little as a search has none of targets. */
+static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
+{
+    static const int others[] = {MINIMISE, MAXIMISE, OUTPUT};
+    const char *text = arguments_text(arguments, TARGET);
+    bool pareto = arguments_given(arguments, PARETO);
+    for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
+        if (arguments_given(arguments, others[i])) {
+            return error_usage(why, NULL, 0,
+                               "'--pareto' shows all that is worth choosing among: "
+                               "there is no '%s'",
+                               options[others[i]].name);
+        }
+    }
+    if (text == NULL && !pareto) {
+        error_usage(why, NULL, 0, "'plan' needs --target");
+        return error_expect(why, "--target KEY<=N,..., or --pareto");
+    }
+    return text == NULL || targets_parse(text, out, why);
+}
+
 static bool read_options(const struct arguments *arguments, struct planning_options *out,
                          struct error *why)
 {
@@ -149,7 +175,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
         error_usage(why, NULL, 0, "'--minimise' and '--maximise' cannot both be had");
         return error_expect(why, "one of them, and the other as a target");
     }
-    return targets_parse(arguments_text(arguments, TARGET), &out->targets, why) &&
+    return read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
            read_jobs(arguments_text(arguments, JOBS), &out->jobs, why);
 }
@@ -247,6 +273,39 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     return good;
 }
 
+static bool print_tradeoff(const struct arguments *arguments, const struct tradeoff *tradeoff,
+                           const struct targets *targets, struct error *why)
+{
+    bool json = arguments_given(arguments, JSON);
+    bool good = json || tradeoff_report(tradeoff, targets, stdout, why);
+    for (uint32_t i = 0; good && json && i < tradeoff->front_count; i++) {
+        good = run_print_json(tradeoff->front[i].result, stdout, why);
+    }
+    return good && output_flush(stdout, "standard output", why) &&
+           (tradeoff->front_count > 0 ||
+            error_set(why, NULL, 0, "no run fits in memory and meets all targets"));
+}
+
+static bool weigh(const struct arguments *arguments, const struct scenario *scenario,
+                  const struct planning_options *with, struct error *why)
+{
+    const struct tradeoff_options options = {.targets = with->targets,
+                                             .candidates = with->candidates,
+                                             .store = with->store,
+                                             .jobs = with->jobs,
+                                             .on_progress = show_progress};
+    struct tradeoff tradeoff;
+    bool interrupted = false;
+    bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
+    clear_progress();
+    if (good && interrupted) {
+        good = error_set(why, NULL, 0, "interrupted before all runs were done");
+    }
+    good = good && print_tradeoff(arguments, &tradeoff, &with->targets, why);
+    tradeoff_release(&tradeoff);
+    return good;
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct planning_options with = {.on_progress = show_progress};
@@ -257,7 +316,10 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
-    good = good && choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why);
+    good = good &&
+           (arguments_given(arguments, PARETO)
+                ? weigh(arguments, &scenario, &with, why)
+                : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
     store_close(with.store);
     scenario_release(&scenario);
     return good;

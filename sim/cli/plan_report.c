@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "cli/figures.h"
+#include "cli/left_out.h"
 #include "cli/runs_notes.h"
 #include "cli/table.h"
 
@@ -340,35 +341,6 @@ static void print_search(const struct planning *planning, FILE *out)
     }
 }
 
-/* Systems that were left out, by the reason. */
-static void print_left_out(const struct planning *planning, FILE *out)
-{
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct candidate *first = &planning->candidates[i];
-        bool told = first->left_out[0] == '\0';
-        for (uint32_t j = 0; j < i; j++) {
-            told = told || strcmp(planning->candidates[j].left_out, first->left_out) == 0;
-        }
-        if (told) {
-            continue;
-        }
-        char line[2 * LINE];
-        size_t used = (size_t)snprintf(line, sizeof line, "left out, %s:", first->left_out);
-        for (uint32_t j = i; j < planning->count && used < sizeof line; j++) {
-            const struct candidate *candidate = &planning->candidates[j];
-            bool again = false;
-            for (uint32_t k = i; k < j; k++) {
-                again = again || strcmp(planning->candidates[k].system, candidate->system) == 0;
-            }
-            if (!again && strcmp(candidate->left_out, first->left_out) == 0) {
-                used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", j > i ? "," : "",
-                                         candidate->system);
-            }
-        }
-        print_line(line, out);
-    }
-}
-
 static void print_title(const struct report *report, FILE *out)
 {
     const struct planning *planning = report->planning;
@@ -408,7 +380,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         fputc('\n', out);
         (planning->winner != PLANNING_NONE ? print_winner : print_nearest)(&report, out);
         print_search(planning, out);
-        print_left_out(planning, out);
+        left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, out);
     }
     runs_notes_destroy(notes);

@@ -30,4 +30,7 @@ void candidates_destroy(struct candidate *candidates, uint32_t count);
 void candidate_check(struct candidate *candidate, const struct setup *setup,
                      const struct candidate_options *options);
 
+/* Complain that all of them are left out. Returns false. */
+bool candidates_refuse(const struct candidate *candidates, struct error *why);
+
 #endif

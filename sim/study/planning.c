@@ -226,9 +226,7 @@ static bool check_any(const struct planning *planning, struct error *why)
         *why = first->why;
         return false;
     }
-    error_usage(why, "--system", 0, "every system is left out: %s is %s",
-                planning->candidates[0].system, planning->candidates[0].left_out);
-    return error_expect(why, "--allow lossy,paper, or another system");
+    return candidates_refuse(planning->candidates, why);
 }
 
 static bool begin_all(struct planning *planning, const struct planning_options *options,

@@ -1,0 +1,25 @@
+-- What can be had of throughput and step latency, of runs of several batches; on the front are those that no
+-- other beats: none has as many tokens a second, as short a step, as little HBM and as much attention mass, and
+-- more of one of these. A run whose mass nobody knows counts as one of none.
+, run(id, rate, ms, hbm, mass, series) AS (
+  SELECT id, decode_tokens_per_s, tpot_ms, hbm_bytes, COALESCE(mass_recall, 0),
+         system || CASE WHEN (SELECT COUNT(DISTINCT hardware) FROM ok) > 1 THEN ', ' || hardware ELSE '' END
+  FROM ok
+  WHERE decode_tokens_per_s IS NOT NULL AND hbm_bytes IS NOT NULL
+    AND (SELECT COUNT(DISTINCT batch) FROM ok) > 1
+),
+front(id) AS (
+  SELECT id FROM run WHERE NOT EXISTS (
+    SELECT 1 FROM run AS other
+    WHERE other.rate >= run.rate AND other.ms <= run.ms AND other.hbm <= run.hbm AND other.mass >= run.mass
+      AND (other.rate > run.rate OR other.ms < run.ms OR other.hbm < run.hbm OR other.mass > run.mass))
+),
+line(series, place) AS (
+  SELECT series, row_number() OVER (ORDER BY MIN(id)) FROM run GROUP BY series
+)
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL
+UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
+UNION ALL SELECT * FROM (
+  SELECT 'point', place, ms, rate, hbm / 1073741824.0, series, CASE WHEN id IN front THEN 'front' ELSE '-' END
+  FROM run JOIN line USING (series) ORDER BY place, ms, rate);
