@@ -60,11 +60,16 @@ static void write_ms(const struct cell *cell, const char **text, char room[SERVE
     }
 }
 
+/* Three digits, of what is not tiny. */
+static int decimals(double rate)
+{
+    return rate > 0 && rate < 0.1 ? 3 : rate < 10 ? 2 : rate < 1000 ? 1 : 0;
+}
+
 static void write_rate(const struct cell *cell, const char **text, char room[SERVED_TEXT])
 {
     if (cell->set) {
-        snprintf(room, SERVED_TEXT, "%.*f", cell->real < 10 ? 2 : cell->real < 1000 ? 1 : 0,
-                 cell->real);
+        snprintf(room, SERVED_TEXT, "%.*f", decimals(cell->real), cell->real);
         *text = room;
     }
 }

@@ -54,7 +54,11 @@ static const struct {
 static const char *format_worth(double worth, char text[FIGURE])
 {
     struct cell cell = {.set = true, .real = worth};
-    return worth == 0 ? "0" : figure_rate(&cell, text);
+    if (worth < 0.1) {
+        snprintf(text, FIGURE, "%.2g", worth);
+        return text;
+    }
+    return figure_rate(&cell, text);
 }
 
 static bool went_well(const struct result *result)
