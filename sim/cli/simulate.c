@@ -71,9 +71,9 @@ static const struct command_option options[] = {
 /* How the runs are shown: as they come, or as a table in the end. */
 struct view {
     bool json, csv, progress, drawn;
-    uint32_t done, points, draws; /* so far */
-    bool has_draws;               /* of some run */
-    struct runs_table *table;     /* NULL with json or csv */
+    uint32_t done, points, draws, replays; /* so far */
+    bool has_draws;                        /* of some run */
+    struct runs_table *table;              /* NULL with json or csv */
     struct sweep_failures failures;
 };
 
@@ -102,6 +102,9 @@ static void print_progress(const struct view *view)
         if (view->draws > 0) {
             fprintf(stderr, ", %u draws", view->draws);
         }
+        if (view->replays > 0) {
+            fprintf(stderr, ", %u replays", view->replays);
+        }
     } else if (view->progress) {
         fputs("\r\033[K", stderr);
     }
@@ -119,6 +122,13 @@ static void show_draws(uint32_t draws, void *context)
 {
     struct view *view = context;
     view->draws = draws;
+    print_progress(view);
+}
+
+static void show_replays(uint32_t replays, void *context)
+{
+    struct view *view = context;
+    view->replays = replays;
     print_progress(view);
 }
 
@@ -221,9 +231,11 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                         .points = scenario->points};
     bool plain = view.json || view.csv;
     view.progress = isatty(STDERR_FILENO) && !(plain && isatty(STDOUT_FILENO));
+    view.points = scenario->points;
     sweep->on_result = show;
     sweep->on_progress = show_progress;
     sweep->on_draws = show_draws;
+    sweep->on_replays = show_replays;
     sweep->context = &view;
     if (!plain && (view.table = runs_table_create(scenario, why)) == NULL) {
         return false;

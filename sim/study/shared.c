@@ -21,7 +21,11 @@ struct shared {
     uint32_t count;
     uint64_t clock;
     const struct replays *expected;
-    pthread_mutex_t lock; /* of all of the above but `expected` */
+    void (*watch)(void *context); /* NULL: nobody is told */
+    void *watch_context;
+    uint32_t made_count;
+    bool stopped;
+    pthread_mutex_t lock; /* of all of the above but `expected` and who is told */
     pthread_cond_t made;  /* or failed */
 };
 
@@ -74,6 +78,27 @@ const struct replays *shared_expected(const struct shared *shared)
     return shared->expected;
 }
 
+void shared_watch(struct shared *shared, void (*made)(void *context), void *context)
+{
+    shared->watch = made;
+    shared->watch_context = context;
+}
+
+uint32_t shared_made(struct shared *shared)
+{
+    pthread_mutex_lock(&shared->lock);
+    uint32_t count = shared->made_count;
+    pthread_mutex_unlock(&shared->lock);
+    return count;
+}
+
+void shared_stop(struct shared *shared)
+{
+    pthread_mutex_lock(&shared->lock);
+    shared->stopped = true;
+    pthread_mutex_unlock(&shared->lock);
+}
+
 static struct shared_entry *find(struct shared *shared, const struct shared_kind *kind,
                                  uint64_t key)
 {
@@ -108,10 +133,14 @@ static void make(struct shared *shared, struct shared_entry *entry, void *contex
     void *value = entry->kind->make(context, why);
     pthread_mutex_lock(&shared->lock);
     entry->value = value;
+    shared->made_count += value != NULL;
     if (value == NULL) {
         entry->kind = NULL; /* those who wait find nothing, and try themselves */
     }
     pthread_cond_broadcast(&shared->made);
+    if (shared->watch != NULL) {
+        shared->watch(shared->watch_context);
+    }
 }
 
 const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,
@@ -122,6 +151,12 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
     while (found != NULL && found->value == NULL) {
         pthread_cond_wait(&shared->made, &shared->lock);
         found = find(shared, kind, key);
+    }
+    if (found == NULL && shared->stopped) {
+        *entry = NULL;
+        pthread_mutex_unlock(&shared->lock);
+        error_set(why, NULL, 0, "interrupted");
+        return NULL;
     }
     if (found == NULL) {
         found = take_oldest(shared);

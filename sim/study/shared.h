@@ -26,6 +26,15 @@ struct replays;
 void shared_expect(struct shared *shared, const struct replays *replays);
 const struct replays *shared_expected(const struct shared *shared);
 
+/* `made` is called whenever a value was made, or failed to be, by the thread that tried. And how many
+ * were made, so far: all that can be told of how far a long run is. */
+void shared_watch(struct shared *shared, void (*made)(void *context), void *context);
+uint32_t shared_made(struct shared *shared);
+
+/* Make nothing any more: who asks for a value that is not there gets an error. So ends a run whose
+ * result nobody wants. Any thread may call it. */
+void shared_stop(struct shared *shared);
+
 /* How a value is made and destroyed. make() returns NULL with `why` where it fails; then nothing is
  * kept, and the next who asks tries again. */
 struct shared_kind {

@@ -62,7 +62,7 @@ struct sweep {
     uint32_t delivered, issued;
     uint32_t draws_told;
     atomic_uint draws;
-    sem_t finished; /* something: a point or a draw */
+    sem_t finished;       /* something: a point or a draw */
     pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
     pthread_cond_t work;
     struct slot_queue waiting;
@@ -339,6 +339,20 @@ static void tell_draws(struct sweep *sweep)
     }
 }
 
+static void tell_replays(const struct sweep *sweep)
+{
+    if (sweep->options->on_replays != NULL) {
+        sweep->options->on_replays(shared_made(sweep->shared), sweep->options->context);
+    }
+}
+
+/* By the thread that replayed: the calling one tells it. */
+static void note_replay(void *context)
+{
+    struct sweep *sweep = context;
+    sem_post(&sweep->finished);
+}
+
 static bool run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
@@ -352,6 +366,7 @@ static bool run_points(struct sweep *sweep, struct error *why)
         } else if (!is_done(sweep, sweep->delivered)) {
             sem_wait(&sweep->finished);
             tell_draws(sweep);
+            tell_replays(sweep);
         }
         while (!stop_requested && is_done(sweep, sweep->delivered)) {
             struct slot *slot = slot_of(sweep, sweep->delivered);
@@ -372,7 +387,9 @@ static bool run_caught(struct sweep *sweep, uint32_t workers, struct error *why)
 {
     struct sigaction old[STOP_SIGNALS];
     catch_signals(sweep, old);
+    shared_watch(sweep->shared, note_replay, sweep);
     bool ok = start_workers(sweep, workers, why) && run_points(sweep, why);
+    shared_stop(sweep->shared); /* what is still in work is wanted no more */
     join_workers(sweep);
     restore_signals(old);
     for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {

@@ -2,8 +2,8 @@
  *
  * Points are computed by worker threads and handed over in point order, so that output and database
  * are the same for any number of jobs. A run that the store has is read back, not run again. Ctrl-C
- * (or SIGTERM) waits for the points in flight and drops their results, keeps what is stored, and
- * returns with `interrupted` set.
+ * (or SIGTERM) waits for the replays in flight, drops the points that wanted them, keeps what is
+ * stored, and returns with `interrupted` set.
  */
 #ifndef STUDY_SWEEP_H
 #define STUDY_SWEEP_H
@@ -29,7 +29,8 @@ struct sweep_options {
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
     struct sweep_shard shard;
-    /* Draws of every run, into its result. The sweep says when they are to stop, and counts them. */
+    /* Draws of every run, into its result. The sweep says when they are to stop, and counts them.
+     */
     struct replication_options replications;
     struct required_basis required_basis; /* a run that rests on less is an error */
     bool keep_failed; /* the only point of a scenario may fail like one of several, see below */
@@ -37,7 +38,8 @@ struct sweep_options {
      * the result for himself leaves one that result_init() made. */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
-    void (*on_draws)(uint32_t draws, void *context); /* of all runs so far; as on_progress */
+    void (*on_draws)(uint32_t draws, void *context);     /* of all runs so far; as on_progress */
+    void (*on_replays)(uint32_t replays, void *context); /* made so far; likewise */
     void *context;
 };
 
