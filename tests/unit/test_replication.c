@@ -335,6 +335,23 @@ static void what_does_not_fit_is_not_drawn(void **state)
     setup_release(&setup);
 }
 
+/* Memory decides what fits, which is planned: its range is not among those that are drawn from. */
+static void memory_is_not_drawn(void **state)
+{
+    static const enum curve_id ids[] = {CURVE_GPU_HBM_CAPACITY, CURVE_HOST_DRAM_CAPACITY,
+                                        CURVE_GPU_HBM_BANDWIDTH};
+    struct setup setup = SETUP(RECORDED, "system=fullattn");
+    char before[17], after[17];
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        replication_ranges(&setup, before);
+        setup.profile.curves[ids[i]].least /= 2;
+        replication_ranges(&setup, after);
+        assert_int_equal(strcmp(before, after) == 0, ids[i] != CURVE_GPU_HBM_BANDWIDTH);
+    }
+    setup_release(&setup);
+}
+
 static bool at_once(void)
 {
     return true;
@@ -368,6 +385,7 @@ int main(void)
         cmocka_unit_test(drawing_stops_when_the_mean_is_known),
         cmocka_unit_test(drawing_ends_when_there_are_as_many_as_were_asked_for),
         cmocka_unit_test(what_does_not_fit_is_not_drawn),
+        cmocka_unit_test(memory_is_not_drawn),
         cmocka_unit_test(what_is_stopped_leaves_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

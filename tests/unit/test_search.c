@@ -127,6 +127,9 @@ static void a_valley_that_stays_above_is_closed_in_on(void **state)
         if (search_nearest(&search) != low) {
             fail_msg("seed %u: %u is nearest, not %u", seed, search_nearest(&search), low);
         }
+        if (search.scans) {
+            fail_msg("seed %u: it scans a valley", seed);
+        }
         search_release(&search);
         gsl_rng_free(random);
     }
@@ -212,6 +215,19 @@ static void three_rounds_are_enough_for_an_axis(void **state)
     }
 }
 
+/* A shortfall that rises by less than counts as equal is steady; by more, it is not. */
+static void what_is_about_equal_is_steady(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double rise = i == 0 ? SEARCH_EQUAL / 2 : 2 * SEARCH_EQUAL;
+        struct grid grid = {.shortfall = {0.3, 0.2, 0.2 + rise, 0.1}, .count = 4, .a_round = 4};
+        struct search search = run(&grid);
+        assert_int_equal(search.scans, i);
+        search_release(&search);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +237,7 @@ int main(void)
         cmocka_unit_test(what_is_not_steady_is_scanned),
         cmocka_unit_test(where_nothing_can_be_all_is_tried),
         cmocka_unit_test(three_rounds_are_enough_for_an_axis),
+        cmocka_unit_test(what_is_about_equal_is_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

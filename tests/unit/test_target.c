@@ -51,6 +51,16 @@ static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
     }
 }
 
+/* A value can be held to exactly. */
+static void two_bounds_may_meet(void **state)
+{
+    struct targets targets;
+    struct error why;
+    (void)state;
+    assert_true(targets_parse("batch>=4,batch<=4", &targets, &why));
+    assert_int_equal(targets.count, 2);
+}
+
 static const struct {
     const char *text, *found, *nearest;
 } refused[] = {
@@ -174,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_is_in_the_keys_unit_or_in_its_own),
+        cmocka_unit_test(two_bounds_may_meet),
         cmocka_unit_test(what_cannot_be_meant_is_a_usage_error),
         cmocka_unit_test(more_targets_than_there_is_room_for_are_refused),
         cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
