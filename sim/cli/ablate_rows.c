@@ -111,14 +111,17 @@ static json_t *json_of_US(double number)
     return json_of_REAL(number);
 }
 
-/* Twelve digits: picoseconds of a second, and no more than a figure has. */
+/* Twelve digits: picoseconds of a second, and no more than a figure has. What `out` does not take
+ * is seen when it is flushed. */
 static bool print_object(json_t *object, FILE *out, struct error *why)
 {
-    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(12);
-    bool good = object != NULL && json_dumpf(object, out, flags) == 0;
-    json_decref(object);
-    fputc('\n', out);
-    return good || error_set(why, NULL, 0, "a row is not UTF-8, and so cannot be written as JSON");
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    if (text == NULL) {
+        return error_set(why, NULL, 0, "a row is not UTF-8, and so cannot be written as JSON");
+    }
+    fprintf(out, "%s\n", text);
+    free(text);
+    return true;
 }
 
 bool ablate_print_json(const struct ablation *ablation, FILE *out, struct error *why)
@@ -133,11 +136,8 @@ bool ablate_print_json(const struct ablation *ablation, FILE *out, struct error 
     all = all && json_object_set_new(object, #name, json_of_##type(room.row.name)) == 0;
 #include "store/ablations.def"
 #undef COLUMN
-        if (!all) {
-            json_decref(object);
-            object = NULL;
-        }
-        good = print_object(object, out, why);
+        good = print_object(all ? object : NULL, out, why);
+        json_decref(object);
     }
     return good;
 }

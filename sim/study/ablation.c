@@ -70,6 +70,7 @@ static struct node *name_base(const struct ablation_options *options,
     char *text = base != NULL ? strdup(name) : NULL;
     if (text == NULL) {
         node_destroy(map);
+        error_set(why, NULL, 0, "out of memory: no room for a system's name");
         return NULL;
     }
     free(base->text);
@@ -88,8 +89,7 @@ struct side {
 /* A point's system is the side that more of its mechanisms are of, the base where it is even. */
 static bool nearer_base(const struct difference *difference, uint32_t set)
 {
-    return set != difference_all(difference) &&
-           2 * (uint32_t)__builtin_popcount(set) <= difference->count;
+    return 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
 }
 
 /* Override what the set has of the other side. */
