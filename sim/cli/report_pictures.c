@@ -52,22 +52,25 @@ static bool is_worth_drawing(const struct report *report, const struct picture *
            (!of_runs || report->best.count > 0);
 }
 
+/* Under a title, which stands in front of the first one. */
 bool report_write_pictures(const struct report *report, struct error *why)
 {
-    bool ok = true;
-    fputs("<section>\n<h2>Pictures</h2>\n", report->out);
+    bool ok = true, begun = false;
     for (const struct picture_kind *kind = picture_kinds; ok && kind->name != NULL; kind++) {
         struct picture picture;
         if (!picture_read(report->store, kind, NULL, 0, &picture, why)) {
             return false;
         }
-        if (is_worth_drawing(report, &picture) && picture.count > kind->most) {
+        bool drawn = is_worth_drawing(report, &picture);
+        fputs(drawn && !begun ? "<section>\n<h2>Pictures</h2>\n" : "", report->out);
+        begun = begun || drawn;
+        if (drawn && picture.count > kind->most) {
             write_too_many(report, &picture);
-        } else if (is_worth_drawing(report, &picture)) {
+        } else if (drawn) {
             ok = write_picture(report, &picture, why);
         }
         picture_release(&picture);
     }
-    fputs("</section>\n", report->out);
+    fputs(begun ? "</section>\n" : "", report->out);
     return ok;
 }
