@@ -29,6 +29,8 @@ static const char *const prefix_values[] = {"none", "gpu", "two-tier", NULL};
 static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
 const char *const prefix_evictions[] = {"none", "lru",    "fifo",  "lfu", "clock",
                                         "arc",  "s3fifo", "sieve", NULL};
+static const char *const prefix_load_values[] = {"before-start", "layer-by-layer", NULL};
+static const char *const preemption_values[] = {"recompute", "swap", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
 
 #define FIELD(member) offsetof(struct mechanisms, member)
@@ -183,8 +185,20 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("prefix_write", "prefix", prefix_write, prefix_write_values, "finish",
            "when a full block is copied to the host tier: its request ends, it fills, it is "
            "evicted"),
+    WHOLE("prefix_asked", "prefix", prefix_asked, UNIT_COUNT, "1",
+          "requests that have held a block before it is copied to the host tier"),
     CHOICE("prefix_eviction", "prefix", prefix_eviction, prefix_evictions, "lru",
            "policy of the host tier; none: it takes no more when it is full"),
+    WHOLE("prefix_unit", "prefix", prefix_unit, UNIT_TOKENS, "0tok",
+          "tokens that cross the link and are found on the host together; 0: a block"),
+    SWITCH("prefix_contiguous", "prefix", prefix_contiguous, "yes",
+           "a unit's layers lie in a row and cross in one transfer, not in one each"),
+    CHOICE("prefix_load", "prefix", prefix_load, prefix_load_values, "before-start",
+           "when a request starts whose prefix is on the host: when it has come, or at once, and "
+           "each layer waits for its own"),
+    CHOICE("preemption", "prefix", preemption, preemption_values, "recompute",
+           "what becomes of the KV of a request that is put back: it is computed again, or copied "
+           "to the host and back"),
     {NULL, NULL, 0, 0, NULL, 0, NULL, NULL},
 };
 
@@ -348,6 +362,14 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "transfer_stream", "the CPU's stores are on no stream"},
         {whole_layers && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
          "whole layers are loaded while others compute"},
+        {m->prefix_asked == 0 || m->prefix_asked > UINT8_MAX, "prefix_asked",
+         "from 1 to 255 requests"},
+        {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",
+         "a unit is whole blocks"},
+        {offload && m->preemption == PREEMPTION_SWAP, "preemption",
+         "KV is on the host already: there is nowhere to swap it to"},
+        {m->prefix == PREFIX_TWO_TIER && m->preemption == PREEMPTION_SWAP, "preemption",
+         "host memory is the prefix cache's: there is no room to swap to"},
         {offload && m->prefix == PREFIX_GPU, "prefix",
          "no whole KV stays in HBM: that of ended requests is on the host, prefix two-tier"},
         {offload && m->prefix != PREFIX_NONE &&

@@ -55,6 +55,10 @@ enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
 /* When the host tier of a prefix cache is offered a full block. */
 enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
 
+/* When a request whose prefix is on the host starts, and what becomes of one that is put back. */
+enum prefix_load { PREFIX_LOAD_BEFORE, PREFIX_LOAD_LAYERS };
+enum preemption { PREEMPTION_RECOMPUTE, PREEMPTION_SWAP };
+
 /* A quantity that may be said in several units. HBM of the cache: so many bytes in all, a share of
  * the KV, a multiple of the selection, or tokens a layer. An extent: a share of the context, or
  * tokens. */
@@ -132,7 +136,12 @@ struct mechanisms {
     int prefix;            /* kept nowhere, in HBM, or there and on the host */
     uint64_t prefix_block; /* tokens */
     int prefix_write;
-    int prefix_eviction; /* index of prefix_evictions[]: what runs the host tier */
+    uint64_t prefix_asked; /* requests that have held a block before it is saved */
+    int prefix_eviction;   /* index of prefix_evictions[]: what runs the host tier */
+    uint64_t prefix_unit;  /* tokens that cross and are found on the host together; 0: a block */
+    int prefix_contiguous; /* a unit's layers cross in one transfer, not in one each */
+    int prefix_load;
+    int preemption;
 };
 
 /* One key: how it is read and described. Keys of one group are one mechanism and its parameters: by

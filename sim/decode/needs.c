@@ -21,6 +21,8 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool streams = m->weights < 1;
     bool serves = setup->workload.path[0] != '\0'; /* prompts as well, and prefixes */
     bool prefixes = serves && m->prefix == PREFIX_TWO_TIER;
+    bool swaps = serves && m->preemption == PREEMPTION_SWAP;
+    bool crosses = prefixes || swaps; /* beside what steps fetch */
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
@@ -46,15 +48,15 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
-        {CURVE_LINK_H2D, link || prefixes},
-        {CURVE_LINK_D2H, link},
-        {CURVE_LINK_DUPLEX, link},
-        {CURVE_LINK_COPY_LATENCY, link || prefixes},
+        {CURVE_LINK_H2D, link || crosses},
+        {CURVE_LINK_D2H, link || crosses},
+        {CURVE_LINK_DUPLEX, link || crosses},
+        {CURVE_LINK_COPY_LATENCY, link || crosses},
         {CURVE_LINK_ROUND_TRIP, loads || hybrid},
         {CURVE_LINK_ZERO_COPY, loads || hybrid},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
-        {CURVE_LINK_GPUS_PER_UPLINK, link},
+        {CURVE_LINK_GPUS_PER_UPLINK, link || crosses},
         {CURVE_HOST_LAUNCH, !graph},
         {CURVE_HOST_GRAPH_LAUNCH, graph},
         {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},

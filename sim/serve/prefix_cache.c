@@ -11,11 +11,27 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a request has on the GPU: its first blocks are full, the others taken. Full blocks are known
  * to the pool, with a reference, where the GPU keeps them; else they are taken, too. */
 struct holding {
     uint64_t full, blocks; /* the former, and all */
+};
+
+/* A block on its way to the host; or one that is there already, of a request that ended, and whose
+ * end of the list it must not reach before what stands behind it. */
+struct save {
+    uint32_t id;
+    bool crosses, held; /* held: the GPU had it, and keeps it */
+};
+
+/* Blocks that the GPU keeps for saves, oldest first. */
+struct saves {
+    struct save *items; /* those under way are [first, count) */
+    size_t first, count, capacity;
+    uint32_t *under_way; /* by number: how often */
+    bool failed;         /* memory was out */
 };
 
 struct prefix_cache {
@@ -26,6 +42,8 @@ struct prefix_cache {
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
+    uint8_t *asked;         /* by number: requests that held it; NULL: nobody counts */
+    struct saves saves;
     struct prefix_counts counts;
 };
 
@@ -77,16 +95,75 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
 
 /* ---- life of a cache ------------------------------------------------------------------ */
 
+/* It is known on the host, and arrived. */
+static bool host_has(const struct prefix_cache *cache, uint32_t id)
+{
+    return cache->host != NULL && host_tier_knows(cache->host, id) &&
+           (!cache->options.saves_wait || cache->saves.under_way[id] == 0);
+}
+
+static void keep_for_save(struct prefix_cache *cache, uint32_t id, bool crosses)
+{
+    struct saves *saves = &cache->saves;
+    struct error unseen;
+    if (saves->first > saves->count / 2) {
+        saves->count -= saves->first;
+        memmove(saves->items, saves->items + saves->first, saves->count * sizeof *saves->items);
+        saves->first = 0;
+    }
+    if (!array_reserve(&saves->items, &saves->capacity, saves->count + 1, sizeof *saves->items,
+                       &unseen)) {
+        saves->failed = true;
+        return;
+    }
+    bool held = block_pool_knows(cache->gpu, id);
+    saves->items[saves->count++] = (struct save){id, crosses, held};
+    saves->under_way[id] += crosses;
+    if (held) {
+        block_pool_refer(cache->gpu, id);
+    }
+}
+
+/* The oldest one is where it was to go. */
+static void end_save(struct prefix_cache *cache)
+{
+    const struct save save = cache->saves.items[cache->saves.first++];
+    cache->saves.under_way[save.id] -= save.crosses;
+    if (save.held) {
+        block_pool_release(cache->gpu, save.id);
+    }
+}
+
+void prefix_saved(struct prefix_cache *cache, uint64_t count)
+{
+    struct saves *saves = &cache->saves;
+    while (saves->first < saves->count && (count > 0 || !saves->items[saves->first].crosses)) {
+        count -= saves->items[saves->first].crosses;
+        end_save(cache);
+    }
+    assert(count == 0);
+}
+
+/* Ask the host for a block that it has, or offer it one. */
 static void offer(struct prefix_cache *cache, uint32_t id)
 {
-    cache->counts.saved += host_tier_offer(cache->host, id);
+    bool asked = cache->asked == NULL || cache->asked[id] >= cache->options.least_asked;
+    if (!asked || !host_tier_offer(cache->host, id)) {
+        return;
+    }
+    cache->counts.saved++;
+    if (cache->options.saves_wait) {
+        keep_for_save(cache, id, true);
+    }
 }
 
 static void on_evict(uint32_t id, void *context)
 {
     struct prefix_cache *cache = context;
     if (cache->host != NULL && cache->options.write == PREFIX_WRITE_EVICT) {
+        uint64_t before = cache->counts.saved;
         offer(cache, id);
+        cache->counts.evicted += cache->counts.saved - before;
     }
 }
 
@@ -96,6 +173,14 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
     cache->gpu = block_pool_create(cache->ids, options->gpu_blocks, on_evict, cache, why);
     if (cache->gpu == NULL || !options->has_host) {
         return cache->gpu != NULL;
+    }
+    if (options->saves_wait &&
+        (cache->saves.under_way = array_zeroed(cache->ids, sizeof(uint32_t), why)) == NULL) {
+        return false;
+    }
+    if (options->least_asked > 1 &&
+        (cache->asked = array_zeroed(cache->ids, sizeof *cache->asked, why)) == NULL) {
+        return false;
     }
     cache->host = host_tier_create(cache->ids, options->host_blocks, options->host_policy,
                                    options->host_values, options->seed, why);
@@ -110,6 +195,7 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
         return NULL;
     }
     cache->options = *options;
+    cache->options.unit_blocks = options->unit_blocks > 0 ? options->unit_blocks : 1;
     cache->requests = requests;
     cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
     if (cache->holdings == NULL || !number_blocks(cache, why) || !create_tiers(cache, why)) {
@@ -128,6 +214,9 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     host_tier_destroy(cache->host);
     free(cache->first_own);
     free(cache->holdings);
+    free(cache->asked);
+    free(cache->saves.items);
+    free(cache->saves.under_way);
     free(cache);
 }
 
@@ -139,6 +228,11 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache)
 uint32_t prefix_ids(const struct prefix_cache *cache)
 {
     return cache->ids;
+}
+
+uint64_t prefix_held(const struct prefix_cache *cache, size_t index)
+{
+    return cache->holdings[index].blocks;
 }
 
 uint64_t prefix_room(const struct prefix_cache *cache)
@@ -153,6 +247,9 @@ uint32_t prefix_block_tokens(const struct prefix_cache *cache)
 
 bool prefix_check(const struct prefix_cache *cache, struct error *why)
 {
+    if (cache->saves.failed) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
     return cache->host == NULL || host_tier_check(cache->host, why);
 }
 
@@ -172,17 +269,22 @@ struct found {
 static struct found find_prefix(const struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     uint64_t most = (tokens - 1) / cache->options.block_tokens;
-    struct found found = {.blocks = 0};
+    struct found found = {.blocks = 0}, whole = found; /* whole: up to the last whole unit */
     for (; found.blocks < most; found.blocks++) {
         uint32_t id = prefix_id(cache, index, found.blocks);
         bool on_gpu = block_pool_knows(cache->gpu, id);
-        if (!on_gpu && (cache->host == NULL || !host_tier_knows(cache->host, id))) {
+        if (!on_gpu && !host_has(cache, id)) {
             break;
         }
         found.on_gpu += on_gpu;
         found.idle += on_gpu && block_pool_is_idle(cache->gpu, id);
+        bool ends_unit = (found.blocks + 1) % cache->options.unit_blocks == 0;
+        if (ends_unit || found.on_gpu == found.blocks + 1) {
+            whole = found;
+            whole.blocks++;
+        }
     }
-    return found;
+    return whole;
 }
 
 /* Refer to what the GPU has, before room for the rest is made, and ask the host for what it has,
@@ -194,9 +296,17 @@ static void refer_to(struct prefix_cache *cache, size_t index, struct found foun
         if (block_pool_knows(cache->gpu, id)) {
             block_pool_refer(cache->gpu, id);
         }
-        if (cache->host != NULL && host_tier_knows(cache->host, id)) {
+        if (host_has(cache, id)) {
             offer(cache, id);
         }
+    }
+}
+
+/* A request holds the full block: one more that did. */
+static void count_asked(struct prefix_cache *cache, uint32_t id)
+{
+    if (cache->asked != NULL && cache->asked[id] < UINT8_MAX) {
+        cache->asked[id]++;
     }
 }
 
@@ -205,6 +315,19 @@ static void name_block(struct prefix_cache *cache, uint32_t id)
 {
     if (cache->options.gpu_keeps) {
         block_pool_name(cache->gpu, id);
+    }
+}
+
+/* Offer the host the blocks [first, end) that have filled, and those before them that only now end
+ * a whole unit. */
+static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first, uint64_t end)
+{
+    uint32_t unit = cache->options.unit_blocks;
+    if (cache->host == NULL || cache->options.write != PREFIX_WRITE_FILL) {
+        return;
+    }
+    for (uint64_t block = first / unit * unit; block < end / unit * unit; block++) {
+        offer(cache, prefix_id(cache, index, block));
     }
 }
 
@@ -224,6 +347,10 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
         if (!block_pool_knows(cache->gpu, id)) {
             name_block(cache, id);
         }
+        count_asked(cache, id);
+    }
+    if (cache->asked != NULL) { /* some may be asked for often enough now */
+        save_filled(cache, index, 0, found.blocks);
     }
     cache->counts.loaded += found.blocks - found.on_gpu;
     cache->holdings[index] = (struct holding){.full = found.blocks, .blocks = blocks};
@@ -238,15 +365,42 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
 void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t full = tokens / cache->options.block_tokens;
+    uint64_t first = holding->full, full = tokens / cache->options.block_tokens;
     assert(full <= holding->blocks);
     for (; holding->full < full; holding->full++) {
         uint32_t id = prefix_id(cache, index, holding->full);
         name_block(cache, id);
-        if (cache->host != NULL && cache->options.write == PREFIX_WRITE_FILL) {
-            offer(cache, id);
-        }
+        count_asked(cache, id);
     }
+    if (full > first) {
+        save_filled(cache, index, first, full);
+    }
+}
+
+bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
+                    uint64_t *missing)
+{
+    uint32_t block_tokens = cache->options.block_tokens;
+    uint64_t full = tokens / block_tokens, blocks = blocks_of(cache, tokens + chunk);
+    struct found found = {.blocks = 0};
+    while (found.blocks < full &&
+           block_pool_knows(cache->gpu, prefix_id(cache, index, found.blocks))) {
+        uint32_t id = prefix_id(cache, index, found.blocks++);
+        found.idle += block_pool_is_idle(cache->gpu, id);
+    }
+    if (block_pool_room(cache->gpu) - found.idle < blocks - found.blocks) {
+        return false;
+    }
+    for (uint64_t block = 0; block < found.blocks; block++) {
+        block_pool_refer(cache->gpu, prefix_id(cache, index, block));
+    }
+    block_pool_take(cache->gpu, blocks - found.blocks);
+    for (uint64_t block = found.blocks; block < full; block++) {
+        name_block(cache, prefix_id(cache, index, block));
+    }
+    cache->holdings[index] = (struct holding){.full = full, .blocks = blocks};
+    *missing = tokens - found.blocks * block_tokens;
+    return true;
 }
 
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
@@ -266,10 +420,17 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
 {
     struct holding *holding = &cache->holdings[index];
     bool keeps = cache->options.gpu_keeps;
+    bool saves = done && cache->host != NULL && cache->options.write == PREFIX_WRITE_FINISH;
+    uint64_t whole = holding->full / cache->options.unit_blocks * cache->options.unit_blocks;
+    uint64_t before = cache->counts.saved;
     for (uint64_t block = holding->full; block-- > 0;) {
         uint32_t id = prefix_id(cache, index, block);
-        if (done && cache->host != NULL && cache->options.write == PREFIX_WRITE_FINISH) {
+        uint64_t saved = cache->counts.saved;
+        if (saves && block < whole) {
             offer(cache, id);
+        }
+        if (cache->options.saves_wait && saved > before && cache->counts.saved == saved) {
+            keep_for_save(cache, id, false);
         }
         if (keeps) {
             block_pool_release(cache->gpu, id);

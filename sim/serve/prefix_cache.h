@@ -7,6 +7,9 @@
  * memory, up to the first that neither has. At least one token is always computed: nothing else
  * gives the first new token. What the host has is copied in; what nobody has is computed.
  *
+ * What is saved to the host crosses a link. Where that takes time (`saves_wait`), a block is no use
+ * there before it arrived, and the GPU keeps it until then; the caller says when (prefix_saved()).
+ *
  * The cache knows no time: a server calls it when things happen, prefix_replay() without a clock.
  */
 #ifndef SERVE_PREFIX_CACHE_H
@@ -20,7 +23,11 @@ struct prefix_options {
     bool gpu_keeps;        /* the GPU keeps blocks of requests that ended */
     bool has_host;         /* there is a second tier */
     uint64_t gpu_blocks, host_blocks;
-    enum prefix_write write;               /* to the host */
+    uint32_t unit_blocks;    /* saved and found on the host together, from a prompt's beginning on;
+                                0: 1 */
+    uint32_t least_asked;    /* saved once so many requests held a block; 0: 1 */
+    bool saves_wait;         /* saves take time: prefix_saved() says when they are done */
+    enum prefix_write write; /* to the host */
     const struct policy_kind *host_policy; /* NULL: the host never evicts */
     const double *host_values;             /* NULL: its defaults */
     uint64_t seed;
@@ -28,8 +35,9 @@ struct prefix_options {
 
 /* In blocks. */
 struct prefix_counts {
-    uint64_t loaded; /* host to GPU */
-    uint64_t saved;  /* GPU to host */
+    uint64_t loaded;  /* host to GPU */
+    uint64_t saved;   /* GPU to host, begun */
+    uint64_t evicted; /* of these: those that the GPU has let go already */
 };
 
 /* Of a request's tokens when it begins, adding up to them. */
@@ -57,6 +65,15 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens);
 /* Make room for `tokens` tokens in all; false, and nothing changed, where there is none. */
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
 
+/* Begin request `index` again, which was put back with the KV of its first `tokens` tokens kept
+ * elsewhere, and take blocks for `chunk` tokens more. `*missing` are the tokens that the GPU has
+ * not kept, all behind those that it has. False, and nothing changed, where there is no room. */
+bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
+                    uint64_t *missing);
+
+/* The oldest `count` saves that are under way are done. */
+void prefix_saved(struct prefix_cache *cache, uint64_t count);
+
 /* The request ends, or is put back (`done` false, and nothing is offered to the host for it): its
  * blocks lose their reference, the last ones first, so that beginnings stay longest. */
 void prefix_end(struct prefix_cache *cache, size_t index, bool done);
@@ -66,6 +83,9 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache);
 /* Blocks that could be taken now, and tokens of each. */
 uint64_t prefix_room(const struct prefix_cache *cache);
 uint32_t prefix_block_tokens(const struct prefix_cache *cache);
+
+/* Blocks that a request has on the GPU. */
+uint64_t prefix_held(const struct prefix_cache *cache, size_t index);
 
 /* Blocks have numbers below prefix_ids(), by what they hold: the number of a request's block. */
 uint32_t prefix_ids(const struct prefix_cache *cache);

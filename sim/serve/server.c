@@ -1,9 +1,12 @@
 /* Sequences are in one of three places: the queue (those put back in front of those that arrive),
- * loading (first come, first served), or running (in the order in which they were admitted).
+ * loading (until what they wait for has been copied), or running (in the order in which they were
+ * admitted).
  */
 #include "serve/server.h"
 
 #include "base/array.h"
+#include "serve/copies.h"
+#include "serve/layered.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,11 +18,9 @@ struct sequence {
     uint64_t computed;  /* tokens that have their KV */
     uint32_t chunk;     /* tokens that this step computes */
     bool was_put_back;  /* and has no new token since */
-};
-
-struct load {
-    struct sequence sequence;
-    double left_ns, left_bytes; /* before its bytes, and of them */
+    uint64_t swapped;   /* tokens whose KV is on the host, of one in the queue */
+    uint64_t load;      /* number of the copy in that it waits for; 0: none */
+    uint64_t room;      /* number of the copy out that frees its blocks; 0: they are free */
 };
 
 struct server {
@@ -32,7 +33,7 @@ struct server {
     uint32_t ended;
     struct sequence *put_back; /* the last one is in front of the queue */
     uint32_t put_back_count;
-    struct load *loading; /* [sequences]; the first one's bytes are crossing */
+    struct sequence *loading; /* [sequences], in the order in which they were admitted */
     uint32_t loading_count;
     struct sequence *running; /* [sequences]; with those that load and are put back no more */
     uint32_t running_count;
@@ -40,6 +41,12 @@ struct server {
     struct prefix_cache *cache;
     uint64_t all_blocks;        /* that the GPU has */
     uint64_t all_blocks_tokens; /* that it has room for */
+    struct copies in, out;      /* over the link; out: blocks saved, or 0 of a swap */
+    uint64_t freeing;           /* the last copy out of blocks that others may have taken */
+    uint64_t saved, evicted;    /* prefix_counts() so far */
+    uint64_t swap_left;         /* blocks */
+    struct error *why;          /* of run(), where a copy cannot be queued */
+    bool failed;
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;
@@ -112,58 +119,115 @@ static void queue_pop(struct server *server)
     }
 }
 
-/* ---- loads ---------------------------------------------------------------------------- */
+/* ---- copies --------------------------------------------------------------------------- */
 
-static void start_load(struct server *server, const struct sequence *sequence, uint64_t tokens)
+/* Queue a copy of so many tokens' KV; its number. */
+static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
+                            uint64_t what)
 {
-    server->loading[server->loading_count++] = (struct load){
-        .sequence = *sequence,
-        .left_ns = server->clock->load_start_ns,
-        .left_bytes = (double)tokens * (double)server->options->load_token_bytes,
-    };
+    const struct server_options *options = server->options;
+    uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
+    double start_ns =
+        server->clock->copy_start_ns * (double)(units * options->unit_transfers);
+    double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
+    uint64_t number = copies_add(copies, start_ns, bytes, what, server->why);
+    server->failed = server->failed || number == 0;
+    return number;
 }
 
-/* Time that the first load still needs when it has `rate` bytes a second. */
-static double first_load_ns(const struct server *server, double rate)
+/* Queue what the cache has begun to save. Blocks that it has let go already are free only then. */
+static void copy_saves(struct server *server)
 {
-    return server->loading[0].left_ns + server->loading[0].left_bytes / rate * 1e9;
+    struct prefix_counts counts = prefix_counts(server->cache);
+    if (server->options->saves_cross && counts.saved > server->saved) {
+        uint64_t blocks = counts.saved - server->saved;
+        uint64_t number = copy_tokens(server, &server->out,
+                                      blocks * prefix_block_tokens(server->cache), blocks);
+        server->freeing = counts.evicted > server->evicted ? number : server->freeing;
+    }
+    server->saved = counts.saved;
+    server->evicted = counts.evicted;
 }
 
-/* `ns` pass in which loads have `rate` bytes a second; those that end run from the next step on.
- * Returns the bytes that crossed. */
-static double pass_loads(struct server *server, double ns, double rate)
+static void end_save(uint64_t blocks, void *context)
 {
-    double crossed = 0;
-    while (server->loading_count > 0 && first_load_ns(server, rate) <= ns) {
-        ns -= first_load_ns(server, rate);
-        crossed += server->loading[0].left_bytes;
-        server->running[server->running_count++] = server->loading[0].sequence;
-        memmove(server->loading, server->loading + 1,
-                --server->loading_count * sizeof *server->loading);
+    struct server *server = context;
+    prefix_saved(server->cache, blocks);
+}
+
+/* Copies out that free the blocks which were taken last. */
+static uint64_t copies_in_the_way(const struct server *server)
+{
+    return server->freeing > server->out.done ? server->freeing : 0;
+}
+
+static bool has_room(const struct server *server, const struct sequence *sequence)
+{
+    return sequence->room <= server->out.done;
+}
+
+static bool is_ready(const struct server *server, const struct sequence *sequence)
+{
+    bool loaded = server->options->layers > 0 || sequence->load <= server->in.done;
+    return loaded && has_room(server, sequence);
+}
+
+/* Those that have what they waited for run from the next step on. */
+static void start_loaded(struct server *server)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < server->loading_count; i++) {
+        if (is_ready(server, &server->loading[i])) {
+            server->running[server->running_count++] = server->loading[i];
+        } else {
+            server->loading[kept++] = server->loading[i];
+        }
     }
-    if (server->loading_count > 0) {
-        struct load *first = &server->loading[0];
-        double waited = fmin(ns, first->left_ns);
-        double left = fmax(0, first->left_bytes - (ns - waited) * rate / 1e9);
-        first->left_ns -= waited;
-        crossed += first->left_bytes - left;
-        first->left_bytes = left;
-    }
-    return crossed;
+    server->loading_count = kept;
+}
+
+/* `ns` pass in which copies have these rates. */
+static void pass_copies(struct server *server, int64_t ns, double load_rate, double save_rate)
+{
+    struct series *series = server->options->series;
+    int64_t start = server->now_ns;
+    series_spread(series, SERIES_LOADED, start, start + ns,
+                  copies_pass(&server->in, (double)ns, load_rate, NULL, NULL));
+    series_spread(series, SERIES_SAVED, start, start + ns,
+                  copies_pass(&server->out, (double)ns, save_rate, end_save, server));
+    start_loaded(server);
 }
 
 /* ---- scheduling ----------------------------------------------------------------------- */
+
+/* Begin to copy out what a sequence has computed, where there is room for it on the host. */
+static uint64_t swap_out(struct server *server, const struct sequence *sequence)
+{
+    uint32_t block = prefix_block_tokens(server->cache);
+    uint64_t blocks = (sequence->computed + block - 1) / block;
+    if (blocks == 0 || blocks > server->swap_left || sequence->load > server->in.done) {
+        return 0;
+    }
+    server->swap_left -= blocks;
+    server->totals->swapped_blocks += blocks;
+    server->served[sequence->index].swaps++;
+    server->freeing = copy_tokens(server, &server->out, sequence->computed, 0);
+    return sequence->computed;
+}
 
 /* The last sequence that runs goes back to the front of the queue. */
 static void put_back_last(struct server *server)
 {
     struct sequence sequence = server->running[--server->running_count];
     struct served *served = &server->served[sequence.index];
+    uint64_t swapped = swap_out(server, &sequence);
     prefix_end(server->cache, sequence.index, false);
     served->preemptions++;
     waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* all else is charged */
-    server->put_back[server->put_back_count++] = (struct sequence){
-        .index = sequence.index, .generated = sequence.generated, .was_put_back = true};
+    server->put_back[server->put_back_count++] = (struct sequence){.index = sequence.index,
+                                                                   .generated = sequence.generated,
+                                                                   .was_put_back = true,
+                                                                   .swapped = swapped};
 }
 
 /* Give those that run their next tokens, making room where there is none. Returns the tokens that
@@ -173,6 +237,7 @@ static uint32_t schedule_running(struct server *server, uint32_t budget, bool *m
     for (uint32_t i = 0; i < server->running_count; i++) {
         struct sequence *sequence = &server->running[i];
         uint64_t wanted = known_tokens(server, sequence) - sequence->computed;
+        uint64_t held = prefix_held(server->cache, sequence->index);
         sequence->chunk = wanted < budget ? (uint32_t)wanted : budget;
         while (i < server->running_count &&
                !prefix_grow(server->cache, sequence->index,
@@ -180,7 +245,13 @@ static uint32_t schedule_running(struct server *server, uint32_t budget, bool *m
             put_back_last(server);
             *made_room = true;
         }
-        budget -= i < server->running_count ? sequence->chunk : 0;
+        if (i < server->running_count) {
+            copy_saves(server);
+            bool took = prefix_held(server->cache, sequence->index) > held;
+            sequence->room = took ? copies_in_the_way(server) : sequence->room;
+            sequence->chunk = has_room(server, sequence) ? sequence->chunk : 0;
+            budget -= sequence->chunk;
+        }
     }
     return budget;
 }
@@ -192,27 +263,57 @@ static void note_match(const struct server *server, const struct prefix_match *m
     series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->host_tokens);
 }
 
-/* Begin the front of the queue with at most `budget` tokens; false where there is no room. */
-static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
+/* Take blocks for the front of the queue; false where there is no room. `*load` are the tokens that
+ * have to be loaded. */
+static bool begin(struct server *server, struct sequence *front, uint32_t budget, uint64_t *load)
 {
-    struct prefix_match match;
+    uint64_t known = known_tokens(server, front);
     struct served *served = &server->served[front->index];
-    if (!prefix_begin(server->cache, front->index, known_tokens(server, front), *budget, &match)) {
+    struct prefix_match match;
+    if (front->swapped > 0) {
+        uint64_t left = known - front->swapped;
+        uint32_t block = prefix_block_tokens(server->cache);
+        if (!prefix_restore(server->cache, front->index, front->swapped,
+                            left < budget ? left : budget, load)) {
+            return false;
+        }
+        server->swap_left += (front->swapped + block - 1) / block;
+        front->computed = front->swapped;
+        front->swapped = 0;
+        return true;
+    }
+    if (!prefix_begin(server->cache, front->index, known, budget, &match)) {
         return false;
     }
-    queue_pop(server);
-    waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
     if (served->scheduled_ns < 0) {
-        served->scheduled_ns = server->now_ns;
         served->match = match;
         note_match(server, &match);
     }
     front->computed = match.gpu_tokens + match.host_tokens;
-    if (match.host_tokens > 0) {
-        start_load(server, front, match.host_tokens);
+    *load = match.host_tokens;
+    return true;
+}
+
+/* Begin the front of the queue with at most `budget` tokens; false where there is no room. */
+static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
+{
+    uint64_t load = 0;
+    struct served *served = &server->served[front->index];
+    if (!begin(server, front, *budget, &load)) {
+        return false;
+    }
+    queue_pop(server);
+    copy_saves(server);
+    waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
+    served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
+    front->room = copies_in_the_way(server);
+    front->load = load > 0 ? copy_tokens(server, &server->in, load, 0) : 0;
+    if (!is_ready(server, front)) {
+        server->loading[server->loading_count++] = *front;
         return true;
     }
-    front->chunk = match.compute_tokens < *budget ? (uint32_t)match.compute_tokens : *budget;
+    uint64_t left = known_tokens(server, front) - front->computed;
+    front->chunk = left < *budget ? (uint32_t)left : *budget;
     *budget -= front->chunk;
     server->running[server->running_count++] = *front;
     return true;
@@ -233,7 +334,11 @@ static void schedule(struct server *server)
 
 static struct step_load read_load(const struct server *server)
 {
-    struct step_load load = {.chunks = server->chunks, .loads = server->loading_count > 0};
+    struct step_load load = {
+        .chunks = server->chunks,
+        .loads = copies_last(&server->in) > server->in.done,
+        .saves = copies_last(&server->out) > server->out.done,
+    };
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
         if (sequence->chunk == 1 && sequence->generated > 0) {
@@ -256,6 +361,8 @@ static void charge_step(const struct server *server, const struct sequence *sequ
                  server->now_ns - time->ns);
     if (sequence->was_put_back) {
         waits_charge(waits, WAIT_PREEMPTED, server->now_ns);
+    } else if (sequence->chunk == 0 && sequence->room > 0) {
+        waits_charge(waits, WAIT_LOAD, server->now_ns);
     } else if (sequence->chunk == 0) {
         waits_charge(waits, WAIT_OTHERS, server->now_ns);
     } else if (sequence->generated == 0) {
@@ -304,18 +411,37 @@ static void finish_step(struct server *server, uint32_t computing, const struct 
     server->running_count = kept;
 }
 
-/* `ns` pass, in which loads have `rate` bytes a second and `computing` sequences a step. */
-static void pass(struct server *server, int64_t ns, double rate, uint32_t computing)
+/* `ns` pass, in which copies have these rates and `computing` sequences a step. */
+static void pass(struct server *server, int64_t ns, double load_rate, double save_rate,
+                 uint32_t computing)
 {
     struct series *series = server->options->series;
     int64_t start = server->now_ns, end = start + ns;
     series_hold(series, SERIES_WAITING, start, end, waiting_requests(server));
-    series_hold(series, SERIES_LOADING, start, end, server->loading_count);
+    /* Who runs while no step does waits for blocks that are being copied out. */
+    series_hold(series, SERIES_LOADING, start, end,
+                server->loading_count + (computing == 0 ? server->running_count : 0));
     series_hold(series, SERIES_RUNNING, start, end, computing);
     series_hold(series, SERIES_BLOCKS, start, end,
                 (double)(server->all_blocks - prefix_room(server->cache)));
-    series_spread(series, SERIES_LOADED, start, end, pass_loads(server, (double)ns, rate));
+    pass_copies(server, ns, load_rate, save_rate);
     server->now_ns = end;
+}
+
+/* Where layers wait each for its own, the step takes as long as the last load in it. */
+static void wait_for_layers(const struct server *server, struct step_time *time)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < server->running_count && server->options->layers > 0; i++) {
+        const struct sequence *sequence = &server->running[i];
+        last = sequence->chunk > 0 && sequence->load > last ? sequence->load : last;
+    }
+    double load_ns = copies_time(&server->in, last, time->load_rate);
+    if (load_ns > 0) {
+        double ns = ceil(layered_ns((double)time->ns, load_ns, server->options->layers));
+        time->others_ns += (int64_t)ns - time->ns;
+        time->ns = (int64_t)ns;
+    }
 }
 
 static bool run_step(struct server *server, const struct step_load *load, struct error *why)
@@ -326,7 +452,8 @@ static bool run_step(struct server *server, const struct step_load *load, struct
     if (!server->clock->step(server->clock->context, load, &time, why)) {
         return false;
     }
-    pass(server, time.ns, time.load_rate, computing);
+    wait_for_layers(server, &time);
+    pass(server, time.ns, time.load_rate, time.save_rate, computing);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
                   time.fetched_bytes);
     for (uint32_t i = 0; i < load->chunk_count; i++) {
@@ -335,25 +462,42 @@ static bool run_step(struct server *server, const struct step_load *load, struct
     server->totals->busy_ns += time.ns;
     server->totals->steps++;
     finish_step(server, computing, &time);
+    copy_saves(server);
     return true;
 }
 
-/* Nothing computes: go on to the end of the first load, or to the next arrival. False when there is
- * neither. */
+/* Until the first copy each way that is under way ends; INFINITY where none is, or nobody waits. */
+static double next_copy_ns(const struct server *server, const double rate[LINK_FLOWS])
+{
+    bool awaited = server->loading_count + server->running_count + waiting_requests(server) > 0;
+    double ns = INFINITY;
+    if (awaited && copies_last(&server->in) > server->in.done) {
+        ns = copies_time(&server->in, server->in.done + 1, rate[LINK_LOADED]);
+    }
+    if (awaited && copies_last(&server->out) > server->out.done) {
+        ns = fmin(ns, copies_time(&server->out, server->out.done + 1, rate[LINK_SAVED]));
+    }
+    return ceil(ns);
+}
+
+/* Nothing computes: go on to the end of a copy that somebody may wait for, or to the next arrival.
+ * False when there is neither. */
 static bool pass_idle(struct server *server)
 {
-    double load_ns = server->loading_count > 0
-                         ? ceil(first_load_ns(server, server->clock->load_rate))
-                         : INFINITY;
-    double arrival_ns = INFINITY;
+    double rate[LINK_FLOWS], arrival_ns = INFINITY;
+    const double most[LINK_FLOWS] = {
+        [LINK_LOADED] = copies_last(&server->in) > server->in.done ? INFINITY : 0,
+        [LINK_SAVED] = copies_last(&server->out) > server->out.done ? INFINITY : 0,
+    };
+    link_share(&server->clock->link, most, rate);
     if (server->arrived < server->count && next_arrival(server) < INT64_MAX) {
         arrival_ns = (double)(next_arrival(server) - server->now_ns);
     }
-    double ns = fmin(load_ns, arrival_ns);
+    double ns = fmin(next_copy_ns(server, rate), arrival_ns);
     if (!isfinite(ns)) {
         return false;
     }
-    pass(server, (int64_t)ns, server->clock->load_rate, 0);
+    pass(server, (int64_t)ns, rate[LINK_LOADED], rate[LINK_SAVED], 0);
     return true;
 }
 
@@ -362,6 +506,9 @@ static bool run(struct server *server, struct error *why)
     for (;;) {
         arrive(server);
         schedule(server);
+        if (server->failed) {
+            return false;
+        }
         struct step_load load = read_load(server);
         if (load.decodes + load.chunk_count > 0) {
             if (!run_step(server, &load, why)) {
@@ -369,6 +516,7 @@ static bool run(struct server *server, struct error *why)
             }
         } else if (!pass_idle(server)) {
             server->totals->end_ns = server->now_ns;
+            copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
             return prefix_check(server->cache, why);
         }
     }
@@ -390,6 +538,8 @@ bool server_run(const struct server_options *options, const struct step_clock *c
         .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
         .served = served,
         .totals = totals,
+        .swap_left = options->swap_blocks,
+        .why = why,
     };
     *totals = (struct server_totals){.steps = 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -406,5 +556,7 @@ bool server_run(const struct server_options *options, const struct step_clock *c
     free(server.running);
     free(server.loading);
     free(server.put_back);
+    copies_release(&server.in);
+    copies_release(&server.out);
     return ok;
 }

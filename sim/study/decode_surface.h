@@ -7,8 +7,8 @@
  *   - those so short that they lie in its window, select less than a token or hold less than a
  *     block, for the shortest of which it does;
  *   - those of which it selects more than the trace keeps of a row (a fixed number of tokens, of
- *     few; clusters, which are rounded up) attend to all they have: what hits is then what the cache
- *     holds, and no trace has to be asked.
+ *     few; clusters, which are rounded up) attend to all they have: what hits is then what the
+ *     cache holds, and no trace has to be asked.
  */
 #ifndef STUDY_DECODE_SURFACE_H
 #define STUDY_DECODE_SURFACE_H

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST ((uint64_t)1 << 20)
@@ -27,6 +28,17 @@ static const struct node *said(const struct node *root, const char *key)
     return node != NULL && node->kind != NODE_NULL ? node : NULL;
 }
 
+/* It is read more than once, to resolve a scenario and to run it: a pipe would wait for ever. */
+static bool check_regular(const struct node *node, struct error *why)
+{
+    struct stat stat_of;
+    if (stat(node->text, &stat_of) != 0 || S_ISREG(stat_of.st_mode)) {
+        return true;
+    }
+    node_error(node, why, "workload '%.100s' is no regular file", node->text);
+    return error_expect(why, "a file that can be read more than once: not a folder, not a pipe");
+}
+
 /* A path, or the name of a workload that ships with the program. */
 static bool find_file(const struct node *node, char path[PATH_SIZE], struct error *why)
 {
@@ -35,6 +47,9 @@ static bool find_file(const struct node *node, char path[PATH_SIZE], struct erro
         return error_expect(why, "the path of a file of requests");
     }
     if (access(node->text, F_OK) == 0) {
+        if (!check_regular(node, why)) {
+            return false;
+        }
         return snprintf(path, PATH_SIZE, "%s", node->text) < PATH_SIZE ||
                node_error(node, why, "the path of the workload is too long");
     }

@@ -54,28 +54,46 @@ static bool route(struct serving *serving, struct error *why)
 
 /* ---- runs ------------------------------------------------------------------------------ */
 
+static struct server_options server_options(const struct serving *serving, uint32_t server,
+                                            struct serving_totals *all)
+{
+    const struct setup *setup = serving->setup;
+    const struct workload *workload = &setup->workload;
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct prefix_options *prefix = &serving->memory.prefix;
+    uint32_t layers = setup->model.layer_count;
+    return (struct server_options){
+        .sequences = serving->memory.sequences,
+        .batched_tokens = (uint32_t)workload->batched_tokens,
+        .clients =
+            (uint32_t)((workload->clients + workload->replicas - 1 - server) / workload->replicas),
+        .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel,
+        .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
+        .unit_transfers = m->prefix_contiguous ? 1 : layers,
+        .saves_cross = prefix->saves_wait,
+        .layers = m->prefix_load == PREFIX_LOAD_LAYERS ? layers : 0,
+        .swap_blocks = serving->memory.swap_blocks,
+        .series = &all->series,
+    };
+}
+
 static bool serve_one(struct serving *serving, uint32_t server, const struct step_clock *clock,
                       struct serving_totals *all, struct error *why)
 {
-    const struct setup *setup = serving->setup;
-    const struct server_options options = {
-        .sequences = serving->memory.sequences,
-        .batched_tokens = (uint32_t)setup->workload.batched_tokens,
-        .clients = (uint32_t)((setup->workload.clients + setup->workload.replicas - 1 - server) /
-                              setup->workload.replicas),
-        .load_token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel,
-        .series = &all->series,
-    };
+    const struct server_options options = server_options(serving, server, all);
     struct server_totals totals;
     uint32_t count = router_select(&serving->router, server);
-    struct prefix_cache *cache = prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
+    struct prefix_cache *cache =
+        prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
     if (cache == NULL) {
         return false;
     }
     bool ok = server_run(&options, clock, &serving->requests, serving->router.indices, count, cache,
                          serving->served, &totals, why);
     all->blocks += serving->memory.prefix.gpu_blocks;
-    all->loaded_blocks += prefix_counts(cache).loaded;
+    struct prefix_counts blocks = prefix_counts(cache);
+    all->crossed_blocks += blocks.loaded + totals.swapped_blocks +
+                           (options.saves_cross ? blocks.saved : 0);
     all->busy_ns += totals.busy_ns;
     all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
     prefix_cache_destroy(cache);
@@ -109,7 +127,7 @@ static bool serve_all(struct serving *serving, uint32_t threads, struct shared *
     for (uint32_t server = 0; ok && server < serving->setup->workload.replicas; server++) {
         ok = serve_one(serving, server, &clock, totals, why);
     }
-    totals->trust = step_cost_trust(cost, totals->loaded_blocks > 0);
+    totals->trust = step_cost_trust(cost, totals->crossed_blocks > 0);
     step_cost_basis(cost, totals->basis);
     snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
              step_cost_trace(cost, &totals->trace_basis));
@@ -130,14 +148,14 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
     }
     serving_write_requests(serving->setup, &serving->requests, &bound, result);
     if (!serving->setup->workload.timed) {
-        if (!serving_replay(serving->setup, &serving->memory.prefix, &serving->requests, &serving->router,
-                            shared, &found, why)) {
+        if (!serving_replay(serving->setup, &serving->memory.prefix, &serving->requests,
+                            &serving->router, shared, &found, why)) {
             return false;
         }
         serving_write_found(&found, result);
         return result_text(result, COLUMN_STATUS, "ok", why);
     }
-    totals = (struct serving_totals){.loaded_blocks = 0};
+    totals = (struct serving_totals){.crossed_blocks = 0};
     bool ok = series_init(&totals.series, why) &&
               serve_all(serving, threads, shared, &totals, why) &&
               serving_write_times(serving->setup, &serving->requests, serving->served, &totals,

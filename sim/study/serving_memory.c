@@ -94,11 +94,13 @@ static bool check_room(const struct setup *setup, const struct room *room,
         return error_set(why, NULL, 0, "no %s is left for KV beside the weights",
                          offloads ? "memory" : "HBM");
     }
-    if (!prefix->has_host || prefix->host_blocks > 0) {
+    bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
+    if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {
         return true;
     }
     if (!offloads) {
-        return error_set(why, NULL, 0, "host memory is smaller than a block of the prefix cache");
+        return error_set(why, NULL, 0, "host memory is smaller than a block of %s",
+                         swaps ? "KV to swap out" : "the prefix cache");
     }
     error_set(why, NULL, 0,
               "beside the KV of %u sequences of %llu tokens, host memory has no block left for "
@@ -119,19 +121,23 @@ bool serving_memory_plan(const struct setup *setup, uint32_t threads, struct sha
     if (!find_room(setup, threads, shared, &room, why)) {
         return false;
     }
-    *out = (struct serving_memory){
-        .sequences = room.sequences,
-        .prefix =
-            {
-                .block_tokens = (uint32_t)m->prefix_block,
-                .gpu_keeps = m->prefix != PREFIX_NONE && !mechanisms_offload(m),
-                .has_host = m->prefix == PREFIX_TWO_TIER,
-                .gpu_blocks = room.tokens / m->prefix_block,
-                .host_blocks = room.host_bytes / (serving_token_bytes(setup) * m->prefix_block),
-                .write = (enum prefix_write)m->prefix_write,
-                .seed = setup->seed,
-            },
+    bool offloads = mechanisms_offload(m), has_host = m->prefix == PREFIX_TWO_TIER;
+    uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+    *out = (struct serving_memory){.sequences = room.sequences};
+    out->prefix = (struct prefix_options){
+        .block_tokens = (uint32_t)m->prefix_block,
+        .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
+        .has_host = has_host,
+        .gpu_blocks = room.tokens / m->prefix_block,
+        .host_blocks = room.host_bytes / (serving_token_bytes(setup) * m->prefix_block),
+        .unit_blocks = (uint32_t)(unit / m->prefix_block),
+        .least_asked = (uint32_t)m->prefix_asked,
+        /* KV of a system that offloads is on the host already. */
+        .saves_wait = setup->workload.timed && has_host && !offloads,
+        .write = (enum prefix_write)m->prefix_write,
+        .seed = setup->seed,
     };
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.host_blocks : 0;
     if (!check_room(setup, &room, &out->prefix, why)) {
         return false;
     }

@@ -10,7 +10,7 @@
 /* Of all servers. */
 struct serving_totals {
     uint64_t blocks;         /* of KV, in HBM */
-    uint64_t loaded_blocks;  /* prefixes, from the host */
+    uint64_t crossed_blocks; /* beside what steps fetch: loaded, saved, swapped */
     int64_t busy_ns, end_ns; /* the sum, and the last one's end */
     struct series series;    /* owned */
     struct trust trust;

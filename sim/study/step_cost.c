@@ -21,7 +21,8 @@ struct step_cost {
     const struct setup *setup;
     struct trust trust, load_trust; /* in prompts so far, and in loads beside them */
     double basis_ns[BASIS_COUNT];   /* of steps so far, by what they rest on */
-    double link_rate, load_start_ns; /* bytes a second, and before the first of them */
+    struct link link;
+    double copy_start_ns;
     struct decode_surface *whole, *half; /* the link; half NULL where no step fetches */
     struct decode_step least; /* what a step without sequences that decode still costs */
     struct surface *products;
@@ -56,6 +57,18 @@ static double link_value(struct step_cost *cost, enum curve_id id)
     return profile->curves[id].count > 0 ? profile_value(profile, id, 0, &cost->load_trust) : 0;
 }
 
+/* A GPU's part of it where several are below one uplink, which all copy at the same time. */
+static struct link link_of_gpu(struct step_cost *cost)
+{
+    bool said = cost->setup->profile.curves[CURVE_LINK_GPUS_PER_UPLINK].count > 0;
+    double sharers = said ? cost_uplink_sharers(cost->setup, &cost->load_trust) : 1;
+    return (struct link){
+        .in = link_value(cost, CURVE_LINK_H2D) / sharers,
+        .out = link_value(cost, CURVE_LINK_D2H) / sharers,
+        .both = link_value(cost, CURVE_LINK_DUPLEX) / sharers,
+    };
+}
+
 struct step_cost *step_cost_create(const struct setup *setup, const struct decode_range *range,
                                    uint32_t threads, struct shared *shared, struct error *why)
 {
@@ -67,8 +80,8 @@ struct step_cost *step_cost_create(const struct setup *setup, const struct decod
     }
     cost->setup = setup;
     cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
-    cost->link_rate = link_value(cost, CURVE_LINK_H2D);
-    cost->load_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
+    cost->link = link_of_gpu(cost);
+    cost->copy_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
     cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
     cost->whole = decode_surface_create(setup, range, 1, threads, shared, why);
     bool ok = cost->products != NULL && cost->whole != NULL &&
@@ -195,22 +208,65 @@ static void split_step(struct step_cost *cost, const struct decode_step *decode,
     }
 }
 
+/* A decode step whose fetches have a share of the link: what waits for bytes takes the longer the
+ * smaller that is, in proportion, so steps lie on a line over 1 / share. */
+static bool read_decode(struct step_cost *cost, const struct step_load *load, double share,
+                        struct decode_step *decode, struct error *why)
+{
+    struct decode_step half;
+    if (load->decodes == 0) {
+        *decode = cost->least;
+        return true;
+    }
+    if (!decode_surface_read(cost->whole, load->decodes, load->decode_tokens, decode, why)) {
+        return false;
+    }
+    if (cost->half == NULL || share >= 1) {
+        return true;
+    }
+    if (!decode_surface_read(cost->half, load->decodes, load->decode_tokens, &half, why)) {
+        return false;
+    }
+    double towards_half = 1 / share - 1;
+    decode->ns += towards_half * (half.ns - decode->ns);
+    for (int part = 0; part < PART_COUNT; part++) {
+        decode->stall_ns[part] += towards_half * (half.stall_ns[part] - decode->stall_ns[part]);
+    }
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        decode->basis_ns[basis] += towards_half * (half.basis_ns[basis] - decode->basis_ns[basis]);
+    }
+    return true;
+}
+
+/* The share of the link that fetches have, which want all of it. */
+static double fetch_share(const struct step_cost *cost, const double most[LINK_FLOWS])
+{
+    double rate[LINK_FLOWS], all[LINK_FLOWS] = {most[LINK_LOADED], INFINITY, most[LINK_SAVED]};
+    if (cost->half == NULL) {
+        return 1;
+    }
+    link_share(&cost->link, all, rate);
+    return rate[LINK_FETCHED] / cost->link.in;
+}
+
 static bool step(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why)
 {
     struct step_cost *cost = context;
-    struct decode_step decode = cost->least;
+    struct decode_step decode;
     struct added added = {.ns = 0};
-    struct decode_surface *surface = load->loads && cost->half != NULL ? cost->half : cost->whole;
-    if ((load->decodes > 0 &&
-         !decode_surface_read(surface, load->decodes, load->decode_tokens, &decode, why)) ||
+    double rate[LINK_FLOWS], most[LINK_FLOWS] = {[LINK_LOADED] = load->loads ? INFINITY : 0,
+                                                 [LINK_SAVED] = load->saves ? INFINITY : 0};
+    if (!read_decode(cost, load, fetch_share(cost, most), &decode, why) ||
         !add_chunks(cost, load, &added, why)) {
         return false;
     }
     split_step(cost, &decode, &added, time);
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
-    double fetched = time->fetched_bytes * 1e9 / (double)time->ns;
-    time->load_rate = fmax(cost->link_rate - fetched, cost->link_rate / 2);
+    most[LINK_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
+    link_share(&cost->link, most, rate);
+    time->load_rate = rate[LINK_LOADED];
+    time->save_rate = rate[LINK_SAVED];
     return true;
 }
 
@@ -219,7 +275,7 @@ struct step_clock step_cost_clock(struct step_cost *cost)
     return (struct step_clock){
         .step = step,
         .context = cost,
-        .load_rate = cost->link_rate,
-        .load_start_ns = cost->load_start_ns,
+        .link = cost->link,
+        .copy_start_ns = cost->copy_start_ns,
     };
 }

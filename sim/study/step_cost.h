@@ -10,8 +10,9 @@
  * rows, so that weights are read once for both. A step without sequences that decode has the fixed
  * costs of one that decodes a single short one.
  *
- * While prefixes are loaded from the host, a system that fetches KV shares the link with them: its
- * steps are those of half a link, and the loads have what these leave.
+ * What is loaded and saved beside a step shares the link with what the system fetches, max-min fair
+ * (serve/link_share.h): its steps are those of its share, read off two surfaces, of a whole link
+ * and of half of one; and copies have what these leave.
  */
 #ifndef STUDY_STEP_COST_H
 #define STUDY_STEP_COST_H

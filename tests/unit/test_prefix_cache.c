@@ -74,7 +74,10 @@ struct list {
 struct twin {
     struct list gpu, host;
     uint64_t gpu_blocks, host_blocks, taken, loaded, saved;
+    uint32_t unit, least_asked;
     bool evicts, offers_evicted, offers_filled, offers_finished;
+    uint64_t asked[32 * BLOCKS_MOST]; /* names, one for each time */
+    uint32_t asked_count;
 };
 
 static int find(const struct list *list, uint64_t name)
@@ -102,8 +105,28 @@ static void append(struct list *list, uint64_t name, uint32_t references)
     list->references[list->count++] = references;
 }
 
+static void twin_ask(struct twin *twin, uint64_t name)
+{
+    if (twin->least_asked > 1) {
+        assert_true(twin->asked_count < 32 * BLOCKS_MOST);
+        twin->asked[twin->asked_count++] = name;
+    }
+}
+
+static uint32_t times_asked(const struct twin *twin, uint64_t name)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < twin->asked_count; i++) {
+        times += twin->asked[i] == name;
+    }
+    return times;
+}
+
 static void twin_offer(struct twin *twin, uint64_t name)
 {
+    if (twin->least_asked > 1 && times_asked(twin, name) < twin->least_asked) {
+        return;
+    }
     struct list *host = &twin->host;
     int at = find(host, name);
     if (at >= 0 && twin->evicts) {
@@ -188,13 +211,20 @@ static struct twin_request running[MOST];
 static bool twin_begin(struct twin *twin, const struct requests *requests, size_t index,
                        uint64_t tokens, uint64_t chunk, struct prefix_match *match)
 {
-    uint64_t found = 0, on_gpu = 0, idle = 0;
-    for (; found < (tokens - 1) / BLOCK; found++) {
-        uint64_t name = name_of(requests, index, found);
-        int at = find(&twin->gpu, name);
-        if (at < 0 && find(&twin->host, name) < 0) {
-            break;
-        }
+    uint64_t found = 0, on_gpu = 0, idle = 0, leading = 0;
+    while (found < (tokens - 1) / BLOCK &&
+           (find(&twin->gpu, name_of(requests, index, found)) >= 0 ||
+            find(&twin->host, name_of(requests, index, found)) >= 0)) {
+        found++;
+    }
+    while (leading < found && find(&twin->gpu, name_of(requests, index, leading)) >= 0) {
+        leading++;
+    }
+    /* The host gives whole units; behind what the GPU has in a row, nothing else. */
+    found = found / twin->unit * twin->unit;
+    found = found > leading ? found : leading;
+    for (uint64_t block = 0; block < found; block++) {
+        int at = find(&twin->gpu, name_of(requests, index, block));
         on_gpu += at >= 0;
         idle += at >= 0 && twin->gpu.references[at] == 0;
     }
@@ -222,6 +252,13 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
         if (!was_there[block]) {
             twin_name(twin, name_of(requests, index, block));
         }
+        twin_ask(twin, name_of(requests, index, block));
+    }
+    for (uint64_t block = 0; twin->least_asked > 1 && block < found / twin->unit * twin->unit;
+         block++) {
+        if (twin->offers_filled) {
+            twin_offer(twin, name_of(requests, index, block));
+        }
     }
     twin->loaded += found - on_gpu;
     running[index] = (struct twin_request){.full = found, .blocks = blocks, .runs = true};
@@ -233,12 +270,14 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
 static void twin_fill(struct twin *twin, const struct requests *requests, size_t index,
                       uint64_t tokens)
 {
-    for (; running[index].full < tokens / BLOCK; running[index].full++) {
-        uint64_t name = name_of(requests, index, running[index].full);
-        twin_name(twin, name);
-        if (twin->offers_filled) {
-            twin_offer(twin, name);
-        }
+    uint64_t first = running[index].full, full = tokens / BLOCK;
+    for (; running[index].full < full; running[index].full++) {
+        twin_name(twin, name_of(requests, index, running[index].full));
+        twin_ask(twin, name_of(requests, index, running[index].full));
+    }
+    uint64_t block = full > first ? first / twin->unit * twin->unit : full;
+    for (; twin->offers_filled && block < full / twin->unit * twin->unit; block++) {
+        twin_offer(twin, name_of(requests, index, block));
     }
 }
 
@@ -258,7 +297,8 @@ static void twin_end(struct twin *twin, const struct requests *requests, size_t 
 {
     for (uint64_t block = running[index].full; block-- > 0;) {
         uint64_t name = name_of(requests, index, block);
-        if (done && twin->offers_finished) {
+        bool whole = block < running[index].full / twin->unit * twin->unit;
+        if (done && twin->offers_finished && whole) {
             twin_offer(twin, name);
         }
         twin_release(twin, name);
@@ -279,8 +319,9 @@ static void check_equal(const struct twin *twin, const struct prefix_cache *cach
 
 /* One thing that may happen to request `index`, on both. */
 static void happen(struct twin *twin, struct prefix_cache *cache, const struct requests *requests,
-                   size_t index, gsl_rng *random)
+                   size_t index, bool saves_wait, gsl_rng *random)
 {
+    uint64_t saved = prefix_counts(cache).saved;
     const struct request *request = &requests->all[index];
     uint64_t kept = request->prompt + request->output - 1;
     if (!running[index].runs) {
@@ -302,6 +343,9 @@ static void happen(struct twin *twin, struct prefix_cache *cache, const struct r
         prefix_end(cache, index, done);
         twin_end(twin, requests, index, done);
     }
+    if (saves_wait) {
+        prefix_saved(cache, prefix_counts(cache).saved - saved);
+    }
     check_equal(twin, cache);
 }
 
@@ -316,6 +360,9 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy)
         .has_host = true,
         .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
         .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
+        .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
+        .least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
+        .saves_wait = gsl_rng_uniform_int(random, 2) > 0,
         .write = write,
         .host_policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL,
     };
@@ -324,6 +371,8 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy)
     memset(running, 0, sizeof running);
     twin.gpu_blocks = options.gpu_blocks;
     twin.host_blocks = options.host_blocks;
+    twin.unit = options.unit_blocks;
+    twin.least_asked = options.least_asked;
     twin.evicts = policy != NULL;
     twin.offers_evicted = write == PREFIX_WRITE_EVICT;
     twin.offers_filled = write == PREFIX_WRITE_FILL;
@@ -331,7 +380,8 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy)
     struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
     assert_non_null(cache);
     for (int i = 0; i < 1500; i++) {
-        happen(&twin, cache, &requests, gsl_rng_uniform_int(random, requests.count), random);
+        happen(&twin, cache, &requests, gsl_rng_uniform_int(random, requests.count),
+               options.saves_wait, random);
     }
     assert_true(prefix_check(cache, &why));
     prefix_cache_destroy(cache);
@@ -478,6 +528,91 @@ static void what_cannot_run_a_host_is_refused(void **state)
     assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
 }
 
+/* A block that is on its way is held by the GPU, and no use on the host; then it is. */
+static void what_is_saved_has_to_arrive(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    const uint32_t chunk = 0, other = 1;
+    struct prefix_match match;
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .has_host = true,
+                                     .gpu_blocks = 6, .host_blocks = 64, .saves_wait = true,
+                                     .write = PREFIX_WRITE_FINISH};
+    options.host_policy = policy_find("lru", NULL, 0, &why);
+    add_request(&requests, &chunk, 1, CHUNK, 1); /* 4 blocks */
+    add_request(&requests, &other, 1, CHUNK, 1);
+    add_request(&requests, &chunk, 1, CHUNK, 1);
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    assert_true(prefix_begin(cache, 0, CHUNK, CHUNK, &match));
+    prefix_fill(cache, 0, CHUNK);
+    prefix_end(cache, 0, true);
+    assert_int_equal(prefix_counts(cache).saved, 4);
+    assert_int_equal(prefix_room(cache), 2);
+    assert_false(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
+    prefix_saved(cache, 4);
+    assert_int_equal(prefix_room(cache), 6);
+    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match)); /* evicts the last 2 of the 4 */
+    prefix_fill(cache, 1, CHUNK);
+    prefix_end(cache, 1, true);
+    prefix_saved(cache, 4);
+    assert_true(prefix_begin(cache, 2, CHUNK, CHUNK, &match));
+    assert_int_equal(match.gpu_tokens, 2 * BLOCK);
+    assert_int_equal(match.host_tokens, BLOCK); /* the last block is always computed */
+    prefix_end(cache, 2, true);
+    prefix_cache_destroy(cache);
+}
+
+/* Whatever waits for its save, blocks are conserved: all come back when all have arrived, and
+ * nothing on its way is found. */
+static void saves_of_any_length_lose_no_block(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct error why;
+        gsl_rng *random = random_stream(seed, "test.prefix.saves", 0, &why);
+        struct requests requests = random_requests(random);
+        bool never = seed % 2 > 0, held[MOST] = {false};
+        struct prefix_options options = {
+            .block_tokens = BLOCK, .gpu_keeps = true, .has_host = true, .saves_wait = true,
+            .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
+            .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
+            .write = (enum prefix_write)(seed % 3),
+            .host_policy = policy_find("lru", NULL, 0, &why)};
+        struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+        uint64_t arrived = 0;
+        print_message("seed %u\n", (unsigned)seed);
+        for (int i = 0; i < 2000; i++) {
+            size_t index = gsl_rng_uniform_int(random, requests.count);
+            struct prefix_match match;
+            uint64_t prompt = requests.all[index].prompt;
+            if (held[index]) {
+                prefix_fill(cache, index, prompt);
+                prefix_end(cache, index, gsl_rng_uniform_int(random, 4) > 0);
+                held[index] = false;
+            } else if ((held[index] = prefix_begin(cache, index, prompt, prompt, &match))) {
+                assert_true(!never || match.host_tokens == 0);
+                assert_int_equal(match.gpu_tokens + match.host_tokens + match.compute_tokens,
+                                 prompt);
+            }
+            uint64_t left = never ? 0 : prefix_counts(cache).saved - arrived;
+            uint64_t some = gsl_rng_uniform_int(random, left + 1);
+            prefix_saved(cache, some);
+            arrived += some;
+        }
+        for (size_t i = 0; i < requests.count; i++) {
+            if (held[i]) {
+                prefix_end(cache, i, false);
+            }
+        }
+        prefix_saved(cache, prefix_counts(cache).saved - arrived);
+        assert_int_equal(prefix_room(cache), options.gpu_blocks);
+        prefix_cache_destroy(cache);
+        gsl_rng_free(random);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,6 +622,8 @@ int main(void)
         cmocka_unit_test(a_bound_counts_chunks_seen_before),
         cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
         cmocka_unit_test(what_cannot_run_a_host_is_refused),
+        cmocka_unit_test(what_is_saved_has_to_arrive),
+        cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

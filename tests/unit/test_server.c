@@ -39,7 +39,7 @@ static bool plain_step(void *context, const struct step_load *load, struct step_
         time->others_ns += clock->token_ns * load->chunks[i].tokens;
     }
     time->stall_ns[PART_LINK] = clock->link_ns;
-    time->load_rate = clock->load_rate;
+    time->load_rate = time->save_rate = clock->load_rate;
     return true;
 }
 
@@ -60,7 +60,8 @@ static struct course begin_course(uint32_t count)
 {
     struct course course = {
         .prefix = {.block_tokens = BLOCK, .gpu_blocks = 1 << 20},
-        .options = {.sequences = 256, .batched_tokens = 1 << 20},
+        .options = {.sequences = 256, .batched_tokens = 1 << 20, .unit_tokens = 256,
+                    .unit_transfers = 1},
         .clock = {.load_rate = 1e9},
     };
     course.requests.all = calloc(count, sizeof *course.requests.all);
@@ -82,10 +83,11 @@ static void run_course(struct course *course)
     struct error why;
     uint32_t *indices = calloc(course->requests.count, sizeof *indices);
     struct prefix_cache *cache = prefix_cache_create(&course->prefix, &course->requests, &why);
+    double rate = course->clock.load_rate;
     struct step_clock clock = {.step = plain_step,
                                .context = &course->clock,
-                               .load_rate = course->clock.load_rate,
-                               .load_start_ns = course->load_start_ns};
+                               .link = {rate, rate, 2 * rate},
+                               .copy_start_ns = course->load_start_ns};
     assert_true(indices != NULL && cache != NULL && series_init(&course->series, &why));
     course->options.series = &course->series;
     for (uint32_t i = 0; i < course->requests.count; i++) {
@@ -251,11 +253,10 @@ static void what_can_never_run_is_left_out(void **state)
     end_course(&course);
 }
 
-/* The second prompt finds 2 blocks of 128 in host memory: at 1000 bytes a token and 1 GB/s they
- * take 0.256 ms, after 1 ms to start. */
-static void what_the_host_has_is_loaded_first(void **state)
+/* Two prompts of 300 tokens that are alike, the second one `later_ms` later, over a host: 1000
+ * bytes a token at 1 GB/s, 1 ms to start a transfer of 256 tokens. */
+static struct course begin_alike(int64_t later_ms)
 {
-    (void)state;
     static uint32_t chunks[] = {0, 0};
     static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
     struct course course = begin_course(2);
@@ -263,28 +264,91 @@ static void what_the_host_has_is_loaded_first(void **state)
     course.prefix.has_host = true;
     course.prefix.host_blocks = 8;
     course.prefix.host_policy = policy_find("lru", NULL, 0, &why);
-    course.options.load_token_bytes = 1000;
+    course.options.token_bytes = 1000;
     course.load_start_ns = MS;
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
     add_request(&course, 0, 300, 1);
-    add_request(&course, 50 * MS, 300, 1);
+    add_request(&course, later_ms * MS, 300, 1);
     course.requests.chunks = chunks;
     course.requests.kind = kinds;
     course.requests.chunk_tokens = CHUNK;
     course.requests.ids.count = 1;
     course.requests.all[0].chunks = course.requests.all[1].chunks = 1;
     course.requests.all[1].first_chunk = 1;
+    return course;
+}
+
+static void end_alike(struct course *course)
+{
+    course->requests.chunks = NULL;
+    course->requests.kind = NULL;
+    end_course(course);
+}
+
+/* The second prompt finds 2 blocks of 128 in host memory, which take 0.256 ms, after 1 ms. */
+static void what_the_host_has_is_loaded_first(void **state)
+{
+    (void)state;
+    struct course course = begin_alike(50);
     run_course(&course);
     assert_int_equal(course.served[1].match.host_tokens, 256);
     assert_int_equal(course.served[1].match.compute_tokens, 44);
     assert_int_equal(course.served[1].scheduled_ns, 50 * MS);
     assert_int_equal(course.served[1].end_ns, 61256000);
-    assert_int_equal(course.served[1].waits.ns[WAIT_LOAD], 1256000);
-    assert_int_equal(course.served[1].waits.ns[WAIT_PREFILL], 10 * MS);
-    assert_true(fabs(series_sum(&course, SERIES_LOADED) - 256000) < 1e-3);
-    assert_true(series_sum(&course, SERIES_ON_HOST) == 256);
-    course.requests.chunks = NULL;
-    course.requests.kind = NULL;
+    end_alike(&course);
+}
+
+/* Load and 10 ms of 2 layers: the first layer's half of 1.256 ms, then the step. */
+static void layers_wait_each_for_its_own(void **state)
+{
+    (void)state;
+    struct course course = begin_alike(50);
+    course.options.layers = 2;
+    run_course(&course);
+    assert_int_equal(course.served[1].match.host_tokens, 256);
+    assert_int_equal(course.served[1].end_ns, 60628000);
+    end_alike(&course);
+}
+
+/* The first one ends at 10 ms, and its 2 blocks are on the host at 11.256: too late for who comes
+ * at 11, and there for who comes at 12. */
+static void what_is_saved_takes_its_time(void **state)
+{
+    (void)state;
+    for (int64_t later_ms = 11; later_ms <= 12; later_ms++) {
+        struct course course = begin_alike(later_ms);
+        course.prefix.saves_wait = course.options.saves_cross = true;
+        run_course(&course);
+        assert_int_equal(course.served[1].match.host_tokens, later_ms == 12 ? 256 : 0);
+        assert_int_equal(course.served[1].end_ns, later_ms == 12 ? 23256000 : 21000000);
+        end_alike(&course);
+    }
+}
+
+/* As in who_came_last_makes_room(), but B's 256 tokens, 2 blocks, go out and come back: 1.256 ms
+ * each way. A grows when the out copy is done: of the step that waits for it nothing is left to do.
+ */
+static void what_is_swapped_is_not_computed_again(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.prefix.gpu_blocks = 5;
+    course.options.swap_blocks = 4;
+    course.options.token_bytes = 1000;
+    course.load_start_ns = MS;
+    course.clock = (struct plain_clock){.fixed_ns = MS, .token_ns = MS, .load_rate = 1e9};
+    add_request(&course, 0, 256, 200);
+    add_request(&course, 0, 128, 200);
+    run_course(&course);
+    assert_int_equal(course.served[1].preemptions, 1);
+    assert_int_equal(course.served[1].swaps, 1);
+    assert_int_equal(course.totals.swapped_blocks, 2);
+    /* The prompts' step is 1 + 384 ms. Then 128 of 1 ms: A has 385 tokens and waits 1.256 ms for
+     * its fourth block, then 71 more steps. B comes back over 1.256 ms and takes 71 steps. */
+    int64_t first = 385 * MS;
+    assert_int_equal(course.served[0].first_token_ns, first);
+    assert_int_equal(course.served[0].end_ns, first + 128 * MS + 1256000 + 71 * MS);
+    assert_int_equal(course.served[1].end_ns, course.served[0].end_ns + 1256000 + 71 * MS);
     end_course(&course);
 }
 
@@ -368,6 +432,28 @@ static void places_of_their_own_are_erlangs(void **state)
     end_course(&course);
 }
 
+/* Steps that take as long for any number of sequences, one at a time, and outputs all alike: M/D/1,
+ * E[W] = rho / (2 mu (1 - rho)) (Pollaczek and Khinchine). */
+static void alike_and_one_at_a_time_is_m_d_1(void **state)
+{
+    (void)state;
+    const double mu = 10, rates[] = {3, 7};
+    for (int i = 0; i < 2; i++) {
+        struct error why;
+        struct course course = begin_course(MANY);
+        double rho = rates[i] / mu;
+        for (uint32_t r = 0; r < MANY; r++) {
+            add_request(&course, 0, 1, 100);
+        }
+        assert_true(arrivals_draw(&course.requests, rates[i], 1, 21, &why));
+        course.options.sequences = 1;
+        course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+        run_course(&course);
+        check_mean(&course, true, rho / (2 * mu * (1 - rho)));
+        end_course(&course);
+    }
+}
+
 /* ---- storms ------------------------------------------------------------------------------ */
 
 static void nothing_is_lost_in_a_storm(void **state)
@@ -382,7 +468,13 @@ static void nothing_is_lost_in_a_storm(void **state)
         course.options.sequences = 1 + (uint32_t)gsl_rng_uniform_int(random, 30);
         course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
         course.clock = (struct plain_clock){MS, MS, 1000, 1e9, MS / 3};
-        uint64_t preemptions = 0, tokens = 0, left_out = 0;
+        if (seed % 2 == 0) { /* what is put back goes to the host, as far as there is room */
+            course.options.swap_blocks = gsl_rng_uniform_int(random, 40);
+            course.options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
+            course.options.layers = (uint32_t)gsl_rng_uniform_int(random, 3);
+        }
+        course.prefix.gpu_keeps = seed % 4 > 1;
+        uint64_t preemptions = 0, tokens = 0, left_out = 0, swaps = 0;
         int64_t waited = 0;
         for (int i = 0; i < 300; i++) {
             add_request(&course, 0, 1 + (uint32_t)gsl_rng_uniform_int(random, 600),
@@ -404,13 +496,19 @@ static void nothing_is_lost_in_a_storm(void **state)
             assert_true((served->preemptions > 0) == (served->waits.ns[WAIT_PREEMPTED] > 0));
             left_out += served->too_long;
             waited += waited_ns(served);
+            assert_true(served->swaps <= served->preemptions);
             preemptions += served->preemptions;
+            swaps += served->swaps;
             tokens += served->too_long ? 0 : request->output;
         }
         assert_true(series_sum(&course, SERIES_OUTPUT) == (double)tokens);
-        double there = series_sum(&course, SERIES_WAITING) + series_sum(&course, SERIES_RUNNING);
+        double there = series_sum(&course, SERIES_WAITING) + series_sum(&course, SERIES_RUNNING) +
+                       series_sum(&course, SERIES_LOADING);
         assert_true(left_out > 0 || fabs(there - (double)waited) < 1e-9 * there);
         assert_true(tokens > 0 && (preemptions > 0 || course.options.sequences < 8));
+        assert_true(swaps == 0 || course.options.swap_blocks > 0);
+        assert_true(swaps > 0 ? course.totals.swapped_blocks >= swaps
+                              : course.totals.swapped_blocks == 0);
         gsl_rng_free(random);
         end_course(&course);
     }
@@ -426,8 +524,12 @@ int main(void)
         cmocka_unit_test(who_came_last_makes_room),
         cmocka_unit_test(what_can_never_run_is_left_out),
         cmocka_unit_test(what_the_host_has_is_loaded_first),
+        cmocka_unit_test(layers_wait_each_for_its_own),
+        cmocka_unit_test(what_is_saved_takes_its_time),
+        cmocka_unit_test(what_is_swapped_is_not_computed_again),
         cmocka_unit_test(shared_time_is_processor_sharing),
         cmocka_unit_test(places_of_their_own_are_erlangs),
+        cmocka_unit_test(alike_and_one_at_a_time_is_m_d_1),
         cmocka_unit_test(nothing_is_lost_in_a_storm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

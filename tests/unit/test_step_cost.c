@@ -121,9 +121,33 @@ static void loads_and_fetches_share_the_link(void **state)
     load.loads = true;
     assert_true(clock.step(clock.context, &load, &beside, &why));
     assert_true(beside.ns > alone.ns);
-    assert_true(beside.load_rate >= clock.load_rate / 2 && beside.load_rate < clock.load_rate);
+    assert_true(beside.load_rate >= 0.499 * clock.link.in && beside.load_rate < clock.link.in);
     step_cost_destroy(cost);
     shared_destroy(shared);
+    setup_release(&setup);
+}
+
+/* Two GPUs below one uplink copy at the same time, each over half of it. */
+static void gpus_below_one_uplink_share_it(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=two-tier", "hardware=h200", "steps=1");
+    double one[] = {2};
+    struct curve *sharers = &setup.profile.curves[CURVE_LINK_GPUS_PER_UPLINK];
+    double *said = sharers->value;
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *alone = step_cost_create(&setup, &range, 1, shared, &why);
+    setup.model.tensor_parallel = 2;
+    sharers->value = one;
+    struct step_cost *both = step_cost_create(&setup, &range, 1, shared, &why);
+    assert_true(alone != NULL && both != NULL);
+    struct link whole = step_cost_clock(alone).link, half = step_cost_clock(both).link;
+    assert_true(half.in == whole.in / 2 && half.out == whole.out / 2 &&
+                half.both == whole.both / 2);
+    step_cost_destroy(alone);
+    step_cost_destroy(both);
+    shared_destroy(shared);
+    sharers->value = said;
     setup_release(&setup);
 }
 
@@ -154,6 +178,7 @@ int main(void)
         cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
         cmocka_unit_test(loads_and_fetches_share_the_link),
+        cmocka_unit_test(gpus_below_one_uplink_share_it),
         cmocka_unit_test(loads_rest_on_the_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
