@@ -1,9 +1,9 @@
 /* `spillway ablate`: what each mechanism saves by which a system differs from a base. */
-#include "base/units.h"
 #include "cli/ablate_report.h"
 #include "cli/ablate_rows.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/scenario_options.h"
 
@@ -21,9 +21,7 @@ static const struct command_option options[] = {
             .argument = "FILE",
             .summary = "keep runs and rows in this SQLite file, for 'plot ablate'; runs that it "
                        "has are not run again"},
-    [JOBS] = {.name = "--jobs",
-              .argument = "N",
-              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JOBS] = JOBS_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print a JSON object a row, on a line of its own, and nothing else"},
     {.name = NULL},
@@ -79,28 +77,13 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     return good;
 }
 
-static bool read_jobs(const struct arguments *arguments, uint32_t *out, struct error *why)
-{
-    const char *text = arguments_text(arguments, JOBS);
-    uint64_t count = 1;
-    if (text == NULL) {
-        return true;
-    }
-    if (!units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &count, why)) {
-        return false;
-    }
-    *out = (uint32_t)count;
-    return count > 0 ||
-           (error_usage(why, NULL, 0, "'--jobs' is 0"), error_expect(why, "1 or more"));
-}
-
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
                                     .on_progress = show_progress};
     struct scenario scenario;
     const char *db = arguments_text(arguments, DB);
-    if (!read_jobs(arguments, &with.jobs, why) ||
+    if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }

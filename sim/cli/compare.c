@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/compare_measured.h"
+#include "cli/jobs.h"
 #include "cli/output.h"
 #include "hardware/profile.h"
 #include "store/store.h"
@@ -24,9 +25,7 @@ static const struct command_option options[] = {
     [ERRORS] = {.name = "--errors",
                 .argument = "FILE",
                 .summary = "write the error bands that follow, by class of system"},
-    [JOBS] = {.name = "--jobs",
-              .argument = "N",
-              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JOBS] = JOBS_OPTION,
     {.name = NULL},
 };
 
@@ -310,19 +309,17 @@ static bool check_papers(const char *const *files, uint32_t count, struct error 
 
 static bool run(const struct arguments *arguments, struct error *why)
 {
-    uint32_t count;
-    uint64_t jobs = 0;
+    uint32_t count, jobs;
     const char *const *files = arguments_operands(arguments, &count);
-    const char *text = arguments_text(arguments, JOBS);
     const char *measured = arguments_text(arguments, MEASURED);
+    if (!jobs_read(arguments, JOBS, &jobs, why)) {
+        return false;
+    }
     if (measured != NULL) {
         return count == 1 ? compare_measured(files[0], measured, why)
                           : error_usage(why, NULL, 0, "'--measured' goes with one database");
     }
-    return check_papers(files, count, why) &&
-           (text == NULL ||
-            units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &jobs, why)) &&
-           compare(files, count, arguments, (uint32_t)jobs, why);
+    return check_papers(files, count, why) && compare(files, count, arguments, jobs, why);
 }
 
 const struct command command_compare = {

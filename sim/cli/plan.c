@@ -1,9 +1,9 @@
 /* `spillway plan`: the least of something that meets targets. */
 #include "base/name.h"
-#include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/plan_json.h"
 #include "cli/plan_report.h"
@@ -50,9 +50,7 @@ static const struct command_option options[] = {
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "keep the runs in this SQLite file; those it has are not run again"},
-    [JOBS] = {.name = "--jobs",
-              .argument = "N",
-              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JOBS] = JOBS_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print a JSON object a candidate, or a run of the front, on a line of its "
                          "own, and nothing else"},
@@ -127,20 +125,6 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
     return true;
 }
 
-static bool read_jobs(const char *text, uint32_t *out, struct error *why)
-{
-    uint64_t count = 1;
-    if (text == NULL) {
-        return true;
-    }
-    if (!units_parse_whole(text, UNIT_COUNT, 4096, NULL, 0, "--jobs", &count, why)) {
-        return false;
-    }
-    *out = (uint32_t)count;
-    return count > 0 ||
-           (error_usage(why, NULL, 0, "'--jobs' is 0"), error_expect(why, "1 or more"));
-}
-
 /* A front has options of a search as little as a search has none of targets. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
@@ -177,7 +161,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
     }
     return read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
-           read_jobs(arguments_text(arguments, JOBS), &out->jobs, why);
+           jobs_read(arguments, JOBS, &out->jobs, why);
 }
 
 /* ---- the answer ---- */

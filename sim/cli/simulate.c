@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/runs_table.h"
 #include "cli/runs_text.h"
@@ -34,9 +35,7 @@ static const struct command_option options[] = {
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "keep the runs in this SQLite file; those it has are not run again"},
-    [JOBS] = {.name = "--jobs",
-              .argument = "N",
-              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JOBS] = JOBS_OPTION,
     [SHARD] = {.name = "--shard",
                .argument = "K/N",
                .summary = "run every Nth point, from the Kth on: for N machines, whose databases "
@@ -163,17 +162,7 @@ static bool read_replications(const struct arguments *arguments, struct replicat
 static bool read_options(const struct arguments *arguments, struct sweep_options *out,
                          struct error *why)
 {
-    const char *jobs = arguments_text(arguments, JOBS);
     const char *basis = arguments_text(arguments, REQUIRE_BASIS);
-    uint64_t count = 0;
-    if (jobs != NULL &&
-        !units_parse_whole(jobs, UNIT_COUNT, 4096, NULL, 0, "--jobs", &count, why)) {
-        return false;
-    }
-    if (jobs != NULL && count == 0) {
-        error_usage(why, NULL, 0, "'--jobs' is 0, but nothing runs without a thread");
-        return error_expect(why, "1 or more");
-    }
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
         return error_usage(why, NULL, 0, "'--json' and '--csv' cannot both be had");
     }
@@ -183,8 +172,8 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
                            "'--explain' speaks in sentences: not to '--json' or '--csv'");
     }
     const char *shard = arguments_text(arguments, SHARD);
-    out->jobs = (uint32_t)count;
-    return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
+    return jobs_read(arguments, JOBS, &out->jobs, why) &&
+           (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
            read_replications(arguments, &out->replications, why) &&
            (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }

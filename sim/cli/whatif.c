@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/runs_text.h"
 #include "cli/scenario_options.h"
@@ -24,9 +25,7 @@ static const struct command_option options[] = {
             .argument = "FILE",
             .summary = "keep the runs in this SQLite file, for 'plot whatif'; those it has are not "
                        "run again"},
-    [JOBS] = {.name = "--jobs",
-              .argument = "N",
-              .summary = "threads to use (default: one a processor); the results are the same"},
+    [JOBS] = JOBS_OPTION,
     [NO_TIME] = SCENARIO_NO_TIME_OPTION,
     [TIME_SCALE] = SCENARIO_TIME_SCALE_OPTION,
     [LIMIT] = SCENARIO_LIMIT_OPTION,
@@ -59,20 +58,20 @@ static void show_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
-static bool read_count(const struct arguments *arguments, int option, uint64_t least, uint64_t most,
-                       uint32_t *out, struct error *why)
+static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
 {
-    const char *text = arguments_text(arguments, option), *name = options[option].name;
+    const char *text = arguments_text(arguments, POINTS);
     uint64_t count = 0;
     if (text == NULL) {
         return true;
     }
-    if (!units_parse_whole(text, UNIT_COUNT, most, NULL, 0, name, &count, why)) {
+    if (!units_parse_whole(text, UNIT_COUNT, AXIS_MOST_VALUES - 2, NULL, 0, "--points", &count,
+                           why)) {
         return false;
     }
     *out = (uint32_t)count;
-    return count >= least || (error_usage(why, NULL, 0, "'%s' is %s", name, text),
-                              error_expect(why, "%u or more", (unsigned)least));
+    return count >= 2 || (error_usage(why, NULL, 0, "'--points' is %s", text),
+                          error_expect(why, "2 or more"));
 }
 
 static bool print_lines(const struct whatif *whatif, struct error *why)
@@ -120,8 +119,8 @@ static bool run(const struct arguments *arguments, struct error *why)
         {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     struct scenario scenario;
     const char *db = arguments_text(arguments, DB);
-    if (!read_count(arguments, POINTS, 2, AXIS_MOST_VALUES - 2, &with.points, why) ||
-        !read_count(arguments, JOBS, 1, 4096, &with.jobs, why) ||
+    if (!read_points(arguments, &with.points, why) ||
+        !jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
