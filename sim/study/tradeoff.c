@@ -29,17 +29,19 @@ static void tell_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
-/* Has it a cache to size? Then over budgets and batches, else over batches. */
+/* Has it a cache to size? Then over budgets and batches, else over batches. What says that it cannot
+ * be walked goes to `refused`, and others go on; what fails in the midst of it is an error. */
 static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
-                           struct whatif *out, bool *interrupted, struct error *why)
+                           struct whatif *out, bool *interrupted, struct error *refused,
+                           struct error *why)
 {
     struct walk walk = {candidate, options};
     struct planned own;
-    bool good = planned_point(&candidate->scenario, 0, &own, why);
-    if (good) {
+    bool can = planned_point(&candidate->scenario, 0, &own, refused), sized = false;
+    if (can) {
         candidate_check(candidate, &own.setup, &options->candidates);
+        sized = axis_no_budget(&own.setup) == NULL;
     }
-    bool sized = good && axis_no_budget(&own.setup) == NULL;
     planned_release(&own);
     const struct whatif_options with = {.over = sized ? "budget,batch" : "batch",
                                         .points = POINTS,
@@ -47,26 +49,36 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
                                         .jobs = options->jobs,
                                         .on_progress = tell_progress,
                                         .context = &walk};
-    return good && (candidate->left_out[0] != '\0' ||
-                    whatif_run(&candidate->scenario, &with, out, interrupted, why));
+    if (!can || candidate->left_out[0] != '\0' ||
+        whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
+        return true;
+    }
+    *why = *refused;
+    return refused->kind == ERROR_USAGE;
 }
 
 static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *options,
                      bool *interrupted, struct error *why)
 {
-    uint32_t walked = 0, refused = tradeoff->count;
-    for (uint32_t i = 0; i < tradeoff->count && !*interrupted; i++) {
+    const struct error *first = NULL;
+    uint32_t walked = 0;
+    bool good = true;
+    for (uint32_t i = 0; good && i < tradeoff->count && !*interrupted; i++) {
         struct candidate *candidate = &tradeoff->candidates[i];
+        struct error *refused = &tradeoff->why[i];
         if (candidate->left_out[0] != '\0') {
             continue;
         }
-        bool good = walk_candidate(candidate, options, &tradeoff->studies[i], interrupted,
-                                   &tradeoff->why[i]);
-        walked += good && candidate->left_out[0] == '\0' ? 1 : 0;
-        refused = !good && refused == tradeoff->count ? i : refused;
+        good = walk_candidate(candidate, options, &tradeoff->studies[i], interrupted, refused, why);
+        bool is_refused = refused->found[0] != '\0';
+        walked += !is_refused && candidate->left_out[0] == '\0' ? 1 : 0;
+        first = is_refused && first == NULL ? refused : first;
     }
-    if (walked == 0 && refused < tradeoff->count) {
-        *why = tradeoff->why[refused];
+    if (!good) {
+        return false;
+    }
+    if (walked == 0 && first != NULL) {
+        *why = *first;
         return false;
     }
     return walked > 0 || candidates_refuse(tradeoff->candidates, why);
