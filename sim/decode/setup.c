@@ -117,5 +117,6 @@ void setup_release(struct setup *setup)
     free(setup->cohorts);
     trace_close(setup->trace);
     free(setup->scenario);
+    free(setup->decode_scenario);
     setup_init(setup);
 }

@@ -75,7 +75,8 @@ struct setup {
     bool band_known;
     double band[2]; /* -0.1, 0.3 */
 
-    char *scenario; /* canonical text of everything above, owned */
+    char *scenario;        /* canonical text of everything above, owned */
+    char *decode_scenario; /* the same without what only a server asks, owned */
 };
 
 /* The cohorts of a setup: its own, or one that is the whole batch. */

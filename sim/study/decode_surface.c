@@ -4,6 +4,8 @@
 #include "base/array.h"
 #include "decode/replay.h"
 #include "serve/surface.h"
+#include "study/decode_points.h"
+#include "study/hashes.h"
 #include "study/run.h"
 
 #include <assert.h>
@@ -41,6 +43,8 @@ struct decode_surface {
     char trace_source[256]; /* what hits rest on; "": no trace */
     enum basis trace_basis;
     struct surface *surface;
+    const struct decode_points *points; /* of all surfaces of this system on this machine */
+    struct shared_entry *points_entry;
 };
 
 /* ---- short sequences -------------------------------------------------------------------- */
@@ -160,8 +164,7 @@ static void read_times(const struct decode_surface *surface, const struct result
 }
 
 /* What the hits rest on, without the one context of this point. */
-static bool read_trace(struct decode_surface *surface, const struct result *result,
-                       struct error *why)
+static bool read_trace(const struct result *result, struct decode_point *point, struct error *why)
 {
     const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
     const struct cell *basis = &result->cells[COLUMN_TRACE_BASIS];
@@ -170,43 +173,58 @@ static bool read_trace(struct decode_surface *surface, const struct result *resu
     }
     const char *to = strstr(source->text, "→");
     size_t length = to != NULL ? (size_t)(to - source->text) : strlen(source->text);
-    snprintf(surface->trace_source, sizeof surface->trace_source, "%.*s%s", (int)length,
-             source->text, to != NULL ? " tokens" : "");
-    return basis_find(basis->text, NULL, 0, &surface->trace_basis, why);
+    snprintf(point->trace_source, sizeof point->trace_source, "%.*s%s", (int)length, source->text,
+             to != NULL ? " tokens" : "");
+    return basis_find(basis->text, NULL, 0, &point->trace_basis, why);
 }
 
-static bool read_result(struct decode_surface *surface, const struct setup *setup,
-                        const struct result *result, double values[SURFACE_VALUES],
+static bool read_result(const struct decode_surface *surface, const struct setup *setup,
+                        const struct result *result, struct decode_point *point,
                         struct error *why)
 {
     if (!result->cells[COLUMN_STEP].set) {
         return error_set(why, NULL, 0, "a step of %u sequences of %llu tokens: %.200s",
                          setup->batch, (unsigned long long)setup->context, result->message);
     }
-    struct trust trust = {.extrapolated = result->cells[COLUMN_EXTRAPOLATED].integer != 0};
     bool same_trace = setup->trace == surface->setup.trace;
-    read_times(surface, result, values);
-    bool ok = basis_find(result->cells[COLUMN_BASIS].text, NULL, 0, &trust.basis, why) &&
-              (!same_trace || read_trace(surface, result, why));
-    trust_add(&surface->trust, trust);
-    return ok;
+    read_times(surface, result, point->values);
+    point->trust.extrapolated = result->cells[COLUMN_EXTRAPOLATED].integer != 0;
+    return basis_find(result->cells[COLUMN_BASIS].text, NULL, 0, &point->trust.basis, why) &&
+           (!same_trace || read_trace(result, point, why));
 }
 
 /* A whole run of the study, whose step and traffic are taken. */
-static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
-                         double values[SURFACE_VALUES], struct error *why)
+static bool compute_point(void *context, struct decode_point *point, struct error *why)
 {
     struct decode_surface *surface = context;
     struct result result;
-    uint64_t least = surface->least_context;
-    struct setup setup = point_setup(surface, sequences, tokens > least ? tokens : least);
+    struct setup setup = point_setup(surface, point->sequences, point->context);
     if (!cap_selection(surface, &setup, why) ||
         !run_setup(&setup, surface->threads, surface->shared, &result, why)) {
         return false;
     }
-    bool ok = read_result(surface, &setup, &result, values, why);
+    bool ok = read_result(surface, &setup, &result, point, why);
     result_release(&result);
     return ok;
+}
+
+static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
+                         double values[SURFACE_VALUES], struct error *why)
+{
+    struct decode_surface *surface = context;
+    uint64_t least = surface->least_context;
+    struct decode_point point = {.sequences = sequences,
+                                 .context = tokens > least ? tokens : least};
+    if (!decode_points_read(surface->points, compute_point, surface, &point, why)) {
+        return false;
+    }
+    memcpy(values, point.values, sizeof point.values);
+    trust_add(&surface->trust, point.trust);
+    if (point.trace_source[0] != '\0') {
+        memcpy(surface->trace_source, point.trace_source, sizeof point.trace_source);
+        surface->trace_basis = point.trace_basis;
+    }
+    return true;
 }
 
 /* ---- the machine, changed --------------------------------------------------------------- */
@@ -251,6 +269,19 @@ static double byte_ns(const struct setup *setup)
 
 /* ---- life ------------------------------------------------------------------------------- */
 
+/* The changed machine counts, and of the scenario what is not the server's affair. */
+static bool find_points(struct decode_surface *surface, struct error *why)
+{
+    struct run_hashes hashes;
+    surface->setup.scenario = surface->setup.decode_scenario;
+    if (!run_hashes(&surface->setup, &hashes, why)) {
+        return false;
+    }
+    surface->points = shared_get(surface->shared, &decode_points_kind,
+                                 strtoull(hashes.run, NULL, 16), NULL, &surface->points_entry, why);
+    return surface->points != NULL;
+}
+
 struct decode_surface *decode_surface_create(const struct setup *setup,
                                              const struct decode_range *range, double link_share,
                                              uint32_t threads, struct shared *shared,
@@ -265,7 +296,8 @@ struct decode_surface *decode_surface_create(const struct setup *setup,
     surface->shared = shared;
     surface->byte_ns = byte_ns(setup);
     surface->trust = (struct trust){BASIS_MEASURED, false};
-    if (change_machine(surface, link_share, why) && find_least_context(surface, range, why)) {
+    if (change_machine(surface, link_share, why) && find_points(surface, why) &&
+        find_least_context(surface, range, why)) {
         uint64_t least = surface->least_context;
         const struct surface_domain domain = {
             .least_x = 1,
@@ -287,6 +319,7 @@ void decode_surface_destroy(struct decode_surface *surface)
         return;
     }
     surface_destroy(surface->surface);
+    shared_release(surface->shared, surface->points_entry);
     for (int i = 0; i < CURVE_COUNT; i++) {
         free(surface->scaled[i]);
     }

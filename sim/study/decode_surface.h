@@ -1,7 +1,8 @@
 /* How long the decode pipeline takes for a step of so many sequences of so long a context: runs of
  * the study, read off a surface (serve/surface.h) that is within 1 % of them, of the step's time.
  *
- * Sequences of several lengths are taken for as many of the mean one. Two kinds are as near as a
+ * What one surface computed serves those of other runs of a sweep (decode_points.h). Sequences of
+ * several lengths are taken for as many of the mean one. Two kinds are as near as a
  * system says anything of:
  *
  *   - those so short that they lie in its window, select less than a token or hold less than a

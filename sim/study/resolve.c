@@ -9,6 +9,7 @@
 #include "study/mass.h"
 #include "study/resolve_trace.h"
 #include "study/resolve_workload.h"
+#include "study/scenario.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,6 +411,16 @@ static bool put_prompt(struct node *all, const struct setup *setup, struct error
     return put(all, "prompt", format, setup->prompt, why);
 }
 
+/* What decides when requests come and what is kept of them, but no step that they take. */
+static bool drop_serving(struct node *all, struct error *why)
+{
+    bool good = true;
+    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
+        good = !key->serving || node_set(all, key->name, "", why);
+    }
+    return good;
+}
+
 /* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
  * a text is a scenario that reproduces its run. */
 static bool write_scenario(const struct node *root, const struct mechanisms *mechanisms,
@@ -431,8 +442,10 @@ static bool write_scenario(const struct node *root, const struct mechanisms *mec
         put(all, "warmup", out->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
             (unsigned long long)out->warmup, why);
     out->scenario = good ? node_canonical(all, why) : NULL;
+    good = out->scenario != NULL && drop_serving(all, why);
+    out->decode_scenario = good ? node_canonical(all, why) : NULL;
     node_destroy(all);
-    return out->scenario != NULL;
+    return out->decode_scenario != NULL;
 }
 
 bool resolve_setup(const struct node *root, struct setup *out, struct error *why)

@@ -24,7 +24,7 @@ bool run_expect(const struct setup *setup, uint32_t threads, struct shared *shar
 
 /* Plan, replay, time. What does not fit in memory is a result (status out-of-memory, with a
  * message), not an error. `threads`: for the replay (0: one a processor); the result is the same
- * for any number. `shared`: of the runs that may have a replay in common; each holds two values of
+ * for any number. `shared`: of the runs that may have a replay in common; each holds four values of
  * it meanwhile. */
 bool run_setup(const struct setup *setup, uint32_t threads, struct shared *shared,
                struct result *result, struct error *why);

@@ -40,6 +40,7 @@ struct scenario_key {
     enum unit unit;
     const char *const *words; /* ends with NULL; NULL: none */
     const char *folder, *suffix;
+    bool serving; /* of a server alone: no step of its sequences takes longer or shorter by it */
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { KEPT = 16, A_USER = 2 };
+enum { KEPT = 16, A_USER = 4 };
 
 struct shared_entry {
     uint64_t key;

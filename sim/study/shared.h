@@ -16,7 +16,7 @@
 struct shared;
 struct shared_entry;
 
-/* Room for `users` threads that hold two values each. */
+/* Room for `users` threads that hold four values each. */
 struct shared *shared_create(uint32_t users, struct error *why);
 void shared_destroy(struct shared *shared); /* nobody holds a value; NULL is fine */
 
