@@ -13,6 +13,17 @@ const char *figure_percent(const struct cell *share, char text[FIGURE])
     return text;
 }
 
+/* Cents, and where these are few three digits. */
+const char *figure_dollars(const struct cell *dollars, char text[FIGURE])
+{
+    if (!dollars->set) {
+        return NULL;
+    }
+    double most = dollars->real;
+    snprintf(text, FIGURE, most < 0.1 ? "%.3g" : most < 1 ? "%.3f" : "%.2f", most);
+    return text;
+}
+
 const char *figure_rate(const struct cell *rate, char text[FIGURE])
 {
     if (!rate->set) {

@@ -61,8 +61,10 @@ static void describe_shortfall(const struct targets *targets, const struct resul
         double shortfall = target_shortfall(target, result);
         char value[TARGET_TEXT];
         if (isinf(shortfall)) {
-            used += (size_t)snprintf(text + used, LINE - used, "%shas no %s", used > 0 ? ", " : "",
-                                     column_kinds[target->column].name);
+            used += (size_t)snprintf(
+                text + used, LINE - used, "%shas no %s%s", used > 0 ? ", " : "",
+                column_kinds[target->column].name,
+                target->column == COLUMN_COST ? " (the hardware says no price_per_hour)" : "");
         } else if (shortfall > 0) {
             used += (size_t)snprintf(text + used, LINE - used, "%s%s by %.*f %% (%s)",
                                      used > 0 ? " and " : "misses ", target->text,
@@ -74,12 +76,12 @@ static void describe_shortfall(const struct targets *targets, const struct resul
 
 /* ---- the table ---- */
 
-enum { SYSTEM, HARDWARE, VALUE, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, FIXED_COLUMNS };
+enum { SYSTEM, HARDWARE, VALUE, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, FIXED_COLUMNS };
 
 /* What has a column of its own already. */
-static const enum column shown[] = {COLUMN_BATCH,      COLUMN_CACHE_BYTES, COLUMN_HBM_BYTES,
-                                    COLUMN_HIT_RATIO,  COLUMN_MASS_RECALL, COLUMN_TPOT,
-                                    COLUMN_DECODE_RATE};
+static const enum column shown[] = {COLUMN_BATCH,       COLUMN_CACHE_BYTES, COLUMN_HBM_BYTES,
+                                    COLUMN_HIT_RATIO,   COLUMN_MASS_RECALL, COLUMN_TPOT,
+                                    COLUMN_DECODE_RATE, COLUMN_COST};
 
 static bool is_shown(const struct targets *targets, uint32_t index)
 {
@@ -164,6 +166,7 @@ static bool make_table(struct report *report, struct error *why)
         [MASS] = {.title = "mass %", .right = true, .optional = true},
         [TPOT] = {.title = "tpot ms", .right = true, .optional = true},
         [RATE] = {.title = "tok/s", .right = true, .optional = true},
+        [COST] = {.title = "$/M tok", .right = true, .optional = true},
     };
     uint32_t count = FIXED_COLUMNS;
     for (uint32_t i = 0; i < report->targets->count; i++) {
@@ -185,7 +188,7 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     const struct result *result = &quest->results[quest->found];
     const struct cell *cells = result->cells;
     char value[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE], tpot[FIGURE];
-    char rate[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
+    char rate[FIGURE], cost[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
     uint32_t count = FIXED_COLUMNS;
     texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
     snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
@@ -196,6 +199,7 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
     texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
     for (uint32_t i = 0; i < report->judged_count; i++) {
         texts[count++] = target_format(report->judged[i], result, judged[i]);
     }
@@ -300,6 +304,31 @@ static void print_winner(const struct report *report, FILE *out)
     print_line(line, out);
 }
 
+/* Whose tokens cost least, where there is a choice: the best value of an axis need not be that. */
+static void print_cheapest(const struct planning *planning, FILE *out)
+{
+    const struct quest *cheapest = NULL;
+    double least = 0;
+    uint32_t priced = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        const struct cell *cost =
+            quest->found == PLANNING_NONE ? NULL : &quest->results[quest->found].cells[COLUMN_COST];
+        if (cost != NULL && cost->set) {
+            priced++;
+            cheapest = cheapest == NULL || cost->real < least ? quest : cheapest;
+            least = cheapest == quest ? cost->real : least;
+        }
+    }
+    if (priced > 1) {
+        char line[2 * LINE], name[LINE], dollars[FIGURE];
+        name_quest(planning, cheapest, name);
+        figure_dollars(&cheapest->results[cheapest->found].cells[COLUMN_COST], dollars);
+        snprintf(line, sizeof line, "cheapest of these is %s: $%s a million tokens", name, dollars);
+        print_line(line, out);
+    }
+}
+
 static void print_nearest(const struct report *report, FILE *out)
 {
     const struct planning *planning = report->planning;
@@ -379,6 +408,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     if (good) {
         fputc('\n', out);
         (planning->winner != PLANNING_NONE ? print_winner : print_nearest)(&report, out);
+        print_cheapest(planning, out);
         print_search(planning, out);
         left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, out);

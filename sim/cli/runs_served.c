@@ -1,6 +1,8 @@
 /* A column is a title and how its figure is written. */
 #include "cli/runs_served.h"
 
+#include "cli/figures.h"
+
 #include <inttypes.h>
 
 enum {
@@ -15,6 +17,7 @@ enum {
     TPOT_P99,
     RATE,
     GOOD,
+    COST,
     PUT_BACK,
 };
 
@@ -30,6 +33,7 @@ const struct table_column served_columns[SERVED_FIGURES] = {
     [TPOT_P99] = {.title = "p99", .right = true, .optional = true},
     [RATE] = {.title = "tok/s", .right = true, .optional = true},
     [GOOD] = {.title = "good req/s", .right = true, .optional = true},
+    [COST] = {.title = "$/M tok", .right = true, .optional = true},
     [PUT_BACK] = {.title = "put back", .right = true, .optional = true, .drop = 1},
 };
 
@@ -80,11 +84,8 @@ static void write_drawn(const struct result *result, const char *texts[SERVED_FI
     static const struct {
         int figure;
         enum drawn drawn;
-    } means[] = {{TTFT, DRAWN_TTFT_P50},
-                 {TTFT_P99, DRAWN_TTFT_P99},
-                 {TPOT, DRAWN_TPOT_P50},
-                 {TPOT_P99, DRAWN_TPOT_P99},
-                 {GOOD, DRAWN_GOODPUT}};
+    } means[] = {{TTFT, DRAWN_TTFT_P50},     {TTFT_P99, DRAWN_TTFT_P99}, {TPOT, DRAWN_TPOT_P50},
+                 {TPOT_P99, DRAWN_TPOT_P99}, {GOOD, DRAWN_GOODPUT},      {COST, DRAWN_COST}};
     for (int figure = REQUESTS + 1; figure < SERVED_FIGURES; figure++) {
         texts[figure] = NULL;
     }
@@ -110,6 +111,7 @@ void served_figures(const struct result *result, const char *texts[SERVED_FIGURE
     write_ms(&cells[COLUMN_TPOT_P99], &texts[TPOT_P99], room[TPOT_P99]);
     write_rate(&cells[COLUMN_DECODE_RATE], &texts[RATE], room[RATE]);
     write_rate(&cells[COLUMN_GOODPUT], &texts[GOOD], room[GOOD]);
+    texts[COST] = figure_dollars(&cells[COLUMN_COST], room[COST]);
     write_whole(&cells[COLUMN_PREEMPTIONS], &texts[PUT_BACK], room[PUT_BACK]);
     if (result->draws.count > 0) {
         write_drawn(result, texts, room);

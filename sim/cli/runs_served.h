@@ -6,7 +6,7 @@
 #include "cli/table.h"
 #include "store/result.h"
 
-enum { SERVED_FIGURES = 12, SERVED_TEXT = DRAWN_TEXT };
+enum { SERVED_FIGURES = 13, SERVED_TEXT = DRAWN_TEXT };
 extern const struct table_column served_columns[SERVED_FIGURES];
 
 /* The texts of a run's figures, written into `room`; NULL where one does not apply. Of a run with

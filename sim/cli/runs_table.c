@@ -30,6 +30,7 @@ enum figure {
     SPAN,
     BEST,
     E2E,
+    COST,
     STALLED,
     STALLS,
     FIGURES
@@ -45,6 +46,7 @@ static const struct table_column figure_columns[FIGURES] = {
     [SPAN] = {.title = "5 - 95 %", .right = true, .optional = true},
     [BEST] = {.title = "best", .right = true, .drop = 2},
     [E2E] = {.title = "e2e tok/s", .right = true, .optional = true},
+    [COST] = {.title = "$/M tok", .right = true, .optional = true},
     [STALLED] = {.title = "stall", .right = true},
     [STALLS] = {.title = "waiting for (% of step)"},
 };
@@ -131,7 +133,8 @@ static bool add_drawn(const struct result *result, const char **figures,
     } means[] = {{PREFILL, DRAWN_PREFILL, 1e3},
                  {STEP, DRAWN_STEP, 1e3},
                  {RATE, DRAWN_DECODE_RATE, 1},
-                 {E2E, DRAWN_E2E_RATE, 1}};
+                 {E2E, DRAWN_E2E_RATE, 1},
+                 {COST, DRAWN_COST, 1}};
     for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
         enum figure figure = means[i].figure;
         const char *text = drawn_mean(result, means[i].drawn, means[i].scale, room[figure]);
@@ -146,7 +149,8 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
 {
     const struct cell *cells = result->cells;
     char cache[FIGURE], hit[FIGURE], mass[FIGURE], prefill[FIGURE], step[FIGURE], rate[FIGURE];
-    char e2e[FIGURE], stalled[FIGURE], stalls[FIGURE_STALLS] = "", drawn[FIGURES][DRAWN_TEXT];
+    char e2e[FIGURE], cost[FIGURE], stalled[FIGURE], stalls[FIGURE_STALLS] = "",
+                                                     drawn[FIGURES][DRAWN_TEXT];
     int64_t step_ns = cells[COLUMN_STEP].integer;
     const char **figures = &texts[at];
     if (cells[COLUMN_CACHE_BYTES].set && cells[COLUMN_CACHE_BYTES].integer > 0) {
@@ -161,6 +165,7 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
     figures[STEP] = figure_ms(step_ns, step);
     figures[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     figures[E2E] = figure_rate(&cells[COLUMN_E2E_RATE], e2e);
+    figures[COST] = figure_dollars(&cells[COLUMN_COST], cost);
     if (step_ns > 0) {
         figures[STALLED] = figure_stalled(result, stalled);
         figure_stalls(result, stalls);

@@ -161,7 +161,11 @@ static json_t *part_schema(size_t part, struct error *why)
 static json_t *machine_schema(struct error *why)
 {
     json_t *keys = json_object();
-    bool ok = schema_put(keys, "extends", profile_name(NULL, why));
+    bool ok = schema_put(keys, "extends", profile_name(NULL, why)) &&
+              schema_put(keys, profile_price_key,
+                         schema_described(
+                             schema_number(UNIT_COUNT, false),
+                             "dollars an hour for one GPU with its share of the machine", "2.5"));
     for (size_t i = 0; ok && i < PARTS; i++) {
         ok = schema_put(keys, parts[i][0], part_schema(i, why));
     }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { TEXT = 64, LINE = 1536 };
-enum { SYSTEM, HARDWARE, BUDGET, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COLUMNS };
+enum { SYSTEM, HARDWARE, BUDGET, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
     [SYSTEM] = {.title = "system"},
@@ -24,6 +24,7 @@ static const struct table_column columns[COLUMNS] = {
     [MASS] = {.title = "mass %", .right = true, .optional = true},
     [TPOT] = {.title = "tpot ms", .right = true},
     [RATE] = {.title = "tok/s", .right = true},
+    [COST] = {.title = "$/M tok", .right = true, .optional = true},
 };
 
 /* The budget of a run, where its study has walked budgets. */
@@ -42,7 +43,7 @@ static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *
     const struct cell *cells = run->result->cells;
     const char *texts[COLUMNS] = {NULL};
     char budget[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE];
-    char tpot[FIGURE], rate[FIGURE];
+    char tpot[FIGURE], rate[FIGURE], cost[FIGURE];
     snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
     texts[SYSTEM] = cells[COLUMN_SYSTEM].text;
     texts[HARDWARE] = cells[COLUMN_HARDWARE].text;
@@ -57,6 +58,7 @@ static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *
     texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
     texts[TPOT] = figure_ms(cells[COLUMN_TPOT].integer, tpot);
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
     return table_add(table, texts, COLUMNS, why);
 }
 

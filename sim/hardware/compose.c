@@ -18,11 +18,12 @@
 
 enum { DEEPEST = 8 };
 
-static const char *const machine_keys[] = {"extends", "gpu", "link", "host", NULL};
+static const char *const machine_keys[] = {"extends",         "gpu", "link", "host",
+                                           profile_price_key, NULL};
 
 /* And what a file that was measured says besides. */
-static const char *const document_keys[] = {"extends",    "gpu",      "link", "host",
-                                            "provenance", "observed", NULL};
+static const char *const document_keys[] = {"extends",         "gpu",        "link",     "host",
+                                            profile_price_key, "provenance", "observed", NULL};
 
 /* What is being laid: on which tree, which part, and the files that led here. */
 struct site {
@@ -204,14 +205,17 @@ static bool lay_machine(const struct site *site, const struct node *machine,
             return false;
         }
     }
-    return true;
+    const struct node *price = node_get(machine, profile_price_key);
+    return site->part != MACHINE || price == NULL ||
+           node_put(site->tree, profile_price_key, price, why);
 }
 
+/* A price leaves the machine what it is, and its name. */
 static void name_machine(const struct node *hardware, char *name, size_t size)
 {
     bool changed = false;
     name[0] = '\0';
-    for (const char *const *key = machine_keys; *key != NULL; key++) {
+    for (const char *const *key = machine_keys; *key != profile_price_key; key++) {
         const struct node *stated = node_get(hardware, *key);
         const struct node *extends = node_get(stated, "extends");
         const struct node *file = extends != NULL ? extends : stated;

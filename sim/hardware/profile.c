@@ -27,11 +27,31 @@ static bool read_curves(struct profile *profile, struct error *why)
     return true;
 }
 
+const char profile_price_key[] = "price_per_hour";
+
+/* Within what anyone asks for a GPU; past that it is a slip of the unit, cents or a year. */
+static bool read_price(struct profile *profile, struct error *why)
+{
+    static const double least = 0.001, most = 10000;
+    const struct node *said = node_get(profile->node, profile_price_key);
+    double *price = &profile->price_per_hour;
+    bool read = node_quantity(profile->node, profile_price_key, UNIT_COUNT, price, why);
+    if (said == NULL || (read && *price >= least && *price <= most)) {
+        return true;
+    }
+    if (said->kind == NODE_NULL) {
+        node_error(said, why, "'%s' is empty", profile_price_key);
+    } else if (read) {
+        node_error(said, why, "'%s' is '%.80s', which no GPU costs", profile_price_key, said->text);
+    }
+    return error_expect(why, "dollars an hour for one GPU, from %g to %g", least, most);
+}
+
 bool profile_load(const struct node *hardware, struct profile *out, struct error *why)
 {
     *out = (struct profile){0};
     out->node = machine_compose(hardware, out->name, sizeof out->name, why);
-    if (out->node == NULL || !read_curves(out, why)) {
+    if (out->node == NULL || !read_curves(out, why) || !read_price(out, why)) {
         profile_release(out);
         return false;
     }

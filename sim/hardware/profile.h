@@ -22,6 +22,10 @@
  * extrapolated there; `value` for a curve with an axis is the same at every size and never
  * extrapolated.
  *
+ * `price_per_hour: 2.5` beside the parts is what one GPU with its share of the machine costs, in
+ * dollars an hour. No file that ships has one. A machine takes it over from what it extends; taking
+ * over a part takes no price.
+ *
  * `hardware:` in a scenario is such a name or map. Overrides (--set hardware.link.h2d=50GB/s)
  * need maps to reach into, so the scenario layer writes the name `a40` as {extends: a40}, and a
  * part's name likewise; both say the same.
@@ -69,7 +73,8 @@ struct curve {
 struct profile {
     char name[96]; /* "a40"; "a40+pcie5-x16" with another link; "a40*" with figures of its own */
     struct curve curves[CURVE_COUNT];
-    struct node *node; /* what it was read from, merged; for hashing and printing */
+    double price_per_hour; /* dollars, for a GPU with its share of the machine; 0: not said */
+    struct node *node;     /* what it was read from, merged; for hashing and printing */
 };
 
 /* The name, unit, axis and description of a curve. */
@@ -80,6 +85,9 @@ struct curve_kind {
     const char *what;
 };
 extern const struct curve_kind curve_kinds[CURVE_COUNT];
+
+/* "price_per_hour" */
+extern const char profile_price_key[];
 
 /* Load what `hardware` of a scenario says, a name or a map as above. Checks every key, unit,
  * basis, order of points and value, and that files do not lead back to themselves or more than 8

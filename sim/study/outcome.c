@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "decode/system_class.h"
 #include "base/apportion.h"
+#include "study/price.h"
 #include "trace/source.h"
 
 #include <math.h>
@@ -409,6 +410,7 @@ static void write_rates(const struct setup *setup, const struct plan *plan, int6
     result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch);
     result_real(result, COLUMN_USER_RATE, per_user);
     result_real(result, COLUMN_GPU_RATE, per_user * plan->batch / setup->model.tensor_parallel);
+    price_write(&setup->profile, result);
 }
 
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,

@@ -3,6 +3,7 @@
 #include "study/serving_outcome.h"
 
 #include "base/array.h"
+#include "study/price.h"
 #include "study/serving_detail.h"
 
 #include <gsl/gsl_sort.h>
@@ -208,6 +209,7 @@ static void write_rates(const struct setup *setup, const struct tokens *tokens,
     double rate = (double)tokens->output / seconds;
     result_real(result, COLUMN_DECODE_RATE, rate);
     result_real(result, COLUMN_GPU_RATE, rate / gpus);
+    price_write(&setup->profile, result);
     result_real(result, COLUMN_GPU_BUSY,
                 (double)totals->busy_ns / ((double)totals->end_ns * (double)workload->replicas));
     if (workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0) {

@@ -32,8 +32,13 @@ static enum unit unit_of(enum column column)
         const char *end;
         enum unit unit;
     } ends[] = {
-        {"_bytes", UNIT_BYTES},   {"_bytes_per_step", UNIT_BYTES}, {"_ratio", UNIT_SHARE},
-        {"_share", UNIT_SHARE},   {"_recall", UNIT_SHARE},         {"context", UNIT_TOKENS},
+        {"cost_per_million_tokens", UNIT_COUNT},
+        {"_bytes", UNIT_BYTES},
+        {"_bytes_per_step", UNIT_BYTES},
+        {"_ratio", UNIT_SHARE},
+        {"_share", UNIT_SHARE},
+        {"_recall", UNIT_SHARE},
+        {"context", UNIT_TOKENS},
         {"_tokens", UNIT_TOKENS},
     };
     const char *name = column_kinds[column].name;

@@ -80,7 +80,7 @@ GOOD = [
     {"mechanisms": {"policy": {"eta": 0.5}}}, {"mechanisms": {"policy": "plugin:./mine.so"}},
     {"mechanisms": {"budget": "rest", "recent": 0.1}}, {"model": "./my-model"},
     {"sweep": {"mechanisms.policy.eta": [0.5, 0.9], "hardware.link.h2d": ["20GB/s"]}},
-    {"trace": "assumed:hit=93%,spread=5%"},
+    {"trace": "assumed:hit=93%,spread=5%"}, {"hardware": {"extends": "a40", "price_per_hour": 2.5}},
 ]
 for scenario in GOOD:
     check(valid(scenario), f"{json.dumps(scenario)} is valid")
@@ -90,6 +90,7 @@ SLIPS = [
     {"context": -1}, {"hbm_reserve": 2}, {"hbm_usable": 30}, {"model": "llama-3-8"},
     {"system": "retroinver"}, {"hardware": "a41"}, {"hardware": {"gpu": "a40", "cpu": "x"}},
     {"hardware": {"extends": "a40", "link": {"h2d": "50GB"}}}, {"trace": "smollm"},
+    {"hardware": {"extends": "a40", "price_per_hour": "2 dollars"}}, {"hardware": {"price_per_hour": -1}},
     {"order": "random"}, {"steps": "some"}, {"mechanisms": {"sync": "tpu"}},
     {"mechanisms": {"granularty": "16tok"}}, {"mechanisms": {"merge": "perhaps"}},
     {"mechanisms": {"policy": {"name": "qsac", "etta": 0.5}}}, {"mechanisms": {"budget": "8GB/s"}},

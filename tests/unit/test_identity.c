@@ -227,6 +227,9 @@ static void files_are_known_by_their_content(void **state)
 
     write_text(hardware + strlen("hardware="), "gpu: a40\nlink: pcie5-x16\nhost: epyc-9654\n");
     assert_string_not_equal(run, identity_of(overrides));
+    write_text(hardware + strlen("hardware="),
+               "gpu: a40\nlink: pcie4-x16\nhost: epyc-9654\nprice_per_hour: 2\n");
+    assert_string_not_equal(run, identity_of(overrides));
     write_text(hardware + strlen("hardware="), "gpu: a40\nlink: pcie4-x16\nhost: epyc-9654\n");
     assert_string_equal(run, identity_of(overrides));
 
@@ -294,6 +297,7 @@ static void one_value_has_one_identity_however_it_is_spelt(void **state)
         {"mechanisms.merge=no", "mechanisms.merge=off"},
         {"mechanisms.estimation=23.2%", "mechanisms.estimation=0.232"},
         {"hardware.link.h2d=26GB/s", "hardware.link.h2d=26000MB/s"},
+        {"hardware.price_per_hour=2.5", "hardware.price_per_hour=2.50"},
         {"mechanisms.policy.eta=0.7", "mechanisms.policy.eta=0.70"},
     };
     (void)state;

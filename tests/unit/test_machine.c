@@ -93,6 +93,7 @@ static void profile_is_named_after_what_it_is_made_of(void **state)
         {"{extends: a40, link: pcie5-x16}", "a40+pcie5-x16"},
         {"{gpu: a40, link: pcie5-x16, host: epyc-9654}", "a40+pcie5-x16+epyc-9654"},
         {"{extends: a40, link: {h2d: 1GB/s}}", "a40*"},
+        {"{extends: a40, price_per_hour: 2}", "a40"},
         {"{extends: a40, link: {extends: pcie5-x16}}", "a40+pcie5-x16"},
         {"{gpu: {extends: a40, sms: 4}, host: epyc-9654}", "a40+epyc-9654*"},
         {"{link: {h2d: 1GB/s}}", "custom"},
@@ -237,6 +238,34 @@ static void part_of_a_file_brings_its_overrides(void **state)
     assert_int_equal(profile.curves[CURVE_HOST_CORES].count, 0);
     profile_release(&profile);
     expect_found("own.yaml", "unknown link 'no-such-link'");
+}
+
+/* The last that is said holds; of a part there is none. */
+static void price_is_the_whole_machines(void **state)
+{
+    static const struct {
+        const char *format;
+        double price;
+    } cases[] = {
+        {"%s/unpriced.yaml", 0},
+        {"%s/priced.yaml", 1.5},
+        {"{extends: %s/priced.yaml}", 1.5},
+        {"{extends: %s/priced.yaml, link: pcie5-x16}", 1.5},
+        {"{extends: %s/priced.yaml, price_per_hour: 1.25}", 1.25},
+        {"{extends: %s/unpriced.yaml, price_per_hour: 0.45}", 0.45},
+        {"{extends: a40, gpu: %s/priced.yaml}", 0},
+        {"{extends: a40, gpu: {extends: %s/priced.yaml}, price_per_hour: 0.001}", 0.001},
+    };
+    (void)state;
+    write_file("unpriced.yaml", "extends: h200", 13);
+    write_file("priced.yaml", "{extends: h200, price_per_hour: 1.5}", 36);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text, cases[i].format, folder);
+        struct profile profile = load_well(text);
+        assert_float_equal(profile.price_per_hour, cases[i].price, 0);
+        profile_release(&profile);
+    }
 }
 
 static void part_that_a_file_does_not_state_is_refused(void **state)
@@ -399,6 +428,7 @@ int main(void)
         cmocka_unit_test(files_that_lead_back_to_themselves_are_refused),
         cmocka_unit_test(files_are_followed_eight_deep),
         cmocka_unit_test(part_of_a_file_brings_its_overrides),
+        cmocka_unit_test(price_is_the_whole_machines),
         cmocka_unit_test(part_that_a_file_does_not_state_is_refused),
         cmocka_unit_test(every_machine_states_every_curve),
         cmocka_unit_test(every_figure_has_a_source),

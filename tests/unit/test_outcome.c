@@ -6,6 +6,7 @@
 #include "decode/pipeline.h"
 #include "base/apportion.h"
 #include "study/outcome.h"
+#include "study/price.h"
 #include "study/run.h"
 
 #include <gsl/gsl_rng.h>
@@ -199,6 +200,43 @@ static void columns_are_means_over_steps(void **state)
     result_release(&result);
     plan_release(&plan);
     setup_release(&setup);
+}
+
+/* 5 tokens in 104 ns are 5e9 / 104 a second, 1.8e13 / 104 an hour; at 3.6 dollars a million of them
+ * cost 3.6e6 * 104 / 1.8e13 = 2.08e-5 dollars. */
+static void cost_is_the_price_over_what_an_hour_makes(void **state)
+{
+    (void)state;
+    struct result result;
+    struct plan plan;
+    struct setup setup = make_result(OVERRIDES("hardware.price_per_hour=3.6"), &plan, &result);
+    assert_near(real_of(&result, COLUMN_COST), 2.08e-5, 1e-17);
+    result_release(&result);
+    plan_release(&plan);
+    setup_release(&setup);
+    setup = make_result(OVERRIDES(NULL), &plan, &result);
+    assert_false(result.cells[COLUMN_COST].set);
+    result_release(&result);
+    plan_release(&plan);
+    setup_release(&setup);
+}
+
+/* Of a server two GPUs share the model and there are three of them: each makes a sixth. */
+static void cost_counts_every_gpu_and_no_idle_ones_tokens(void **state)
+{
+    static const struct profile priced = {.price_per_hour = 1.8};
+    (void)state;
+    struct result result;
+    result_init(&result);
+    price_write(&priced, &result); /* no clock, no rate */
+    assert_false(result.cells[COLUMN_COST].set);
+    result_real(&result, COLUMN_GPU_RATE, 0);
+    price_write(&priced, &result);
+    assert_false(result.cells[COLUMN_COST].set);
+    result_real(&result, COLUMN_GPU_RATE, 1500.0 / 6);
+    price_write(&priced, &result);
+    assert_near(real_of(&result, COLUMN_COST), 2, 1e-12); /* 1.8 * 6 / (1500 * 3600) * 1e6 */
+    result_release(&result);
 }
 
 static int64_t item(const struct result_item *items, uint32_t count, enum part part)
@@ -648,6 +686,8 @@ int main(void)
         cmocka_unit_test(shares_go_by_largest_remainder),
         cmocka_unit_test(shares_are_those_of_brute_force),
         cmocka_unit_test(columns_are_means_over_steps),
+        cmocka_unit_test(cost_is_the_price_over_what_an_hour_makes),
+        cmocka_unit_test(cost_counts_every_gpu_and_no_idle_ones_tokens),
         cmocka_unit_test(parts_and_stalls_are_apportioned),
         cmocka_unit_test(details_are_by_layer_and_step),
         cmocka_unit_test(quantiles_are_steps_that_happened),

@@ -120,9 +120,10 @@ static void bad_input_is_explained(void **state)
         {"a41", "x.yaml:1: unknown hardware 'a41'\n"
                 "  expected: a40, h100-sxm, h200, rtx-4090, rtx-a6000, rtx-pro-6000"
                 "   nearest: 'a40'"},
-        {"[a40]", "x.yaml:1: 'hardware' is a list\n  expected: extends, gpu, link, host"},
+        {"[a40]", "x.yaml:1: 'hardware' is a list\n"
+                  "  expected: extends, gpu, link, host, price_per_hour"},
         {"{gpus: a40}", "x.yaml:1: unknown key 'gpus' in 'hardware'\n"
-                        "  expected: extends, gpu, link, host   nearest: 'gpu'"},
+                        "  expected: extends, gpu, link, host, price_per_hour   nearest: 'gpu'"},
         {"{link: pcie4}",
          "x.yaml:1: unknown link 'pcie4'\n"
          "  expected: nvlink-c2c, pcie, pcie3-x16, pcie4-x16, pcie5-x16, pcie6-x16, a40, "
@@ -187,6 +188,35 @@ static void bad_input_is_explained(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         expect_message(cases[i].text, cases[i].message);
+    }
+}
+
+/* ---- the price ------------------------------------------------------------------------------- */
+
+static void price_that_no_gpu_has_is_refused(void **state)
+{
+    static const char expected[] = "dollars an hour for one GPU, from 0.001 to 10000";
+    static const char *const cases[][2] = {
+        {"-1", "'price_per_hour' is '-1', which is negative"},
+        {"0", "'price_per_hour' is '0', which no GPU costs"},
+        {"0.0009", "'price_per_hour' is '0.0009', which no GPU costs"},
+        {"10000.1", "'price_per_hour' is '10000.1', which no GPU costs"},
+        {"1e30", "'price_per_hour' is '1e30', which is too large"},
+        {"inf", "'price_per_hour' is 'inf', which is no number"},
+        {"nan", "'price_per_hour' is 'nan', which is no number"},
+        {"cheap", "'price_per_hour' is 'cheap', which is no number"},
+        {"$2", "'price_per_hour' is '$2', which is no number"},
+        {"2GB", "'price_per_hour' is '2GB', which is a size"},
+        {"~", "'price_per_hour' is empty"},
+        {"[1]", "'price_per_hour' is a list"},
+        {"{value: 2}", "'price_per_hour' is a map"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[128], message[256];
+        snprintf(text, sizeof text, "link: {h2d: 26GB/s}\nprice_per_hour: %s", cases[i][0]);
+        snprintf(message, sizeof message, "x.yaml:2: %s\n  expected: %s", cases[i][1], expected);
+        expect_message(text, message);
     }
 }
 
@@ -269,6 +299,7 @@ int main(void)
         cmocka_unit_test(trust_keeps_the_worst),
         cmocka_unit_test(figure_keeps_its_basis_source_and_range),
         cmocka_unit_test(bad_input_is_explained),
+        cmocka_unit_test(price_that_no_gpu_has_is_refused),
         cmocka_unit_test(wrong_unit_names_the_curve),
         cmocka_unit_test(typed_mistake_is_a_usage_error),
         cmocka_unit_test(missing_curve_is_named_with_who_needs_it),

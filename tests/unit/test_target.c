@@ -30,6 +30,7 @@ static const struct {
     {"mass_recall>=90%", COLUMN_MASS_RECALL, false, 0.9},
     {"hit_ratio>=0.9", COLUMN_HIT_RATIO, false, 0.9},
     {"context>=128K", COLUMN_CONTEXT, false, 131072},
+    {"cost_per_million_tokens<=1.5", COLUMN_COST, true, 1.5}, /* dollars, no tokens */
     {"preemptions<=0", COLUMN_PREEMPTIONS, true, 0},
 };
 
