@@ -99,13 +99,14 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 }
 
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no
- * prefetch, and no graph; blocks of a layer; prefixes in blocks that a unit fits; whole layers, and
- * weights that are streamed; activations; an index that the host trains; scores that were recorded.
- */
+ * prefetch, and no graph; blocks of a layer; prefixes in blocks that a unit fits; KV on the GPU
+ * alone; whole layers, and weights that are streamed; activations; an index that the host trains;
+ * scores that were recorded. */
 static const char *const mechanism_bases[][2] = {
     {"system=retroinfer", "mechanisms={merge: no, sync: gpu}"},
     {"system=retroinfer", "mechanisms={merge: no, block_span: layer}"},
     {"system=retroinfer", "mechanisms={prefix_block: 7tok}"},
+    {"system=vllm", "batch=1"},
     {"system=flexgen", "mechanisms={weights: 50%}"},
     {"system=capture", "mechanisms={weights: 50%}"},
     {"system=capture-static", "mechanisms={weights: 50%}"},
