@@ -21,7 +21,8 @@ static const struct command_option options[] = {
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE",
                   .summary = "what a server was measured to do (vLLM's or SGLang's benchmark, or a "
-                             "line a request), beside the runs of a database"},
+                             "JSON line a request with queued_ts, first_token_ts and last_token_ts "
+                             "in seconds, and output_toks), beside the runs of a database"},
     [ERRORS] = {.name = "--errors",
                 .argument = "FILE",
                 .summary = "write the error bands that follow, by class of system"},

@@ -6,13 +6,14 @@
 #include "cli/table.h"
 #include "store/store.h"
 #include "study/measured.h"
+#include "study/measured_run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 32, RUN = 17, VARIANT = 256 };
+enum { TEXT = 64, RUN = 17, VARIANT = 256 };
 
 static const struct table_column columns[] = {
     {.title = "figure"},
@@ -61,6 +62,33 @@ static bool add_figure(struct table *table, const char *what, double measured, d
     return table_add(table, texts, 4, why);
 }
 
+static void print_rate(double per_s, FILE *out)
+{
+    if (isfinite(per_s)) {
+        fprintf(out, "at %.3g/s", per_s);
+    } else {
+        fputs("all at once", out);
+    }
+}
+
+/* Requests that come all at once have no rate. */
+static void print_rates(const struct cell *cells, double asked)
+{
+    const struct cell *in = &cells[COLUMN_RATE_IN];
+    double predicted = in->set ? in->real : (double)INFINITY;
+    bool agree = isfinite(asked) && in->set
+                     ? measured_agrees_in_rate(asked, predicted,
+                                               (double)cells[COLUMN_REQUESTS].integer)
+                     : !isfinite(asked) && !in->set;
+    if (!isnan(asked) && !agree) {
+        fputs("note: requests were sent ", stdout);
+        print_rate(asked, stdout);
+        fputs(" where it was measured, and come ", stdout);
+        print_rate(predicted, stdout);
+        fputs(" in the run\n", stdout);
+    }
+}
+
 /* What the run was asked, where the measurement was asked something else, and what it rests on. */
 static void print_notes(const struct result *result, const struct measured *measured)
 {
@@ -70,6 +98,12 @@ static void print_notes(const struct result *result, const struct measured *meas
         printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
                requests);
     }
+    if (measured->model[0] != '\0' &&
+        !measured_names_model(measured->model, cells[COLUMN_MODEL].text)) {
+        printf("note: %s was measured, and %s predicted\n", measured->model,
+               cells[COLUMN_MODEL].text);
+    }
+    print_rates(cells, measured->rate);
     printf("basis of the machine's figures: %s\n\n",
            cells[COLUMN_BASIS].set ? cells[COLUMN_BASIS].text : "none");
 }

@@ -2,7 +2,10 @@
 #include "study/measured.h"
 
 #include "base/array.h"
+#include "base/text.h"
+#include "study/measured_number.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
@@ -11,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* In fours: mean, median, 90th and 99th percentile. */
 const struct measured_figure measured_figures[MEASURED_FIGURES] = {
@@ -41,13 +45,25 @@ double measured_predicted(const struct result *result, const struct measured_fig
                                                                : cell->real;
 }
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* ---- a summary ------------------------------------------------------------------------ */
+
+/* What was served, and at which rate: "inf" is vLLM's word for all at once, "trace" SGLang's for as
+ * recorded. */
+static bool read_conditions(const json_t *object, const char *path, struct measured *out,
+                            struct error *why)
+{
+    const char *model = json_string_value(json_object_get(object, "model_id"));
+    const json_t *rate = json_object_get(object, "request_rate");
+    text_copy(out->model, sizeof out->model, model != NULL ? model : "");
+    for (char *c = out->model; *c != '\0'; c++) {
+        *c = iscntrl((unsigned char)*c) ? '?' : *c; /* it is shown on a terminal */
+    }
+    if (json_is_string(rate)) {
+        out->rate = strcmp(json_string_value(rate), "inf") == 0 ? (double)INFINITY : (double)NAN;
+        return true;
+    }
+    return measured_number(object, "request_rate", path, 0, &out->rate, why);
+}
 
 static bool read_summary(const json_t *object, const char *path, struct measured *out,
                          struct error *why)
@@ -55,10 +71,12 @@ static bool read_summary(const json_t *object, const char *path, struct measured
     bool sglang = json_object_get(object, "mean_e2e_latency_ms") != NULL;
     bool any = false;
     out->tool = sglang ? "SGLang's benchmark" : "vLLM's benchmark";
-    out->requests = number(object, "completed");
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         const struct measured_figure *figure = &measured_figures[i];
-        out->value[i] = number(object, sglang ? figure->sglang : figure->vllm);
+        const char *key = sglang ? figure->sglang : figure->vllm;
+        if (!measured_number(object, key, path, 0, &out->value[i], why)) {
+            return false;
+        }
         any = any || !isnan(out->value[i]);
     }
     if (!any) {
@@ -66,7 +84,8 @@ static bool read_summary(const json_t *object, const char *path, struct measured
         return error_expect(why, "what vLLM's or SGLang's benchmark saves (mean_ttft_ms, ...), or "
                                  "a JSON line a request (queued_ts, first_token_ts, ...)");
     }
-    return true;
+    return measured_number(object, "completed", path, 0, &out->requests, why) &&
+           read_conditions(object, path, out, why);
 }
 
 /* A file of objects one behind the other. */
@@ -114,8 +133,14 @@ static bool reserve_times(struct request_times *times, struct error *why)
 static bool add_request(const json_t *object, const struct objects *in,
                         struct request_times *times, struct error *why)
 {
-    double queued = number(object, "queued_ts"), first = number(object, "first_token_ts");
-    double last = number(object, "last_token_ts"), tokens = number(object, "output_toks");
+    double queued, first, last, tokens;
+    if (!measured_number(object, "queued_ts", in->path, 0, &queued, why) ||
+        !measured_number(object, "first_token_ts", in->path, 0, &first, why) ||
+        !measured_number(object, "last_token_ts", in->path, 0, &last, why) ||
+        !measured_number(object, "output_toks", in->path, 0, &tokens, why)) {
+        why->line = first_line(in);
+        return false;
+    }
     if (!(first >= queued && last >= first && tokens >= 1)) {
         error_set(why, in->path, first_line(in), "no request that was served");
         return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
@@ -227,11 +252,16 @@ static bool read_objects(struct objects *in, struct request_times *times, struct
 bool measured_read(const char *path, struct measured *out, struct error *why)
 {
     struct request_times times = {.count = 0};
+    struct stat status;
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return error_set(why, path, 0, "cannot open: %s", strerror(errno));
     }
-    *out = (struct measured){.requests = NAN};
+    if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+        fclose(file);
+        return error_set(why, path, 0, "is a directory, not what a benchmark saved");
+    }
+    *out = (struct measured){.requests = NAN, .rate = NAN};
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         out->value[i] = NAN;
     }

@@ -32,11 +32,13 @@ struct measured {
     const char *tool;               /* whose file it is */
     double value[MEASURED_FIGURES]; /* NAN: not said */
     double requests;                /* that were answered; NAN: not said */
+    char model[128];                /* as its server called it; "": not said */
+    double rate;                    /* requests sent a second; INFINITY: at once, NAN: not said */
     struct measured_times ttft, tpot; /* none where the file sums them up */
 };
 
 /* Read the file at `path`. One of another kind, with several runs, or in which nothing is said that
- * can be predicted is an error. */
+ * can be predicted is an error, and so is a figure that none can be (study/measured_number.h). */
 bool measured_read(const char *path, struct measured *out, struct error *why);
 void measured_release(struct measured *measured);
 
