@@ -59,12 +59,38 @@ static const struct command_option options[] = {
 
 static void print_axes(FILE *out)
 {
-    fputs("an axis is as for 'whatif --over': budget, batch, context, link, tensor_parallel, any "
-          "key\nof the scenario, mechanism, or figure of the machine; KEY=FROM:TO or KEY=[A, B, C] "
-          "say\nits values\n"
-          "exit status: 0 where targets are met; 1 where none of the candidates meets them: then "
-          "the\nanswer says how near each comes, and what stands in the way\n",
-          out);
+    fputs(
+        "an axis is as for 'whatif --over': budget, batch, context, link, tensor_parallel, any "
+        "key\nof the scenario, mechanism, or figure of the machine; KEY=FROM:TO or KEY=[A, B, C] "
+        "say\nits values\n"
+        "exit status: 0 where targets are met; 1 where none of the candidates meets them: then "
+        "the\nanswer says how near each comes, and what stands in the way; 1 also, without an "
+        "answer, of a\nplan that failed or was interrupted, as of every command; 2 of what cannot "
+        "be meant\n",
+        out);
+}
+
+static bool has_workload(const struct scenario *scenario)
+{
+    const struct node *workload = node_get(scenario->root, "workload");
+    return workload != NULL && workload->kind != NODE_NULL;
+}
+
+/* Without a workload no request comes, and nothing that is said of requests can be met. */
+static bool check_workload(const struct scenario *scenario, const struct targets *targets,
+                           bool pareto, struct error *why)
+{
+    for (uint32_t i = 0; !has_workload(scenario) && i < targets->count; i++) {
+        if (target_serves(&targets->all[i])) {
+            error_usage(why, "--target", 0,
+                        "'%s' is of requests, and without a 'workload' none come",
+                        column_kinds[targets->all[i].column].name);
+            return error_expect(why, pareto ? "a figure of a decode step, such as tpot_ms"
+                                            : "--set workload=NAME, as conversations; or a figure "
+                                              "of a decode step, such as tpot_ms");
+        }
+    }
+    return true;
 }
 
 /* A step's budget is asked for, unless said otherwise; of a server the largest rate. One to which
@@ -73,8 +99,7 @@ static bool choose_axis(const struct scenario *scenario, struct planning_options
                         struct error *why)
 {
     static const char holds[] = "queue_grows<=0";
-    const struct node *workload = node_get(scenario->root, "workload");
-    bool serves = workload != NULL && workload->kind != NODE_NULL;
+    bool serves = has_workload(scenario);
     out->maximise = out->maximise || (out->axis == NULL && serves);
     out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
     bool rate = strncmp(out->axis, "rate", 4) == 0 && strchr("=", out->axis[4]) != NULL;
@@ -300,10 +325,10 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
-    good = good &&
-           (arguments_given(arguments, PARETO)
-                ? weigh(arguments, &scenario, &with, why)
-                : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
+    bool pareto = arguments_given(arguments, PARETO);
+    good = good && check_workload(&scenario, &with.targets, pareto, why) &&
+           (pareto ? weigh(arguments, &scenario, &with, why)
+                   : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
     store_close(with.store);
     scenario_release(&scenario);
     return good;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "study/planned.h"
 #include "study/sweep.h"
+#include "study/typed_values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -240,7 +241,7 @@ static bool begin_all(struct planning *planning, const struct planning_options *
         good = planning->candidates[i].left_out[0] != '\0' ||
                quest_begin(quest, &planning->candidates[i], options, why);
     }
-    return good && check_any(planning, why);
+    return good && check_any(planning, why) && typed_values_check(planning, options->axis, why);
 }
 
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,

@@ -224,6 +224,11 @@ const char *target_format(const struct target *target, const struct result *resu
     return text;
 }
 
+bool target_serves(const struct target *target)
+{
+    return target->column >= COLUMN_REQUESTS && target->column <= COLUMN_PREEMPTIONS;
+}
+
 bool targets_judge(const struct targets *targets, enum column column)
 {
     for (uint32_t i = 0; i < targets->count; i++) {

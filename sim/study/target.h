@@ -38,6 +38,9 @@ double targets_shortfall(const struct targets *targets, const struct result *res
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT]);
 
+/* Is it a figure that only runs with a workload have? */
+bool target_serves(const struct target *target);
+
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, enum column column);
 

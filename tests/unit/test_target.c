@@ -52,6 +52,25 @@ static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
     }
 }
 
+static void figures_of_requests_are_told_from_those_of_steps(void **state)
+{
+    static const struct {
+        enum column column;
+        bool serves;
+    } figures[] = {{COLUMN_TPOT, false},        {COLUMN_DECODE_RATE, false},
+                   {COLUMN_MASS_RECALL, false}, {COLUMN_BASIS, false},
+                   {COLUMN_REQUESTS, true},     {COLUMN_TTFT_P99, true},
+                   {COLUMN_E2E_RATE, false},    {COLUMN_TPOT_P90, true},
+                   {COLUMN_GOODPUT, true},      {COLUMN_PREEMPTIONS, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        const struct target target = {.column = figures[i].column};
+        if (target_serves(&target) != figures[i].serves) {
+            fail_msg("%s", column_kinds[figures[i].column].name);
+        }
+    }
+}
+
 /* A value can be held to exactly. */
 static void two_bounds_may_meet(void **state)
 {
@@ -185,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_is_in_the_keys_unit_or_in_its_own),
+        cmocka_unit_test(figures_of_requests_are_told_from_those_of_steps),
         cmocka_unit_test(two_bounds_may_meet),
         cmocka_unit_test(what_cannot_be_meant_is_a_usage_error),
         cmocka_unit_test(more_targets_than_there_is_room_for_are_refused),
