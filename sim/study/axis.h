@@ -13,6 +13,8 @@
  *     link       PCIe 3 to 6 with 16 lanes, and NVLink-C2C
  *     tensor_parallel   1, 2, 4 and 8 GPUs
  *     rate       from an eighth of the rate at which requests come to 64 times that
+ *     host_memory       where only the machine says it, from a 64th to all of what the workload's
+ *                       prefixes take, or the machine has
  *     others     from a quarter to four times what the scenario or the machine says
  *
  * The scenario's own value is always part of a usual range, as the scenario writes it.

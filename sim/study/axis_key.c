@@ -161,6 +161,9 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
     enum curve_id figure = find_figure(axis->key);
     const struct node *node = axis_key_node(tree, axis->key);
     *text = NULL;
+    if (strcmp(axis->key, "host_memory") == 0 && base->setup->host_memory == 0) {
+        figure = CURVE_HOST_DRAM_CAPACITY; /* the machine's, which it stands for */
+    }
     if (figure != CURVE_COUNT) {
         return own_figure(base, figure, out, why);
     }

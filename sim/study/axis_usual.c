@@ -3,6 +3,7 @@
 
 #include "decode/mechanisms.h"
 #include "serve/requests.h"
+#include "study/serving_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -220,6 +221,42 @@ static bool walk_rates(const struct axis_base *base, struct axis *axis, struct e
            (workload->rate == 0 || add_own(axis, own, NULL, why));
 }
 
+/* What the workload's different tokens of prompts take where prefixes stay on the host; 0 where
+ * nobody knows what the prompts say, or none are asked for. */
+static bool prefix_bytes(const struct setup *setup, double *bytes, struct error *why)
+{
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    *bytes = 0;
+    if (setup->workload.path[0] == '\0' || setup->mechanisms.prefix != PREFIX_TWO_TIER) {
+        return true;
+    }
+    if (!requests_read(setup->workload.path, setup->workload.limit, &requests, &complaints, why)) {
+        return false;
+    }
+    for (uint32_t chunk = 0; chunk < requests.ids.count; chunk++) {
+        *bytes += (double)requests.kind[chunk].tokens * (double)serving_token_bytes(setup);
+    }
+    requests_release(&requests);
+    return true;
+}
+
+/* Where nobody says how much, from a 64th to all of what there is to keep, or of the machine's. */
+static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    double own = (double)base->plan->dram_limit, keeps;
+    if (base->setup->host_memory > 0) {
+        return walk_others(base, axis, why);
+    }
+    if (!prefix_bytes(base->setup, &keeps, why)) {
+        return false;
+    }
+    double most = keeps > 0 ? fmin(keeps, own) : own;
+    axis->unit = UNIT_BYTES;
+    return axis_walk(axis, ceil(most / 64), most, axis_points(base, 9), true, why) &&
+           add_own(axis, own, "none", why);
+}
+
 static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
@@ -230,6 +267,7 @@ static const struct usual {
     {"hardware.link", walk_links},
     {"tensor_parallel", walk_gpus},
     {"rate", walk_rates},
+    {"host_memory", walk_host_memory},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

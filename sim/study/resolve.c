@@ -131,13 +131,32 @@ static bool read_order(const struct node *root, struct setup *out, struct error 
     return error_expect(why, "batch or sequential");
 }
 
+static bool says_none(const struct node *root, const char *key)
+{
+    const struct node *node = node_get(root, key);
+    return node == NULL || node->kind == NODE_NULL ||
+           (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
+}
+
 /* Tokens of a sequence; absent or none, `*out` stays. */
 static bool read_tokens(const struct node *root, const char *key, uint64_t *out, struct error *why)
 {
-    const struct node *node = node_get(root, key);
-    bool none = node == NULL || node->kind == NODE_NULL ||
-                (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
-    return none || read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
+    return says_none(root, key) ||
+           read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
+}
+
+/* Room that is said instead of `given`; absent or none, `*out` stays 0, and so nobody may say that. */
+static bool read_room(const struct node *root, const char *key, enum unit unit, const char *given,
+                      uint64_t *out, struct error *why)
+{
+    if (says_none(root, key)) {
+        return true;
+    }
+    if (!node_whole(root, key, unit, MOST_BYTES, out, why)) {
+        return false;
+    }
+    return *out > 0 || (node_error(node_get(root, key), why, "'%s' of 0 holds nothing", key),
+                        error_expect(why, "more than 0, or none: %s", given));
 }
 
 #define BATCH_UNSAID (-1)
@@ -244,7 +263,7 @@ static bool read_size(const struct node *root, struct setup *out, struct error *
         !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,
                             why) ||
         !node_whole(root, "seed", UNIT_COUNT, MOST_BYTES, &out->seed, why) ||
-        !node_whole(root, "kv_pool_tokens", UNIT_TOKENS, MOST_BYTES, &out->kv_pool_tokens, why)) {
+        !read_room(root, "kv_pool_tokens", UNIT_TOKENS, "what fits", &out->kv_pool_tokens, why)) {
         return false;
     }
     out->steps = (uint32_t)steps;
@@ -256,7 +275,7 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
 {
     if (!node_quantity(root, "hbm_usable", UNIT_SHARE, &out->hbm_usable, why) ||
         !node_whole(root, "hbm_reserve", UNIT_BYTES, MOST_BYTES, &out->hbm_reserve, why) ||
-        !node_whole(root, "host_memory", UNIT_BYTES, MOST_BYTES, &out->host_memory, why)) {
+        !read_room(root, "host_memory", UNIT_BYTES, "the profile's", &out->host_memory, why)) {
         return false;
     }
     return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
@@ -385,8 +404,10 @@ static bool put_memory(struct node *all, const struct setup *setup, struct error
     snprintf(usable, sizeof usable, "%.17g", setup->hbm_usable);
     return node_set(all, "hbm_usable", usable, why) &&
            put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
-           put(all, "kv_pool_tokens", "%llu", setup->kv_pool_tokens, why) &&
-           put(all, "host_memory", "%lluB", setup->host_memory, why);
+           put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
+               setup->kv_pool_tokens, why) &&
+           put(all, "host_memory", setup->host_memory == 0 ? "none" : "%lluB", setup->host_memory,
+               why);
 }
 
 static bool put_model(struct node *all, const struct model *model, struct error *why)

@@ -17,6 +17,7 @@ static const char *const prompt_words[] = {"context", "none", NULL};
 static const char *const output_words[] = {"none", NULL};
 static const char *const batch_words[] = {"max", NULL};
 static const char *const steps_words[] = {"all", NULL};
+static const char *const room_words[] = {"none", NULL};
 static const char *const warmup_words[] = {"auto", NULL};
 static const char *const order_words[] = {"batch", "sequential", NULL};
 
@@ -59,9 +60,9 @@ const struct scenario_key scenario_keys[] = {
      .unit = UNIT_SHARE},
     {"hbm_reserve", "2GiB", "HBM of that kept free", .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES},
     {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = room_words, .serving = true},
     {"host_memory", "256GiB", "host memory, instead of the profile's", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_BYTES, .serving = true},
+     .unit = UNIT_BYTES, .words = room_words, .serving = true},
     {"workload", "requests.jsonl",
      "file of requests to a server (Mooncake, Azure, BurstGPT, vLLM): says context and batch",
      .shape = SCENARIO_TEXT, .serving = true},

@@ -90,6 +90,12 @@ static bool check_room(const struct setup *setup, const struct room *room,
                        const struct prefix_options *prefix, struct error *why)
 {
     bool offloads = mechanisms_offload(&setup->mechanisms);
+    uint64_t pool = setup->kv_pool_tokens;
+    if (prefix->gpu_blocks == 0 && !offloads && pool > 0 && pool < prefix->block_tokens) {
+        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is less than a block of %u tokens",
+                    (unsigned long long)pool, prefix->block_tokens);
+        return error_expect(why, "at least %u", prefix->block_tokens);
+    }
     if (prefix->gpu_blocks == 0) {
         return error_set(why, NULL, 0, "no %s is left for KV beside the weights",
                          offloads ? "memory" : "HBM");

@@ -22,7 +22,8 @@ enum whatif_figure whatif_figure_of(const struct whatif *whatif)
         if (cells[COLUMN_GOODPUT].set) {
             return WHATIF_GOODPUT;
         }
-        if (cells[COLUMN_DECODE_RATE].set || !cells[COLUMN_HIT_TOKENS_GPU].set) {
+        bool lacks = !cells[COLUMN_HIT_TOKENS_GPU].set && !result_failed(&whatif->results[i]);
+        if (cells[COLUMN_DECODE_RATE].set || lacks) {
             figure = WHATIF_RATE;
         }
     }

@@ -142,6 +142,26 @@ static void a_gib_more_is_a_value_where_it_leaves_something_to_hold(void **state
     axis_release(&axis);
 }
 
+/* As many as 256 GiB, of which a 64th are 4. */
+static void unsaid_host_memory_is_walked_up_to_the_machines(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct axis_base base = fixture->base;
+    struct setup setup = fixture->setup;
+    struct plan plan = fixture->plan;
+    struct axis axis;
+    struct error why;
+    char text[1024];
+    setup.host_memory = 0;
+    plan.dram_limit = (uint64_t)256 << 30;
+    base.setup = &setup;
+    base.plan = &plan;
+    base.points = 3;
+    assert_true(axis_read("host_memory", 11, &base, &axis, &why));
+    assert_string_equal(list(&axis, text), "4294967296B 34359738368B none*");
+    axis_release(&axis);
+}
+
 static void what_needs_quotes_is_swept_in_them(void **state)
 {
     const struct fixture *fixture = *state;
@@ -172,7 +192,8 @@ static const struct {
     {"sweep", "'sweep' is no key to walk", "seed"},
     {"model", "'model' is smollm2-135m here, which is no number to walk about", ""},
     {"hardware.gpu.topk", "of hardware 'a40' 'gpu.topk' is a curve, no single figure", ""},
-    {"kv_pool_tokens", "'kv_pool_tokens' is 0 here, about which there is no range", ""},
+    {"kv_pool_tokens", "'kv_pool_tokens' is none here, which is no number to walk about", ""},
+    {"step_overhead", "'mechanisms.step_overhead' is 0 here, about which there is no range", ""},
     {"batch=4", "an axis of one point says nothing: 'batch' is '4'", ""},
     {"batch=4:4", "an axis of one point says nothing: 'batch' is '4'", ""},
     {"batch=[]", "an axis of one point says nothing: 'batch' is ''", ""},
@@ -217,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_stands_for_values),
         cmocka_unit_test(a_gib_more_is_a_value_where_it_leaves_something_to_hold),
+        cmocka_unit_test(unsaid_host_memory_is_walked_up_to_the_machines),
         cmocka_unit_test(what_needs_quotes_is_swept_in_them),
         cmocka_unit_test(what_cannot_be_walked_is_refused),
         cmocka_unit_test(too_many_values_are_refused),

@@ -255,8 +255,8 @@ static void files_are_known_by_their_content(void **state)
 static const char *const same[][2] = {
     {"hardware={extends: a40}", NULL},
     {"hbm_usable=90%", "hbm_usable=0.9"},
-    {"hbm_reserve=0B", "host_memory=0B"},
-    {"kv_pool_tokens=0", "seed=1"},
+    {"hbm_reserve=0B", "host_memory=none"},
+    {"kv_pool_tokens=none", "seed=1"},
     {"order=batch", "tensor_parallel=1"},
     {"steps=all", "warmup=auto"},
     {"steps=", "warmup="},

@@ -435,6 +435,8 @@ static const struct {
     {"hbm_reserve=2GB/s", "--set: ", "hbm_reserve"},
     {"kv_pool_tokens=1GiB", "--set: ", "kv_pool_tokens"},
     {"host_memory=10", "--set: ", "host_memory"},
+    {"host_memory=0B", "--set: ", "'host_memory' of 0 holds nothing"},
+    {"kv_pool_tokens=0", "--set: ", "'kv_pool_tokens' of 0 holds nothing"},
     {"mechanisms=[sync]", "--set: 'mechanisms' is a list\n", "policy"},
     {"mechanisms.sink=4tok", "--set: unknown key 'sink' in 'mechanisms'\n", "nearest: 'sinks'"},
     {"hardware.link.h2q=1GB/s", "--set: ", "nearest: 'h2d'"},
