@@ -1,11 +1,13 @@
 #include "cli/contest.h"
 
 #include "base/array.h"
+#include "cli/drawn.h"
 #include "cli/table.h"
 #include "study/interval.h"
 #include "study/replication.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,17 +21,24 @@ struct runner {
     double mean;
     double *merits; /* of each draw, more is better; owned */
     uint32_t count, place;
+    char own[DRAWN_TEXT], missed[DRAWN_TEXT]; /* what is said of the draws besides; "": nothing */
 };
 
 struct contest {
     struct runner *runners;
     size_t count, capacity;
     uint32_t least, most; /* draws of a run */
+    double precision;     /* wanted; 0: none */
+    bool serves;
 };
 
-struct contest *contest_create(struct error *why)
+struct contest *contest_create(double precision, struct error *why)
 {
-    return array_zeroed(1, sizeof(struct contest), why);
+    struct contest *contest = array_zeroed(1, sizeof *contest, why);
+    if (contest != NULL) {
+        contest->precision = precision;
+    }
+    return contest;
 }
 
 void contest_destroy(struct contest *contest)
@@ -41,6 +50,14 @@ void contest_destroy(struct contest *contest)
         free(contest->runners);
         free(contest);
     }
+}
+
+static bool note_draws(struct runner *runner, const struct result *result, double precision,
+                       struct error *why)
+{
+    const char *own;
+    drawn_missed(result, precision, runner->missed);
+    return drawn_own(result, runner->own, &own, why);
 }
 
 bool contest_add(struct contest *contest, size_t group, const char *title, const char *name,
@@ -55,10 +72,17 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
                             .place = (uint32_t)contest->count,
                             .serves = replication_main(result) == DRAWN_TTFT};
     enum drawn drawn = runner.serves ? DRAWN_TTFT : DRAWN_DECODE_RATE;
+    bool first = contest->most == 0;
+    contest->least = first || runner.count < contest->least ? runner.count : contest->least;
+    contest->most = runner.count > contest->most ? runner.count : contest->most;
+    contest->serves = runner.serves;
+    if (isnan(drawn_value(result, drawn))) {
+        return true; /* some draws have none: it has no rank */
+    }
     snprintf(runner.title, NAME, "%s", title);
     snprintf(runner.name, NAME, "%s", name);
     runner.merits = array_zeroed(draws->count, sizeof *runner.merits, why);
-    if (runner.merits == NULL ||
+    if (runner.merits == NULL || !note_draws(&runner, result, contest->precision, why) ||
         !array_reserve(&contest->runners, &contest->capacity, contest->count + 1,
                        sizeof *contest->runners, why)) {
         free(runner.merits);
@@ -68,9 +92,6 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
         runner.merits[i] = runner.serves ? -draws->values[i][drawn] : draws->values[i][drawn];
     }
     runner.mean = interval_mean(runner.merits, 1, runner.count).mean;
-    bool first = contest->count == 0;
-    contest->least = first || runner.count < contest->least ? runner.count : contest->least;
-    contest->most = runner.count > contest->most ? runner.count : contest->most;
     contest->runners[contest->count++] = runner;
     return true;
 }
@@ -163,23 +184,74 @@ static bool print_matches(const struct contest *contest, FILE *out, struct error
     return ok;
 }
 
+/* ---- what is said of single runs ------------------------------------------------------- */
+
+static const char *own_of(const struct runner *runner)
+{
+    return runner->own;
+}
+
+static const char *missed_of(const struct runner *runner)
+{
+    return runner->missed;
+}
+
+static void write_said(const struct runner *runner, const char *said, bool first, FILE *out)
+{
+    fprintf(out, "%s%s%s%s%s%s", first ? "" : "; ", runner->title,
+            runner->title[0] != '\0' ? ": " : "", runner->name, runner->name[0] != '\0' ? " " : "",
+            said);
+}
+
+/* Of those that it says something of, the first few. */
+static bool print_said(const struct contest *contest, const char *label,
+                       const char *(*said_of)(const struct runner *), FILE *out, struct error *why)
+{
+    char *text = NULL;
+    size_t size, count = 0;
+    FILE *sentence = open_memstream(&text, &size);
+    if (sentence == NULL) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    for (size_t i = 0; i < contest->count; i++) {
+        const char *said = said_of(&contest->runners[i]);
+        if (said[0] != '\0' && count++ < MOST_MATCHED) {
+            write_said(&contest->runners[i], said, count == 1, sentence);
+        }
+    }
+    if (count > MOST_MATCHED) {
+        fprintf(sentence, "; and %zu more", count - MOST_MATCHED);
+    }
+    if (fclose(sentence) != 0) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    if (count > 0) {
+        return print_wrapped(label, text, out);
+    }
+    free(text);
+    return true;
+}
+
 bool contest_print(const struct contest *contest, FILE *out, struct error *why)
 {
     char *text = NULL;
-    if (contest->count == 0) {
+    if (contest->most == 0) {
         return true;
     }
     int length = asprintf(
         &text,
         "%" PRIu32 "%s draws of the machine's figures, each within its range (one without is taken "
         "as sure), the same for every run; what is generated takes a seed each, what is recorded "
-        "stays. ± is the 95 %% interval of the mean over draws (Student's t), 5 - 95 %% what nine "
-        "of ten draws span; other columns are of the machine as its profile says. Draws tell what "
-        "not knowing the machine spreads, an error band what the model misses.",
-        contest->least, contest->least < contest->most ? " or more" : "");
+        "stays. ± is the 95 %% interval of the mean over draws (Student's t)%s; other columns are of "
+        "the machine as its profile says. Draws tell what not knowing the machine spreads, an "
+        "error band what the model misses.",
+        contest->least, contest->least < contest->most ? " or more" : "",
+        contest->serves ? "" : ", 5 - 95 % what nine of ten draws span");
     if (length < 0) {
         return error_set(why, NULL, 0, "out of memory");
     }
     fputc('\n', out);
-    return print_wrapped("replications: ", text, out) && print_matches(contest, out, why);
+    return print_wrapped("replications: ", text, out) &&
+           print_said(contest, "as its profile says: ", own_of, out, why) &&
+           print_said(contest, "precision: ", missed_of, out, why) && print_matches(contest, out, why);
 }

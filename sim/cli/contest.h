@@ -13,7 +13,8 @@
 
 struct contest;
 
-struct contest *contest_create(struct error *why);
+/* `precision`: what the interval of each run was to be within, as a share; 0: whatever comes. */
+struct contest *contest_create(double precision, struct error *why);
 void contest_destroy(struct contest *contest); /* NULL is fine */
 
 /* Take in a run, if it has replications. `title` says what the runs of its group have in common, or
@@ -21,7 +22,8 @@ void contest_destroy(struct contest *contest); /* NULL is fine */
 bool contest_add(struct contest *contest, size_t group, const char *title, const char *name,
                  const struct result *result, struct error *why);
 
-/* A paragraph on what was drawn and one a group on who beats whom; nothing without replications. */
+/* A paragraph on what was drawn, what is said of single runs (cli/drawn.h), and one a group on who
+ * beats whom; nothing without replications. */
 bool contest_print(const struct contest *contest, FILE *out, struct error *why);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/drawn.h"
 
 #include "study/interval.h"
+#include "study/replication.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -79,6 +80,55 @@ bool drawn_span(const struct result *result, enum drawn drawn, double scale, cha
              interval.p95 / scale);
     *out = text;
     return true;
+}
+
+static uint32_t count_below(const struct result *result, enum drawn drawn, double value)
+{
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < result->draws.count; i++) {
+        below += result->draws.values[i][drawn] < value;
+    }
+    return below;
+}
+
+bool drawn_own(const struct result *result, char text[DRAWN_TEXT], const char **out,
+               struct error *why)
+{
+    struct interval all;
+    enum drawn main = replication_main(result);
+    *out = NULL;
+    if (main == DRAWN_COUNT || !is_drawn(result, main)) {
+        return true;
+    }
+    if (!interval_of(values_of(result, main), DRAWN_COUNT, result->draws.count, &all, why)) {
+        return false;
+    }
+    double own = result_number(result, drawn_columns[main]);
+    bool inside = own >= all.p5 && own <= all.p95 && fabs(own - all.mean) <= all.half;
+    if (!inside) {
+        bool step = main == DRAWN_STEP;
+        snprintf(text, DRAWN_TEXT, "%.4g ms %s, longer than in %" PRIu32 " of %" PRIu32 " draws",
+                 step ? own / 1e3 : own, step ? "a step" : "of mean TTFT",
+                 count_below(result, main, own), result->draws.count);
+        *out = text;
+    }
+    return true;
+}
+
+const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT])
+{
+    enum drawn main = replication_main(result);
+    if (wanted == 0 || main == DRAWN_COUNT || !is_drawn(result, main)) {
+        return NULL;
+    }
+    struct interval interval =
+        interval_mean(values_of(result, main), DRAWN_COUNT, result->draws.count);
+    if (interval.half <= wanted * interval.mean) {
+        return NULL;
+    }
+    snprintf(text, DRAWN_TEXT, "%.3g %% wanted, %.3g %% reached after %" PRIu32 " draws",
+             100 * wanted, 100 * interval.half / interval.mean, result->draws.count);
+    return text;
 }
 
 bool drawn_print_json(const struct result *result, FILE *out, struct error *why)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { DRAWN_TEXT = 64 };
+enum { DRAWN_TEXT = 80 };
 
 /* A figure's mean over the draws; NaN where there are none of it. */
 double drawn_value(const struct result *result, enum drawn drawn);
@@ -18,6 +18,16 @@ const char *drawn_mean(const struct result *result, enum drawn drawn, double sca
 /* What the middle nine of ten draws span, "41 - 52". The same. */
 bool drawn_span(const struct result *result, enum drawn drawn, double scale, char text[DRAWN_TEXT],
                 const char **out, struct error *why);
+
+/* The run's own main figure (study/replication.h), of the machine as its profile says, where it lies
+ * outside of what the draws span or of the interval of their mean: "63.28 ms a step, longer than in
+ * 9 of 10 draws"; or NULL. */
+bool drawn_own(const struct result *result, char text[DRAWN_TEXT], const char **out,
+               struct error *why);
+
+/* "5 % wanted, 11.6 % reached after 10 draws", where the draws did not reach the precision of their
+ * main figure that was wanted (0: none); or NULL. */
+const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT]);
 
 /* `,"replications":{"draws":100,"step_us":{"mean":...},...}`, and nothing where there are none. */
 bool drawn_print_json(const struct result *result, FILE *out, struct error *why);

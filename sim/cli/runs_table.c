@@ -78,7 +78,8 @@ static bool needs_column(const struct node *list)
     return list->count > 1 && strcmp(list->key, "system") != 0 && strcmp(list->key, "batch") != 0;
 }
 
-struct runs_table *runs_table_create(const struct scenario *scenario, struct error *why)
+struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
+                                     struct error *why)
 {
     struct table_column columns[1 + MOST_KEYS + FIGURES] = {{.title = "system"}};
     struct runs_table *runs = array_zeroed(1, sizeof *runs, why);
@@ -100,7 +101,7 @@ struct runs_table *runs_table_create(const struct scenario *scenario, struct err
     memcpy(&columns[1 + runs->key_count], runs->serves ? served_columns : figure_columns,
            figures * sizeof *columns);
     runs->notes = runs_notes_create(why);
-    runs->contest = contest_create(why);
+    runs->contest = contest_create(precision, why);
     runs->table = table_create(columns, 1 + runs->key_count + figures, why);
     if (runs->notes == NULL || runs->contest == NULL || runs->table == NULL) {
         runs_table_destroy(runs);

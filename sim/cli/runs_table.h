@@ -14,7 +14,9 @@
 
 struct runs_table;
 
-struct runs_table *runs_table_create(const struct scenario *scenario, struct error *why);
+/* `precision` of replications, as contest_create() takes it. */
+struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
+                                     struct error *why);
 void runs_table_destroy(struct runs_table *table);
 
 /* Add the result of point `index`; of it only texts are kept. */

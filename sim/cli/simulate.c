@@ -48,8 +48,9 @@ static const struct command_option options[] = {
     [PRECISION] = {.name = "--precision",
                    .argument = "SHARE",
                    .summary =
-                       "fewer of them, once the 95 % interval of the mean step (of a server, "
-                       "time to first token) is within SHARE of it, such as 1%"},
+                       "as many replications as bring the 95 % interval of the mean step (of a "
+                       "server, time to first token) within SHARE of it, such as 1%; at most 1000, "
+                       "or as many as --replications says"},
     [EXPLAIN] = {.name = "--explain",
                  .summary = "say in words what bounds each step, which figure of the machine would "
                             "help most, and which to measure first"},
@@ -66,6 +67,9 @@ static const struct command_option options[] = {
     [CSV] = {.name = "--csv", .summary = "print a CSV row a run"},
     {.name = NULL},
 };
+
+/* At most, of a precision alone. */
+enum { PRECISION_DRAWS = 1000 };
 
 /* How the runs are shown: as they come, or as a table in the end. */
 struct view {
@@ -137,17 +141,13 @@ static bool read_replications(const struct arguments *arguments, struct replicat
 {
     const char *draws = arguments_text(arguments, REPLICATIONS);
     const char *precision = arguments_text(arguments, PRECISION);
-    uint64_t count = 0;
+    uint64_t count = precision != NULL ? PRECISION_DRAWS : 0;
     if (draws != NULL && (!units_parse_whole(draws, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0,
                                              "--replications", &count, why) ||
                           count < REPLICATIONS_LEAST)) {
         error_usage(why, NULL, 0, "'--replications' of '%.40s'", draws);
         return error_expect(why, "how many draws, from %d to %d", REPLICATIONS_LEAST,
                             REPLICATIONS_MOST);
-    }
-    if (precision != NULL && draws == NULL) {
-        error_usage(why, NULL, 0, "'--precision' is of replications, and there are none");
-        return error_expect(why, "--replications as well, the most draws to make");
     }
     if (precision != NULL &&
         (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision", &out->precision, why) ||
@@ -226,7 +226,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     sweep->on_draws = show_draws;
     sweep->on_replays = show_replays;
     sweep->context = &view;
-    if (!plain && (view.table = runs_table_create(scenario, why)) == NULL) {
+    if (!plain && (view.table = runs_table_create(scenario, sweep->replications.precision, why)) ==
+                      NULL) {
         return false;
     }
     bool ok = run_all(scenario, sweep, &view, why);

@@ -146,12 +146,14 @@ static size_t width_before(const struct layout *layout, uint32_t end)
     return width;
 }
 
-/* Leave out columns until the last one, cut to `least`, fits the line too. */
+/* Leave out columns until the last one, cut to `least`, fits the line too. Its title is not cut. */
 static void drop_columns(const struct table *table, struct layout *layout)
 {
     enum { LEAST = 22 };
     uint32_t last = table->columns - 1;
+    size_t title = width_of(table->rows[0].texts[last]);
     size_t least = layout->width[last] < LEAST ? layout->width[last] : LEAST;
+    least = least < title ? title : least;
     while (width_before(layout, last) + least > TABLE_WIDTH) {
         uint32_t dropped = last;
         for (uint32_t i = 0; i < last; i++) {

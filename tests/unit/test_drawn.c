@@ -127,7 +127,7 @@ static void assert_matches(enum drawn drawn, const struct runner *runners, uint3
     struct error why;
     char *text = NULL;
     size_t size = 0;
-    struct contest *contest = contest_create(&why);
+    struct contest *contest = contest_create(0, &why);
     FILE *out = open_memstream(&text, &size);
     for (uint32_t i = 0; i < count; i++) {
         struct result result = make(drawn, runners[i].values);
@@ -183,6 +183,47 @@ static void groups_are_apart(void **state)
             {0, "batch 1", "b", {3, 4}}, {1, "batch 2", "b", {7, 8}});
 }
 
+/* Where some draws answer nobody in time, nothing can be said of a mean. */
+static void a_run_with_draws_that_say_nothing_has_no_rank(void **state)
+{
+    (void)state;
+    MATCHES(DRAWN_TTFT, "draw by draw, by TTFT: a beats b in 2 of 2\n", {0, "", "n", {1, NAN}},
+            {0, "", "b", {5, 6}}, {0, "", "m", {NAN, 1}}, {0, "", "a", {1, 2}});
+    MATCHES(DRAWN_TTFT, "", {0, "", "n", {1, NAN}}, {0, "", "m", {NAN, 1}});
+}
+
+/* The run's own step is 2000 us; 1 of these 4 lies below it, and 4000 above it does none. */
+static void a_run_says_where_its_own_figure_lies_among_its_draws(void **state)
+{
+    (void)state;
+    struct error why;
+    char room[DRAWN_TEXT];
+    const char *text;
+    struct result far = make(DRAWN_STEP, (const double[]){1000, 3000, 3001, 3002, 0});
+    struct result near = make(DRAWN_STEP, (const double[]){1000, 3000, 0});
+    assert_true(drawn_own(&near, room, &text, &why));
+    assert_null(text); /* their mean itself */
+    assert_true(drawn_own(&far, room, &text, &why));
+    assert_null(text); /* within 2500.75 ± 1593 and the span */
+    result_integer(&far, COLUMN_STEP, 4000000);
+    assert_true(drawn_own(&far, room, &text, &why));
+    assert_string_equal(text, "4 ms a step, longer than in 4 of 4 draws");
+    result_release(&far);
+    result_release(&near);
+}
+
+/* 10 and 12 lie within 12.7062 of 11: 116 %. */
+static void a_precision_that_was_not_reached_is_said(void **state)
+{
+    (void)state;
+    char room[DRAWN_TEXT];
+    struct result result = make(DRAWN_STEP, (const double[]){10, 12, 0});
+    assert_string_equal(drawn_missed(&result, 0.05, room), "5 % wanted, 116 % reached after 2 draws");
+    assert_null(drawn_missed(&result, 0, room));
+    assert_null(drawn_missed(&result, 1.2, room));
+    result_release(&result);
+}
+
 static void nothing_is_said_of_runs_without_draws(void **state)
 {
     (void)state;
@@ -199,6 +240,9 @@ int main(void)
         cmocka_unit_test(ties_are_counted_apart),
         cmocka_unit_test(a_server_is_better_that_answers_sooner),
         cmocka_unit_test(groups_are_apart),
+        cmocka_unit_test(a_run_with_draws_that_say_nothing_has_no_rank),
+        cmocka_unit_test(a_run_says_where_its_own_figure_lies_among_its_draws),
+        cmocka_unit_test(a_precision_that_was_not_reached_is_said),
         cmocka_unit_test(nothing_is_said_of_runs_without_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
