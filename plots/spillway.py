@@ -23,6 +23,7 @@ What was swept stands beside what came out; keys of a scenario may be asked for 
 
 import json
 import pathlib
+import re
 import sqlite3
 
 APPLICATION = 0x53706C77  # what a results file is marked with
@@ -30,6 +31,8 @@ APPLICATION = 0x53706C77  # what a results file is marked with
 
 def _open(path):
     path = pathlib.Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a directory, not a results file")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
@@ -63,12 +66,9 @@ def _select(path, statement):
 
 
 def _number(value):
-    """A scenario writes numbers as texts."""
-    for read in (int, float):
-        try:
-            return read(value)
-        except (TypeError, ValueError):
-            pass
+    """A scenario writes numbers as texts, as JSON does; inf, 1_000 and the like are names."""
+    if isinstance(value, str) and re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", value, re.ASCII):
+        return json.loads(value)
     return value
 
 

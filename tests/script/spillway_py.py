@@ -54,6 +54,11 @@ check([(row["size"], row["misses"]) for row in points] == [(row["size"], row["mi
 with open("other.txt", "w", encoding="utf-8") as file:
     file.write("not a database, though it is longer than a hundred characters " * 3)
 check(raises(FileNotFoundError, spillway.runs, "nothing.db"), "no file is said so")
+check(raises(IsADirectoryError, spillway.runs, "."), "a directory is called one")
+texts = {"inf": "inf", "nan": "nan", "1_000": "1_000", " 1": " 1", "0x10": "0x10", "007": "007", "1e3": 1000.0,
+         "-2": -2, "0.5": 0.5, "30%": "30%"}
+check(all(repr(spillway.keys({"k": text})["k"]) == repr(value) for text, value in texts.items()),
+      "numbers of a scenario are those of JSON, other texts names")
 check(raises(ValueError, spillway.runs, "other.txt"), "another file is refused")
 check(raises(KeyError, spillway.runs, "results.db", {"bacth": 1}), "a where that is no column is refused")
 check(raises(KeyError, spillway.table, "results.db", "part"), "a table that is none is refused")
