@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/harness.h"
 #include "cli/table.h"
+#include "cli/waiting.h"
 #include "store/store_validation.h"
 #include "study/hashes.h"
 #include "study/validation.h"
@@ -280,6 +281,16 @@ static bool store_rows(const struct subject *subject, const struct validation *v
 
 /* ---- the command ---- */
 
+static bool measure(const struct subject *subject, const char *spec, double seconds, char **lines,
+                    struct error *why)
+{
+    struct waiting waiting;
+    waiting_start(&waiting, "mechanisms run for real, on an idle machine", seconds);
+    bool good = harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, lines, why);
+    waiting_stop(&waiting);
+    return good;
+}
+
 static bool validate(const struct arguments *arguments, const struct subject *subject,
                      struct store *store, struct error *why)
 {
@@ -288,7 +299,7 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
     bool good = spec != NULL &&
-                harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
+                measure(subject, spec, seconds, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
                 print_table(subject, &validation, why) &&
