@@ -1,7 +1,9 @@
 #include "cli/plan_json.h"
 
 #include "cli/runs_text.h"
+#include "cli/shortfall.h"
 #include "study/server_command.h"
+#include "study/verdict.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -31,6 +33,32 @@ static json_t *list_shortfalls(const struct targets *targets, const struct resul
     return object;
 }
 
+/* Targets of which the verdict is nearer than the run's error band. */
+static json_t *list_near(const struct targets *targets, const struct result *result)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (verdict_is_near(&targets->all[i], result)) {
+            json_array_append_new(list, json_string(targets->all[i].text));
+        }
+    }
+    return list;
+}
+
+/* Why there is no run to show. */
+static json_t *tell_error(const struct targets *targets, const struct quest *quest, uint32_t value)
+{
+    char text[SHORTFALL_TEXT];
+    if (quest->cannot) {
+        return json_string(quest->why.found);
+    }
+    if (value != PLANNING_NONE || quest->search.count == 0) {
+        return json_null();
+    }
+    shortfall_describe(targets, &quest->results[0], text);
+    return json_string(text);
+}
+
 /* The value's scenario, and the command that starts its server. */
 static bool put_scenario(json_t *object, const struct planning *planning, const struct quest *quest,
                          uint32_t value, struct error *why)
@@ -56,6 +84,7 @@ static bool put_value(json_t *object, const struct planning *planning,
     bool before = quest->found != SEARCH_NONE && value > 0;
     return put(object, "value", text_or_null(quest_text(quest, planning->maximise, value)), why) &&
            put(object, "shortfall", list_shortfalls(targets, result), why) &&
+           put(object, "within_error_band", list_near(targets, result), why) &&
            put(object, "before",
                before ? json_string(quest_text(quest, planning->maximise, value - 1)) : json_null(),
                why) &&
@@ -69,16 +98,15 @@ static bool put_quest(json_t *object, const struct planning *planning,
                       struct error *why)
 {
     bool winner = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
-    bool good =
-        put(object, "system", json_string(quest->candidate->system), why) &&
-        put(object, "hardware", json_string(quest->candidate->machine), why) &&
-        put(object, "left_out", text_or_null(quest->candidate->left_out), why) &&
-        put(object, "error", quest->cannot ? json_string(quest->why.found) : json_null(), why) &&
-        put(object, "met", json_boolean(quest->found != PLANNING_NONE), why) &&
-        put(object, "winner", json_boolean(winner), why) &&
-        put(object, "axis", text_or_null(quest->axis.key), why) &&
-        put(object, "tried", json_integer(quest->search.tried), why) &&
-        put(object, "scanned", json_boolean(quest->search.scans), why);
+    bool good = put(object, "system", json_string(quest->candidate->system), why) &&
+                put(object, "hardware", json_string(quest->candidate->machine), why) &&
+                put(object, "left_out", text_or_null(quest->candidate->left_out), why) &&
+                put(object, "error", tell_error(targets, quest, value), why) &&
+                put(object, "met", json_boolean(quest->found != PLANNING_NONE), why) &&
+                put(object, "winner", json_boolean(winner), why) &&
+                put(object, "axis", text_or_null(quest->axis.key), why) &&
+                put(object, "tried", json_integer(quest->search.tried), why) &&
+                put(object, "scanned", json_boolean(quest->search.scans), why);
     return good &&
            (value == PLANNING_NONE || put_value(object, planning, targets, quest, value, why));
 }

@@ -3,7 +3,9 @@
 #include "base/units.h"
 #include "cli/figures.h"
 #include "cli/left_out.h"
+#include "cli/plan_notes.h"
 #include "cli/runs_notes.h"
+#include "cli/shortfall.h"
 #include "cli/table.h"
 
 #include <inttypes.h>
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = 1024, BLOCK = 640 };
+enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640 };
 
 /* ---- what is the matter ---- */
 
@@ -42,36 +44,6 @@ static const char *name_block(const struct result *result, char text[BLOCK])
                  100 * (double)stall->ns / ns);
     }
     return text;
-}
-
-/* "misses tpot_ms<=20 by 15 % (23.1)", of each target that a run misses; or why it has no figures.
- */
-static void describe_shortfall(const struct targets *targets, const struct result *result,
-                               char text[LINE])
-{
-    const char *status = result->cells[COLUMN_STATUS].text;
-    size_t used = 0;
-    if (strcmp(status, "ok") != 0) {
-        snprintf(text, LINE, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ", status,
-                 result->message);
-        return;
-    }
-    for (uint32_t i = 0; i < targets->count && used < LINE; i++) {
-        const struct target *target = &targets->all[i];
-        double shortfall = target_shortfall(target, result);
-        char value[TARGET_TEXT];
-        if (isinf(shortfall)) {
-            used += (size_t)snprintf(
-                text + used, LINE - used, "%shas no %s%s", used > 0 ? ", " : "",
-                column_kinds[target->column].name,
-                target->column == COLUMN_COST ? " (the hardware says no price_per_hour)" : "");
-        } else if (shortfall > 0) {
-            used += (size_t)snprintf(text + used, LINE - used, "%s%s by %.*f %% (%s)",
-                                     used > 0 ? " and " : "misses ", target->text,
-                                     shortfall < 0.01 ? 2 : shortfall < 0.1, 100 * shortfall,
-                                     target_format(target, result, value));
-        }
-    }
 }
 
 /* ---- the table ---- */
@@ -106,16 +78,6 @@ struct report {
     uint32_t judged_count;
     struct table *table;
 };
-
-/* The machine, where it is not the same for all. */
-static bool machines_differ(const struct planning *planning)
-{
-    bool differ = false;
-    for (uint32_t i = 1; i < planning->count; i++) {
-        differ = differ || strcmp(planning->candidates[i].machine, planning->candidates[0].machine);
-    }
-    return differ;
-}
 
 static const char *axis_name(const struct planning *planning)
 {
@@ -214,10 +176,10 @@ static bool add_missed(const struct report *report, const struct quest *quest, c
     char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
     const char *value = NULL;
     if (quest->nearest == SEARCH_NONE) {
-        describe_shortfall(report->targets, &quest->results[0], text);
+        shortfall_describe(report->targets, &quest->results[0], text);
     } else {
         const struct result *result = &quest->results[quest->nearest];
-        describe_shortfall(report->targets, result, shortfall);
+        shortfall_describe(report->targets, result, shortfall);
         value = quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label);
         name_block(result, block);
         snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
@@ -231,7 +193,7 @@ static bool add_quest(const struct report *report, const struct quest *quest, st
 {
     const char *texts[FIXED_COLUMNS + TARGETS_MOST + 1] = {NULL};
     texts[SYSTEM] = quest->candidate->system;
-    texts[HARDWARE] = machines_differ(report->planning) ? quest->candidate->machine : NULL;
+    texts[HARDWARE] = plan_machines_differ(report->planning) ? quest->candidate->machine : NULL;
     if (quest->candidate->left_out[0] != '\0') {
         return true;
     }
@@ -264,24 +226,21 @@ static void print_line(const char *text, FILE *out)
     fputc('\n', out);
 }
 
-static void name_quest(const struct planning *planning, const struct quest *quest, char text[LINE])
-{
-    snprintf(text, LINE, "%s%s%s", quest->candidate->system,
-             machines_differ(planning) ? " on " : "",
-             machines_differ(planning) ? quest->candidate->machine : "");
-}
-
 static void print_winner(const struct report *report, FILE *out)
 {
     const struct planning *planning = report->planning;
     const struct quest *quest = &planning->quests[planning->winner];
     char line[4 * LINE], name[LINE], value[TEXT], before[TEXT], shortfall[LINE];
-    name_quest(planning, quest, name);
+    plan_name_quest(planning, quest, name);
     if (quest->fixed != NULL) {
+        const struct cell *cells = quest->results[quest->found].cells;
+        const char *hbm = format_bytes(&cells[COLUMN_HBM_BYTES], value);
+        const char *kv = format_bytes(&cells[COLUMN_HBM_KV], before);
         snprintf(line, sizeof line,
-                 "%s meets all targets as it is: there is no budget to choose, "
-                 "for %s",
-                 name, quest->fixed);
+                 "%s meets all targets as it is: there is no budget to choose, for %s%s%s%s%s%s",
+                 name, quest->fixed, hbm != NULL ? "; it takes " : "", hbm != NULL ? hbm : "",
+                 hbm != NULL ? " of HBM" : "", hbm != NULL && kv != NULL ? ", of which KV " : "",
+                 hbm != NULL && kv != NULL ? kv : "");
         print_line(line, out);
         return;
     }
@@ -289,13 +248,13 @@ static void print_winner(const struct report *report, FILE *out)
         line, sizeof line, "%s meets all targets with a %s of %s", name, axis_name(planning),
         quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     if (quest->found == 0) {
-        bool more = planning->maximise && strcmp(quest->axis.key, "batch") != 0;
+        bool more = planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
         snprintf(line + used, sizeof line - used, ", which is where the axis %s%s%s%s",
                  planning->maximise ? "ends" : "begins", more ? "; for more: --maximise " : "",
                  more ? quest->axis.key : "", more ? "=FROM:TO" : "");
     } else {
         const struct result *result = &quest->results[quest->found - 1];
-        describe_shortfall(report->targets, result, shortfall);
+        shortfall_describe(report->targets, result, shortfall);
         snprintf(line + used, sizeof line - used, "; the value %s it, %s, %s",
                  planning->maximise ? "above" : "below",
                  quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before),
@@ -322,10 +281,28 @@ static void print_cheapest(const struct planning *planning, FILE *out)
     }
     if (priced > 1) {
         char line[2 * LINE], name[LINE], dollars[FIGURE];
-        name_quest(planning, cheapest, name);
+        plan_name_quest(planning, cheapest, name);
         figure_dollars(&cheapest->results[cheapest->found].cells[COLUMN_COST], dollars);
         snprintf(line, sizeof line, "cheapest of these is %s: $%s a million tokens", name, dollars);
         print_line(line, out);
+    }
+}
+
+/* Of no value is there a figure to judge: the first candidate says why. */
+static void print_impossible(const struct report *report, FILE *out)
+{
+    const struct planning *planning = report->planning;
+    char line[3 * LINE], name[LINE], shortfall[LINE];
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->search.count > 0) {
+            plan_name_quest(planning, quest, name);
+            shortfall_describe(report->targets, &quest->results[0], shortfall);
+            snprintf(line, sizeof line, "out of reach: no run has all figures asked for; %s %s",
+                     name, shortfall);
+            print_line(line, out);
+            return;
+        }
     }
 }
 
@@ -334,13 +311,13 @@ static void print_nearest(const struct report *report, FILE *out)
     const struct planning *planning = report->planning;
     char line[3 * LINE], name[LINE], shortfall[LINE], value[TEXT];
     if (planning->nearest == PLANNING_NONE) {
-        print_line("out of reach: none of them fits in memory and has all figures asked for", out);
+        print_impossible(report, out);
         return;
     }
     const struct quest *quest = &planning->quests[planning->nearest];
     const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
-    name_quest(planning, quest, name);
-    describe_shortfall(report->targets, &quest->results[quest->nearest], shortfall);
+    plan_name_quest(planning, quest, name);
+    shortfall_describe(report->targets, &quest->results[quest->nearest], shortfall);
     snprintf(line, sizeof line, "out of reach: nearest is %s%s%s%s%s, which %s", name,
              label != NULL ? " with a " : "", label != NULL ? axis_name(planning) : "",
              label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
@@ -360,7 +337,7 @@ static void print_search(const struct planning *planning, FILE *out)
         const struct quest *quest = &planning->quests[i];
         char line[2 * LINE], name[LINE];
         if (quest->search.scans && quest->nearest != SEARCH_NONE) {
-            name_quest(planning, quest, name);
+            plan_name_quest(planning, quest, name);
             snprintf(
                 line, sizeof line,
                 "%s: shortfalls do not shrink steadily along the axis, so each value %s was tried",
@@ -410,6 +387,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         (planning->winner != PLANNING_NONE ? print_winner : print_nearest)(&report, out);
         print_cheapest(planning, out);
         print_search(planning, out);
+        plan_notes_print(planning, targets, out);
         left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, out);
     }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { REMARKS_MOST = 4 };
+enum { REMARKS_MOST = 8 };
 
 struct remark {
     char *text, *systems; /* owned; systems: "clo, litecache", each once */

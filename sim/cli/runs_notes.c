@@ -224,8 +224,8 @@ static void print_remarks(const struct runs_notes *notes, const char *label,
         print_line(label, line, out);
     }
     if (remarks->other_runs > 0) {
-        fprintf(out, "%sothers, of %u %s\n", label, remarks->other_runs,
-                runs_or_run(remarks->other_runs));
+        fprintf(out, "%sthere is more to say of %u %s: 'simulate' each alone\n", label,
+                remarks->other_runs, runs_or_run(remarks->other_runs));
     }
 }
 

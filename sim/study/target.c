@@ -210,11 +210,15 @@ double targets_shortfall(const struct targets *targets, const struct result *res
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT])
 {
+    double value;
+    return value_of(target->column, result, &value) ? target_format_value(target, value, text)
+                                                    : "-";
+}
+
+const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT])
+{
     enum unit unit = unit_of(target->column);
-    double value, scale = time_scale(target->column);
-    if (!value_of(target->column, result, &value)) {
-        return "-";
-    }
+    double scale = time_scale(target->column);
     if (unit == UNIT_SHARE || unit == UNIT_BYTES) {
         return units_format(value, unit, text, TARGET_TEXT);
     }

@@ -38,6 +38,9 @@ double targets_shortfall(const struct targets *targets, const struct result *res
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT]);
 
+/* The same of a value as results store it. */
+const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT]);
+
 /* Is it a figure that only runs with a workload have? */
 bool target_serves(const struct target *target);
 

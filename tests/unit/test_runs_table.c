@@ -127,23 +127,25 @@ static void only_a_run_with_a_time_can_say_that_nothing_is_offloaded(void **stat
 /* The table of runs whose hit ratios rest on sources of these letters, one each. */
 static char *print_sources(const char *letters)
 {
-    char sources[8][2] = {""};
-    struct run runs[8];
+    char sources[12][2] = {""};
+    struct run runs[12];
     uint32_t count = (uint32_t)strlen(letters);
     for (uint32_t i = 0; i < count; i++) {
         sources[i][0] = letters[i];
         runs[i] = (struct run){.system = "a", .source = sources[i]};
     }
-    return print("seed: [1, 2, 3, 4, 5, 6, 7]", runs, count);
+    return print("seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", runs, count);
 }
 
-static void sources_past_the_fourth_are_counted(void **state)
+static void sources_past_the_eighth_are_counted(void **state)
 {
     (void)state;
-    assert_lacks(print_sources("rstuu"), "others");
-    assert_holds(print_sources("rstuv"), "hit ratio: r\n           s\n           t\n"
-                                         "           u\n           others, of 1 run\n");
-    assert_holds(print_sources("rstuvwr"), "           others, of 2 runs\n");
+    assert_lacks(print_sources("rstuvwxyy"), "others");
+    assert_holds(print_sources("rstuvwxyz"), "hit ratio: r\n           s\n           t\n"
+                                             "           u\n           v\n           w\n"
+                                             "           x\n           y\n"
+                                             "           others, of 1 run\n");
+    assert_holds(print_sources("rstuvwxyzar"), "           others, of 2 runs\n");
 }
 
 static void a_message_is_said_once(void **state)
@@ -166,8 +168,10 @@ static void each_note_of_a_run_is_one(void **state)
     assert_holds(PRINT(sweep, {.system = "a", .message = "cold; small"},
                        {.system = "a", .message = "small"}),
                  "\n\nnote: cold (a: 1 of 2 runs)\nnote: small\nerror band");
-    assert_holds(PRINT(sweep, {.system = "a", .message = "1; 2; 3; 4; 5; 6"}, {.system = "a"}),
-                 "note: 4 (a: 1 of 2 runs)\nnote: others, of 1 run\n");
+    assert_holds(
+        PRINT(sweep, {.system = "a", .message = "1; 2; 3; 4; 5; 6; 7; 8; 9; 10"}, {.system = "a"}),
+        "note: 8 (a: 1 of 2 runs)\n"
+        "note: there is more to say of 1 run: 'simulate' each alone\n");
 }
 
 static void what_became_of_a_run_without_a_time_is_no_note(void **state)
@@ -207,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_stands_where_it_belongs),
         cmocka_unit_test(only_a_run_with_a_time_can_say_that_nothing_is_offloaded),
-        cmocka_unit_test(sources_past_the_fourth_are_counted),
+        cmocka_unit_test(sources_past_the_eighth_are_counted),
         cmocka_unit_test(a_message_is_said_once),
         cmocka_unit_test(each_note_of_a_run_is_one),
         cmocka_unit_test(what_became_of_a_run_without_a_time_is_no_note),
