@@ -15,13 +15,14 @@
 extern char **environ;
 
 static const char *const of_runs[] = {"timed", "runs", NULL};
+static const char *const of_walks[] = {"timed", "runs", "walked", NULL};
 static const char *const of_curves[] = {"points", NULL};
 static const char *const of_ablations[] = {"ablations", NULL};
 
 const struct picture_kind picture_kinds[] = {
-    {"latency", of_runs, "runs that have a time", "bar", 60, false,
+    {"latency", of_runs, "runs that have a time", "bar", 24, false,
      "the step by part, a bar a run"},
-    {"whatif", of_runs, "runs that have a time and differ in one key", "line", 12, true,
+    {"whatif", of_walks, "runs that have a time and differ in one key", "line", 12, true,
      "throughput, goodput or hits over what runs sweep, with the knee"},
     {"ablate", of_ablations, "ablations (of 'ablate --db')", "ablation", 1, false,
      "what each mechanism saves, alone and added last, and all of them"},

@@ -22,6 +22,7 @@ enum { OUTPUT, NO_PICTURES };
 
 static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
+static const char *const of_walks[] = {"studied", "runs", "walked", NULL};
 static const char *const of_curves[] = {"points", NULL};
 static const char *const of_all[] = {NULL};
 
@@ -168,10 +169,16 @@ static bool write_answer(const struct report *report, struct error *why)
     if (report->best.count == 0) {
         return write_tables(report, NULL, varied, why);
     }
+    struct report_table walks;
+    if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
+        return false;
+    }
     fputs("<section>\n<h2>Answer</h2>\n", report->out);
-    bool ok = report_answer_write(report->store, &report->best, report->out, why) &&
-              (report->best.count == 1 || write_tables(report, NULL, settings, why));
+    bool ok = report_answer_write(report->store, &report->best, &walks, report->out, why) &&
+              (report->best.count == 1 || !report_has_choice(&report->best) ||
+               write_tables(report, NULL, settings, why));
     fputs("</section>\n", report->out);
+    report_table_release(&walks);
     return ok && write_tables(report, NULL, varied, why);
 }
 

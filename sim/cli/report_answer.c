@@ -2,6 +2,7 @@
 
 #include "cli/html.h"
 #include "cli/report_step.h"
+#include "cli/report_walks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,7 +100,8 @@ static double score_of(const struct report_table *best, size_t row)
     return strtod(report_table_text(best, row, "score"), NULL);
 }
 
-/* With nothing to choose, the settings themselves are what is compared. */
+/* With nothing to choose, the settings themselves are what is compared. Of waits, which come with
+ * the load, neither end is called the best. */
 static void say_range(const struct report_table *best, const char *kind, FILE *out)
 {
     size_t least = SIZE_MAX, most = SIZE_MAX;
@@ -114,10 +116,18 @@ static void say_range(const struct report_table *best, const char *kind, FILE *o
             most = row;
         }
     }
+    if (score_of(best, most) < 0) {
+        html_print(out, "<p class=\"answer\">With <strong>%s</strong> ",
+                   report_table_text(best, most, "setting"));
+        fprintf(out, "%.4g ms to the last token at the median, ", fabs(score_of(best, most)));
+        html_print(out, "with %s ", report_table_text(best, least, "setting"));
+        fprintf(out, "%.4g ms.</p>\n", fabs(score_of(best, least)));
+        return;
+    }
     html_print(out, "<p class=\"answer\">Best with <strong>%s</strong>, worst with %s: ",
                report_table_text(best, most, "setting"), report_table_text(best, least, "setting"));
-    fprintf(out, "<strong>%.4g</strong> against %.4g ", fabs(score_of(best, most)),
-            fabs(score_of(best, least)));
+    fprintf(out, "<strong>%.4g</strong> against %.4g ", score_of(best, most),
+            score_of(best, least));
     html_print(out, "%s.</p>\n", report_table_text(best, most, "measure"));
 }
 
@@ -140,11 +150,21 @@ static bool say_one(struct store *store, const struct report_table *best, size_t
     return true;
 }
 
-bool report_answer_write(struct store *store, const struct report_table *best, FILE *out,
-                         struct error *why)
+bool report_has_choice(const struct report_table *best)
+{
+    bool chosen = false;
+    for (size_t row = 0; row < best->count; row++) {
+        chosen = chosen || !is(report_table_text(best, row, "choices"), "1");
+    }
+    return chosen;
+}
+
+bool report_answer_write(struct store *store, const struct report_table *best,
+                         const struct report_table *walks, FILE *out, struct error *why)
 {
     static const char *const kinds[] = {"decode", "served", "found"};
     bool ok = true;
+    report_say_walks(walks, out);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t settings = 0, first = 0;
         bool chosen = false;
@@ -159,7 +179,7 @@ bool report_answer_write(struct store *store, const struct report_table *best, F
             ok = ok && say_one(store, best, first, out, why);
         } else if (settings > 1 && chosen) {
             say_winners(best, kinds[i], settings, out);
-        } else if (settings > 1) {
+        } else if (settings > 1 && walks->count == 0) {
             say_range(best, kinds[i], out);
         }
     }

@@ -16,7 +16,8 @@ static bool write_picture(const struct report *report, const struct picture *pic
     if (drawn == NULL) {
         return error_set(why, NULL, 0, "out of memory: no room for a picture");
     }
-    bool ok = picture_draw(picture, "svg", report->path, drawn, why);
+    bool ok = picture_draw(picture, "svg", report->path, drawn, why) ||
+              error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures");
     ok = (fclose(drawn) == 0 || error_set(why, NULL, 0, "out of memory: no room for a picture")) &&
          ok;
     if (ok) {
