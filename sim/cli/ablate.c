@@ -48,6 +48,13 @@ static void show_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
 /* What failed is a row like the others, and an error once all are shown. */
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
                  struct error *why)
@@ -67,6 +74,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     struct ablation ablation;
     bool interrupted = false;
     bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
+    clear_progress();
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before all %u runs were done",
                          ablation.scenario.points);

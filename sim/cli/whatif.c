@@ -59,6 +59,13 @@ static void show_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
 static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
 {
     const char *text = arguments_text(arguments, POINTS);
@@ -100,6 +107,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     struct whatif whatif;
     bool interrupted = false;
     bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
+    clear_progress();
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before all %u points were done",
                          whatif.scenario.points);

@@ -100,6 +100,14 @@ struct round {
     uint32_t values[A_ROUND], count;
 };
 
+static void tell_progress(const struct quest *quest, const struct planning_options *options)
+{
+    if (options->on_progress != NULL) {
+        options->on_progress(quest->candidate->system, quest->candidate->machine,
+                             quest->search.tried, options->context);
+    }
+}
+
 static bool take(uint32_t index, struct result *result, void *context, struct error *why)
 {
     const struct round *round = context;
@@ -110,10 +118,7 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     quest->results[value] = *result;
     result_init(result);
     search_put(&quest->search, value, targets_shortfall(&options->targets, &quest->results[value]));
-    if (options->on_progress != NULL) {
-        options->on_progress(quest->candidate->system, quest->candidate->machine,
-                             quest->search.tried, options->context);
-    }
+    tell_progress(quest, options);
     return true;
 }
 
@@ -151,6 +156,7 @@ static bool quest_run(struct quest *quest, const struct planning_options *option
     bool good = true;
     while (good && !*interrupted &&
            (round.count = search_next(&quest->search, A_ROUND, round.values)) > 0) {
+        tell_progress(quest, options);
         good = run_round(&round, interrupted, why);
     }
     quest->found = search_found(&quest->search);

@@ -307,6 +307,9 @@ bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view
         }
     }
     bool good = open_profile(NULL, trace_path(setup->trace), view, why);
+    for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
+        trace_stop_when(setup_cohort(view, i).trace, trace_stop(setup->trace));
+    }
     if (!good && view->cohorts != setup->cohorts) {
         free(view->cohorts);
     }

@@ -24,7 +24,7 @@ struct shared {
     void (*watch)(void *context); /* NULL: nobody is told */
     void *watch_context;
     uint32_t made_count;
-    bool stopped;
+    atomic_bool stopped; /* written under the lock */
     pthread_mutex_t lock; /* of all of the above but `expected` and who is told */
     pthread_cond_t made;  /* or failed */
 };
@@ -95,8 +95,13 @@ uint32_t shared_made(struct shared *shared)
 void shared_stop(struct shared *shared)
 {
     pthread_mutex_lock(&shared->lock);
-    shared->stopped = true;
+    atomic_store(&shared->stopped, true);
     pthread_mutex_unlock(&shared->lock);
+}
+
+const atomic_bool *shared_stopped(const struct shared *shared)
+{
+    return &shared->stopped;
 }
 
 static struct shared_entry *find(struct shared *shared, const struct shared_kind *kind,
@@ -152,7 +157,7 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
         pthread_cond_wait(&shared->made, &shared->lock);
         found = find(shared, kind, key);
     }
-    if (found == NULL && shared->stopped) {
+    if (found == NULL && atomic_load(&shared->stopped)) {
         *entry = NULL;
         pthread_mutex_unlock(&shared->lock);
         error_set(why, NULL, 0, "interrupted");

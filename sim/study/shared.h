@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,8 +33,9 @@ void shared_watch(struct shared *shared, void (*made)(void *context), void *cont
 uint32_t shared_made(struct shared *shared);
 
 /* Make nothing any more: who asks for a value that is not there gets an error. So ends a run whose
- * result nobody wants. Any thread may call it. */
+ * result nobody wants. Any thread may call it. Making that takes long looks at the flag. */
 void shared_stop(struct shared *shared);
+const atomic_bool *shared_stopped(const struct shared *shared);
 
 /* How a value is made and destroyed. make() returns NULL with `why` where it fails; then nothing is
  * kept, and the next who asks tries again. */

@@ -256,6 +256,14 @@ static uint32_t threads_a_replay(const struct sweep *sweep)
     return sweep->jobs / (few ? groups : sweep->worker_count);
 }
 
+/* Whoever gives the sweep up ends the reading of the slot's traces. */
+static void watch_traces(const struct sweep *sweep, const struct setup *setup)
+{
+    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
+        trace_stop_when(setup_cohort(setup, i).trace, shared_stopped(sweep->shared));
+    }
+}
+
 /* Resolve the next point, and queue it unless that settles it. */
 static void issue(struct sweep *sweep)
 {
@@ -266,6 +274,7 @@ static void issue(struct sweep *sweep)
     slot->failed = !scenario_point(sweep->scenario, point_of(sweep, sweep->issued), &slot->setup,
                                    &slot->why) ||
                    !read_back(sweep, slot, &slot->why);
+    watch_traces(sweep, &slot->setup);
     pthread_mutex_lock(&sweep->lock);
     if (slot->failed || slot->stored) {
         slot->done = true;
@@ -330,6 +339,13 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
            hand_over(sweep, slot, why);
 }
 
+static void tell_progress(const struct sweep *sweep)
+{
+    if (sweep->options->on_progress != NULL) {
+        sweep->options->on_progress(sweep->delivered, sweep->points, sweep->options->context);
+    }
+}
+
 static void tell_draws(struct sweep *sweep)
 {
     uint32_t draws = atomic_load(&sweep->draws);
@@ -360,6 +376,7 @@ static bool run_points(struct sweep *sweep, struct error *why)
         survey(sweep);
     }
     sweep->threads = threads_a_replay(sweep);
+    tell_progress(sweep);
     while (sweep->delivered < points && !stop_requested) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
             issue(sweep);
@@ -375,9 +392,7 @@ static bool run_points(struct sweep *sweep, struct error *why)
             }
             release_slot(slot);
             sweep->delivered++;
-            if (sweep->options->on_progress != NULL) {
-                sweep->options->on_progress(sweep->delivered, points, sweep->options->context);
-            }
+            tell_progress(sweep);
         }
     }
     return true;

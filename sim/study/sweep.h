@@ -2,8 +2,8 @@
  *
  * Points are computed by worker threads and handed over in point order, so that output and database
  * are the same for any number of jobs. A run that the store has is read back, not run again. Ctrl-C
- * (or SIGTERM) waits for the replays in flight, drops the points that wanted them, keeps what is
- * stored, and returns with `interrupted` set.
+ * (or SIGTERM) ends replays in flight at their next head, drops the points that wanted them, keeps
+ * what is stored, and returns with `interrupted` set.
  */
 #ifndef STUDY_SWEEP_H
 #define STUDY_SWEEP_H
@@ -37,7 +37,7 @@ struct sweep_options {
     /* Called in point order with the point's index, in the calling thread. May be NULL. Who takes
      * the result for himself leaves one that result_init() made. */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
-    void (*on_progress)(uint32_t done, uint32_t points, void *context);
+    void (*on_progress)(uint32_t done, uint32_t points, void *context); /* the first is of none */
     void (*on_draws)(uint32_t draws, void *context);     /* of all runs so far; as on_progress */
     void (*on_replays)(uint32_t replays, void *context); /* made so far; likewise */
     void *context;

@@ -8,7 +8,7 @@
 
 enum { INDEX_ENTRY = 8 };
 
-/* Never written once it is open. */
+/* Never written once it is open, but for who stops its readers. */
 struct trace {
     char *path;
     struct trace_generator *generator; /* NULL: the rest is a file's */
@@ -19,6 +19,7 @@ struct trace {
     uint32_t header_bytes;
     uint64_t frames;
     uint64_t index, index_hash; /* offset, checksum */
+    const atomic_bool *stop;    /* NULL: nobody stops it */
 };
 
 /* Read exactly `size` bytes at `offset` of a file. */

@@ -104,7 +104,8 @@ static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint3
 }
 
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
-                    bool with_rows, struct trace_frame *frame, struct error *why)
+                    bool with_rows, const atomic_bool *stop, struct trace_frame *frame,
+                    struct error *why)
 {
     uint32_t candidates = generator->end_unit - generator->first_unit;
     size_t rows = (size_t)header->kv_heads * frame->steps;
@@ -114,6 +115,9 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
         return false;
     }
     for (uint32_t number = 0; number < header->kv_heads; number++) {
+        if (!trace_goes_on(stop, why)) {
+            return false;
+        }
         const struct trace_profile_head *head = trace_profile_head(
             &generator->profile, header->layers, header->kv_heads, frame->layer, number);
         uint64_t key = head_key(generator->seed, frame->sequence, frame->layer, number);

@@ -62,6 +62,21 @@ uint64_t trace_bytes(const struct trace *trace)
     return trace->size;
 }
 
+void trace_stop_when(struct trace *trace, const atomic_bool *stop)
+{
+    trace->stop = stop;
+}
+
+const atomic_bool *trace_stop(const struct trace *trace)
+{
+    return trace->stop;
+}
+
+bool trace_goes_on(const atomic_bool *stop, struct error *why)
+{
+    return stop == NULL || !atomic_load(stop) || error_set(why, NULL, 0, "interrupted");
+}
+
 /* Feed the checksum field of each frame to the hash that `context` is. */
 static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
                          size_t count, void *context, struct error *why)
@@ -122,9 +137,9 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + layer;
     frame_place(header, number, frame);
     if (trace->generator != NULL) {
-        return generator_read(trace->generator, header, with_rows, frame, why);
+        return generator_read(trace->generator, header, with_rows, trace->stop, frame, why);
     }
-    if (!frame_span(trace, number, &offset, &end, why)) {
+    if (!trace_goes_on(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
         return false;
     }
     if (end < offset || end - offset < FRAME_HEADER || end - offset > FRAME_HEADER + PAYLOAD_MOST) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +83,12 @@ void trace_close(struct trace *trace);
 const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);
 uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generated, no file */
+
+/* From now on reading fails with "interrupted" once `*stop` is true, within a head of a frame that is
+ * made: how who waits for a long replay ends it. Said before threads read; `stop` outlives that.
+ * NULL, as at first: nothing stops it. */
+void trace_stop_when(struct trace *trace, const atomic_bool *stop);
+const atomic_bool *trace_stop(const struct trace *trace);
 
 /* XXH64 of the header and of all frame checksums in order: two traces with equal hashes hold the
  * same rows. Cheap: reads no payload. Of a generated trace (trace/generate.h), of all that decides

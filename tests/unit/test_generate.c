@@ -314,6 +314,29 @@ static void queries_are_the_same_without_rows(void **state)
 }
 
 /* Backwards in memory, and from files written by one thread and by three. */
+static void who_is_stopped_makes_no_frame(void **state)
+{
+    (void)state;
+    struct trace_profile_head heads[4];
+    make_mixed(heads);
+    struct trace_profile profile = make_profile(heads, 2, 2);
+    struct trace_geometry geometry = make_geometry(2, 2, 500, 20);
+    struct trace *trace = make_generated(&profile, &geometry);
+    struct trace_frame frame;
+    struct error why;
+    atomic_bool stop = false;
+    trace_frame_init(&frame);
+    trace_stop_when(trace, &stop);
+    make_check(trace_read(trace, 0, 1, 1, &frame, &why), &why);
+    atomic_store(&stop, true);
+    assert_false(trace_read(trace, 0, 1, 1, &frame, &why));
+    assert_string_equal(why.found, "interrupted");
+    trace_stop_when(trace, NULL);
+    make_check(trace_read(trace, 0, 1, 1, &frame, &why), &why);
+    trace_frame_release(&frame);
+    trace_close(trace);
+}
+
 static void a_frame_depends_on_its_place_alone(void **state)
 {
     (void)state;
@@ -447,6 +470,7 @@ int main(void)
         cmocka_unit_test(anchors_are_always_wanted),
         cmocka_unit_test(rows_obey_the_format_and_mass_adds_up_to_one),
         cmocka_unit_test(queries_are_the_same_without_rows),
+        cmocka_unit_test(who_is_stopped_makes_no_frame),
         cmocka_unit_test_setup_teardown(a_frame_depends_on_its_place_alone, make_test_folder,
                                         remove_test_folder),
         cmocka_unit_test(memory_does_not_grow_with_steps),
