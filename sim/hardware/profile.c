@@ -3,6 +3,7 @@
 
 #include "hardware/compose.h"
 #include "hardware/curve.h"
+#include "hardware/locate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -56,6 +57,16 @@ bool profile_load(const struct node *hardware, struct profile *out, struct error
         return false;
     }
     return true;
+}
+
+bool profile_named(const struct node *name, const char *part, struct error *why)
+{
+    char path[4096];
+    enum part kind = MACHINE;
+    for (int i = 0; part != NULL && i < PART_COUNT; i++) {
+        kind = strcmp(part_names[i], part) == 0 ? (enum part)i : kind;
+    }
+    return locate_profile(name, kind, path, sizeof path, why);
 }
 
 void profile_release(struct profile *profile)

@@ -96,6 +96,10 @@ extern const char profile_price_key[];
 bool profile_load(const struct node *hardware, struct profile *out, struct error *why);
 void profile_release(struct profile *profile);
 
+/* Is there what the scalar `name` names: a machine, or its part "gpu", "link" or "host" (`part`;
+ * NULL: a machine)? A path is taken as it is. */
+bool profile_named(const struct node *name, const char *part, struct error *why);
+
 /* The curve's value at `size` (ignored by single figures), worsening `trust`. Cannot fail:
  * reading a curve that is not stated is a bug unless profile_require() let it through. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,

@@ -24,6 +24,11 @@
 /* MOST_STEPS: every run draws them anew. */
 enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
 
+static bool is_assumed(const char *name)
+{
+    return strncmp(name, "assumed:", strlen("assumed:")) == 0;
+}
+
 /* assumed:hit=93%,spread=5% */
 static bool read_assumed(const struct node *node, const char *text, struct setup *out,
                          struct error *why)
@@ -262,7 +267,7 @@ bool resolve_trace(const struct node *root, struct setup *out, struct error *why
     if (!node_text(root, "trace", &name, why)) {
         return false;
     }
-    if (name != NULL && strncmp(name, "assumed:", 8) == 0) {
+    if (name != NULL && is_assumed(name)) {
         snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
         return read_assumed(node, name, out, why);
     }
@@ -271,6 +276,14 @@ bool resolve_trace(const struct node *root, struct setup *out, struct error *why
     }
     note_source(out);
     return true;
+}
+
+bool resolve_trace_named(const struct node *node, struct error *why)
+{
+    char path[PATH_SIZE];
+    return is_assumed(node->text) || find_profile(node->text, path) ||
+           named_file(node->text, "traces", "swt", "trace", node->file, node->line, path,
+                      sizeof path, why);
 }
 
 /* ---- another seed ---- */

@@ -12,6 +12,9 @@
  * `trace_note` set. */
 bool resolve_trace(const struct node *root, struct setup *out, struct error *why);
 
+/* Is there what the scalar `node` names? A path is taken as it is, and so is what is assumed. */
+bool resolve_trace_named(const struct node *node, struct error *why);
+
 /* Does the seed decide anything? What is generated or dealt, what a policy draws lots for, and when
  * a server's requests arrive; a recording is what it is. */
 bool resolve_hangs_on_seed(const struct setup *setup);

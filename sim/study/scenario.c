@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "study/resolve.h"
 #include "study/resolve_workload.h"
+#include "study/scenario_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -239,7 +240,7 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
         const struct node *sweep = node_get(out->root, "sweep");
         out->sweep = sweep != NULL && sweep->kind != NODE_NULL ? node_copy(sweep, why) : NULL;
         good = (sweep == NULL || sweep->kind == NODE_NULL || out->sweep != NULL) &&
-               count_points(out, why);
+               count_points(out, why) && scenario_check_names(out->sweep, why);
     }
     if (!good) {
         scenario_release(out);
@@ -339,7 +340,7 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
         good = node_merge(scenario->sweep, sweep, why);
     }
     node_destroy(root);
-    return good && count_points(scenario, why);
+    return good && count_points(scenario, why) && scenario_check_names(scenario->sweep, why);
 }
 
 bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why)

@@ -52,8 +52,8 @@ struct scenario {
     size_t case_capacity;
 };
 
-/* Merge the files and then the overrides ("key=value"), and check every key. At least one of both
- * is needed. */
+/* Merge the files and then the overrides ("key=value"), and check every key, and every name that is
+ * swept (study/scenario_names.h). At least one of both is needed. */
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);

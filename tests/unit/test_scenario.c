@@ -518,7 +518,8 @@ static const struct {
                                   "  expected: at least one value in [ ]"},
     {BASE "sweep: 3\n", "s.yaml:6: 'sweep' is no map\n"
                         "  expected: keys with lists, such as context: [32768, 131072]"},
-    {BASE "sweep: {system: [clo, cloo]}\n", NULL}, /* its first point is good */
+    {BASE "sweep:\n  system: [clo,\n    cloo]\n", "s.yaml:8: unknown system 'cloo'\n  expected: ..."},
+    {BASE "sweep: {batch: [1, 0]}\n", NULL}, /* its first point is good */
 };
 
 static void bad_files_are_refused_by_line(void **state)
@@ -568,12 +569,11 @@ static void later_points_are_refused_alone(void **state)
     struct scenario scenario;
     struct setup setup;
     struct error why;
-    assert_true(load_text(BASE "sweep: {system: [clo, cloo]}\n", OVERRIDES(NULL), &scenario, &why));
+    assert_true(load_text(BASE "sweep: {batch: [1, 0]}\n", OVERRIDES(NULL), &scenario, &why));
     assert_false(scenario_point(&scenario, 1, &setup, &why));
-    assert_int_equal(strncmp(message_of(&why), "s.yaml:6: unknown system 'cloo'", 31), 0);
-    assert_string_equal(why.nearest, "clo");
+    assert_int_equal(strncmp(message_of(&why), "s.yaml:6: 'batch' of 0 is too small", 35), 0);
     setup = point_of(&scenario, 0);
-    assert_string_equal(setup.system.name, "clo");
+    assert_int_equal(setup.batch, 1);
     setup_release(&setup);
     scenario_release(&scenario);
 }
