@@ -1,5 +1,6 @@
 #include "calibrate/session.h"
 
+#include "hardware/measured.h"
 #include "hardware/profile.h"
 
 #include <errno.h>
@@ -54,12 +55,35 @@ static bool names_init(const char *path, struct names *names, struct error *why)
     return true;
 }
 
+/* A profile of any format that was measured, by its first line; or nothing at all. What someone wrote
+ * is not to be lost to a slip of the name. */
+static bool may_replace(const char *path, struct error *why)
+{
+    char line[256] = "";
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return errno == ENOENT ||
+               error_set(why, path, 0, "cannot be replaced unread: %s", strerror(errno));
+    }
+    bool empty = fgets(line, sizeof line, file) == NULL && !ferror(file);
+    fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    if (empty || strcmp(line, measured_first_line) == 0) {
+        return true;
+    }
+    error_set(why, path, 0, "is no measured profile, and was left as it is");
+    return error_expect(why, "a name that is free, or of a profile that calibrate wrote");
+}
+
 /* Minutes of measuring are not to end at a place that cannot be written. */
 static bool check_place(const char *path, const struct names *names, struct error *why)
 {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         return error_set(why, path, 0, "cannot be replaced: it is no plain file");
+    }
+    if (!may_replace(path, why)) {
+        return false;
     }
     FILE *file = fopen(names->fresh, "w");
     if (file == NULL) {

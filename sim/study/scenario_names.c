@@ -40,8 +40,8 @@ static bool check_machine(const struct node *node, const char *path, struct erro
 static bool check_file(const struct scenario_key *key, const struct node *node, struct error *why)
 {
     char path[PATH_SIZE];
-    return named_file(node->text, key->folder, key->suffix, key->name, node->file, node->line,
-                      path, sizeof path, why);
+    return named_file(node->text, key->folder, key->suffix, key->name, node->file, node->line, path,
+                      sizeof path, why);
 }
 
 static const struct scenario_key *find_key(const char *name)

@@ -2,6 +2,7 @@
 #include "load_profile.h"
 
 #include "calibrate/session.h"
+#include "hardware/measured.h"
 
 #include <unistd.h>
 
@@ -225,6 +226,29 @@ static void nothing_of_a_broken_group_is_kept(void **state)
 static void older_profile_stays_until_the_new_one_is_whole(void **state)
 {
     (void)state;
+    char older[256];
+    snprintf(older, sizeof older, "%s\nextends: a40\n", measured_first_line);
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    FILE *file = fopen(profile_path, "w");
+    assert_non_null(file);
+    fputs(older, file);
+    assert_int_equal(fclose(file), 0);
+    failing = 2;
+    start(&calibration, "test");
+    assert_false(run_session(&calibration, &log, &why));
+    char *text = text_of(profile_path);
+    assert_string_equal(text, older);
+    free(text);
+    free(log);
+    calibration_release(&calibration);
+    forget();
+}
+
+static void what_was_not_measured_is_not_replaced(void **state)
+{
+    (void)state;
     struct calibration calibration;
     struct error why;
     char *log;
@@ -232,9 +256,10 @@ static void older_profile_stays_until_the_new_one_is_whole(void **state)
     assert_non_null(file);
     fputs("extends: a40\n", file);
     assert_int_equal(fclose(file), 0);
-    failing = 2;
     start(&calibration, "test");
     assert_false(run_session(&calibration, &log, &why));
+    assert_string_equal(why.found, "is no measured profile, and was left as it is");
+    assert_int_equal(runs[0], 0);
     char *text = text_of(profile_path);
     assert_string_equal(text, "extends: a40\n");
     free(text);
@@ -353,6 +378,7 @@ int main(void)
         cmocka_unit_test(broken_group_is_all_that_is_measured_again),
         cmocka_unit_test(nothing_of_a_broken_group_is_kept),
         cmocka_unit_test(older_profile_stays_until_the_new_one_is_whole),
+        cmocka_unit_test(what_was_not_measured_is_not_replaced),
         cmocka_unit_test(part_of_another_measurement_is_not_gone_on_with),
         cmocka_unit_test(part_that_is_not_whole_is_not_gone_on_with),
         cmocka_unit_test(interrupt_ends_it_and_it_goes_on),
