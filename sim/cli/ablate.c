@@ -76,8 +76,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
     clear_progress();
     if (good && interrupted) {
-        good = error_set(why, NULL, 0, "interrupted before all %u runs were done",
-                         ablation.scenario.points);
+        good = error_set(why, NULL, 0, "interrupted before all runs were done");
     }
     good = good && (with->store == NULL || ablate_store(&ablation, with->store, why)) &&
            show(arguments, &ablation, why);

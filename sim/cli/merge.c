@@ -51,7 +51,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         unlink(output); /* an empty one, which a user would take for the merged one */
     }
     if (ok) {
-        printf("%" PRIu64 " runs added to %s\n", added, output);
+        printf("%" PRIu64 " run%s added to %s\n", added, added == 1 ? "" : "s", output);
     }
     return ok;
 }

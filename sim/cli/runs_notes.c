@@ -15,13 +15,13 @@ enum { SHARED_TEXT = 128, LINE = 2048 };
 /* What stands above the table when all runs share it; the first one goes without what joins it. */
 static const struct {
     enum column column;
-    const char *join, *before, *behind;
+    const char *join, *before, *behind, *behind_one;
 } shared_kinds[] = {
-    {COLUMN_MODEL, "", "", ""},
-    {COLUMN_HARDWARE, " ", "on ", ""},
-    {COLUMN_CONTEXT, ", ", "", " tokens a sequence"},
-    {COLUMN_STEPS, "; ", "", " steps"},
-    {COLUMN_WARMUP, " ", "after ", " of warm-up"},
+    {COLUMN_MODEL, "", "", "", ""},
+    {COLUMN_HARDWARE, " ", "on ", "", ""},
+    {COLUMN_CONTEXT, ", ", "", " tokens a sequence", " token a sequence"},
+    {COLUMN_STEPS, "; ", "", " steps", " step"},
+    {COLUMN_WARMUP, " ", "after ", " of warm-up", " of warm-up"},
 };
 enum { SHARED = sizeof shared_kinds / sizeof shared_kinds[0] };
 
@@ -189,9 +189,11 @@ static void print_shared(const struct runs_notes *notes, FILE *out)
     for (int i = 0; i < SHARED; i++) {
         const struct shared *shared = &notes->shared[i];
         if (!shared->varies && shared->text[0] != '\0') {
+            bool one = strcmp(shared->text, "1") == 0;
             used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s",
                                      used > 0 ? shared_kinds[i].join : "", shared_kinds[i].before,
-                                     shared->text, shared_kinds[i].behind);
+                                     shared->text,
+                                     one ? shared_kinds[i].behind_one : shared_kinds[i].behind);
         }
     }
     if (used > 0) {

@@ -184,7 +184,6 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
                     struct error *why)
 {
     bool interrupted = false;
-    uint32_t points = scenario->points;
     if (!sweep_has_point(scenario, why)) {
         return false;
     }
@@ -203,7 +202,7 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
         fputs("\nreplications: none, for no run has a time\n", stdout);
     }
     if (ok && interrupted) {
-        error_set(why, NULL, 0, "interrupted before all %u runs were done", points);
+        error_set(why, NULL, 0, "interrupted before all runs were done");
         return sweep->store != NULL
                    ? error_expect(why, "the same command again, which goes on with what is stored")
                    : false;

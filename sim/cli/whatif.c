@@ -109,8 +109,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
     clear_progress();
     if (good && interrupted) {
-        good = error_set(why, NULL, 0, "interrupted before all %u points were done",
-                         whatif.scenario.points);
+        good = error_set(why, NULL, 0, "interrupted before all points were done");
     }
     good = good &&
            (arguments_given(arguments, JSON) ? print_lines(&whatif, why)

@@ -40,18 +40,21 @@ static double own_share(const struct axis_base *base)
     return fmin(share, 1);
 }
 
-/* A GiB more than the plan's cache, where that leaves something to hold. */
+/* A GiB more than the plan's cache, where that leaves something to hold. Bytes are those of every
+ * head that may leave HBM; where some then stay for their difficulty, a share of what is left. */
 static bool add_more(const struct axis_base *base, struct axis *axis, double share,
                      struct error *why)
 {
     double cache = (double)base->plan->memory.cache, grown = share * (cache + GIB) / cache;
     char text[32];
+    bool stay = base->setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     struct axis_value *more;
     if (!(cache > 0 && grown <= 1)) {
         return true;
     }
     snprintf(text, sizeof text, "%.0fB", cache + GIB);
-    if (!axis_add(axis, grown, text, &more, why)) {
+    if (!(stay ? axis_add_number(axis, grown, &more, why)
+               : axis_add(axis, grown, text, &more, why))) {
         return false;
     }
     more->more = true;

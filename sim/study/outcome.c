@@ -185,18 +185,22 @@ static void note_host(const struct setup *setup, struct result *result)
     }
 }
 
+#define LEAST_CONTEXT 64 /* tokens; assumed: a shorter sequence is of no use to anybody */
+
 static void say_what_is_short(const struct plan *plan, struct result *result)
 {
     bool hbm = plan->memory.hbm > plan->hbm_limit;
     uint64_t needed = hbm ? plan->memory.hbm : plan->memory.dram;
     uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
-    char a[32], b[32];
+    char a[32], b[32], context[32] = "none";
+    if (plan->max_context >= LEAST_CONTEXT) {
+        snprintf(context, sizeof context, "%llu", (unsigned long long)plan->max_context);
+    }
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are%s; largest batch %u, largest context %llu",
+             "%s: needs %s of the %s there are%s; largest batch %u, largest context %s",
              hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
              units_format((double)there, UNIT_BYTES, b, sizeof b),
-             hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch,
-             (unsigned long long)plan->max_context);
+             hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch, context);
 }
 
 /* "{4096: 1, 131072: 2}", as a scenario says it; nothing where there is one context. */

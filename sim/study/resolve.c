@@ -342,19 +342,19 @@ static bool set_text(struct node *scalar, const char *text, struct error *why)
     return true;
 }
 
-/* Give a value its one spelling: of a number; of the path of a profile, where the program runs
- * instead of where the file lies that says it. */
+/* Give a value its one spelling: of a number, but a name stays that reads as one; of the path of a
+ * profile, where the program runs instead of where the file lies that says it. */
 static bool respell_value(struct node *scalar, struct error *why)
 {
     struct quantity quantity;
     char text[4096];
-    bool path = strcmp(scalar->key != NULL ? scalar->key : "", "extends") == 0 &&
-                named_by_path(scalar->text, "yaml");
-    if (path) {
-        return !named_from(scalar->text, scalar->file, text, sizeof text) ||
+    const char *key = scalar->key != NULL ? scalar->key : "";
+    if (strcmp(key, "extends") == 0) {
+        return !named_by_path(scalar->text, "yaml") ||
+               !named_from(scalar->text, scalar->file, text, sizeof text) ||
                set_text(scalar, text, why);
     }
-    return !quantity_parse(scalar->text, &quantity) ||
+    return strcmp(key, "name") == 0 || !quantity_parse(scalar->text, &quantity) ||
            set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text), why);
 }
 

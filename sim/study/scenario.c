@@ -220,6 +220,26 @@ static bool count_points(struct scenario *scenario, struct error *why)
     return true;
 }
 
+/* What the command line says of a key that a file sweeps holds instead of that sweep. */
+static void drop_overridden(struct node *root, const char *const *overrides, uint32_t count)
+{
+    struct node *sweep = NULL;
+    for (size_t i = 0; i < root->count; i++) {
+        sweep = strcmp(root->children[i]->key, "sweep") == 0 ? root->children[i] : sweep;
+    }
+    if (sweep == NULL || sweep->kind != NODE_MAP || sweep->count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        char key[256];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(overrides[i], "="), overrides[i]);
+        node_remove(sweep, key);
+    }
+    if (sweep->count == 0) {
+        node_remove(root, "sweep");
+    }
+}
+
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
                    uint32_t override_count, struct scenario *out, struct error *why)
 {
@@ -232,6 +252,9 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
     bool good = out->root != NULL;
     for (uint32_t i = 0; good && i < file_count; i++) {
         good = lay_file(out->root, files[i], why);
+    }
+    if (good) {
+        drop_overridden(out->root, overrides, override_count);
     }
     for (uint32_t i = 0; good && i < override_count; i++) {
         good = lay_override(out->root, overrides[i], why);

@@ -142,6 +142,41 @@ static void a_gib_more_is_a_value_where_it_leaves_something_to_hold(void **state
     axis_release(&axis);
 }
 
+/* A share s of what is offloaded is held in 4 GiB: a GiB more is 5/4 of it. */
+static void where_difficult_heads_stay_a_gib_more_is_a_share(void **state)
+{
+    static const char *const clo[] = {"model=smollm2-135m", "hardware=a40", "system=clo",
+                                      "context=3840", "mechanisms.budget=30%"};
+    const struct fixture *fixture = *state;
+    struct axis_base base = fixture->base;
+    struct scenario scenario;
+    struct setup setup;
+    struct plan plan = fixture->plan;
+    struct axis axis;
+    struct error why = {.found = ""};
+    uint32_t found = 0;
+    assert_true(scenario_load(NULL, 0, clo, 5, &scenario, &why));
+    assert_true(scenario_point(&scenario, 0, &setup, &why));
+    plan.memory.cache = (uint64_t)4 << 30;
+    base.scenario = &scenario;
+    base.setup = &setup;
+    base.plan = &plan;
+    base.alone = true;
+    if (!axis_read("budget", 6, &base, &axis, &why)) {
+        fail_msg("%s", why.found);
+    }
+    for (uint32_t i = 0; i < axis.count; i++) {
+        if (axis.values[i].more) {
+            assert_string_equal(axis.values[i].text, "37.5%");
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+    axis_release(&axis);
+    setup_release(&setup);
+    scenario_release(&scenario);
+}
+
 /* As many as 256 GiB, of which a 64th are 4. */
 static void unsaid_host_memory_is_walked_up_to_the_machines(void **state)
 {
@@ -238,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_stands_for_values),
         cmocka_unit_test(a_gib_more_is_a_value_where_it_leaves_something_to_hold),
+        cmocka_unit_test(where_difficult_heads_stay_a_gib_more_is_a_share),
         cmocka_unit_test(unsaid_host_memory_is_walked_up_to_the_machines),
         cmocka_unit_test(what_needs_quotes_is_swept_in_them),
         cmocka_unit_test(what_cannot_be_walked_is_refused),

@@ -277,6 +277,30 @@ static void last_key_of_a_sweep_is_fastest(void **state)
     scenario_release(&scenario);
 }
 
+static void an_override_holds_instead_of_a_files_sweep_of_its_key(void **state)
+{
+    static const char swept[] = BASE "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n";
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_true(load_text(swept, OVERRIDES("batch=7"), &scenario, &why));
+    assert_int_equal(scenario.points, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct setup setup = point_of(&scenario, i);
+        assert_int_equal(setup.context, i == 0 ? 1000 : 2000);
+        assert_int_equal(setup.batch, 7);
+        setup_release(&setup);
+    }
+    scenario_release(&scenario);
+    assert_true(load_text(swept, OVERRIDES("batch=7", "context=3000"), &scenario, &why));
+    assert_int_equal(scenario.points, 1);
+    assert_null(scenario.sweep);
+    scenario_release(&scenario);
+    assert_true(load_text(swept, OVERRIDES("batch=7", "sweep.batch=[2, 3]"), &scenario, &why));
+    assert_int_equal(scenario.points, 4); /* a sweep that is said there as well */
+    scenario_release(&scenario);
+}
+
 /* A key inside of what another key of the sweep sets must not be lost below it. */
 static void keys_of_a_sweep_are_laid_in_their_order(void **state)
 {
@@ -591,6 +615,7 @@ int main(void)
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(assumed_ledgers_are_read),
         cmocka_unit_test(last_key_of_a_sweep_is_fastest),
+        cmocka_unit_test(an_override_holds_instead_of_a_files_sweep_of_its_key),
         cmocka_unit_test(keys_of_a_sweep_are_laid_in_their_order),
         cmocka_unit_test(sweep_may_hold_maps_and_empty_values),
         cmocka_unit_test(a_million_points_are_the_most),
