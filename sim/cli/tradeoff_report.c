@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = 1536 };
+enum { TEXT = 64, LINE = 1536, MANY = 20 /* rows, to choose among */ };
 enum { SYSTEM, HARDWARE, BUDGET, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
@@ -86,11 +86,16 @@ static void print_title(const struct tradeoff *tradeoff, const struct targets *t
                                  i == 0 ? " that meet " : ", ", targets->all[i].text);
     }
     table_wrap(line, 0, out);
-    fputs(tradeoff->front_count == 0
-              ? "\n"
-              : ", the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "
-                "mass without being worse in\nanother of these\n\n",
+    fputs(", the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "
+          "mass without being worse in\nanother of these\n\n",
           out);
+}
+
+static void print_hint(const struct tradeoff *tradeoff, FILE *out)
+{
+    if (tradeoff->front_count > MANY) {
+        fputs("\nfor fewer of them say what has to hold, as in --target 'tpot_ms<=60'\n", out);
+    }
 }
 
 /* Is there a candidate that was not walked? */
@@ -122,10 +127,11 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
     for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
         good = runs_notes_add(notes, tradeoff->front[i].result, why);
     }
-    if (good) {
+    if (good && tradeoff->front_count > 0) {
         runs_notes_print_above(notes, out);
         print_title(tradeoff, targets, out);
-        good = tradeoff->front_count == 0 || print_front(tradeoff, out, why);
+        good = print_front(tradeoff, out, why);
+        print_hint(tradeoff, out);
     }
     if (good) {
         fputs(any_absent(tradeoff) ? "\n" : "", out);
