@@ -1,2 +1,23 @@
--- The runs that a report compares: all, but none where they belong to an ablation, which has an answer of its own.
-, candidate AS (SELECT rowid AS id, * FROM runs WHERE NOT EXISTS (SELECT 1 FROM ablations))
+-- The runs that a report compares: all but those that an ablation made, which has an answer of its own. Its two ends
+-- are systems like others, and stay where another study has runs of that system. What it tried on its way to a row
+-- has none itself: it is an end's system with two mechanisms or more of another value.
+, ablated(run, is_end) AS (
+  SELECT run, MAX(kind IN ('base', 'whole')) FROM ablations WHERE run IS NOT NULL GROUP BY run
+),
+ends(system, scenario) AS (
+  SELECT system, scenario FROM runs JOIN ablated USING (run) WHERE is_end AND json_valid(scenario)
+),
+tried(run) AS (
+  SELECT runs.run FROM runs JOIN ends ON ends.system = runs.system AND json_valid(runs.scenario),
+         json_each(runs.scenario, '$.mechanisms') AS each
+  WHERE each.value IS NOT json_extract(ends.scenario, '$.mechanisms.' || each.key)
+  GROUP BY runs.run, ends.scenario HAVING COUNT(*) > 1
+),
+other(run, system) AS (
+  SELECT run, system FROM runs WHERE run NOT IN (SELECT run FROM ablated) AND run NOT IN (SELECT run FROM tried)
+),
+candidate AS (
+  SELECT rowid AS id, * FROM runs
+  WHERE run IN (SELECT run FROM other)
+     OR (run IN (SELECT run FROM ablated WHERE is_end) AND system IN (SELECT system FROM other))
+)

@@ -15,5 +15,7 @@ SELECT COALESCE(NULLIF((SELECT text FROM title), ''), runs || ' runs') AS title,
             WHEN served > 0 THEN 'How well does ' || system || ' serve'
             ELSE 'How fast does ' || system || ' decode' END
          || COALESCE(', and how does that change with ' || (SELECT text FROM asked), '') || '?' AS question,
-       CASE WHEN missing > 0 THEN missing || ' of ' || runs || ' runs have no result; the table of runs says why.' END AS missing
-FROM counts;
+       NULLIF(CASE WHEN missing > 0 THEN missing || ' of ' || runs || ' runs have no result; the table of runs says why.' ELSE '' END
+              || CASE WHEN runs < (SELECT COUNT(*) FROM runs)
+                      THEN ' Made by ablations, ' || ((SELECT COUNT(*) FROM runs) - runs) || ' runs are not compared with the others.' ELSE '' END, '') AS missing
+FROM counts WHERE runs > 0;

@@ -11,4 +11,4 @@ SELECT (SELECT text FROM title) AS title,
                || CASE WHEN knee IS NULL THEN ''
                        ELSE printf(': %.1f %% at its knee, %.1f %% of all blocks', hits, knee) END || '.'
                || CASE WHEN series LIKE 'qsac%' THEN ' It pays with attention mass, which curves do not count.' ELSE '' END FROM best) AS answer
-FROM drawn;
+FROM drawn GROUP BY NULL;

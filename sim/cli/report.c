@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/report_answer.h"
+#include "cli/report_draws.h"
 #include "cli/report_table.h"
 
 #include <errno.h>
@@ -44,8 +45,8 @@ static const struct report_kind figures[] = {
     {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)"},
     {"stalls", of_runs, true, 100,
      "Time in which the GPU's main stream waits, by cause (% of the step)"},
-    {"replications", of_runs, false, 100, "How far answers spread over replications"},
     {"ablations", of_all, false, 100, "What each mechanism saves"},
+    {"ablation_others", of_all, false, 40, "What a mechanism is switched with"},
     {"curves", of_curves, false, 100, "Policies over the size of the cache"},
     {"validations", of_all, false, 100, "Mechanisms run for real, and what was predicted of them"},
     {.name = NULL},
@@ -61,16 +62,15 @@ static const struct report_kind provenance[] = {
     {.name = NULL},
 };
 
-/* What the page is about, by the first table that has rows: ablations keep runs as well. */
+/* What the page can be about. The first that has rows is its heading, and each has its answer. */
 static const struct {
-    const char *table; /* as `contents` names it */
     const char *const *begin;
     const char *name;
 } headings[] = {
-    {"ablations", of_all, "heading_ablations"},
-    {"runs", of_studied, "heading"},
-    {"curves", of_curves, "heading_curves"},
-    {"validations", of_all, "heading_validations"},
+    {of_studied, "heading"},
+    {of_all, "heading_ablations"},
+    {of_curves, "heading_curves"},
+    {of_all, "heading_validations"},
 };
 enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
@@ -137,17 +137,22 @@ static bool write_head(const char *title, FILE *out, struct error *why)
     return ok;
 }
 
+static bool read_heading(const struct report *report, size_t heading, struct report_table *out,
+                         struct error *why)
+{
+    return report_table_read(report->store, headings[heading].begin, headings[heading].name, false,
+                             out, why);
+}
+
 /* What was asked, and where; with how many runs have no answer. */
 static bool write_question(const struct report *report, struct error *why)
 {
     struct report_table table;
-    if (!report_table_read(report->store, headings[report->heading].begin,
-                           headings[report->heading].name, false, &table, why)) {
+    if (!read_heading(report, report->heading, &table, why)) {
         return false;
     }
     const char *title = report_table_text(&table, 0, "title");
     const char *missing = report_table_text(&table, 0, "missing");
-    const char *answer = report_table_text(&table, 0, "answer");
     bool ok = write_head(title, report->out, why);
     html_print(report->out,
                "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
@@ -155,11 +160,39 @@ static bool write_question(const struct report *report, struct error *why)
     if (*missing != '\0') {
         html_print(report->out, "<p>%s</p>\n", missing);
     }
+    report_table_release(&table);
+    return ok;
+}
+
+/* Where the page's own question is another's, each answer says what was asked. */
+static void write_short_answer(const struct report *report, const struct report_table *table,
+                               size_t row, bool asked)
+{
+    const char *answer = report_table_text(table, row, "answer");
+    if (!asked) {
+        html_print(report->out, "<h3>%s</h3>\n<p class=\"question\">%s</p>\n",
+                   report_table_text(table, row, "title"),
+                   report_table_text(table, row, "question"));
+    }
     if (*answer != '\0') {
         html_print(report->out, "<p class=\"answer\">%s</p>\n", answer);
     }
-    report_table_release(&table);
-    return ok;
+}
+
+/* Those of ablations, curves and validations are sentences of the database. */
+static bool write_short_answers(const struct report *report, struct error *why)
+{
+    for (size_t i = 1; i < HEADINGS; i++) {
+        struct report_table table;
+        if (!read_heading(report, i, &table, why)) {
+            return false;
+        }
+        for (size_t row = 0; row < table.count; row++) {
+            write_short_answer(report, &table, row, i == report->heading && row == 0);
+        }
+        report_table_release(&table);
+    }
+    return true;
 }
 
 static bool write_answer(const struct report *report, struct error *why)
@@ -167,7 +200,8 @@ static bool write_answer(const struct report *report, struct error *why)
     static const struct report_kind settings[] = {
         {"settings", of_studied, false, 60, "The best of each setting"}, {.name = NULL}};
     if (report->best.count == 0) {
-        return write_tables(report, NULL, varied, why);
+        return report_say_draws(report, why) && write_short_answers(report, why) &&
+               write_tables(report, NULL, varied, why);
     }
     struct report_table walks;
     if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
@@ -175,8 +209,10 @@ static bool write_answer(const struct report *report, struct error *why)
     }
     fputs("<section>\n<h2>Answer</h2>\n", report->out);
     bool ok = report_answer_write(report->store, &report->best, &walks, report->out, why) &&
+              report_say_draws(report, why) &&
               (report->best.count == 1 || !report_has_choice(&report->best) ||
-               write_tables(report, NULL, settings, why));
+               write_tables(report, NULL, settings, why)) &&
+              write_short_answers(report, why);
     fputs("</section>\n", report->out);
     report_table_release(&walks);
     return ok && write_tables(report, NULL, varied, why);
@@ -198,7 +234,7 @@ static bool write_page(const struct report *report, struct error *why)
 {
     bool ok = write_question(report, why) && write_answer(report, why) &&
               (!report->pictures || report_write_pictures(report, why)) &&
-              write_tables(report, "Figures", figures, why) &&
+              write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
               write_tables(report, "How far to trust it", trust, why) &&
               write_tables(report, "Where it comes from", provenance, why) &&
               report_write_again(report, why);
@@ -210,21 +246,18 @@ static bool write_page(const struct report *report, struct error *why)
     return ok;
 }
 
-/* What the database is about: the first table of `headings` that has rows. */
+/* What the database is about: the first of `headings` that has rows. */
 static bool find_heading(struct report *report, struct error *why)
 {
-    struct report_table contents;
-    if (!report_table_read(report->store, of_all, "contents", false, &contents, why)) {
-        return false;
-    }
     bool found = false;
     for (report->heading = 0; report->heading < HEADINGS && !found; report->heading += !found) {
-        for (size_t row = 0; row < contents.count && !found; row++) {
-            found = strcmp(report_table_text(&contents, row, "table"),
-                           headings[report->heading].table) == 0;
+        struct report_table table;
+        if (!read_heading(report, report->heading, &table, why)) {
+            return false;
         }
+        found = table.count > 0;
+        report_table_release(&table);
     }
-    report_table_release(&contents);
     return found || error_set(why, report->database, 0,
                               "holds no runs, miss curves or validations to report");
 }

@@ -1,0 +1,7 @@
+-- The draws of each run: of where a machine's ranges were changed between studies, each apart.
+SELECT choice, setting, named.id || ' ' || ranges AS draws,
+       CASE kind WHEN 'decode' THEN 'tokens/s' ELSE 'TTFT (ms)' END AS unit,
+       CASE kind WHEN 'decode' THEN replications.decode_tokens_per_s ELSE replications.ttft_ms END AS value
+FROM named JOIN replications USING (run)
+WHERE CASE kind WHEN 'decode' THEN replications.decode_tokens_per_s ELSE replications.ttft_ms END IS NOT NULL
+ORDER BY named.id, ranges, replication;
