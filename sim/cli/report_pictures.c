@@ -44,11 +44,23 @@ static void write_too_many(const struct report *report, const struct picture *pi
     html_print(report->out, " -o %s.svg --only KEY=VALUE</code>.</p>\n", picture->kind->name);
 }
 
+/* A report's pictures are of the runs that it compares. */
+static struct picture_kind kind_of_studied(const struct picture_kind *kind)
+{
+    static const char *const begins[][4] = {{"studied", "runs", NULL},
+                                            {"studied", "runs", "walked", NULL}};
+    struct picture_kind studied = *kind;
+    if (strcmp(kind->begin[0], "timed") == 0) {
+        studied.begin = begins[kind->begin[2] != NULL];
+    }
+    return studied;
+}
+
 /* Is there something to see? Runs of an ablation differ in too much to stand side by side. */
 static bool is_worth_drawing(const struct report *report, const struct picture *picture)
 {
     const struct picture_kind *kind = picture->kind;
-    bool of_runs = strcmp(kind->begin[0], "timed") == 0;
+    bool of_runs = strcmp(kind->begin[0], "studied") == 0;
     return picture->count > 0 && (!kind->walks || picture->points > picture->count) &&
            (!of_runs || report->best.count > 0);
 }
@@ -59,7 +71,8 @@ bool report_write_pictures(const struct report *report, struct error *why)
     bool ok = true, begun = false;
     for (const struct picture_kind *kind = picture_kinds; ok && kind->name != NULL; kind++) {
         struct picture picture;
-        if (!picture_read(report->store, kind, NULL, 0, &picture, why)) {
+        const struct picture_kind studied = kind_of_studied(kind);
+        if (!picture_read(report->store, &studied, NULL, 0, &picture, why)) {
             return false;
         }
         bool drawn = is_worth_drawing(report, &picture);
