@@ -2,6 +2,7 @@
 #include "study/shared.h"
 
 #include "base/array.h"
+#include "base/stop_flag.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct shared {
     void (*watch)(void *context); /* NULL: nobody is told */
     void *watch_context;
     uint32_t made_count;
-    atomic_bool stopped; /* written under the lock */
+    struct stop_flag stopped; /* written under the lock */
     pthread_mutex_t lock; /* of all of the above but `expected` and who is told */
     pthread_cond_t made;  /* or failed */
 };
@@ -95,11 +96,11 @@ uint32_t shared_made(struct shared *shared)
 void shared_stop(struct shared *shared)
 {
     pthread_mutex_lock(&shared->lock);
-    atomic_store(&shared->stopped, true);
+    atomic_store(&shared->stopped.raised, true);
     pthread_mutex_unlock(&shared->lock);
 }
 
-const atomic_bool *shared_stopped(const struct shared *shared)
+const struct stop_flag *shared_stopped(const struct shared *shared)
 {
     return &shared->stopped;
 }
@@ -157,7 +158,7 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
         pthread_cond_wait(&shared->made, &shared->lock);
         found = find(shared, kind, key);
     }
-    if (found == NULL && atomic_load(&shared->stopped)) {
+    if (found == NULL && atomic_load(&shared->stopped.raised)) {
         *entry = NULL;
         pthread_mutex_unlock(&shared->lock);
         error_set(why, NULL, 0, "interrupted");

@@ -10,12 +10,12 @@
 
 #include "base/error.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct shared;
 struct shared_entry;
+struct stop_flag;
 
 /* Room for `users` threads that hold four values each. */
 struct shared *shared_create(uint32_t users, struct error *why);
@@ -35,7 +35,7 @@ uint32_t shared_made(struct shared *shared);
 /* Make nothing any more: who asks for a value that is not there gets an error. So ends a run whose
  * result nobody wants. Any thread may call it. Making that takes long looks at the flag. */
 void shared_stop(struct shared *shared);
-const atomic_bool *shared_stopped(const struct shared *shared);
+const struct stop_flag *shared_stopped(const struct shared *shared);
 
 /* How a value is made and destroyed. make() returns NULL with `why` where it fails; then nothing is
  * kept, and the next who asks tries again. */

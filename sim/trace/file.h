@@ -19,7 +19,7 @@ struct trace {
     uint32_t header_bytes;
     uint64_t frames;
     uint64_t index, index_hash; /* offset, checksum */
-    const atomic_bool *stop;    /* NULL: nobody stops it */
+    const struct stop_flag *stop; /* NULL: nobody stops it */
 };
 
 /* Read exactly `size` bytes at `offset` of a file. */

@@ -104,7 +104,7 @@ static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint3
 }
 
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
-                    bool with_rows, const atomic_bool *stop, struct trace_frame *frame,
+                    bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
                     struct error *why)
 {
     uint32_t candidates = generator->end_unit - generator->first_unit;

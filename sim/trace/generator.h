@@ -9,11 +9,11 @@ struct trace_generator;
 /* Make the frame whose sequence, tile, layer and steps are set, or its queries alone, unless `stop`
  * is true before it is whole (NULL: never). */
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
-                    bool with_rows, const atomic_bool *stop, struct trace_frame *frame,
+                    bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
                     struct error *why);
 
 /* False with "interrupted" where `stop` is true. */
-bool trace_goes_on(const atomic_bool *stop, struct error *why);
+bool trace_goes_on(const struct stop_flag *stop, struct error *why);
 
 /* A hash of everything that decides the rows. */
 uint64_t generator_hash(const struct trace_generator *generator);

@@ -3,6 +3,7 @@
 #include "trace/file.h"
 
 #include "base/array.h"
+#include "base/stop_flag.h"
 #include "trace/bytes.h"
 
 #include <errno.h>
@@ -62,19 +63,19 @@ uint64_t trace_bytes(const struct trace *trace)
     return trace->size;
 }
 
-void trace_stop_when(struct trace *trace, const atomic_bool *stop)
+void trace_stop_when(struct trace *trace, const struct stop_flag *stop)
 {
     trace->stop = stop;
 }
 
-const atomic_bool *trace_stop(const struct trace *trace)
+const struct stop_flag *trace_stop(const struct trace *trace)
 {
     return trace->stop;
 }
 
-bool trace_goes_on(const atomic_bool *stop, struct error *why)
+bool trace_goes_on(const struct stop_flag *stop, struct error *why)
 {
-    return stop == NULL || !atomic_load(stop) || error_set(why, NULL, 0, "interrupted");
+    return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
 }
 
 /* Feed the checksum field of each frame to the hash that `context` is. */

@@ -9,10 +9,11 @@
 
 #include "base/error.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct stop_flag;
 
 enum trace_unit_kind { TRACE_POSITIONS = 0, TRACE_CLUSTERS = 1 };
 
@@ -87,8 +88,8 @@ uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generat
 /* From now on reading fails with "interrupted" once `*stop` is true, within a head of a frame that is
  * made: how who waits for a long replay ends it. Said before threads read; `stop` outlives that.
  * NULL, as at first: nothing stops it. */
-void trace_stop_when(struct trace *trace, const atomic_bool *stop);
-const atomic_bool *trace_stop(const struct trace *trace);
+void trace_stop_when(struct trace *trace, const struct stop_flag *stop);
+const struct stop_flag *trace_stop(const struct trace *trace);
 
 /* XXH64 of the header and of all frame checksums in order: two traces with equal hashes hold the
  * same rows. Cheap: reads no payload. Of a generated trace (trace/generate.h), of all that decides

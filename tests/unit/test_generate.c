@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "make_profile.h"
+#include "base/stop_flag.h"
 #include "trace/demand.h"
 #include "trace/stats.h"
 #include "trace_files.h"
@@ -324,11 +325,11 @@ static void who_is_stopped_makes_no_frame(void **state)
     struct trace *trace = make_generated(&profile, &geometry);
     struct trace_frame frame;
     struct error why;
-    atomic_bool stop = false;
+    struct stop_flag stop = {false};
     trace_frame_init(&frame);
     trace_stop_when(trace, &stop);
     make_check(trace_read(trace, 0, 1, 1, &frame, &why), &why);
-    atomic_store(&stop, true);
+    atomic_store(&stop.raised, true);
     assert_false(trace_read(trace, 0, 1, 1, &frame, &why));
     assert_string_equal(why.found, "interrupted");
     trace_stop_when(trace, NULL);
