@@ -243,7 +243,7 @@ static const struct {
 } refused[] = {
     {"granularty: 8tok\n", NULL,
      "x.yaml:1: unknown key 'granularty' in 'system'\n"
-     "  expected: summary, paper, available, lossless, baseline, policy, ...   nearest: 'granularity'"},
+     "  expected: summary, paper, available, lossless, baseline, command, ...   nearest: 'granularity'"},
     {"", "{sunc: gpu}",
      "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
      "  expected: policy, budget, ...   nearest: 'sync'"},
