@@ -1,5 +1,5 @@
 /* Any text as what a what-if study walks: what is taken is an axis of two values or more, each of
- * which a scenario takes in a sweep; what is not says why. */
+ * which a scenario takes in a sweep unless it names nothing; what is not says why. */
 #include "study/axis.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static const struct axis_base *get_base(void)
 static void check_axis(const struct axis *axis, const struct axis_base *base)
 {
     struct scenario swept = {.root = base->scenario->root, .points = 1};
-    struct error why;
+    struct error why = {.found = ""};
     require(axis->count >= 2 && axis->count <= AXIS_MOST_VALUES);
     for (uint32_t i = 0; i < axis->count; i++) {
         char label[64];
@@ -47,7 +47,12 @@ static void check_axis(const struct axis *axis, const struct axis_base *base)
         require(!axis->numeric || i == 0 || axis->values[i].number >= axis->values[i - 1].number);
         require(strlen(axis_label(axis, i, label, sizeof label)) < sizeof label);
     }
-    require(axis_sweep(axis, &swept, &why) && swept.points == axis->count);
+    /* A name may be one that nothing has; a number may not. */
+    if (axis_sweep(axis, &swept, &why)) {
+        require(swept.points == axis->count);
+    } else {
+        require(!axis->numeric && why.found[0] != '\0');
+    }
     node_destroy(swept.sweep);
 }
 
