@@ -7,7 +7,6 @@
 #include "cli/output.h"
 #include "cli/plan_json.h"
 #include "cli/plan_report.h"
-#include "cli/runs_text.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
 #include "cli/tradeoff_report.h"
@@ -285,11 +284,8 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
 static bool print_tradeoff(const struct arguments *arguments, const struct tradeoff *tradeoff,
                            const struct targets *targets, struct error *why)
 {
-    bool json = arguments_given(arguments, JSON);
-    bool good = json || tradeoff_report(tradeoff, targets, stdout, why);
-    for (uint32_t i = 0; good && json && i < tradeoff->front_count; i++) {
-        good = run_print_json(tradeoff->front[i].result, stdout, why);
-    }
+    bool good = arguments_given(arguments, JSON) ? tradeoff_print_json(tradeoff, stdout, why)
+                                                 : tradeoff_report(tradeoff, targets, stdout, why);
     return good && output_flush(stdout, "standard output", why) &&
            (tradeoff->front_count > 0 ||
             error_set(why, NULL, 0, "no run fits in memory and meets all targets"));

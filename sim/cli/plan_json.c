@@ -141,3 +141,32 @@ bool plan_print_json(const struct planning *planning, const struct targets *targ
     }
     return good;
 }
+
+/* A candidate that no run is of. */
+static bool print_absent(const struct candidate *candidate, const struct error *refused, FILE *out,
+                         struct error *why)
+{
+    json_t *object = json_object();
+    bool good = put(object, "system", json_string(candidate->system), why) &&
+                put(object, "hardware", json_string(candidate->machine), why) &&
+                put(object, "left_out", text_or_null(candidate->left_out), why) &&
+                put(object, "error", text_or_null(refused->found), why) &&
+                print_object(object, NULL, out, why);
+    json_decref(object);
+    return good;
+}
+
+bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
+        good = run_print_json(tradeoff->front[i].result, out, why);
+    }
+    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
+        const struct candidate *candidate = &tradeoff->candidates[i];
+        if (candidate->left_out[0] != '\0' || tradeoff->why[i].found[0] != '\0') {
+            good = print_absent(candidate, &tradeoff->why[i], out, why);
+        }
+    }
+    return good;
+}

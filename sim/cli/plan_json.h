@@ -3,6 +3,7 @@
 #define CLI_PLAN_JSON_H
 
 #include "study/planning.h"
+#include "study/tradeoff.h"
 
 #include <stdio.h>
 
@@ -22,5 +23,9 @@
  *   run               as 'simulate --json' has it */
 bool plan_print_json(const struct planning *planning, const struct targets *targets, FILE *out,
                      struct error *why);
+
+/* The runs of the front, as 'simulate --json' has them, and then a candidate a line that none is
+ * of: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
+bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why);
 
 #endif
