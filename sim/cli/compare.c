@@ -102,21 +102,12 @@ static void print_row(const struct comparison *comparison, const struct comparis
 
 /* ---- what a miss is put down to ---- */
 
-static const struct result_item *largest_part(const struct result *result)
-{
-    const struct result_item *largest = &result->parts[0];
-    for (uint32_t i = 1; i < result->part_count; i++) {
-        largest = result->parts[i].ns > largest->ns ? &result->parts[i] : largest;
-    }
-    return largest;
-}
-
 /* What a row of the clock is put down to: a figure of the machine or a key, and where the time
  * goes. */
 static void print_suspect(const struct comparison_end *suspect, const struct result *result,
                           FILE *out)
 {
-    const struct result_item *part = largest_part(result);
+    const struct result_item *part = result_largest(result, COLUMN_PARTS);
     if (suspect->name == NULL) {
         fputs(" no figure's range brings it nearer.", out);
     } else {

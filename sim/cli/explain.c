@@ -25,15 +25,6 @@ static void print_percent(double share, FILE *out)
 
 /* ---- the step -------------------------------------------------------------------------- */
 
-static const struct result_item *largest(const struct result_item *items, uint32_t count)
-{
-    const struct result_item *most = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        most = most == NULL || items[i].ns > most->ns ? &items[i] : most;
-    }
-    return most;
-}
-
 static int64_t sum(const struct result_item *items, uint32_t count)
 {
     int64_t ns = 0;
@@ -46,8 +37,8 @@ static int64_t sum(const struct result_item *items, uint32_t count)
 static void print_step(const struct result *result, FILE *out)
 {
     double ns = (double)result->cells[COLUMN_STEP].integer;
-    const struct result_item *part = largest(result->parts, result->part_count);
-    const struct result_item *stall = largest(result->stalls, result->stall_count);
+    const struct result_item *part = result_largest(result, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
     double waits = (double)sum(result->stalls, result->stall_count) / ns;
     fprintf(out, "A step takes %.*f ms. ", ns < 1e8 ? 2 : 1, ns / 1e6);
     fprintf(out, "The largest part of its critical path is %s, ", part->name);

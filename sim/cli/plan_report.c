@@ -17,20 +17,11 @@ enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640 };
 
 /* ---- what is the matter ---- */
 
-static const struct result_item *largest(const struct result_item *items, uint32_t count)
-{
-    const struct result_item *most = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        most = most == NULL || items[i].ns > most->ns ? &items[i] : most;
-    }
-    return most;
-}
-
 /* What of a run's step, or of its memory, keeps it from being better: "link, 56 % of the step". */
 static const char *name_block(const struct result *result, char text[BLOCK])
 {
-    const struct result_item *part = largest(result->parts, result->part_count);
-    const struct result_item *stall = largest(result->stalls, result->stall_count);
+    const struct result_item *part = result_largest(result, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
     double ns = (double)result->cells[COLUMN_STEP].integer;
     text[0] = '\0';
     if (part == NULL || part->ns == 0) {

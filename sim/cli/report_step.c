@@ -84,20 +84,11 @@ static void say_best(const struct report_setting *setting, bool chosen, FILE *ou
     fputs(".</p>\n", out);
 }
 
-static const struct result_item *largest(const struct result_item *items, uint32_t count)
-{
-    const struct result_item *most = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        most = most == NULL || items[i].ns > most->ns ? &items[i] : most;
-    }
-    return most;
-}
-
 static void say_limits(const struct report_setting *setting, FILE *out)
 {
     const struct result *run = &setting->runs[BEST];
-    const struct result_item *part = largest(run->parts, run->part_count);
-    const struct result_item *stall = largest(run->stalls, run->stall_count);
+    const struct result_item *part = result_largest(run, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(run, COLUMN_STALLS);
     double step = (double)run->cells[COLUMN_STEP].integer;
     char waits[FIGURE];
     if (part == NULL || step <= 0) {

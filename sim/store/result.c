@@ -59,6 +59,16 @@ const struct result_item *result_items(const struct result *result, enum column 
     }
 }
 
+const struct result_item *result_largest(const struct result *result, enum column column)
+{
+    uint32_t count;
+    const struct result_item *items = result_items(result, column, &count), *largest = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        largest = largest == NULL || items[i].ns > largest->ns ? &items[i] : largest;
+    }
+    return largest;
+}
+
 bool result_failed(const struct result *result)
 {
     const struct cell *status = &result->cells[COLUMN_STATUS];

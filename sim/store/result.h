@@ -151,6 +151,9 @@ double result_number(const struct result *result, enum column column);
 const struct result_item *result_items(const struct result *result, enum column column,
                                        uint32_t *count);
 
+/* The longest of PARTS or STALLS, the first of several; NULL where there is none. */
+const struct result_item *result_largest(const struct result *result, enum column column);
+
 /* Set a cell. A real that is not finite leaves null. */
 void result_integer(struct result *result, enum column column, int64_t value);
 void result_real(struct result *result, enum column column, double value);
