@@ -5,9 +5,8 @@
 #include "cli/commands.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/scenario_options.h"
-
-#include <unistd.h>
 
 enum { AGAINST, SET, DB, JOBS, JSON };
 
@@ -39,22 +38,6 @@ static void print_meaning(FILE *out)
           out);
 }
 
-/* On a terminal the line is written over and over, and taken away in the end. */
-static void show_progress(uint32_t done, uint32_t points, void *context)
-{
-    (void)context;
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, done < points ? "\r%u of %u runs" : "\r\033[K", done, points);
-    }
-}
-
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-    }
-}
-
 /* What failed is a row like the others, and an error once all are shown. */
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
                  struct error *why)
@@ -74,7 +57,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     struct ablation ablation;
     bool interrupted = false;
     bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
-    clear_progress();
+    progress_clear();
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before all runs were done");
     }
@@ -87,7 +70,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
-                                    .on_progress = show_progress};
+                                    .on_progress = progress_runs};
     struct scenario scenario;
     const char *db = arguments_text(arguments, DB);
     if (!jobs_read(arguments, JOBS, &with.jobs, why) ||

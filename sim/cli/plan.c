@@ -7,13 +7,13 @@
 #include "cli/output.h"
 #include "cli/plan_json.h"
 #include "cli/plan_report.h"
+#include "cli/progress.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
 #include "cli/tradeoff_report.h"
 #include "study/server_command.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { TARGET, MINIMISE, MAXIMISE, SYSTEM, HARDWARE, ALLOW, PARETO, OUTPUT, SET, DB, JOBS, JSON };
 
@@ -117,16 +117,7 @@ static bool choose_axis(const struct scenario *scenario, struct planning_options
 static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
 {
     (void)context;
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r\033[K%s on %s: %u runs", system, machine, runs);
-    }
-}
-
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-    }
+    progress_show("%s on %s: %u runs", system, machine, runs);
 }
 
 /* ---- options ---- */
@@ -272,7 +263,7 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     struct planning planning;
     bool interrupted = false;
     bool good = planning_run(scenario, with, &planning, &interrupted, why);
-    clear_progress();
+    progress_clear();
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before the search had ended");
     }
@@ -302,7 +293,7 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
     struct tradeoff tradeoff;
     bool interrupted = false;
     bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
-    clear_progress();
+    progress_clear();
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before all runs were done");
     }

@@ -6,6 +6,7 @@
 #include "cli/explain.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/runs_table.h"
 #include "cli/runs_text.h"
 #include "cli/scenario_options.h"
@@ -97,19 +98,19 @@ static bool show(uint32_t index, struct result *result, void *context, struct er
     return output_flush(stdout, "standard output", why);
 }
 
-/* On a terminal the line is written over and over, and taken away in the end. */
 static void print_progress(const struct view *view)
 {
+    char draws[32] = "", replays[32] = "";
+    if (view->draws > 0) {
+        snprintf(draws, sizeof draws, ", %u draws", view->draws);
+    }
+    if (view->replays > 0) {
+        snprintf(replays, sizeof replays, ", %u replays", view->replays);
+    }
     if (view->progress && view->done < view->points) {
-        fprintf(stderr, "\r%u of %u runs", view->done, view->points);
-        if (view->draws > 0) {
-            fprintf(stderr, ", %u draws", view->draws);
-        }
-        if (view->replays > 0) {
-            fprintf(stderr, ", %u replays", view->replays);
-        }
+        progress_show("%u of %u runs%s%s", view->done, view->points, draws, replays);
     } else if (view->progress) {
-        fputs("\r\033[K", stderr);
+        progress_clear();
     }
 }
 
@@ -192,7 +193,7 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
     }
     bool ok = sweep_run(scenario, sweep, &interrupted, why);
     if (view->progress && (!ok || interrupted)) {
-        fputs("\r\033[K", stderr);
+        progress_clear();
     }
     struct error unseen; /* when the sweep's comes first */
     if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
@@ -218,8 +219,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                         .drawn = sweep->replications.count > 0,
                         .points = scenario->points};
     bool plain = view.json || view.csv;
-    view.progress = isatty(STDERR_FILENO) && !(plain && isatty(STDOUT_FILENO));
-    view.points = scenario->points;
+    view.progress = !(plain && isatty(STDOUT_FILENO));
     sweep->on_result = show;
     sweep->on_progress = show_progress;
     sweep->on_draws = show_draws;

@@ -1,5 +1,7 @@
 #include "cli/waiting.h"
 
+#include "cli/progress.h"
+
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,11 +18,11 @@ static void *count_seconds(void *context)
                pthread_cond_timedwait(&waiting->ended_now, &waiting->lock, &next) == 0) {
         }
         if (!waiting->ended) {
-            fprintf(stderr, "\r%u of about %.0f s", passed, waiting->seconds);
+            progress_show("%u of about %.0f s", passed, waiting->seconds);
         }
     }
     pthread_mutex_unlock(&waiting->lock);
-    fputs("\r\033[K", stderr);
+    progress_clear();
     return NULL;
 }
 

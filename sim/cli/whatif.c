@@ -4,11 +4,10 @@
 #include "cli/commands.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/runs_text.h"
 #include "cli/scenario_options.h"
 #include "cli/whatif_report.h"
-
-#include <unistd.h>
 
 enum { OVER, POINTS, SET, DB, JOBS, NO_TIME, TIME_SCALE, LIMIT, JSON };
 
@@ -48,22 +47,6 @@ static void print_axes(FILE *out)
         "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the "
         "machine\nsuch as hardware.link.h2d\n",
         out);
-}
-
-/* On a terminal the line is written over and over, and taken away in the end. */
-static void show_progress(uint32_t done, uint32_t points, void *context)
-{
-    (void)context;
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, done < points ? "\r%u of %u points" : "\r\033[K", done, points);
-    }
-}
-
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-    }
 }
 
 static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
@@ -107,7 +90,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     struct whatif whatif;
     bool interrupted = false;
     bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
-    clear_progress();
+    progress_clear();
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before all points were done");
     }
@@ -122,7 +105,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct whatif_options with = {.over = arguments_text(arguments, OVER),
-                                  .on_progress = show_progress};
+                                  .on_progress = progress_runs};
     static const struct scenario_shorthand shorthands[] = {
         {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     struct scenario scenario;

@@ -1,0 +1,18 @@
+/* How far a command is: a line on standard error, written over again and taken away in the end.
+ * Only on a terminal; a file would fill with it.
+ */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdint.h>
+
+/* Write the line, in place of the one before. */
+void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Take it away. */
+void progress_clear(void);
+
+/* What sweeps tell: "3 of 12 runs", and nothing once all are done. `context` is not looked at. */
+void progress_runs(uint32_t done, uint32_t points, void *context);
+
+#endif

@@ -1,0 +1,73 @@
+/* The line that says how far a command is: on a terminal, and only there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/progress.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void tell(void)
+{
+    progress_runs(0, 2, NULL);
+    progress_show("%s on %s: %u runs", "clo", "a40", 7u);
+    progress_runs(2, 2, NULL);
+    progress_clear();
+}
+
+/* What is told with `fd` in place of standard error comes out of `from`. */
+static void read_told(int fd, int from, char text[256])
+{
+    int saved = dup(STDERR_FILENO);
+    assert_true(saved >= 0 && dup2(fd, STDERR_FILENO) >= 0);
+    tell();
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    close(saved);
+    assert_int_equal(fcntl(from, F_SETFL, O_NONBLOCK), 0);
+    ssize_t size = read(from, text, 255);
+    text[size > 0 ? size : 0] = '\0';
+}
+
+static void a_terminal_is_told_and_left_empty(void **state)
+{
+    (void)state;
+    char text[256];
+    int from = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(from >= 0 && grantpt(from) == 0 && unlockpt(from) == 0);
+    int terminal = open(ptsname(from), O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0);
+    read_told(terminal, from, text);
+    assert_string_equal(text, "\r0 of 2 runs\033[K"
+                              "\rclo on a40: 7 runs\033[K"
+                              "\r\033[K"
+                              "\r\033[K");
+    close(terminal);
+    close(from);
+}
+
+static void a_file_is_told_nothing(void **state)
+{
+    (void)state;
+    char text[256];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    read_told(ends[1], ends[0], text);
+    assert_string_equal(text, "");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_terminal_is_told_and_left_empty),
+        cmocka_unit_test(a_file_is_told_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
