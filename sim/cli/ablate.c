@@ -42,13 +42,10 @@ static void print_meaning(FILE *out)
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
                  struct error *why)
 {
-    struct sweep_failures failures = {.points = 0};
-    for (uint32_t i = 0; i < ablation->done; i++) {
-        sweep_count(&failures, &ablation->results[i]);
-    }
     return (arguments_given(arguments, JSON) ? ablate_print_json : ablate_report)(ablation, stdout,
                                                                                   why) &&
-           output_flush(stdout, "standard output", why) && sweep_all_ran(&failures, why);
+           output_flush(stdout, "standard output", why) &&
+           sweep_check(ablation->results, ablation->done, why);
 }
 
 static bool study(const struct arguments *arguments, const struct scenario *scenario,

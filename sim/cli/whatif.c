@@ -74,16 +74,6 @@ static bool print_lines(const struct whatif *whatif, struct error *why)
     return good && output_flush(stdout, "standard output", why);
 }
 
-/* What failed is a row like the others, and an error once all are shown. */
-static bool check_all(const struct whatif *whatif, struct error *why)
-{
-    struct sweep_failures failures = {.points = 0};
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        sweep_count(&failures, &whatif->results[i]);
-    }
-    return sweep_all_ran(&failures, why);
-}
-
 static bool study(const struct arguments *arguments, const struct scenario *scenario,
                   const struct whatif_options *with, struct error *why)
 {
@@ -94,10 +84,11 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before all points were done");
     }
+    /* What failed is a row like the others, and an error once all are shown. */
     good = good &&
            (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
                                              : whatif_report(&whatif, stdout, why)) &&
-           check_all(&whatif, why);
+           sweep_check(whatif.results, whatif.count, why);
     whatif_release(&whatif);
     return good;
 }

@@ -456,6 +456,15 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
                      failures->failed == 1 ? "" : ", the first", failures->first);
 }
 
+bool sweep_check(const struct result *results, uint32_t count, struct error *why)
+{
+    struct sweep_failures failures = {.points = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        sweep_count(&failures, &results[i]);
+    }
+    return sweep_all_ran(&failures, why);
+}
+
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why)
 {

@@ -64,4 +64,7 @@ void sweep_count(struct sweep_failures *failures, const struct result *result);
 /* False, with how many failed and why, where some did. */
 bool sweep_all_ran(const struct sweep_failures *failures, struct error *why);
 
+/* The same of results that are all there. */
+bool sweep_check(const struct result *results, uint32_t count, struct error *why);
+
 #endif
