@@ -202,12 +202,6 @@ static bool print_changes(const struct ablation *ablation, FILE *out, struct err
 
 /* ---- what follows ---- */
 
-static void print_line(const char *text, FILE *out)
-{
-    table_wrap(text, 0, out);
-    fputc('\n', out);
-}
-
 static const char *verb(int64_t saved)
 {
     return saved < 0 ? "costs" : "saves";
@@ -227,7 +221,7 @@ static void print_untimed(const struct ablation *ablation, FILE *out)
                      "what mechanisms do only together is unknown: '%s' has no "
                      "step to compare",
                      name_row(ablation, row, name) + strspn(name, " "));
-            print_line(line, out);
+            table_line("", line, out);
             return;
         }
     }
@@ -272,7 +266,7 @@ static void print_total(const struct ablation *ablation, FILE *out)
             format_ms(ablation, llabs(sum.alone_ns), alone), sum.alone_times);
         print_interaction(ablation, &sum, line + used, sizeof line - used);
     }
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 /* How what it saves in company compares with what it saves first. */
@@ -298,7 +292,7 @@ static void print_ends(const struct ablation *ablation, const struct ends *ends,
              verb(ends->saves[1]), format_ms(ablation, llabs(ends->saves[1]), saved[1]),
              format_ms(ablation, llabs(ends->saves[1] - ends->saves[0]), more),
              describe_more(ends));
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 /* The mechanism that depends most on its company. */
@@ -327,7 +321,7 @@ static void print_idle(const struct ablation *ablation, FILE *out)
     if (idle != 0) {
         snprintf(line, sizeof line, "no step changes by %s",
                  difference_names(&ablation->difference, idle, true, names, sizeof names));
-        print_line(line, out);
+        table_line("", line, out);
     }
 }
 

@@ -133,9 +133,7 @@ static void print_match(const struct runner *better, const struct runner *worse,
 
 static bool print_wrapped(const char *label, char *text, FILE *out)
 {
-    fputs(label, out);
-    table_wrap(text, strlen(label), out);
-    fputc('\n', out);
+    table_line(label, text, out);
     free(text);
     return true;
 }

@@ -141,8 +141,7 @@ static bool print_explanation(const struct explanation *explanation, struct erro
     bool ok = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory");
     if (ok) {
         fputs("\n", stdout);
-        table_wrap(text, 0, stdout);
-        fputs("\n", stdout);
+        table_line("", text, stdout);
     }
     free(text);
     return ok;

@@ -31,8 +31,7 @@ static void print_reason(const struct candidate *candidates, uint32_t first, uin
                                      candidates[i].system);
         }
     }
-    table_wrap(line, 0, out);
-    fputc('\n', out);
+    table_line("", line, out);
 }
 
 void left_out_print(const struct candidate *candidates, uint32_t count, FILE *out)

@@ -25,14 +25,6 @@ void plan_name_quest(const struct planning *planning, const struct quest *quest,
              plan_machines_differ(planning) ? quest->candidate->machine : "");
 }
 
-static void print_note(const char *text, FILE *out)
-{
-    static const char label[] = "note: ";
-    fputs(label, out);
-    table_wrap(text, strlen(label), out);
-    fputc('\n', out);
-}
-
 /* ---- verdicts ---- */
 
 static void print_near(const struct target *target, const struct result *result, const char *name,
@@ -49,7 +41,7 @@ static void print_near(const struct target *target, const struct result *result,
              name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
              100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
              target_format_value(target, least, low), target_format_value(target, most, high));
-    print_note(line, out);
+    table_line("note: ", line, out);
 }
 
 static void print_verdicts(const struct planning *planning, const struct targets *targets,
@@ -101,7 +93,7 @@ static void print_mass(const struct planning *planning, const struct targets *ta
                  "%s is lossy, and how much of the attention mass it attends to is not known",
                  name);
     }
-    print_note(line, out);
+    table_line("note: ", line, out);
 }
 
 void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out)

@@ -211,12 +211,6 @@ static bool print_table(struct report *report, FILE *out, struct error *why)
 
 /* ---- what follows ---- */
 
-static void print_line(const char *text, FILE *out)
-{
-    table_wrap(text, 0, out);
-    fputc('\n', out);
-}
-
 static void print_winner(const struct report *report, FILE *out)
 {
     const struct planning *planning = report->planning;
@@ -232,14 +226,15 @@ static void print_winner(const struct report *report, FILE *out)
                  name, quest->fixed, hbm != NULL ? "; it takes " : "", hbm != NULL ? hbm : "",
                  hbm != NULL ? " of HBM" : "", hbm != NULL && kv != NULL ? ", of which KV " : "",
                  hbm != NULL && kv != NULL ? kv : "");
-        print_line(line, out);
+        table_line("", line, out);
         return;
     }
     size_t used = (size_t)snprintf(
         line, sizeof line, "%s meets all targets with a %s of %s", name, axis_name(planning),
         quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     if (quest->found == 0) {
-        bool more = planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
+        bool more =
+            planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
         snprintf(line + used, sizeof line - used, ", which is where the axis %s%s%s%s",
                  planning->maximise ? "ends" : "begins", more ? "; for more: --maximise " : "",
                  more ? quest->axis.key : "", more ? "=FROM:TO" : "");
@@ -251,7 +246,7 @@ static void print_winner(const struct report *report, FILE *out)
                  quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before),
                  shortfall);
     }
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 /* Whose tokens cost least, where there is a choice: the best value of an axis need not be that. */
@@ -275,7 +270,7 @@ static void print_cheapest(const struct planning *planning, FILE *out)
         plan_name_quest(planning, cheapest, name);
         figure_dollars(&cheapest->results[cheapest->found].cells[COLUMN_COST], dollars);
         snprintf(line, sizeof line, "cheapest of these is %s: $%s a million tokens", name, dollars);
-        print_line(line, out);
+        table_line("", line, out);
     }
 }
 
@@ -291,7 +286,7 @@ static void print_impossible(const struct report *report, FILE *out)
             shortfall_describe(report->targets, &quest->results[0], shortfall);
             snprintf(line, sizeof line, "out of reach: no run has all figures asked for; %s %s",
                      name, shortfall);
-            print_line(line, out);
+            table_line("", line, out);
             return;
         }
     }
@@ -312,7 +307,7 @@ static void print_nearest(const struct report *report, FILE *out)
     snprintf(line, sizeof line, "out of reach: nearest is %s%s%s%s%s, which %s", name,
              label != NULL ? " with a " : "", label != NULL ? axis_name(planning) : "",
              label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 static void print_search(const struct planning *planning, FILE *out)
@@ -333,7 +328,7 @@ static void print_search(const struct planning *planning, FILE *out)
                 line, sizeof line,
                 "%s: shortfalls do not shrink steadily along the axis, so each value %s was tried",
                 name, quest->found != SEARCH_NONE ? "before the one found" : "of it");
-            print_line(line, out);
+            table_line("", line, out);
         }
     }
 }

@@ -159,22 +159,15 @@ static const char *runs_or_run(uint32_t count)
     return count == 1 ? "run" : "runs";
 }
 
-static void print_line(const char *label, const char *text, FILE *out)
-{
-    fputs(label, out);
-    table_wrap(text, strlen(label), out);
-    fputc('\n', out);
-}
-
 static void print_sources(const struct runs_notes *notes, FILE *out)
 {
     static const char label[] = "hit ratio: ", below[] = "           ";
     const struct remarks *sources = &notes->sources;
     if (sources->count == 0 && notes->decodes) {
-        print_line(label, "of no trace: nothing is offloaded, or all of it is loaded", out);
+        table_line(label, "of no trace: nothing is offloaded, or all of it is loaded", out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {
-        print_line(i == 0 ? label : below, sources->items[i].text, out);
+        table_line(i == 0 ? label : below, sources->items[i].text, out);
     }
     if (sources->other_runs > 0) {
         fprintf(out, "%sothers, of %u %s\n", below, sources->other_runs,
@@ -197,7 +190,7 @@ static void print_shared(const struct runs_notes *notes, FILE *out)
         }
     }
     if (used > 0) {
-        print_line("", line, out);
+        table_line("", line, out);
     }
 }
 
@@ -223,7 +216,7 @@ static void print_remarks(const struct runs_notes *notes, const char *label,
             snprintf(line, sizeof line, "%s (%s: %u of %u runs)", remark->text, remark->systems,
                      remark->runs, notes->runs);
         }
-        print_line(label, line, out);
+        table_line(label, line, out);
     }
     if (remarks->other_runs > 0) {
         fprintf(out, "%sthere is more to say of %u %s: 'simulate' each alone\n", label,

@@ -230,6 +230,13 @@ void table_wrap(const char *text, size_t indent, FILE *out)
     fputs(text, out);
 }
 
+void table_line(const char *label, const char *text, FILE *out)
+{
+    fputs(label, out);
+    table_wrap(text, width_of(label), out);
+    fputc('\n', out);
+}
+
 static void print_row(const struct table *table, const struct layout *layout, const struct row *row,
                       FILE *out)
 {

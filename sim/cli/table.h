@@ -44,4 +44,7 @@ void table_print(const struct table *table, FILE *out);
  * itself. Neither indents the first line nor ends the last. */
 void table_wrap(const char *text, size_t indent, FILE *out);
 
+/* A line of its own, outside of any table: the text behind `label`, wrapped. */
+void table_line(const char *label, const char *text, FILE *out);
+
 #endif

@@ -287,12 +287,6 @@ static bool print_grid(const struct whatif *whatif, const struct whatif_findings
 
 /* ---- what follows ---- */
 
-static void print_line(const char *text, FILE *out)
-{
-    table_wrap(text, 0, out);
-    fputc('\n', out);
-}
-
 /* Of what a budget along an axis comes to: " (19.2 GiB)". */
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
@@ -322,7 +316,7 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
              figures[whatif->figure].unit, name_point(whatif, findings->best, name),
              name_cache(whatif, findings->best, cache),
              findings->own == findings->best ? ", as it is" : here);
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 static void print_knee(const struct whatif *whatif, const struct whatif_findings *findings,
@@ -334,7 +328,7 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
              "past it, more earns less than it did",
              format_worth(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
              name_point(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache));
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 static void print_more(const struct whatif *whatif, const struct whatif_findings *findings,
@@ -347,7 +341,7 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
     snprintf(line, sizeof line,
              "one more GiB, over the %s here, is worth %+.3g tokens/s (%+.1f %%)",
              format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained, 100 * gained / before);
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 static void print_link(const struct whatif *whatif, const struct whatif_findings *findings,
@@ -356,17 +350,17 @@ static void print_link(const struct whatif *whatif, const struct whatif_findings
     uint32_t from = findings->link_free_from, to = findings->link_free_to;
     char line[2 * LINE], name[LINE];
     if (from == to) {
-        print_line("the link stalls 1 % of the step or more at every point", out);
+        table_line("", "the link stalls 1 % of the step or more at every point", out);
     } else if (from == 0 && to == whatif->count) {
-        print_line("the link stalls less than 1 % of the step at every point", out);
+        table_line("", "the link stalls less than 1 % of the step at every point", out);
     } else if (to == whatif->count) {
         snprintf(line, sizeof line, "from %s on the link stalls less than 1 %% of the step",
                  name_point(whatif, from, name));
-        print_line(line, out);
+        table_line("", line, out);
     } else {
         snprintf(line, sizeof line, "up to %s the link stalls less than 1 %% of the step",
                  name_point(whatif, to - 1, name));
-        print_line(line, out);
+        table_line("", line, out);
     }
 }
 
@@ -377,7 +371,7 @@ static void print_unbounded(const struct whatif *whatif, const struct whatif_fin
     snprintf(line, sizeof line,
              "from %s on more requests come than are answered: the queue grows without bound",
              name_point(whatif, findings->unbounded_from, name));
-    print_line(line, out);
+    table_line("", line, out);
 }
 
 static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
@@ -386,13 +380,15 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     fputc('\n', out);
     bool served = serves(whatif);
     if (findings->timed == 0) {
-        print_line(served && whatif->figure == WHATIF_RATE ? "no request has a time"
+        table_line("",
+                   served && whatif->figure == WHATIF_RATE ? "no request has a time"
                                                            : figures[whatif->figure].none,
                    out);
         return;
     }
     if (findings->flat) {
-        print_line(served && whatif->figure == WHATIF_RATE
+        table_line("",
+                   served && whatif->figure == WHATIF_RATE
                        ? "nothing of this changes how many tokens a second are served"
                        : figures[whatif->figure].flat,
                    out);
@@ -427,7 +423,8 @@ static void print_assumed(const struct whatif *whatif, FILE *out)
         budgets = budgets || strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0;
     }
     if (assumed && budgets) {
-        print_line("the hit ratio is assumed, and so the same at every size of the cache but none: "
+        table_line("",
+                   "the hit ratio is assumed, and so the same at every size of the cache but none: "
                    "only a trace tells what more of it is worth",
                    out);
     }
@@ -446,8 +443,7 @@ static void print_title(const struct whatif *whatif, FILE *out)
     for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
         system = strcmp(whatif->axes[axis].key, "system") == 0 ? "" : system;
     }
-    fprintf(out, "%s%sover %s", system, system[0] != '\0' ? " " : "",
-            axis_title(&whatif->axes[0]));
+    fprintf(out, "%s%sover %s", system, system[0] != '\0' ? " " : "", axis_title(&whatif->axes[0]));
     if (whatif->axis_count > 1) {
         fprintf(out, " and %s", axis_title(&whatif->axes[1]));
     }
