@@ -189,6 +189,8 @@ const struct mechanism_key mechanism_keys[] = {
           "requests that have held a block before it is copied to the host tier"),
     CHOICE("prefix_eviction", "prefix", prefix_eviction, prefix_evictions, "lru",
            "policy of the host tier; none: it takes no more when it is full"),
+    SWITCH("prefix_pins", "prefix", prefix_pins, "no",
+           "the host tier keeps a block while it is copied to it or from it"),
     WHOLE("prefix_unit", "prefix", prefix_unit, UNIT_TOKENS, "0tok",
           "tokens that cross the link and are found on the host together; 0: a block"),
     SWITCH("prefix_contiguous", "prefix", prefix_contiguous, "yes",
@@ -364,6 +366,9 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "whole layers are loaded while others compute"},
         {m->prefix_asked == 0 || m->prefix_asked > UINT8_MAX, "prefix_asked",
          "from 1 to 255 requests"},
+        {m->prefix_pins && strcmp(prefix_evictions[m->prefix_eviction], "none") != 0 &&
+             strcmp(prefix_evictions[m->prefix_eviction], "lru") != 0,
+         "prefix_pins", "only prefix_eviction lru or none can keep what is being copied: no, for another"},
         {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",
          "a unit is whole blocks"},
         {offload && m->preemption == PREEMPTION_SWAP, "preemption",

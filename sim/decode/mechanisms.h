@@ -138,6 +138,7 @@ struct mechanisms {
     int prefix_write;
     uint64_t prefix_asked; /* requests that have held a block before it is saved */
     int prefix_eviction;   /* index of prefix_evictions[]: what runs the host tier */
+    int prefix_pins;       /* the host tier keeps what is being copied */
     uint64_t prefix_unit;  /* tokens that cross and are found on the host together; 0: a block */
     int prefix_contiguous; /* a unit's layers cross in one transfer, not in one each */
     int prefix_load;

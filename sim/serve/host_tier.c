@@ -1,28 +1,39 @@
-/* A policy sees one block at a time: an offer is an access. */
+/* LRU, and no eviction, are a pool of blocks: its references are what holds, and where nothing is
+ * evicted the reference that a block comes with stays. Any other policy sees one block at a time:
+ * an offer is an access.
+ */
 #include "serve/host_tier.h"
 
 #include "base/array.h"
+#include "serve/block_pool.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct host_tier {
-    struct policy *policy; /* NULL: never evicts */
-    bool *held;            /* by number, without a policy */
-    uint64_t room;         /* blocks, without a policy */
+    struct policy *policy; /* either */
+    struct block_pool *pool;
+    bool evicts; /* the pool does */
 };
 
-static bool check_kind(const struct policy_kind *kind, struct error *why)
+static bool check_kind(const struct policy_kind *kind, bool holds, struct error *why)
 {
     if (kind->needs_queries || kind->needs_next_use || kind->chooses_own || kind->holds == NULL) {
         error_usage(why, NULL, 0, "policy '%s' cannot run the host tier of a prefix cache",
                     kind->name);
         return error_expect(why, "a policy that admits and evicts block by block, such as lru");
     }
+    if (holds) {
+        error_usage(why, NULL, 0, "policy '%s' cannot hold blocks of a host tier", kind->name);
+        return error_expect(why, "lru, or no eviction");
+    }
     return true;
 }
 
 static struct policy *create_policy(uint32_t ids, uint64_t capacity, const struct policy_kind *kind,
-                                    const double *values, uint64_t seed, struct error *why)
+                                    const double *values, bool holds, uint64_t seed,
+                                    struct error *why)
 {
     const struct policy_env env = {
         .blocks = ids,
@@ -31,24 +42,24 @@ static struct policy *create_policy(uint32_t ids, uint64_t capacity, const struc
         .order = POLICY_SEQUENTIAL,
         .seed = seed,
     };
-    return check_kind(kind, why) ? policy_create(kind, values, &env, why) : NULL;
+    return check_kind(kind, holds, why) ? policy_create(kind, values, &env, why) : NULL;
 }
 
 struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct policy_kind *kind,
-                                   const double *values, uint64_t seed, struct error *why)
+                                   const double *values, bool holds, uint64_t seed,
+                                   struct error *why)
 {
     struct host_tier *host = array_zeroed(1, sizeof *host, why);
     if (host == NULL) {
         return NULL;
     }
-    bool ok;
-    if (kind != NULL) {
-        ok = (host->policy = create_policy(ids, capacity, kind, values, seed, why)) != NULL;
+    host->evicts = kind != NULL;
+    if (kind == NULL || strcmp(kind->name, "lru") == 0) {
+        host->pool = block_pool_create(ids, capacity, NULL, NULL, why);
     } else {
-        host->room = capacity;
-        ok = (host->held = array_zeroed(ids, sizeof *host->held, why)) != NULL;
+        host->policy = create_policy(ids, capacity, kind, values, holds, seed, why);
     }
-    if (!ok) {
+    if (host->pool == NULL && host->policy == NULL) {
         host_tier_destroy(host);
         return NULL;
     }
@@ -61,23 +72,42 @@ void host_tier_destroy(struct host_tier *host)
         return;
     }
     policy_destroy(host->policy);
-    free(host->held);
+    block_pool_destroy(host->pool);
     free(host);
 }
 
 bool host_tier_knows(const struct host_tier *host, uint32_t id)
 {
-    return host->policy != NULL ? host->policy->kind->holds(host->policy, id) : host->held[id];
+    return host->policy != NULL ? host->policy->kind->holds(host->policy, id)
+                                : block_pool_knows(host->pool, id);
 }
 
-static bool offer_forever(struct host_tier *host, uint32_t id)
+void host_tier_hold(struct host_tier *host, uint32_t id)
 {
-    if (host->held[id] || host->room == 0) {
+    assert(host->policy == NULL);
+    block_pool_refer(host->pool, id);
+}
+
+void host_tier_let_go(struct host_tier *host, uint32_t id)
+{
+    block_pool_release(host->pool, id);
+}
+
+static bool offer_to_pool(struct host_tier *host, uint32_t id)
+{
+    bool known = block_pool_knows(host->pool, id);
+    if (known) {
+        block_pool_refer(host->pool, id);
+    } else if (block_pool_room(host->pool) > 0) {
+        block_pool_take(host->pool, 1);
+        block_pool_name(host->pool, id);
+    } else {
         return false;
     }
-    host->held[id] = true;
-    host->room--;
-    return true;
+    if (known || host->evicts) {
+        block_pool_release(host->pool, id);
+    }
+    return !known;
 }
 
 bool host_tier_offer(struct host_tier *host, uint32_t id)
@@ -86,7 +116,7 @@ bool host_tier_offer(struct host_tier *host, uint32_t id)
     const struct demand demand = {.units = &id, .mass = &mass, .wanted = 1, .recorded = 1};
     struct outcome outcome;
     if (host->policy == NULL) {
-        return offer_forever(host, id);
+        return offer_to_pool(host, id);
     }
     policy_access(host->policy, &demand, &outcome);
     return outcome.admitted > 0;

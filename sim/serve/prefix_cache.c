@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "serve/block_pool.h"
+#include "serve/block_queue.h"
 #include "serve/host_tier.h"
 
 #include <assert.h>
@@ -19,21 +20,6 @@ struct holding {
     uint64_t full, blocks; /* the former, and all */
 };
 
-/* A block on its way to the host; or one that is there already, of a request that ended, and whose
- * end of the list it must not reach before what stands behind it. */
-struct save {
-    uint32_t id;
-    bool crosses, held; /* held: the GPU had it, and keeps it */
-};
-
-/* Blocks that the GPU keeps for saves, oldest first. */
-struct saves {
-    struct save *items; /* those under way are [first, count) */
-    size_t first, count, capacity;
-    uint32_t *under_way; /* by number: how often */
-    bool failed;         /* memory was out */
-};
-
 struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
@@ -43,7 +29,12 @@ struct prefix_cache {
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
     uint8_t *asked;         /* by number: requests that held it; NULL: nobody counts */
-    struct saves saves;
+    struct block_queue saves; /* and those that do not cross: on the host already, of a request that
+                                 ended, and whose end of the list they must not reach before what
+                                 stands behind them */
+    struct block_queue loads; /* where they are pinned */
+    uint32_t *saving;         /* by number: how often it is on its way to the host */
+    bool failed;              /* memory was out */
     struct prefix_counts counts;
 };
 
@@ -99,49 +90,64 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
 static bool host_has(const struct prefix_cache *cache, uint32_t id)
 {
     return cache->host != NULL && host_tier_knows(cache->host, id) &&
-           (!cache->options.saves_wait || cache->saves.under_way[id] == 0);
+           (!cache->options.saves_wait || cache->saving[id] == 0);
 }
 
-static void keep_for_save(struct prefix_cache *cache, uint32_t id, bool crosses)
+/* The copy is under way, and refers to its block until it is done. */
+static void begin_copy(struct prefix_cache *cache, struct block_queue *queue,
+                       struct block_copy copy)
 {
-    struct saves *saves = &cache->saves;
     struct error unseen;
-    if (saves->first > saves->count / 2) {
-        saves->count -= saves->first;
-        memmove(saves->items, saves->items + saves->first, saves->count * sizeof *saves->items);
-        saves->first = 0;
-    }
-    if (!array_reserve(&saves->items, &saves->capacity, saves->count + 1, sizeof *saves->items,
-                       &unseen)) {
-        saves->failed = true;
+    if (!block_queue_push(queue, copy, &unseen)) {
+        cache->failed = true;
         return;
     }
-    bool held = block_pool_knows(cache->gpu, id);
-    saves->items[saves->count++] = (struct save){id, crosses, held};
-    saves->under_way[id] += crosses;
-    if (held) {
-        block_pool_refer(cache->gpu, id);
+    if (copy.on_gpu) {
+        block_pool_refer(cache->gpu, copy.id);
+    }
+    if (copy.on_host) {
+        host_tier_hold(cache->host, copy.id);
     }
 }
 
-/* The oldest one is where it was to go. */
-static void end_save(struct prefix_cache *cache)
+static void end_copy(struct prefix_cache *cache, struct block_queue *queue)
 {
-    const struct save save = cache->saves.items[cache->saves.first++];
-    cache->saves.under_way[save.id] -= save.crosses;
-    if (save.held) {
-        block_pool_release(cache->gpu, save.id);
+    const struct block_copy copy = *block_queue_front(queue);
+    block_queue_pop(queue);
+    if (copy.on_gpu) {
+        block_pool_release(cache->gpu, copy.id);
     }
+    if (copy.on_host) {
+        host_tier_let_go(cache->host, copy.id);
+    }
+}
+
+static void begin_save(struct prefix_cache *cache, uint32_t id, bool crosses)
+{
+    begin_copy(cache, &cache->saves,
+               (struct block_copy){.id = id,
+                                   .crosses = crosses,
+                                   .on_gpu = block_pool_knows(cache->gpu, id),
+                                   .on_host = crosses && cache->options.pins});
+    cache->saving[id] += crosses;
 }
 
 void prefix_saved(struct prefix_cache *cache, uint64_t count)
 {
-    struct saves *saves = &cache->saves;
-    while (saves->first < saves->count && (count > 0 || !saves->items[saves->first].crosses)) {
-        count -= saves->items[saves->first].crosses;
-        end_save(cache);
+    const struct block_copy *save;
+    while ((save = block_queue_front(&cache->saves)) != NULL && (count > 0 || !save->crosses)) {
+        count -= save->crosses;
+        cache->saving[save->id] -= save->crosses;
+        end_copy(cache, &cache->saves);
     }
-    assert(count == 0);
+    assert(count == 0 || cache->failed);
+}
+
+void prefix_loaded(struct prefix_cache *cache, uint64_t count)
+{
+    for (; count > 0 && block_queue_front(&cache->loads) != NULL; count--) {
+        end_copy(cache, &cache->loads);
+    }
 }
 
 /* Ask the host for a block that it has, or offer it one. */
@@ -153,7 +159,7 @@ static void offer(struct prefix_cache *cache, uint32_t id)
     }
     cache->counts.saved++;
     if (cache->options.saves_wait) {
-        keep_for_save(cache, id, true);
+        begin_save(cache, id, true);
     }
 }
 
@@ -175,7 +181,7 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
         return cache->gpu != NULL;
     }
     if (options->saves_wait &&
-        (cache->saves.under_way = array_zeroed(cache->ids, sizeof(uint32_t), why)) == NULL) {
+        (cache->saving = array_zeroed(cache->ids, sizeof(uint32_t), why)) == NULL) {
         return false;
     }
     if (options->least_asked > 1 &&
@@ -183,7 +189,7 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
         return false;
     }
     cache->host = host_tier_create(cache->ids, options->host_blocks, options->host_policy,
-                                   options->host_values, options->seed, why);
+                                   options->host_values, options->pins, options->seed, why);
     return cache->host != NULL;
 }
 
@@ -215,8 +221,9 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     free(cache->first_own);
     free(cache->holdings);
     free(cache->asked);
-    free(cache->saves.items);
-    free(cache->saves.under_way);
+    free(cache->saving);
+    block_queue_release(&cache->saves);
+    block_queue_release(&cache->loads);
     free(cache);
 }
 
@@ -247,7 +254,7 @@ uint32_t prefix_block_tokens(const struct prefix_cache *cache)
 
 bool prefix_check(const struct prefix_cache *cache, struct error *why)
 {
-    if (cache->saves.failed) {
+    if (cache->failed) {
         return error_set(why, NULL, 0, "out of memory");
     }
     return cache->host == NULL || host_tier_check(cache->host, why);
@@ -295,6 +302,8 @@ static void refer_to(struct prefix_cache *cache, size_t index, struct found foun
         uint32_t id = prefix_id(cache, index, block);
         if (block_pool_knows(cache->gpu, id)) {
             block_pool_refer(cache->gpu, id);
+        } else if (cache->options.pins) {
+            begin_copy(cache, &cache->loads, (struct block_copy){.id = id, .on_host = true});
         }
         if (host_has(cache, id)) {
             offer(cache, id);
@@ -430,7 +439,7 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
             offer(cache, id);
         }
         if (cache->options.saves_wait && saved > before && cache->counts.saved == saved) {
-            keep_for_save(cache, id, false);
+            begin_save(cache, id, false);
         }
         if (keeps) {
             block_pool_release(cache->gpu, id);

@@ -9,6 +9,9 @@
  *
  * What is saved to the host crosses a link. Where that takes time (`saves_wait`), a block is no use
  * there before it arrived, and the GPU keeps it until then; the caller says when (prefix_saved()).
+ * The host may evict what is being copied: it is taken to arrive all the same, as through a buffer
+ * between. Where blocks are pinned (`pins`) it does not, from the beginning of a copy to its end,
+ * and what finds no room beside them is not saved.
  *
  * The cache knows no time: a server calls it when things happen, prefix_replay() without a clock.
  */
@@ -27,6 +30,7 @@ struct prefix_options {
                                 0: 1 */
     uint32_t least_asked;    /* saved once so many requests held a block; 0: 1 */
     bool saves_wait;         /* saves take time: prefix_saved() says when they are done */
+    bool pins;               /* the host keeps what is being copied; needs a policy that can */
     enum prefix_write write; /* to the host */
     const struct policy_kind *host_policy; /* NULL: the host never evicts */
     const double *host_values;             /* NULL: its defaults */
@@ -73,6 +77,10 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
 
 /* The oldest `count` saves that are under way are done. */
 void prefix_saved(struct prefix_cache *cache, uint64_t count);
+
+/* The oldest `count` blocks that are being loaded have come (prefix_counts() counts them when they
+ * begin); nothing, where they are not pinned. */
+void prefix_loaded(struct prefix_cache *cache, uint64_t count);
 
 /* The request ends, or is put back (`done` false, and nothing is offered to the host for it): its
  * blocks lose their reference, the last ones first, so that beginnings stay longest. */

@@ -20,6 +20,7 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
     }
     bool fits = prefix_begin(cache, index, request->prompt, request->prompt, match);
     if (fits) {
+        prefix_loaded(cache, match->host_tokens / options->block_tokens);
         prefix_fill(cache, index, request->prompt);
         fits = prefix_grow(cache, index, kept);
         prefix_fill(cache, index, kept);

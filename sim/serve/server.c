@@ -41,7 +41,7 @@ struct server {
     struct prefix_cache *cache;
     uint64_t all_blocks;        /* that the GPU has */
     uint64_t all_blocks_tokens; /* that it has room for */
-    struct copies in, out;      /* over the link; out: blocks saved, or 0 of a swap */
+    struct copies in, out;      /* over the link: blocks loaded and saved, or 0 of a swap */
     uint64_t freeing;           /* the last copy out of blocks that others may have taken */
     uint64_t saved, evicted;    /* prefix_counts() so far */
     uint64_t swap_left;         /* blocks */
@@ -149,6 +149,12 @@ static void copy_saves(struct server *server)
     server->evicted = counts.evicted;
 }
 
+static void end_load(uint64_t blocks, void *context)
+{
+    struct server *server = context;
+    prefix_loaded(server->cache, blocks);
+}
+
 static void end_save(uint64_t blocks, void *context)
 {
     struct server *server = context;
@@ -192,7 +198,7 @@ static void pass_copies(struct server *server, int64_t ns, double load_rate, dou
     struct series *series = server->options->series;
     int64_t start = server->now_ns;
     series_spread(series, SERIES_LOADED, start, start + ns,
-                  copies_pass(&server->in, (double)ns, load_rate, NULL, NULL));
+                  copies_pass(&server->in, (double)ns, load_rate, end_load, server));
     series_spread(series, SERIES_SAVED, start, start + ns,
                   copies_pass(&server->out, (double)ns, save_rate, end_save, server));
     start_loaded(server);
@@ -297,7 +303,7 @@ static bool begin(struct server *server, struct sequence *front, uint32_t budget
 /* Begin the front of the queue with at most `budget` tokens; false where there is no room. */
 static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
-    uint64_t load = 0;
+    uint64_t load = 0, loaded = prefix_counts(server->cache).loaded;
     struct served *served = &server->served[front->index];
     if (!begin(server, front, *budget, &load)) {
         return false;
@@ -307,7 +313,8 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
     waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
     served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
     front->room = copies_in_the_way(server);
-    front->load = load > 0 ? copy_tokens(server, &server->in, load, 0) : 0;
+    loaded = prefix_counts(server->cache).loaded - loaded;
+    front->load = load > 0 ? copy_tokens(server, &server->in, load, loaded) : 0;
     if (!is_ready(server, front)) {
         server->loading[server->loading_count++] = *front;
         return true;

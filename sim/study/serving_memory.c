@@ -140,6 +140,7 @@ bool serving_memory_plan(const struct setup *setup, uint32_t threads, struct sha
         .least_asked = (uint32_t)m->prefix_asked,
         /* KV of a system that offloads is on the host already. */
         .saves_wait = setup->workload.timed && has_host && !offloads,
+        .pins = m->prefix_pins,
         .write = (enum prefix_write)m->prefix_write,
         .seed = setup->seed,
     };

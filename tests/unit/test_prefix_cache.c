@@ -71,11 +71,18 @@ struct list {
     uint32_t count;
 };
 
+/* Names that the host keeps while they are copied, oldest copy first. */
+struct pinned {
+    uint64_t name[BLOCKS_MOST];
+    uint32_t count;
+};
+
 struct twin {
     struct list gpu, host;
+    struct pinned loads, saves;
     uint64_t gpu_blocks, host_blocks, taken, loaded, saved;
     uint32_t unit, least_asked;
-    bool evicts, offers_evicted, offers_filled, offers_finished;
+    bool evicts, pins, saves_wait, offers_evicted, offers_filled, offers_finished;
     uint64_t asked[32 * BLOCKS_MOST]; /* names, one for each time */
     uint32_t asked_count;
 };
@@ -122,6 +129,40 @@ static uint32_t times_asked(const struct twin *twin, uint64_t name)
     return times;
 }
 
+static void pin(struct twin *twin, struct pinned *pinned, uint64_t name)
+{
+    assert_true(pinned->count < BLOCKS_MOST);
+    pinned->name[pinned->count++] = name;
+    twin->host.references[find(&twin->host, name)]++;
+}
+
+/* The oldest `count` copies have ended: who has none left was used last. */
+static void unpin(struct twin *twin, struct pinned *pinned, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        int at = find(&twin->host, pinned->name[i]);
+        assert_true(at >= 0 && twin->host.references[at] > 0);
+        if (--twin->host.references[at] == 0 && twin->evicts) {
+            drop(&twin->host, (uint32_t)at);
+            append(&twin->host, pinned->name[i], 0);
+        }
+    }
+    pinned->count -= count;
+    memmove(pinned->name, pinned->name + count, pinned->count * sizeof *pinned->name);
+}
+
+/* Evict the host's oldest block that is not pinned; false where there is none. */
+static bool twin_make_room(struct twin *twin)
+{
+    for (uint32_t i = 0; i < twin->host.count && twin->evicts; i++) {
+        if (twin->host.references[i] == 0) {
+            drop(&twin->host, i);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void twin_offer(struct twin *twin, uint64_t name)
 {
     if (twin->least_asked > 1 && times_asked(twin, name) < twin->least_asked) {
@@ -129,15 +170,15 @@ static void twin_offer(struct twin *twin, uint64_t name)
     }
     struct list *host = &twin->host;
     int at = find(host, name);
-    if (at >= 0 && twin->evicts) {
+    if (at >= 0 && twin->evicts && host->references[at] == 0) {
         drop(host, (uint32_t)at);
         append(host, name, 0);
-    } else if (at < 0 && (host->count < twin->host_blocks || twin->evicts)) {
-        if (host->count == twin->host_blocks) {
-            drop(host, 0);
-        }
+    } else if (at < 0 && (host->count < twin->host_blocks || twin_make_room(twin))) {
         append(host, name, 0);
         twin->saved++;
+        if (twin->pins && twin->saves_wait) {
+            pin(twin, &twin->saves, name);
+        }
     }
 }
 
@@ -240,6 +281,8 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
         was_there[block] = at >= 0;
         if (at >= 0) {
             twin->gpu.references[at]++;
+        } else if (twin->pins) {
+            pin(twin, &twin->loads, name);
         }
         if (find(&twin->host, name) >= 0) {
             twin_offer(twin, name);
@@ -345,11 +388,15 @@ static void happen(struct twin *twin, struct prefix_cache *cache, const struct r
     }
     if (saves_wait) {
         prefix_saved(cache, prefix_counts(cache).saved - saved);
+        unpin(twin, &twin->saves, twin->saves.count);
     }
+    uint32_t come = (uint32_t)gsl_rng_uniform_int(random, twin->loads.count + 1);
+    prefix_loaded(cache, come);
+    unpin(twin, &twin->loads, come);
     check_equal(twin, cache);
 }
 
-static void compare(uint64_t seed, enum prefix_write write, const char *policy)
+static void compare(uint64_t seed, enum prefix_write write, const char *policy, bool pins)
 {
     struct error why;
     gsl_rng *random = random_stream(seed, "test.prefix", write, &why);
@@ -363,6 +410,7 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy)
         .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
         .least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
         .saves_wait = gsl_rng_uniform_int(random, 2) > 0,
+        .pins = pins,
         .write = write,
         .host_policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL,
     };
@@ -374,6 +422,8 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy)
     twin.unit = options.unit_blocks;
     twin.least_asked = options.least_asked;
     twin.evicts = policy != NULL;
+    twin.pins = pins;
+    twin.saves_wait = options.saves_wait;
     twin.offers_evicted = write == PREFIX_WRITE_EVICT;
     twin.offers_filled = write == PREFIX_WRITE_FILL;
     twin.offers_finished = write == PREFIX_WRITE_FINISH;
@@ -394,8 +444,9 @@ static void every_switch_does_as_its_twin(void **state)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         for (enum prefix_write write = PREFIX_WRITE_FINISH; write <= PREFIX_WRITE_EVICT; write++) {
             print_message("seed %u, write %d\n", (unsigned)seed, write);
-            compare(seed, write, "lru");
-            compare(seed, write, NULL);
+            compare(seed, write, "lru", false);
+            compare(seed, write, "lru", true);
+            compare(seed, write, NULL, seed % 2 > 0);
         }
     }
 }
@@ -523,6 +574,11 @@ static void what_cannot_run_a_host_is_refused(void **state)
                                      .host_policy = policy_find("qsac", NULL, 0, &why)};
     assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "policy 'qsac' cannot run the host tier of a prefix cache");
+    options.host_policy = policy_find("arc", NULL, 0, &why);
+    assert_true(replay(&options, &requests, &totals));
+    options.pins = true;
+    assert_false(replay(&options, &requests, &totals));
+    assert_string_equal(why.found, "policy 'arc' cannot hold blocks of a host tier");
     options.block_tokens = 48;
     assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
@@ -562,6 +618,44 @@ static void what_is_saved_has_to_arrive(void **state)
     assert_int_equal(match.host_tokens, BLOCK); /* the last block is always computed */
     prefix_end(cache, 2, true);
     prefix_cache_destroy(cache);
+}
+
+/* A host of 4 blocks has A's. A comes again and loads 3 of them, for which B's leave the GPU, last
+ * ones first, and are saved. Pinned, A's 3 stay: each of B's takes the place of the one before, and
+ * B finds its first. Not pinned, each takes one of A's, and B finds all that it may. */
+static void what_is_loaded_stays_on_the_host(void **state)
+{
+    (void)state;
+    for (int pins = 0; pins < 2; pins++) {
+        struct requests requests = no_requests();
+        const uint32_t a = 0, b = 1;
+        struct prefix_match match;
+        struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .has_host = true,
+                                         .gpu_blocks = 4, .host_blocks = 4, .pins = pins > 0,
+                                         .write = PREFIX_WRITE_EVICT};
+        options.host_policy = policy_find("lru", NULL, 0, &why);
+        add_request(&requests, &a, 1, CHUNK, 1);
+        add_request(&requests, &b, 1, CHUNK, 1);
+        add_request(&requests, &a, 1, CHUNK, 1);
+        add_request(&requests, &b, 1, CHUNK, 1);
+        struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+        assert_non_null(cache);
+        for (size_t i = 0; i < 2; i++) {
+            assert_true(prefix_begin(cache, i, CHUNK, CHUNK, &match));
+            prefix_fill(cache, i, CHUNK);
+            prefix_end(cache, i, true);
+        }
+        assert_int_equal(prefix_counts(cache).saved, 4);
+        assert_true(prefix_begin(cache, 2, CHUNK, CHUNK, &match));
+        assert_int_equal(match.host_tokens, 3 * BLOCK);
+        assert_int_equal(prefix_counts(cache).saved, 8);
+        prefix_loaded(cache, 3);
+        prefix_end(cache, 2, false);
+        assert_true(prefix_begin(cache, 3, CHUNK, CHUNK, &match));
+        assert_int_equal(match.host_tokens, (pins ? 1 : 3) * BLOCK);
+        prefix_end(cache, 3, false);
+        prefix_cache_destroy(cache);
+    }
 }
 
 /* Whatever waits for its save, blocks are conserved: all come back when all have arrived, and
@@ -623,6 +717,7 @@ int main(void)
         cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
         cmocka_unit_test(what_cannot_run_a_host_is_refused),
         cmocka_unit_test(what_is_saved_has_to_arrive),
+        cmocka_unit_test(what_is_loaded_stays_on_the_host),
         cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

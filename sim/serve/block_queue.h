@@ -1,0 +1,33 @@
+/* Blocks on their way between GPU and host, first come, first served, and what holds them until
+ * they arrived.
+ */
+#ifndef SERVE_BLOCK_QUEUE_H
+#define SERVE_BLOCK_QUEUE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct block_copy {
+    uint32_t id;
+    bool crosses;         /* the link; else it only waits for those in front of it */
+    bool on_gpu, on_host; /* referred to there until it is done */
+};
+
+struct block_queue {
+    struct block_copy *items; /* those under way are [first, count), owned */
+    size_t first, count, capacity;
+};
+
+void block_queue_release(struct block_queue *queue);
+
+/* False when memory is out. */
+bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct error *why);
+
+/* The oldest one under way; NULL: none is. It lasts until the next push. */
+const struct block_copy *block_queue_front(const struct block_queue *queue);
+void block_queue_pop(struct block_queue *queue);
+
+#endif
