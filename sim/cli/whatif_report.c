@@ -5,6 +5,7 @@
 #include "cli/runs_notes.h"
 #include "cli/runs_served.h"
 #include "cli/table.h"
+#include "cli/whatif_stores.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -468,6 +469,7 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
     if (good) {
         print_findings(whatif, &findings, out);
         print_assumed(whatif, out);
+        whatif_stores_print(whatif, out);
         runs_notes_print_below(notes, out);
     }
     runs_notes_destroy(notes);
