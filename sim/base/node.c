@@ -125,6 +125,17 @@ const struct node *node_get(const struct node *map, const char *key)
     return map != NULL ? find_child(map, key, strlen(key)) : NULL;
 }
 
+const struct node *node_find(const struct node *root, const char *path)
+{
+    const struct node *node = root;
+    for (const char *part = path; node != NULL && part != NULL;) {
+        size_t length = strcspn(part, ".");
+        node = find_child(node, part, length);
+        part = part[length] == '.' ? part + length + 1 : NULL;
+    }
+    return node;
+}
+
 /* Put the contents of `value` in the place of `node`, which keeps its key. Takes `value`. */
 static void node_replace(struct node *node, struct node *value)
 {
@@ -267,8 +278,8 @@ void node_remove(struct node *map, const char *key)
     size_t kept = 0;
     for (size_t i = 0; i < map->count; i++) {
         struct node *child = map->children[i];
-        if (child->key != NULL && strcmp(child->key, key) == 0) {
-            node_destroy(child);
+        if (kept == i && child->key != NULL && strcmp(child->key, key) == 0) {
+            node_destroy(child); /* and `key`, where it is the child's own */
         } else {
             map->children[kept++] = child;
         }

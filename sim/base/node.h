@@ -44,6 +44,9 @@ char *node_file(const char *path, size_t *size, struct error *why);
 /* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */
 const struct node *node_get(const struct node *map, const char *key);
 
+/* What a path as "mechanisms.sync" reaches, NULL when there is none. */
+const struct node *node_find(const struct node *root, const char *path);
+
 /* Set what `path` ("mechanisms.sync") reaches to the YAML text `value` (a scalar,
  * "[1, 2]" or "{a: b}"), making maps on the way. A NODE_NULL root becomes a map;
  * a scalar on the way is an error. */

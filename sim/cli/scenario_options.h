@@ -8,7 +8,7 @@
 #define SCENARIO_SET_OPTION                                                                        \
     {                                                                                              \
         .name = "--set", .argument = "KEY=VALUE", .repeats = true,                                 \
-        .summary = "a key of the scenario, over what the files say, or sweep"                                \
+        .summary = "a key of the scenario, over what the files say, or sweep"                      \
     }
 
 /* Shorthands for keys of a workload. */

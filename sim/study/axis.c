@@ -219,7 +219,7 @@ static void find_own(const struct axis_base *base, struct axis *axis)
     struct quantity own;
     const char *text;
     struct node *tree = axis_key_tree(base, &unseen);
-    const struct node *node = axis_key_node(tree, axis->key);
+    const struct node *node = node_find(tree, axis->key);
     bool number = tree != NULL && axis->numeric &&
                   axis_key_own(base, axis, tree, &own, &text, &unseen) && own.unit == axis->unit;
     for (uint32_t i = 0; i < axis->count; i++) {

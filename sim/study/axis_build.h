@@ -34,9 +34,8 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why);
 /* The unit of a number at this path that reads as one of `unit`: a bare one may be of another. */
 enum unit axis_key_unit(const char *path, enum unit unit);
 
-/* The resolved scenario, in which every key is said; and the node at a path of it, or NULL. */
+/* The resolved scenario, in which every key is said. */
 struct node *axis_key_tree(const struct axis_base *base, struct error *why);
-const struct node *axis_key_node(const struct node *tree, const char *path);
 
 /* The scenario's own number at the axis' key, and how it writes it: a text of `tree`, or NULL. */
 bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,

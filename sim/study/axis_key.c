@@ -102,17 +102,6 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
 
 /* ---- what the scenario says ---- */
 
-/* The node at a path of a tree; NULL when there is none. */
-const struct node *axis_key_node(const struct node *tree, const char *path)
-{
-    char copy[128], *rest = copy, *word;
-    snprintf(copy, sizeof copy, "%s", path);
-    while (tree != NULL && (word = strsep(&rest, ".")) != NULL) {
-        tree = node_get(tree, word);
-    }
-    return tree;
-}
-
 /* What is written bare has the key's unit, where it has one. */
 enum unit axis_key_unit(const char *path, enum unit unit)
 {
@@ -159,7 +148,7 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
                   struct quantity *out, const char **text, struct error *why)
 {
     enum curve_id figure = find_figure(axis->key);
-    const struct node *node = axis_key_node(tree, axis->key);
+    const struct node *node = node_find(tree, axis->key);
     *text = NULL;
     if (strcmp(axis->key, "host_memory") == 0 && base->setup->host_memory == 0) {
         figure = CURVE_HOST_DRAM_CAPACITY; /* the machine's, which it stands for */

@@ -104,7 +104,7 @@ static bool walk_shares(const struct axis_base *base, struct axis *axis, struct 
 static bool walk_budget(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     struct node *tree = axis_key_tree(base, why);
-    const struct node *own = axis_key_node(tree, axis->key);
+    const struct node *own = node_find(tree, axis->key);
     double share = own_share(base);
     axis->unit = UNIT_SHARE;
     bool good = tree != NULL && check_budget(axis, base->setup, why) && walk_shares(base, axis, why) &&

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "study/resolve.h"
 #include "study/resolve_workload.h"
+#include "study/scenario_layers.h"
 #include "study/scenario_names.h"
 
 #include <inttypes.h>
@@ -155,7 +156,11 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
         error_set(why, path, 1, "this is no scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
-    good = good && lay_map(root, file, why);
+    good = good && check_keys(file, why) && open_hardware(file, why) && layer_check(file, why);
+    if (good) {
+        layer_end_sweeps(root, file);
+    }
+    good = good && node_merge(root, file, why);
     node_destroy(file);
     return good;
 }
@@ -220,24 +225,25 @@ static bool count_points(struct scenario *scenario, struct error *why)
     return true;
 }
 
-/* What the command line says of a key that a file sweeps holds instead of that sweep. */
-static void drop_overridden(struct node *root, const char *const *overrides, uint32_t count)
+/* All overrides are one layer: first what they say is gathered, then each is laid, for one may also
+ * take a map's place. */
+static bool lay_overrides(struct node *root, const char *const *overrides, uint32_t count,
+                          struct error *why)
 {
-    struct node *sweep = NULL;
-    for (size_t i = 0; i < root->count; i++) {
-        sweep = strcmp(root->children[i]->key, "sweep") == 0 ? root->children[i] : sweep;
+    struct node *layer = node_parse("{}", 2, "--set", why);
+    bool good = layer != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = lay_override(layer, overrides[i], why);
     }
-    if (sweep == NULL || sweep->kind != NODE_MAP || sweep->count == 0) {
-        return;
+    good = good && layer_check(layer, why);
+    if (good) {
+        layer_end_sweeps(root, layer);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        char key[256];
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(overrides[i], "="), overrides[i]);
-        node_remove(sweep, key);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = lay_override(root, overrides[i], why);
     }
-    if (sweep->count == 0) {
-        node_remove(root, "sweep");
-    }
+    node_destroy(layer);
+    return good;
 }
 
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
@@ -253,12 +259,7 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
     for (uint32_t i = 0; good && i < file_count; i++) {
         good = lay_file(out->root, files[i], why);
     }
-    if (good) {
-        drop_overridden(out->root, overrides, override_count);
-    }
-    for (uint32_t i = 0; good && i < override_count; i++) {
-        good = lay_override(out->root, overrides[i], why);
-    }
+    good = good && lay_overrides(out->root, overrides, override_count, why);
     if (good) {
         const struct node *sweep = node_get(out->root, "sweep");
         out->sweep = sweep != NULL && sweep->kind != NODE_NULL ? node_copy(sweep, why) : NULL;

@@ -319,7 +319,6 @@ static void point_of_a_sweep_is_a_run_of_its_own(void **state)
 {
     static const char *const overrides[] = {"model=llama-3-8b",
                                             "hardware=h200",
-                                            "system=clo",
                                             "context=131072",
                                             "trace=assumed:hit=93%,spread=5%",
                                             "sweep={system: [vllm, clo], batch: [1, 2],"

@@ -36,9 +36,9 @@ static struct setup point_of(const struct scenario *scenario, uint32_t index)
     return setup;
 }
 
-#define BASE                                                                                       \
-    "model: llama-3-8b\nhardware: a40\nsystem: fullattn\ncontext: 1000\n"                          \
-    "trace: assumed:hit=93%\n"
+#define BASE_FOR_CONTEXTS                                                                          \
+    "model: llama-3-8b\nhardware: a40\nsystem: fullattn\ntrace: assumed:hit=93%\n"
+#define BASE BASE_FOR_CONTEXTS "context: 1000\n"
 
 /* ---- layers ---------------------------------------------------------------------------------- */
 
@@ -262,8 +262,8 @@ static void last_key_of_a_sweep_is_fastest(void **state)
     (void)state;
     struct scenario scenario;
     struct error why;
-    assert_true(load_text(BASE "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n"
-                               "  mechanisms.operators: [1, 2]\n",
+    assert_true(load_text(BASE_FOR_CONTEXTS "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n"
+                                            "  mechanisms.operators: [1, 2]\n",
                           OVERRIDES("seed=3"), &scenario, &why));
     assert_int_equal(scenario.points, COUNT(points));
     for (uint32_t i = 0; i < COUNT(points); i++) {
@@ -279,7 +279,8 @@ static void last_key_of_a_sweep_is_fastest(void **state)
 
 static void an_override_holds_instead_of_a_files_sweep_of_its_key(void **state)
 {
-    static const char swept[] = BASE "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n";
+    static const char swept[] =
+        BASE_FOR_CONTEXTS "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n";
     (void)state;
     struct scenario scenario;
     struct error why;
@@ -296,9 +297,82 @@ static void an_override_holds_instead_of_a_files_sweep_of_its_key(void **state)
     assert_int_equal(scenario.points, 1);
     assert_null(scenario.sweep);
     scenario_release(&scenario);
-    assert_true(load_text(swept, OVERRIDES("batch=7", "sweep.batch=[2, 3]"), &scenario, &why));
-    assert_int_equal(scenario.points, 4); /* a sweep that is said there as well */
-    scenario_release(&scenario);
+}
+
+/* What a second file says ends a sweep of the first, and what it sweeps holds over what that says;
+ * a part of a machine stands beside the machines that are swept. */
+static void a_later_file_replaces_what_an_earlier_one_sweeps(void **state)
+{
+    static const struct {
+        const char *first, *second;
+        uint32_t points;
+    } cases[] = {
+        {"batch: 1\nsweep: {context: [1000, 2000], seed: [1, 2, 3]}\n", "context: 3000\n", 3},
+        {"batch: 1\nsweep: {context: [1000, 2000]}\n", "context: 3000\n", 1},
+        {"context: 1000\nsweep: {batch: [1, 2]}\n", "batch:\n", 1},
+        {"context: 1000\nbatch: 7\n", "sweep: {batch: [1, 2]}\n", 2},
+        {"context: 1000\nsweep: {batch: [1, 2]}\n", "sweep: {batch: [1, 2, 4]}\n", 3},
+        {"context: 1000\nsweep: {mechanisms.operators: [1, 2]}\n", "mechanisms: {operators: 3}\n",
+         1},
+        {"context: 1000\nsweep: {mechanisms.operators: [1, 2]}\n", "mechanisms: {launch: graph}\n",
+         2},
+        {"context: 1000\nsweep: {hardware: [a40, h200]}\n", "hardware: rtx-4090\n", 1},
+        {"context: 1000\nsweep: {hardware: [a40, h200]}\n", "hardware: {link: pcie5-x16}\n", 2},
+        {"context: 1000\nsweep: {hardware.link: [pcie4-x16, pcie5-x16]}\n", "hardware: h200\n", 2},
+        {"context: 1000\nsweep: {hardware.link: [pcie4-x16, pcie5-x16]}\n",
+         "hardware: {link: pcie6-x16}\n", 1},
+    };
+    static const char *const files[] = {"a.yaml", "b.yaml"};
+    static const char head[] = "model: llama-3-8b\nsystem: fullattn\ntrace: assumed:hit=93%\n";
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char first[512];
+        struct scenario scenario;
+        struct error why;
+        snprintf(first, sizeof first, "%s%s%s", head,
+                 strstr(cases[i].first, "hardware: [") != NULL ? "" : "hardware: a40\n",
+                 cases[i].first);
+        write_text("a.yaml", first);
+        write_text("b.yaml", cases[i].second);
+        if (!scenario_load(files, 2, NULL, 0, &scenario, &why)) {
+            fail_msg("'%s' under '%s': %s", cases[i].first, cases[i].second, message_of(&why));
+        }
+        if (scenario.points != cases[i].points) {
+            fail_msg("'%s' under '%s': %u points", cases[i].first, cases[i].second,
+                     scenario.points);
+        }
+        struct setup last = point_of(&scenario, scenario.points - 1);
+        setup_release(&last);
+        scenario_release(&scenario);
+    }
+}
+
+static void a_layer_says_a_key_or_sweeps_it(void **state)
+{
+    static const struct {
+        const char *file, *overrides[3], *message;
+    } cases[] = {
+        {BASE "batch: 2\nsweep:\n  batch: [1, 4]\n",
+         {NULL},
+         "s.yaml:8: 'batch' is swept, and said as well in line 6"},
+        {BASE "sweep:\n  hardware: [a40, h200]\n",
+         {NULL},
+         "s.yaml:7: 'hardware' is swept, and said as well in line 2"},
+        {BASE "mechanisms:\n  operators: 5\nsweep: {mechanisms.operators: [1, 4]}\n",
+         {NULL},
+         "s.yaml:8: 'mechanisms.operators' is swept, and said as well in line 7"},
+        {BASE, {"batch=2", "sweep.batch=[1, 4]"}, "--set: 'batch' is swept, and said as well"},
+        {BASE, {"sweep={seed: [1, 4]}", "seed=7"}, "--set: 'seed' is swept, and said as well"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct scenario scenario;
+        struct error why;
+        assert_false(load_text(cases[i].file, cases[i].overrides, &scenario, &why));
+        if (strstr(message_of(&why), cases[i].message) == NULL) {
+            fail_msg("not '%s': %s", cases[i].message, message_of(&why));
+        }
+    }
 }
 
 /* A key inside of what another key of the sweep sets must not be lost below it. */
@@ -308,8 +382,10 @@ static void keys_of_a_sweep_are_laid_in_their_order(void **state)
     (void)state;
     struct scenario scenario;
     struct error why;
-    assert_true(load_text(BASE "sweep:\n  hardware: [a40, h200]\n"
-                               "  hardware.link.h2d: [1GB/s, 2GB/s]\n",
+    assert_true(load_text("model: llama-3-8b\nsystem: fullattn\ncontext: 1000\n"
+                          "trace: assumed:hit=93%\n"
+                          "sweep:\n  hardware: [a40, h200]\n"
+                          "  hardware.link.h2d: [1GB/s, 2GB/s]\n",
                           OVERRIDES("seed=3"), &scenario, &why));
     assert_int_equal(scenario.points, 4);
     for (uint32_t i = 0; i < 4; i++) {
@@ -542,7 +618,8 @@ static const struct {
                                   "  expected: at least one value in [ ]"},
     {BASE "sweep: 3\n", "s.yaml:6: 'sweep' is no map\n"
                         "  expected: keys with lists, such as context: [32768, 131072]"},
-    {BASE "sweep:\n  system: [clo,\n    cloo]\n", "s.yaml:8: unknown system 'cloo'\n  expected: ..."},
+    {"model: llama-3-8b\nhardware: a40\ncontext: 1000\nsweep:\n  system: [clo,\n    cloo]\n",
+     "s.yaml:6: unknown system 'cloo'\n  expected: ..."},
     {BASE "sweep: {batch: [1, 0]}\n", NULL}, /* its first point is good */
 };
 
@@ -616,6 +693,8 @@ int main(void)
         cmocka_unit_test(assumed_ledgers_are_read),
         cmocka_unit_test(last_key_of_a_sweep_is_fastest),
         cmocka_unit_test(an_override_holds_instead_of_a_files_sweep_of_its_key),
+        cmocka_unit_test(a_later_file_replaces_what_an_earlier_one_sweeps),
+        cmocka_unit_test(a_layer_says_a_key_or_sweeps_it),
         cmocka_unit_test(keys_of_a_sweep_are_laid_in_their_order),
         cmocka_unit_test(sweep_may_hold_maps_and_empty_values),
         cmocka_unit_test(a_million_points_are_the_most),

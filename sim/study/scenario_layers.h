@@ -1,0 +1,18 @@
+/* A scenario's layers: its files, one after the other, and then all that --set says.
+ *
+ * A later layer holds over an earlier one, whether that says a key or sweeps it. Inside one layer a
+ * key is either said or swept. A swept machine, or a map, leaves alone what else is said inside it.
+ */
+#ifndef STUDY_SCENARIO_LAYERS_H
+#define STUDY_SCENARIO_LAYERS_H
+
+#include "base/node.h"
+
+/* Fail where `layer`, with its names opened, both says a key and sweeps it; one that is swept over
+ * an empty value among others has that one from what is said. */
+bool layer_check(const struct node *layer, struct error *why);
+
+/* Take out of the sweep of `root`, the layers before, what `layer` says. */
+void layer_end_sweeps(struct node *root, const struct node *layer);
+
+#endif
