@@ -137,9 +137,9 @@ bool gpu_timer::read(double *ns, struct error *why) const
 
 static __global__ void gate_kernel(volatile uint32_t *flags, uint32_t turn)
 {
-    uint64_t since = gpu_clock_ns();
+    uint64_t since = ptx_clock_ns();
     while (flags[GATE_OPENED] != turn) {
-        if (gpu_clock_ns() - since > GPU_DEADLINE_NS) {
+        if (ptx_clock_ns() - since > GPU_DEADLINE_NS) {
             flags[GATE_GIVEN_UP] = turn;
             break;
         }
@@ -189,8 +189,8 @@ bool gpu_gate::open(struct error *why)
 
 static __global__ void pause_kernel(uint64_t ns)
 {
-    uint64_t since = gpu_clock_ns();
-    while (gpu_clock_ns() - since < ns) {
+    uint64_t since = ptx_clock_ns();
+    while (ptx_clock_ns() - since < ns) {
     }
 }
 

@@ -19,6 +19,7 @@ extern "C" {
 #include "base/units.h"
 }
 #include "calibrate/group.h"
+#include "calibrate/kernels/ptx.cuh"
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -134,14 +135,6 @@ bool gpu_attribute(enum cudaDeviceAttr attribute, int *value, struct error *why)
 
 /* Peak of the memory as the driver states it: clock x width x 2; 0 where it states none. */
 bool gpu_memory_peak(double *bytes_per_s, struct error *why);
-
-/* Time on the GPU, the same for all its SMs, for deadlines. Its steps are up to 1 us. */
-__device__ inline uint64_t gpu_clock_ns()
-{
-    uint64_t now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
 
 /* Words, from a place and a seed: splitmix64. */
 __host__ __device__ inline uint64_t random_word(uint64_t seed, uint64_t place)

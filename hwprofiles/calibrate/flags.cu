@@ -71,7 +71,7 @@ static void ask(const struct polling *all, uint32_t value)
 static __device__ bool arrives(const volatile uint32_t *flag, uint32_t value, uint64_t since)
 {
     while (*flag != value) {
-        if (gpu_clock_ns() - since > GPU_DEADLINE_NS) {
+        if (ptx_clock_ns() - since > GPU_DEADLINE_NS) {
             return false;
         }
     }
@@ -82,7 +82,7 @@ static __device__ bool arrives(const volatile uint32_t *flag, uint32_t value, ui
 static __global__ void answer_flags(const volatile uint32_t *ask, volatile uint32_t *answer,
                                     volatile uint32_t *given_up, uint32_t rounds)
 {
-    uint64_t since = gpu_clock_ns();
+    uint64_t since = ptx_clock_ns();
     for (uint32_t round = 1; round <= rounds; round++) {
         if (!arrives(ask, round, since)) {
             *given_up = 1;
@@ -118,7 +118,7 @@ static __global__ void wait_flag(const volatile uint32_t *ask, volatile uint32_t
                                  volatile uint32_t *given_up)
 {
     *answer = 1;
-    if (!arrives(ask, 2, gpu_clock_ns())) {
+    if (!arrives(ask, 2, ptx_clock_ns())) {
         *given_up = 1;
     }
 }
@@ -162,7 +162,7 @@ static bool sample_release(void *state, double *ns, struct error *why)
 static __global__ void turn_words(volatile uint32_t *word, bool first, uint32_t rounds,
                                   volatile uint32_t *given_up, volatile uint32_t *time_ns)
 {
-    uint64_t since = gpu_clock_ns(), begin = since;
+    uint64_t since = ptx_clock_ns(), begin = since;
     for (uint32_t round = 0; round < rounds; round++) {
         if (first) {
             *word = 2 * round + 1;
@@ -174,10 +174,10 @@ static __global__ void turn_words(volatile uint32_t *word, bool first, uint32_t 
         if (!first) {
             *word = 2 * round + 2;
         }
-        begin = round == 0 ? gpu_clock_ns() : begin;
+        begin = round == 0 ? ptx_clock_ns() : begin;
     }
     if (first) {
-        *time_ns = (uint32_t)(gpu_clock_ns() - begin);
+        *time_ns = (uint32_t)(ptx_clock_ns() - begin);
     }
 }
 

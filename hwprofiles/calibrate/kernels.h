@@ -100,6 +100,30 @@ bool kernel_compare_labels(const uint16_t *queries, uint16_t *labels, const floa
                            const float *threshold, uint32_t pairs, uint32_t group, uint32_t dim,
                            float *similarity, uint32_t *reuse, void *stream, struct error *why);
 
+/* ---- what a GPU asks a CPU for (sets.cu) ---- */
+
+/* Of each pair whose `reuse` is 0, what it wants; of others nothing. `asked`, `asked_counts` and
+ * `flag` are the host's memory. */
+struct kernel_sets {
+    const uint32_t *reuse;         /* [pairs] */
+    const uint32_t *wanted;        /* [pairs][most] */
+    const uint32_t *wanted_counts; /* [pairs] */
+    uint32_t most;
+    uint32_t *counts;       /* [pairs] of the sets that are held: what is asked for will be */
+    uint32_t *asked;        /* [pairs][most] */
+    uint32_t *asked_counts; /* [pairs] */
+    uint32_t *asking;       /* 0 before and behind */
+    uint32_t *flag, value;  /* what it becomes when all else is written */
+};
+bool kernel_ask_sets(const struct kernel_sets *sets, uint32_t pairs, void *stream,
+                     struct error *why);
+
+/* Hold the stream until the host's `flag` is at least `value`; at the deadline let it go, and say
+ * so: given_up becomes `value`. What must happen before the flag comes stands on another stream,
+ * and no kernel is loaded or memory taken meanwhile. */
+bool kernel_await_flag(const uint32_t *flag, uint32_t value, uint64_t deadline_ns,
+                       uint32_t *given_up, void *stream, struct error *why);
+
 /* ---- rows (move.cu) ---- */
 
 /* Row from_rows[i] of `from` becomes row to_rows[i] of `to`, i < count; NULL: row i. Rows have

@@ -42,15 +42,15 @@ static __global__ void nothing()
 /* Runs for `ns`, then says when. */
 static __global__ void stamp_end(uint64_t ns, volatile uint64_t *stamp)
 {
-    uint64_t since = gpu_clock_ns();
-    while (gpu_clock_ns() - since < ns) {
+    uint64_t since = ptx_clock_ns();
+    while (ptx_clock_ns() - since < ns) {
     }
-    *stamp = gpu_clock_ns();
+    *stamp = ptx_clock_ns();
 }
 
 static __global__ void stamp_begin(volatile uint64_t *stamp)
 {
-    *stamp = gpu_clock_ns();
+    *stamp = ptx_clock_ns();
 }
 
 struct launching {

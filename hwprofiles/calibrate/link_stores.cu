@@ -8,9 +8,9 @@
 extern "C" {
 #include "calibrate/host_buffer.h"
 }
-#include "calibrate/gpu_window.h"
 #include "calibrate/row_ids.h"
 #include "calibrate/store_rows.h"
+#include "calibrate/stored_memory.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -25,9 +25,7 @@ extern "C" {
 
 struct storing {
     struct buffer from = {};
-    struct window window = {};
-    gpu_memory gpu;
-    char *seen = nullptr; /* the window's memory as the GPU sees it */
+    stored_memory memory;
     uint32_t *rows = nullptr;
     struct pool *pools[POOLS] = {};
     uint32_t pool_count = 0;
@@ -41,7 +39,6 @@ storing::~storing()
     for (struct pool *pool : pools) {
         pool_destroy(pool);
     }
-    window_release(&window);
     buffer_release(&from);
     free(rows);
 }
@@ -64,31 +61,6 @@ bool storing::create(uint64_t seed, struct error *why)
     return rows != nullptr && buffer_init(&from, FROM_BYTES, seed, pools[pool_count - 1], why);
 }
 
-static bool open_window(struct storing *all, bool coherent, struct error *why)
-{
-    int node;
-    if (coherent) {
-        bool ok = gpu_attribute(cudaDevAttrNumaId, &node, why) &&
-                  window_take(node, WINDOW_BYTES, &all->window, why);
-        all->seen = all->window.at;
-        return ok;
-    }
-    if (!all->gpu.take(WINDOW_BYTES + WINDOW_PAGE, why)) {
-        return false;
-    }
-    size_t past = (size_t)((uintptr_t)all->gpu.data % WINDOW_PAGE);
-    all->seen = all->gpu.data + (past > 0 ? WINDOW_PAGE - past : 0);
-    return window_map(all->seen, WINDOW_BYTES, &all->window, why);
-}
-
-static bool is_coherent(bool *coherent, struct error *why)
-{
-    int value = 0;
-    bool ok = gpu_attribute(cudaDevAttrPageableMemoryAccessUsesHostPageTables, &value, why);
-    *coherent = value != 0;
-    return ok;
-}
-
 struct store {
     struct storing *all;
     struct pool *pool;
@@ -106,7 +78,7 @@ static bool sample_rate(void *state, double *rate, struct error *why)
     rows.from = all->from.bytes;
     rows.rows = all->rows + store->turn;
     rows.row_bytes = ROW_BYTES;
-    rows.to = all->window.at;
+    rows.to = all->memory.at();
     rows.to_rows = WINDOW_BYTES / ROW_BYTES;
     store->turn = (store->turn + rows.count) % (all_rows - rows.count + 1);
     double begin = clock_ns();
@@ -128,7 +100,7 @@ static bool measure_stores(struct storing *all, const struct effort *effort, uin
     }
     return measure_probes(probes, all->pool_count, effort, seed, findings, why) &&
            findings_note(findings, "link.cpu_store",
-                         all->window.gdr != nullptr
+                         all->memory.window.gdr != nullptr
                              ? "scattered rows of 256 bytes stored through GDRCopy, hand-off to "
                                "the threads and back included"
                              : "scattered rows of 256 bytes stored into the GPU's NUMA node, "
@@ -139,13 +111,14 @@ static bool measure_stores(struct storing *all, const struct effort *effort, uin
 static bool check_window(const struct storing *all, struct error *why)
 {
     uint32_t count = WINDOW_BYTES / ROW_BYTES;
-    struct store_rows rows = {all->from.bytes, all->rows, count, ROW_BYTES, all->window.at, count};
+    struct store_rows rows = {all->from.bytes,  all->rows, count, ROW_BYTES,
+                              all->memory.at(), count,     NULL};
     char *found = (char *)malloc(WINDOW_BYTES);
     if (found == nullptr) {
         return error_set(why, NULL, 0, "no memory for %zu bytes", WINDOW_BYTES);
     }
     store_rows_run(all->pools[all->pool_count - 1], &rows);
-    bool ok = GPU_TRY(cudaMemcpy(found, all->seen, WINDOW_BYTES, cudaMemcpyDefault), why);
+    bool ok = GPU_TRY(cudaMemcpy(found, all->memory.seen, WINDOW_BYTES, cudaMemcpyDefault), why);
     for (uint32_t i = 0; ok && i < count; i++) {
         const char *expected = all->from.bytes + (size_t)all->rows[i] * ROW_BYTES;
         ok = memcmp(found + (size_t)i * ROW_BYTES, expected, ROW_BYTES) == 0 ||
@@ -159,10 +132,8 @@ bool stored_rows_arrive(struct error *why)
 {
     struct storing all;
     struct error without;
-    bool coherent;
-    return is_coherent(&coherent, why) &&
-           (!open_window(&all, coherent, &without) ||
-            (all.create(1, why) && check_window(&all, why)));
+    return !all.memory.take(WINDOW_BYTES, &without) ||
+           (all.create(1, why) && check_window(&all, why));
 }
 
 bool link_stores(const struct effort *effort, uint64_t seed, struct findings *findings,
@@ -171,12 +142,12 @@ bool link_stores(const struct effort *effort, uint64_t seed, struct findings *fi
     struct storing all;
     struct error without;
     bool coherent;
-    if (!is_coherent(&coherent, why) ||
+    if (!gpu_is_coherent(&coherent, why) ||
         !state_figure(findings, "link.coherent", coherent,
                       "cudaDevAttrPageableMemoryAccessUsesHostPageTables", why)) {
         return false;
     }
-    if (!open_window(&all, coherent, &without)) {
+    if (!all.memory.take(WINDOW_BYTES, &without)) {
         return findings_note(findings, "link.cpu_store", without.found, why);
     }
     return all.create(seed, why) && measure_stores(&all, effort, seed, findings, why);

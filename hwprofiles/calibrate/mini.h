@@ -108,6 +108,8 @@ struct mini_runtime {
     /* What it needs besides `mini`, which outlives it; NULL on failure. */
     void *(*create)(struct mini *mini, struct error *why);
     void (*destroy)(void *runtime);
+    /* Can this machine run it? NULL: it can run all. */
+    bool (*can)(const void *runtime, enum miniature_id id, struct error *why);
     bool (*start)(void *runtime, enum miniature_id id, const struct policy_env *env,
                   struct error *why);
     /* As mini_play(); outputs are in mini->out behind it. */

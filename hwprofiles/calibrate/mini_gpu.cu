@@ -1,6 +1,7 @@
 #include "calibrate/mini_gpu.h"
 
 #include "calibrate/gpu_facts.h"
+#include "calibrate/mini_gpu_qsac.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,8 @@ bool gpu_event::create(struct error *why)
 {
     return GPU_TRY(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), why);
 }
+
+gpu_mini::gpu_mini() = default;
 
 gpu_mini::~gpu_mini()
 {
@@ -170,25 +173,40 @@ static bool create_attention(gpu_mini *gpu, struct error *why)
     return gpu->scratch.take(bytes, why);
 }
 
+static struct kernel_attention attention_at(const gpu_mini *gpu, uint32_t step, uint32_t layer,
+                                            bool whole)
+{
+    uint32_t dim = gpu->mini->shape.head_dim;
+    size_t place = mini_place(gpu->mini, step, layer);
+    struct kernel_attention attention = attention_of(gpu, whole);
+    attention.queries = (const uint16_t *)gpu->queries.data + place * dim;
+    attention.parts = (float *)gpu->scratch.data;
+    attention.out = (float *)gpu->out.data + place * dim;
+    attention.lse = (float *)gpu->lse.data + place;
+    return attention;
+}
+
+struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32_t layer)
+{
+    return attention_at(gpu, step, layer, false);
+}
+
 bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
                 const gpu_lists *lists, bool part, struct error *why)
 {
     const struct mini *mini = gpu->mini;
-    const struct miniature *shape = &mini->shape;
-    size_t place = mini_place(mini, step, layer);
-    size_t head = ((size_t)step * shape->layers + layer) * shape->kv_heads;
-    struct kernel_attention attention = attention_of(gpu, lists == nullptr);
+    size_t head = ((size_t)step * mini->shape.layers + layer) * mini->shape.kv_heads;
+    struct kernel_attention attention = attention_at(gpu, step, layer, lists == nullptr);
     attention.kv.keys = rows;
     attention.kv.values = rows + (size_t)mini->row_count * mini->row_bytes;
-    attention.queries = (const uint16_t *)gpu->queries.data + place * shape->head_dim;
     if (lists != nullptr) {
         attention.lists = (const uint32_t *)lists->tokens.data + head * gpu->most;
         attention.counts = (const uint32_t *)lists->counts.data + head;
     }
-    attention.parts = (float *)gpu->scratch.data;
-    attention.out =
-        part ? (float *)gpu->part_out.data : (float *)gpu->out.data + place * shape->head_dim;
-    attention.lse = part ? (float *)gpu->part_lse.data : (float *)gpu->lse.data + place;
+    if (part) {
+        attention.out = (float *)gpu->part_out.data;
+        attention.lse = (float *)gpu->part_lse.data;
+    }
     return kernel_attend(&attention, gpu->main.at, why);
 }
 
@@ -203,6 +221,20 @@ static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why)
     return ok;
 }
 
+bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
+                struct error *why)
+{
+    cudaGraph_t recorded = nullptr;
+    bool ok = GPU_TRY(cudaStreamBeginCapture(gpu->main.at, cudaStreamCaptureModeThreadLocal), why);
+    ok = ok && put();
+    ok = GPU_TRY(cudaStreamEndCapture(gpu->main.at, &recorded), why) && ok;
+    ok = ok && GPU_TRY(cudaGraphInstantiate(graph, recorded, 0), why);
+    if (recorded != nullptr) {
+        cudaGraphDestroy(recorded);
+    }
+    return ok;
+}
+
 /* Once outside of a graph first: what a kernel asks for at its first launch cannot be recorded. */
 static bool create_graphs(gpu_mini *gpu, struct error *why)
 {
@@ -210,14 +242,8 @@ static bool create_graphs(gpu_mini *gpu, struct error *why)
     gpu->graphs.reset(new (std::nothrow) cudaGraphExec_t[steps]());
     bool ok = gpu->graphs != nullptr && record_step(gpu, 0, why) && gpu->main.wait(why);
     for (uint32_t step = 0; ok && step < steps; step++) {
-        cudaGraph_t graph = nullptr;
-        ok = GPU_TRY(cudaStreamBeginCapture(gpu->main.at, cudaStreamCaptureModeThreadLocal), why);
-        ok = ok && record_step(gpu, step, why);
-        ok = GPU_TRY(cudaStreamEndCapture(gpu->main.at, &graph), why) && ok;
-        ok = ok && GPU_TRY(cudaGraphInstantiate(&gpu->graphs[step], graph, 0), why);
-        if (graph != nullptr) {
-            cudaGraphDestroy(graph);
-        }
+        ok = gpu_record(
+            gpu, [&] { return record_step(gpu, step, why); }, &gpu->graphs[step], why);
     }
     return ok;
 }
@@ -242,7 +268,8 @@ bool gpu_mini::create(struct mini *of, struct error *why)
            answers.take((numbers + heads) * sizeof(float), 1, why) &&
            part_out.take(2 * numbers * sizeof(float), why) &&
            part_lse.take(2 * heads * sizeof(float), why) && create_queries(this, why) &&
-           create_lists(this, why) && create_attention(this, why) && create_graphs(this, why);
+           create_lists(this, why) && create_attention(this, why) && create_graphs(this, why) &&
+           qsac_create(this, why);
 }
 
 /* ---- the runtime ---- */
@@ -266,6 +293,11 @@ static void destroy(void *runtime)
     delete (gpu_mini *)runtime;
 }
 
+static bool can(const void *runtime, enum miniature_id id, struct error *why)
+{
+    return miniature_qsac(id) == nullptr || qsac_can((const gpu_mini *)runtime, id, why);
+}
+
 /* The host's caches as they are to be, and the GPU's like them. */
 static bool start(void *runtime, enum miniature_id id, const struct policy_env *env,
                   struct error *why)
@@ -277,7 +309,8 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
                                 gpu->layer_bytes, cudaMemcpyHostToDevice),
                      why);
     }
-    return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits));
+    return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits)) &&
+           (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why));
 }
 
 /* What comes out is none of an earlier sample: all of it is a NaN before. */
@@ -288,6 +321,7 @@ static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_co
     struct mini *mini = gpu->mini;
     return GPU_TRY(cudaMemsetAsync(gpu->out.data, 0xff, gpu->out.bytes, gpu->main.at), why) &&
            gpu->main.wait(why) && gpu_play(gpu, id, ns, counts, why) &&
+           (miniature_qsac(id) == nullptr || qsac_check(gpu, id, why)) &&
            GPU_TRY(cudaMemcpy(mini->out, gpu->out.data, gpu->out.bytes, cudaMemcpyDeviceToHost),
                    why);
 }
@@ -306,7 +340,7 @@ static bool sample_launch(void *runtime, double *value, struct error *why)
 static const struct mini_stand_in stand_ins[] = {{"launch", UNIT_NS, sample_launch}};
 
 static const struct mini_runtime runtime = {
-    create, destroy, start, play, stand_ins, sizeof stand_ins / sizeof *stand_ins};
+    create, destroy, can, start, play, stand_ins, sizeof stand_ins / sizeof *stand_ins};
 
 extern "C" const struct mini_runtime *mini_gpu_runtime(struct error *why)
 {

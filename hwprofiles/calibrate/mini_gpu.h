@@ -7,6 +7,7 @@
  *
  *   mini_gpu          buffers, and the runtime
  *   mini_gpu_program  the mechanisms
+ *   mini_gpu_qsac     one that the GPU manages: QSAC
  */
 #ifndef CALIBRATE_MINI_GPU_H
 #define CALIBRATE_MINI_GPU_H
@@ -18,6 +19,7 @@ extern "C" {
 #include "calibrate/mini_play.h"
 }
 
+#include <functional>
 #include <memory>
 
 struct gpu_event {
@@ -43,6 +45,8 @@ struct gpu_layer {
     struct buffer pageable = {nullptr, 0}; /* the same once more */
 };
 
+struct gpu_qsac;
+
 struct gpu_mini {
     struct mini *mini = nullptr;
     std::unique_ptr<gpu_layer[]> layers;
@@ -59,15 +63,25 @@ struct gpu_mini {
     gpu_event copied[2], attended[2];          /* of the streamed layers */
     std::unique_ptr<cudaGraphExec_t[]> graphs; /* [steps] of full attention */
     uint32_t splits_whole = 1, splits_wanted = 1;
+    std::unique_ptr<gpu_qsac> qsac;
+
+    gpu_mini();
 
     ~gpu_mini();
     bool create(struct mini *of, struct error *why);
 };
 
+/* Attention of (step, layer) to what it wants: all but where that lies. */
+struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32_t layer);
+
 /* Attention of (step, layer) over keys at `rows`, values behind them: all tokens, or those of
  * `lists`; into the output, or into the GPU's part. */
 bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
                 const gpu_lists *lists, bool part, struct error *why);
+
+/* What `put` queues on the main stream, as a graph. */
+bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
+                struct error *why);
 
 /* Play a sample: ns[steps][layers]. */
 bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,

@@ -1,4 +1,4 @@
-#include "calibrate/mini_gpu.h"
+#include "calibrate/mini_gpu_qsac.h"
 
 #include <string.h>
 
@@ -169,10 +169,19 @@ static const struct {
     enum miniature_id id;
     bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
 } programs[] = {
-    {MINIATURE_GPU_FULL, run_full},         {MINIATURE_GPU_FULL_GRAPH, run_graph},
-    {MINIATURE_GPU_LRU_COPY, run_lru_copy}, {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
-    {MINIATURE_GPU_STREAM, run_stream},     {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
+    {MINIATURE_GPU_FULL, run_full},
+    {MINIATURE_GPU_FULL_GRAPH, run_graph},
+    {MINIATURE_GPU_LRU_COPY, run_lru_copy},
+    {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
+    {MINIATURE_GPU_STREAM, run_stream},
+    {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
     {MINIATURE_GPU_HYBRID, run_hybrid},
+    {MINIATURE_GPU_QSAC_COPY, qsac_run},
+    {MINIATURE_GPU_QSAC_COPY_POLL, qsac_run},
+    {MINIATURE_GPU_QSAC_COPY_GRAPH, qsac_run},
+    {MINIATURE_GPU_QSAC_STORE, qsac_run},
+    {MINIATURE_GPU_QSAC_STORE_POLL, qsac_run},
+    {MINIATURE_GPU_QSAC_STORE_GRAPH, qsac_run},
 };
 
 static bool run_layer(gpu_mini *gpu, struct play *play, struct error *why)
@@ -187,6 +196,18 @@ static bool run_layer(gpu_mini *gpu, struct play *play, struct error *why)
 
 /* Where no manager is asked, what a layer misses is told before its step: the hybrid's lists, too,
  * are what the heads held then. */
+static bool begin_step(gpu_mini *gpu, struct play *play, struct error *why)
+{
+    if (miniature_qsac(play->id) != nullptr) {
+        return qsac_begin_step(gpu, play, why);
+    }
+    for (play->layer = 0; !mini_manages(play->id) && play->layer < gpu->mini->shape.layers;
+         play->layer++) {
+        mini_tell_apart(play);
+    }
+    return true;
+}
+
 static bool run_step(gpu_mini *gpu, struct play *play, struct mini_counts *counts,
                      struct error *why)
 {
@@ -206,11 +227,9 @@ bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_count
     bool ok = true;
     *counts = {0, 0, true};
     for (play.step = 0; ok && play.step < gpu->mini->shape.steps; play.step++) {
-        for (play.layer = 0; !mini_manages(id) && play.layer < layers; play.layer++) {
-            mini_tell_apart(&play);
-        }
+        ok = begin_step(gpu, &play, why);
         double begin = clock_ns();
-        ok = run_step(gpu, &play, counts, why);
+        ok = ok && run_step(gpu, &play, counts, why);
         double each = (clock_ns() - begin) / layers;
         for (uint32_t layer = 0; layer < layers; layer++) {
             *ns++ = each;

@@ -194,6 +194,7 @@ static void note_set(struct mini_cache *cache, const struct mini_demand *demand)
 {
     memcpy(cache->set, demand->ordered, demand->count * sizeof *cache->set);
     cache->set_count = demand->count;
+    cache->fetched = demand;
 }
 
 /* A cache that has seen the first `steps` of the source. */
@@ -219,6 +220,7 @@ bool mini_head_start(struct mini_head *head, const struct policy_kind *kind,
         policy_destroy(head->caches[i].policy);
         head->caches[i].policy = NULL;
         head->caches[i].set_count = 0;
+        head->caches[i].fetched = NULL;
     }
     head->agrees = true;
     return cache_start(head, &head->caches[0], kind, env, head->warmup + head->shift, why) &&

@@ -22,6 +22,7 @@ struct mini_cache {
     struct policy *policy; /* NULL: of a shift of 0 there is one cache only */
     uint32_t *set;         /* rows of the set that it reuses as it is, owned */
     uint32_t set_count;
+    const struct mini_demand *fetched; /* what that set was wanted for; NULL: none yet */
 };
 
 struct mini_head {

@@ -8,6 +8,7 @@
  *   {"stand_in": "copies_rows"}           bytes a second of a thread that stands for something
  *   {"mechanism": "lru"}                  ns a layer; also what it wanted and missed in all its
  *                                         steps, and the worst difference of an output
+ *   {"absent": "qsac-store"}              what this machine cannot run, with its "reason" alone
  *
  * All are sampled by turns, in rounds, so that each saw the machine as the others did. A layer of a
  * step has quantiles of its own, over all rounds, and a mechanism the means of these: who takes a
@@ -80,7 +81,8 @@ struct mechanism {
     enum miniature_id id;
     struct mini_counts counts;
     double worst;
-    double *ns; /* [rounds][slots], owned; a slot is a layer of a step */
+    struct error absent; /* why it does not run; nothing found: it does */
+    double *ns;          /* [rounds][slots], owned; a slot is a layer of a step */
     size_t rounds, capacity;
 };
 
@@ -188,6 +190,13 @@ static bool print_mechanism(const struct mechanism *mechanism, FILE *out, struct
     return print_line(line, out, why);
 }
 
+static bool print_absent(const struct mechanism *mechanism, FILE *out, struct error *why)
+{
+    return print_line(json_pack("{s:s, s:s}", "absent", miniature_kinds[mechanism->id].name,
+                                "reason", mechanism->absent.found),
+                      out, why);
+}
+
 static bool print_lines(const struct run *run, const struct mechanism *mechanisms,
                         const struct findings *findings, FILE *out, struct error *why)
 {
@@ -198,7 +207,9 @@ static bool print_lines(const struct run *run, const struct mechanism *mechanism
         good = print_line(point_line(only_point(findings, name), "stand_in", name), out, why);
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        good = mechanisms[id].rounds == 0 || print_mechanism(&mechanisms[id], out, why);
+        const struct mechanism *mechanism = &mechanisms[id];
+        good = (mechanism->absent.found[0] == '\0' || print_absent(mechanism, out, why)) &&
+               (mechanism->rounds == 0 || print_mechanism(mechanism, out, why));
     }
     return good;
 }
@@ -226,6 +237,13 @@ static bool add_probe(const char *name, enum unit unit, void *state,
 
 enum { MOST_OWN = 8 + MINIATURE_COUNT }; /* probes: stand-ins and mechanisms */
 
+static bool can_run(struct mechanism *mechanism)
+{
+    const struct run *run = mechanism->run;
+    return run->runtime->can == NULL ||
+           run->runtime->can(run->own, mechanism->id, &mechanism->absent);
+}
+
 static bool add_probes(struct run *run, struct mechanism *mechanisms, struct probe *probes,
                        uint32_t *count, struct findings *findings, struct error *why)
 {
@@ -239,7 +257,7 @@ static bool add_probes(struct run *run, struct mechanism *mechanisms, struct pro
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
         mechanisms[id] = (struct mechanism){.run = run, .id = (enum miniature_id)id};
-        good = miniature_kinds[id].site != run->mini.shape.site ||
+        good = miniature_kinds[id].site != run->mini.shape.site || !can_run(&mechanisms[id]) ||
                add_probe(miniature_kinds[id].name, UNIT_NS, &mechanisms[id], sample_mechanism,
                          &probes[(*count)++], findings, why);
     }

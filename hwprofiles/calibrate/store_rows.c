@@ -46,7 +46,8 @@ static void store_share(uint32_t share, uint32_t thread, void *context)
     const struct store_rows *store = job->store;
     uint32_t end = share_start(job, share + 1);
     for (uint32_t i = share_start(job, share); i < end; i++) {
-        store_row(store->to + (size_t)(i % store->to_rows) * store->row_bytes,
+        size_t place = store->places != NULL ? store->places[i] : i % store->to_rows;
+        store_row(store->to + place * store->row_bytes,
                   store->from + (size_t)store->rows[i] * store->row_bytes, store->row_bytes);
     }
     let_go();

@@ -21,13 +21,14 @@ struct store_rows {
     const char *from;     /* row r begins at r * row_bytes; aligned to 16 */
     const uint32_t *rows; /* [count] */
     uint32_t count;
-    uint32_t row_bytes; /* a multiple of 16 */
-    char *to;           /* row i becomes row i % to_rows of it; aligned to 16 */
-    uint32_t to_rows;
+    uint32_t row_bytes;     /* a multiple of 16 */
+    char *to;               /* row i becomes row i % to_rows of it; aligned to 16 */
+    uint32_t to_rows;       /* of no use with `places` */
+    const uint32_t *places; /* [count] row i becomes row places[i] instead; or NULL */
 };
 
-/* Store with all threads of the pool. Where count is more than to_rows, which of the rows that
- * share a place comes last is left open. */
+/* Store with all threads of the pool. Which of rows that share a place comes last is left open.
+ */
 void store_rows_run(struct pool *pool, const struct store_rows *store);
 
 #ifdef __cplusplus

@@ -150,6 +150,16 @@ static bool add_row(struct table *table, int id, const struct validation_row *ro
     return table_add(table, cells, COLUMNS, why);
 }
 
+static void print_absent(const struct validation *validation)
+{
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        const char *reason = validation->rows[id].absent;
+        if (reason[0] != '\0') {
+            printf("absent: %s: %s\n", miniature_kinds[id].name, reason);
+        }
+    }
+}
+
 static void print_changes(const struct validation *validation)
 {
     printf("this machine today, over what the profile says:");
@@ -202,6 +212,7 @@ static void print_remarks(const struct subject *subject, const struct validation
            subject->model.name, validation->shape.context, validation->shape.threads);
     puts("predicted from the profile's curves, those of the host as they are today, measured anew "
          "in the same rounds; as profiled is what simulate would say");
+    print_absent(validation);
     print_changes(validation);
     print_stand_ins(validation);
     printf("every output is that of attention in double precision, to %.1g of the largest value\n",

@@ -164,6 +164,9 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct ledger *ledger, double *layer_ns, struct error *why)
 {
     const struct miniature_scene *scene = scenes[miniature_kinds[id].site];
+    if (!miniature_knows(profile, id, why)) {
+        return false;
+    }
     uint32_t one = 1;
     double figures[8];
     struct cohort cohort = {.context = miniature->context, .sequences = 1};

@@ -26,6 +26,13 @@
  *     lru-copy   CPU   |sync|look up|gather|launch |..update..|
  *                GPU                        |copy|place|attend|
  *
+ * QSAC's labels the GPU keeps. It asks for a layer's sets before it attends to the layer before,
+ * and the CPU only fetches; nothing is approximated, for a layer's true queries are known from the
+ * beginning.
+ *
+ *     qsac-copy-poll   CPU   |launch|hear|gather|call|hear|tell|launch|...
+ *                      GPU   |ask  |ask next|poll............|attend|
+ *
  * A context is a whole multiple of the recorded one: each recorded unit stands for `repeat` tokens,
  * a recorded context apart, so that rows stay scattered and the ledger's counts are exact.
  */
@@ -80,6 +87,15 @@ struct miniature_stand_ins {
     double launch;
 };
 
+/* How QSAC that the GPU manages fetches; `graph` polls, too. */
+struct miniature_qsac {
+    bool stores, /* by the CPU into GPU memory; else it gathers, and copies */
+        polls,   /* flags, on both sides; else the CPU waits, and launches attention then */
+        graph;   /* a step is one */
+};
+/* NULL of all other mechanisms. */
+const struct miniature_qsac *miniature_qsac(enum miniature_id id);
+
 /* CTAs of a KV head that move rows, of each layer's heads together. */
 enum { MINIATURE_CTAS = 4 };
 
@@ -96,6 +112,9 @@ bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
 
 /* Refuse a profile that lacks a curve that a prediction for the site reads. */
 bool miniature_require(const struct profile *profile, enum miniature_site site, struct error *why);
+
+/* What a single mechanism reads besides, and a machine may not have. */
+bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why);
 
 /* Mean time of a layer over the ledger's steps. `profile` has passed miniature_require(). */
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,

@@ -27,16 +27,30 @@ static const enum curve_id curves[] = {
     CURVE_HOST_POOL_HANDOFF,  CURVE_HOST_LOOKUP,
     CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
     CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
+    CURVE_GPU_FLAG,
 };
 
 /* ---- tasks ---- */
 
+bool miniature_attend_launch(struct pipe *pipe, engine_task_id *first, struct error *why)
+{
+    return work_launch(pipe, ATTENTION_KERNELS, first, why);
+}
+
+bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id first,
+                               engine_task_id after, struct error *why)
+{
+    double bytes = (double)tokens * pipe->head_bytes;
+    return work_put_launched(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), ATTENTION_KERNELS,
+                             first, after, &pipe->at[pipe->layer].attended, why);
+}
+
 static bool put_attention(struct pipe *pipe, uint64_t tokens, engine_task_id after,
                           struct error *why)
 {
-    double bytes = (double)tokens * pipe->head_bytes;
-    return work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), ATTENTION_KERNELS,
-                           after, &pipe->at[pipe->layer].attended, why);
+    engine_task_id first;
+    return miniature_attend_launch(pipe, &first, why) &&
+           miniature_attend_launched(pipe, tokens, first, after, why);
 }
 
 /* The CPU is told what the layer wants when the one before is done. */
@@ -162,10 +176,19 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct error *) = {
-    [MINIATURE_GPU_FULL] = run_full,         [MINIATURE_GPU_FULL_GRAPH] = run_full,
-    [MINIATURE_GPU_LRU_COPY] = run_lru_copy, [MINIATURE_GPU_LRU_LOADS] = run_lru_loads,
-    [MINIATURE_GPU_STREAM] = run_stream,     [MINIATURE_GPU_STREAM_PAGEABLE] = run_stream,
+    [MINIATURE_GPU_FULL] = run_full,
+    [MINIATURE_GPU_FULL_GRAPH] = run_full,
+    [MINIATURE_GPU_LRU_COPY] = run_lru_copy,
+    [MINIATURE_GPU_LRU_LOADS] = run_lru_loads,
+    [MINIATURE_GPU_STREAM] = run_stream,
+    [MINIATURE_GPU_STREAM_PAGEABLE] = run_stream,
     [MINIATURE_GPU_HYBRID] = run_hybrid,
+    [MINIATURE_GPU_QSAC_COPY] = miniature_qsac_layer,
+    [MINIATURE_GPU_QSAC_COPY_POLL] = miniature_qsac_layer,
+    [MINIATURE_GPU_QSAC_COPY_GRAPH] = miniature_qsac_layer,
+    [MINIATURE_GPU_QSAC_STORE] = miniature_qsac_layer,
+    [MINIATURE_GPU_QSAC_STORE_POLL] = miniature_qsac_layer,
+    [MINIATURE_GPU_QSAC_STORE_GRAPH] = miniature_qsac_layer,
 };
 
 static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
@@ -183,7 +206,8 @@ static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struc
         return work_put_thread(pipe, PART_SYNC, sync, pipe->last[PIPE_MAIN], trust, NULL, why);
     }
     double launch = profile_value(profile, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
-    return id != MINIATURE_GPU_FULL_GRAPH ||
+    (void)id;
+    return pipe->mechanisms->launch != LAUNCH_GRAPH ||
            work_put_thread(pipe, PART_LAUNCH, launch, ENGINE_NONE, trust, &pipe->graph, why);
 }
 
@@ -193,7 +217,14 @@ static int transfer_of(enum miniature_id id)
 {
     switch (id) {
     case MINIATURE_GPU_LRU_COPY:
+    case MINIATURE_GPU_QSAC_COPY:
+    case MINIATURE_GPU_QSAC_COPY_POLL:
+    case MINIATURE_GPU_QSAC_COPY_GRAPH:
         return TRANSFER_GATHER_COPY;
+    case MINIATURE_GPU_QSAC_STORE:
+    case MINIATURE_GPU_QSAC_STORE_POLL:
+    case MINIATURE_GPU_QSAC_STORE_GRAPH:
+        return TRANSFER_CPU_STORE;
     case MINIATURE_GPU_LRU_LOADS:
         return TRANSFER_SM_ZERO_COPY;
     case MINIATURE_GPU_STREAM_PAGEABLE:
@@ -207,17 +238,19 @@ static int transfer_of(enum miniature_id id)
 static void set_up(const struct miniature_run *run, double figures[8])
 {
     uint32_t threads = miniature_pool(run->miniature, run->id);
+    const struct miniature_qsac *qsac = miniature_qsac(run->id);
+    bool graph = run->id == MINIATURE_GPU_FULL_GRAPH || (qsac != NULL && qsac->graph);
     bool streams = run->id == MINIATURE_GPU_STREAM || run->id == MINIATURE_GPU_STREAM_PAGEABLE;
     run->setup->mechanisms = (struct mechanisms){
         .policy = run->setup->mechanisms.policy,
-        .manager = MANAGER_CPU,
+        .manager = qsac != NULL ? MANAGER_GPU : MANAGER_CPU,
         .update = UPDATE_OVERLAPPED,
         .transfer = transfer_of(run->id),
         .transfer_ctas = MINIATURE_CTAS,
         .transfer_stream = streams ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
-        .sync = SYNC_CPU,
+        .sync = qsac != NULL && qsac->polls ? SYNC_GPU : SYNC_CPU,
         .syncs = 1,
-        .launch = run->id == MINIATURE_GPU_FULL_GRAPH ? LAUNCH_GRAPH : LAUNCH_EAGER,
+        .launch = graph ? LAUNCH_GRAPH : LAUNCH_EAGER,
         .pool_threads = threads,
         .transfer_threads = threads,
         .weights = 1,

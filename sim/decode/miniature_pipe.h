@@ -42,4 +42,13 @@ bool miniature_update(struct pipe *pipe, uint32_t layer, struct error *why);
 bool miniature_attend(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64_t worst,
                       struct error *why);
 
+/* Attention on a GPU to `tokens` of the current layer, after `after`: its launches, and its
+ * kernels. */
+bool miniature_attend_launch(struct pipe *pipe, engine_task_id *first, struct error *why);
+bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id first,
+                               engine_task_id after, struct error *why);
+
+/* A layer of QSAC that a GPU manages (miniature_qsac.c). */
+bool miniature_qsac_layer(struct pipe *pipe, uint32_t layer, struct error *why);
+
 #endif

@@ -92,10 +92,15 @@ bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, ui
 {
     engine_task_id first;
     kernels = kernels > 0 ? kernels : 1;
+    return work_launch(pipe, kernels, &first, why) &&
+           work_put_launched(pipe, part, kernel, kernels, first, after, out, why);
+}
+
+bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
+                       engine_task_id first, engine_task_id after, engine_task_id *out,
+                       struct error *why)
+{
     kernel = kernel_at_least(pipe->setup, kernel, kernels);
-    if (!work_launch(pipe, kernels, &first, why)) {
-        return false;
-    }
     struct work work = {
         .part = part,
         .resource = PIPE_MAIN,

@@ -49,6 +49,11 @@ bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, str
 bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
                      engine_task_id after, engine_task_id *out, struct error *why);
 
+/* The same of kernels that work_launch() has launched. */
+bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
+                       engine_task_id first, engine_task_id after, engine_task_id *out,
+                       struct error *why);
+
 /* Copy `bytes` to the host, once the main stream is where it now ends. */
 bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why);
 

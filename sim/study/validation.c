@@ -89,9 +89,14 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
     return text;
 }
 
-bool validation_ran(const struct validation *validation, int id)
+bool validation_has(const struct validation *validation, int id)
 {
     return miniature_kinds[id].site == validation->shape.site;
+}
+
+bool validation_ran(const struct validation *validation, int id)
+{
+    return validation_has(validation, id) && validation->rows[id].absent[0] == '\0';
 }
 
 /* ---- what the harness printed ---- */
@@ -259,7 +264,7 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
 {
     json_int_t wanted, missed;
     int id = find_mechanism(name);
-    if (id == MINIATURE_COUNT || !validation_ran(out, id) || !knows_all(out)) {
+    if (id == MINIATURE_COUNT || !validation_has(out, id) || !knows_all(out)) {
         return error_set(why, NULL, 0, "the harness speaks of '%s' before its time", name);
     }
     struct validation_row *row = &out->rows[id];
@@ -268,13 +273,29 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
                     &row->output_error) != 0) {
         return error_set(why, NULL, 0, "the harness says too little of '%s'", name);
     }
+    if (!miniature_knows(profile, (enum miniature_id)id, why)) {
+        snprintf(row->absent, sizeof row->absent, "%s", why->found);
+        return true;
+    }
     return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, why);
+}
+
+/* What the harness could not run. */
+static bool read_absent(const char *name, const char *reason, struct validation *out,
+                        struct error *why)
+{
+    int id = find_mechanism(name);
+    if (id == MINIATURE_COUNT || !validation_has(out, id) || reason[0] == '\0') {
+        return error_set(why, NULL, 0, "the harness speaks of '%s' as absent", name);
+    }
+    snprintf(out->rows[id].absent, sizeof out->rows[id].absent, "%s", reason);
+    return true;
 }
 
 static bool read_line(const char *text, size_t length, const struct trace *trace,
                       const struct profile *profile, struct validation *out, struct error *why)
 {
-    const char *name;
+    const char *name, *reason;
     struct validation_figure figure;
     json_t *object = json_loadb(text, length, 0, NULL);
     double size;
@@ -287,6 +308,8 @@ static bool read_line(const char *text, size_t length, const struct trace *trace
         good = add_stand_in(name, figure.median, out, why);
     } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
         good = read_mechanism(object, name, trace, profile, out, why);
+    } else if (json_unpack(object, "{s:s, s:s}", "absent", &name, "reason", &reason) == 0) {
+        good = read_absent(name, reason, out, why);
     } else {
         good = error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80,
                          text);

@@ -42,6 +42,7 @@ struct validation_row {
     double gate;                       /* largest error that is not missed */
     enum validation_verdict verdict;
     uint32_t predicted_rank, measured_rank; /* 1 is the fastest */
+    char absent[256]; /* why it was not run, or not predicted; "": it was both */
 };
 
 enum { VALIDATION_CURVES = 8, VALIDATION_POINTS = 16 };
@@ -70,6 +71,8 @@ struct validation {
     struct validation_class classes[MINIATURE_CLASSES];
 };
 
+/* Is it of this site; and was it run and predicted? */
+bool validation_has(const struct validation *validation, int id);
 bool validation_ran(const struct validation *validation, int id);
 
 /* The shape of a run: the model's heads at the least multiple of the recorded context that has

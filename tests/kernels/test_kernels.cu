@@ -10,6 +10,7 @@ int main()
     attention_cases(cases);
     retrieval_cases(cases);
     row_cases(cases);
+    set_cases(cases);
     miniature_cases(cases);
     bool passed = true;
     printf("1..%zu\n# seed %d\n", cases.size(), SEED);

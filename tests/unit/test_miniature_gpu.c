@@ -6,19 +6,21 @@
 
 #include <math.h>
 
-/* HBM moves 100 B a ns, a link 5, a CTA 1; a launch takes 500 ns, a synchronisation 3000. */
+/* HBM moves 100 B a ns, a link 5, two CPUs' stores 4, a CTA 1; a launch takes 500 ns, a
+ * synchronisation 3000, a flag 900. */
 static const char machine[] =
     "{gpu: {hbm_bandwidth: 100GB/s, hbm_share: 100%, cta_bandwidth: 1GB/s, sms: 100,"
-    "       kernel_floor: 100ns, graph_node: 50ns},"
+    "       kernel_floor: 100ns, graph_node: 50ns, flag: 900ns},"
     " link: {h2d: 5GB/s, d2h: 5GB/s, duplex: 10GB/s, copy_latency: 1us, round_trip: 1us,"
-    "        zero_copy: 4GB/s, cta_in_flight: 2kB},"
+    "        zero_copy: 4GB/s, cta_in_flight: 2kB,"
+    "        cpu_store: {points: [[1, 2GB/s], [2, 4GB/s]], basis: measured, source: x}},"
     " host: {graph_launch: 700ns, copy_call: 400ns, sync: 3us, cores: 2, dram_bandwidth: 1000GB/s,"
     "        lookup: 10ns, update: 20ns, pageable: 4GB/s,"
     "        pool_handoff: {points: [[1, 1us], [2, 2us]], basis: measured, source: x},"
     "        gather: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: x},"
     "        attention: {points: [[1, 1GB/s], [2, 4GB/s]], basis: measured, source: x}}}";
 
-static double predict(enum miniature_id id, uint32_t steps)
+static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t layers)
 {
     static const struct ledger_row cached = {
         .wanted = 2000,
@@ -34,7 +36,7 @@ static double predict(enum miniature_id id, uint32_t steps)
     static const struct miniature_stand_ins stand_ins = {.launch = 500};
     const struct miniature shape = {
         .site = MINIATURE_GPU,
-        .layers = 1,
+        .layers = layers,
         .kv_heads = 2,
         .query_heads = 2,
         .head_dim = 25,
@@ -45,13 +47,18 @@ static double predict(enum miniature_id id, uint32_t steps)
     };
     struct profile profile = load_well(machine);
     struct ledger_row rows[2] = {cached, cached};
-    const struct ledger ledger = {.steps = steps, .layers = 1, .rows = rows};
+    const struct ledger ledger = {.steps = steps, .layers = layers, .rows = rows};
     struct error why;
     double ns;
     assert_true(miniature_require(&profile, MINIATURE_GPU, &why));
     assert_true(miniature_predict(&shape, id, &profile, &stand_ins, &ledger, &ns, &why));
     profile_release(&profile);
     return ns;
+}
+
+static double predict(enum miniature_id id, uint32_t steps)
+{
+    return predict_layers(id, steps, 1);
 }
 
 /* 800 000 B at 100, behind a launch, and seen done. */
@@ -100,6 +107,54 @@ static void the_cpus_part_comes_back_to_be_merged(void **state)
     assert_true(fabs(predict(MINIATURE_GPU_HYBRID, 1) - (merged + 3000)) < 2);
 }
 
+/* Comparing is two kernels, the second of which stores 2000 B over the link. */
+enum {
+    ASKED = 2000 / 5,
+    GATHERED = 2000 + 50000 / 2,
+    COPIED = 2 * 1000 + 50000 / 5,
+    STORED = 2000 + 50000 / 4,
+    ATTENDED = 200000 / 100
+};
+
+static void what_the_gpu_asks_for_the_cpu_copies(void **state)
+{
+    (void)state;
+    int called = 2 * 500 + 3000 + GATHERED + 2 * 400; /* a call a head */
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY, 1), called + COPIED + ATTENDED + 3000);
+    called = 5 * 500 + GATHERED + 2 * 400; /* all launched; flags both ways behind the copies */
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY_POLL, 1),
+                     called + COPIED + 2 * 900 + ATTENDED + 3000);
+    called = 700 + ASKED + 900 + GATHERED + 2 * 400;
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY_GRAPH, 1),
+                     called + COPIED + 2 * 900 + ATTENDED + 3000);
+}
+
+static void what_the_gpu_asks_for_the_cpu_stores(void **state)
+{
+    (void)state;
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_STORE, 1),
+                     2 * 500 + 3000 + STORED + 500 + ATTENDED + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_STORE_POLL, 1),
+                     5 * 500 + STORED + 900 + ATTENDED + 3000);
+    int heard = 700 + ASKED + 900;
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_STORE_GRAPH, 1),
+                     heard + STORED + 900 + ATTENDED + 3000);
+    /* The second layer's rows come while the first is attended to. */
+    assert_int_equal(2 * predict_layers(MINIATURE_GPU_QSAC_STORE_GRAPH, 1, 2),
+                     heard + 2 * STORED + 900 + ATTENDED + 3000);
+}
+
+static void stores_need_a_profile_that_knows_them(void **state)
+{
+    (void)state;
+    struct profile profile = load_well("{link: {h2d: 5GB/s}}");
+    struct error why;
+    assert_true(miniature_knows(&profile, MINIATURE_GPU_QSAC_COPY, &why));
+    assert_false(miniature_knows(&profile, MINIATURE_GPU_QSAC_STORE, &why));
+    assert_non_null(strstr(why.found, "does not state 'link.cpu_store'"));
+    profile_release(&profile);
+}
+
 static void a_profile_without_a_gpu_is_refused(void **state)
 {
     (void)state;
@@ -118,6 +173,9 @@ int main(void)
         cmocka_unit_test(a_cache_by_the_cpu_waits_at_each_layer),
         cmocka_unit_test(whole_layers_come_at_the_rate_of_the_link),
         cmocka_unit_test(the_cpus_part_comes_back_to_be_merged),
+        cmocka_unit_test(what_the_gpu_asks_for_the_cpu_copies),
+        cmocka_unit_test(what_the_gpu_asks_for_the_cpu_stores),
+        cmocka_unit_test(stores_need_a_profile_that_knows_them),
         cmocka_unit_test(a_profile_without_a_gpu_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void check_rows(uint32_t threads, uint32_t row_bytes, uint32_t count)
         }
     }
     memset(to, 0x5a, size + 64);
-    struct store_rows store = {from, rows, count, row_bytes, to, ROWS};
+    struct store_rows store = {from, rows, count, row_bytes, to, ROWS, NULL};
     store_rows_run(pool, &store);
     for (uint32_t i = 0; i < count; i++) {
         assert_memory_equal(to + (size_t)i * row_bytes, from + (size_t)rows[i] * row_bytes,
@@ -73,7 +73,7 @@ static void places_are_taken_in_turn(void **state)
     for (int i = 0; i < 5 * 16; i++) {
         from[i] = (char)(i / 16 + 1);
     }
-    struct store_rows store = {from, rows, 5, 16, to, 2};
+    struct store_rows store = {from, rows, 5, 16, to, 2, NULL};
     store_rows_run(pool, &store);
     assert_int_equal(to[0], 5);
     assert_int_equal(to[15], 5);
@@ -99,10 +99,32 @@ static void what_cannot_be_mapped_has_a_reason(void **state)
     window_release(&window);
 }
 
+static void rows_are_stored_where_they_are_sent(void **state)
+{
+    (void)state;
+    static char from[4][16] __attribute__((aligned(16))), to[6][16] __attribute__((aligned(16)));
+    static const uint32_t rows[] = {3, 0, 2}, places[] = {5, 4, 0};
+    struct error why;
+    struct pool *pool = pool_create(2, NULL, POOL_CONDITION, &why);
+    assert_non_null(pool);
+    for (int i = 0; i < 4; i++) {
+        memset(from[i], 'a' + i, 16);
+    }
+    struct store_rows store = {from[0], rows, 3, 16, to[0], 0, places};
+    store_rows_run(pool, &store);
+    static const char expected[] = "c\0\0\0ad";
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(to[i][0], expected[i]);
+        assert_int_equal(to[i][15], expected[i]);
+    }
+    pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_stored_in_its_place),
+        cmocka_unit_test(rows_are_stored_where_they_are_sent),
         cmocka_unit_test(places_are_taken_in_turn),
         cmocka_unit_test(what_cannot_be_mapped_has_a_reason),
     };

@@ -78,8 +78,8 @@ static void print_figure(FILE *out, const char *kind, const char *name, double s
 
 /* What a harness prints that measured each mechanism at so many times its prediction, and gathers
  * so many times as fast as the profile has it. */
-static char *print_lines(const struct fixture *fixture, const double times[LAST],
-                         double spread, double gathers, int last)
+static char *print_lines(const struct fixture *fixture, const double times[LAST], double spread,
+                         double gathers, int last)
 {
     char *text;
     size_t size;
@@ -235,6 +235,39 @@ static void what_a_harness_may_not_say_is_refused(void **state)
     tear_down(&fixture);
 }
 
+/* A machine may lack what one mechanism needs: it has no figure and no rank, and says why. */
+static void what_cannot_run_is_absent(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct validation validation;
+    struct error why;
+    double times[LAST];
+    set_up(&fixture);
+    for (int id = 0; id < LAST; id++) {
+        times[id] = 1;
+    }
+    char *lines = print_lines(&fixture, times, 0, 1, LAST - 1);
+    size_t size = strlen(lines) + 64;
+    char *all = malloc(size);
+    snprintf(all, size, "%s{\"absent\":\"stream\",\"reason\":\"no copy engine\"}\n", lines);
+    make_check(judge(&fixture, all, &validation, &why), &why);
+    assert_false(validation_ran(&validation, MINIATURE_STREAM));
+    assert_true(validation_has(&validation, MINIATURE_STREAM));
+    assert_string_equal(validation.rows[MINIATURE_STREAM].absent, "no copy engine");
+    assert_int_equal(validation.classes[MINIATURE_BY_CPU].count, LAST - 1);
+    for (int id = 0; id < LAST - 1; id++) {
+        assert_in_range(validation.rows[id].measured_rank, 1, LAST - 1);
+    }
+    assert_refused(&fixture, "{\"absent\":\"full\",\"reason\":\"x\"}\n",
+                   "the harness speaks of 'full' as absent");
+    assert_refused(&fixture, "{\"absent\":\"x\",\"reason\":\"x\"}\n",
+                   "the harness speaks of 'x' as absent");
+    free(all);
+    free(lines);
+    tear_down(&fixture);
+}
+
 static struct model make_model(void)
 {
     return (struct model){
@@ -286,6 +319,7 @@ int main(void)
         cmocka_unit_test(errors_are_those_of_today),
         cmocka_unit_test(ranks_are_told_both_ways),
         cmocka_unit_test(what_a_harness_may_not_say_is_refused),
+        cmocka_unit_test(what_cannot_run_is_absent),
         cmocka_unit_test(a_context_is_whole_recordings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* The instructions of sm_80 and later that CUDA C++ has no name for: asynchronous copies into
- * shared memory, loads of 8 x 8 matrices from it, and products on the tensor cores (PTX ISA,
- * "cp.async", "ldmatrix", "mma"). Fragments as drawn there: lane l of a warp holds of an 8 x 8
- * matrix of 16-bit values row l / 4, columns 2 (l % 4) and the next. */
+ * shared memory, loads of 8 x 8 matrices from it, products on the tensor cores, and a clock (PTX
+ * ISA, "cp.async", "ldmatrix", "mma", "%globaltimer"). Fragments as drawn there: lane l of a warp
+ * holds of an 8 x 8 matrix of 16-bit values row l / 4, columns 2 (l % 4) and the next. */
 #ifndef CALIBRATE_PTX_CUH
 #define CALIBRATE_PTX_CUH
 
@@ -81,6 +81,14 @@ __device__ inline float ptx_exp2(float x)
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
+}
+
+/* Time on the GPU, the same for all its SMs, for deadlines. Its steps are up to 1 us. */
+__device__ inline uint64_t ptx_clock_ns()
+{
+    uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
 }
 
 #endif

@@ -11,6 +11,10 @@
  * What is put on a stream is done as late as can be: when somebody waits for it, or for an event
  * behind it (streams.cu). So a wait that is missing shows, too: what was to be copied is not there
  * yet, or is no longer what it was. On the default stream all is done at once.
+ *
+ * A kernel that polls in vain is left where it stands and begins anew when somebody next looks at
+ * its stream: it may have done nothing yet. Where the host itself waits for it, nobody is left who
+ * could let it go: then its deadline is over.
  */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
@@ -157,12 +161,24 @@ inline void __threadfence()
 {
 }
 
+inline void __threadfence_system()
+{
+}
+
+/* In a loop that polls. */
+void __nanosleep(unsigned ns);
+
 /* ---- the host's side ---- */
 
-enum cudaError_t { cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation };
+enum cudaError_t {
+    cudaSuccess,
+    cudaErrorInvalidValue,
+    cudaErrorMemoryAllocation,
+    cudaErrorNotReady,
+};
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDefault };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 #define cudaEventDisableTiming 2
 #define cudaHostRegisterMapped 2
@@ -197,6 +213,9 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemc
     return cudaSuccess;
 }
 
+/* Is the kernel that runs to begin anew later? */
+bool emulator_stall();
+
 /* Do it when the stream comes to it; on the default stream, now. */
 void emulator_put(cudaStream_t stream, std::function<void()> what);
 
@@ -209,6 +228,9 @@ inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStre
 /* From memory that is not pinned, a copy has left it when the call returns. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream);
 cudaError_t cudaHostRegister(void *data, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *data);
 
@@ -220,6 +242,9 @@ inline cudaError_t cudaHostGetDevicePointer(void **seen, void *data, unsigned)
 
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+/* Each look lets the stream, or the event's, come a little further. */
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);

@@ -6,6 +6,9 @@
 
 #include <stdio.h>
 #include <ucontext.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <map>
 #include <memory>
@@ -101,6 +104,15 @@ const void *emulator_show(const void *mine, size_t bytes)
     return place;
 }
 
+void __nanosleep(unsigned)
+{
+    if (emulator_stall()) {
+        fibers[threadIdx.x].done = true;
+        moved = true;
+        change_over();
+    }
+}
+
 static void run_fiber()
 {
     (*body)();
@@ -112,6 +124,9 @@ static void run_fiber()
 static void prepare(fiber &fiber)
 {
     getcontext(&fiber.context);
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(fiber.stack.get(), STACK_BYTES); /* of one that was left */
+#endif
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = STACK_BYTES;
     fiber.context.uc_link = nullptr;

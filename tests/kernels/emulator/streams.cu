@@ -1,7 +1,7 @@
 /* Streams, events and graphs of the emulator, and what device.cu owns of a real GPU. Everything is
  * put off for as long as a GPU might; with EMULATOR_REVERSE=1 copies run ahead instead, where
  * nothing stands before them on their stream. */
-#include "calibrate/device.h"
+#include "calibrate/stored_memory.h"
 
 #include <deque>
 #include <map>
@@ -30,14 +30,52 @@ static std::map<const char *, size_t> pinned; /* begin and size */
 
 /* ---- streams ---- */
 
-static void advance(emulator_stream *stream, uint64_t until)
+static bool stalled; /* the work that was begun last is not done */
+static bool late;    /* all deadlines are over */
+
+bool emulator_stall()
+{
+    stalled = !late;
+    return stalled;
+}
+
+uint64_t ptx_clock_ns()
+{
+    const uint64_t hour_ns = 3600000000000;
+    static uint64_t now;
+    return late ? now += hour_ns : now;
+}
+
+/* As far as `until`, or to a kernel that polls in vain. */
+static bool advance(emulator_stream *stream, uint64_t until)
 {
     while (stream->done < until) {
-        work next = std::move(stream->queue.front());
+        work next = stream->queue.front();
+        stalled = false;
+        next();
+        if (stalled) {
+            return false;
+        }
         stream->queue.pop_front();
         stream->done++;
-        next();
     }
+    return true;
+}
+
+static void wait_for(emulator_stream *stream, uint64_t until)
+{
+    late = !advance(stream, until);
+    advance(stream, until);
+    late = false;
+}
+
+/* A look at a stream lets it do one thing. */
+static cudaError_t look_at(emulator_stream *stream, uint64_t until)
+{
+    if (stream->done < until) {
+        advance(stream, stream->done + 1);
+    }
+    return stream->done >= until ? cudaSuccess : cudaErrorNotReady;
 }
 
 static const bool copies_run_ahead = getenv("EMULATOR_REVERSE") != nullptr;
@@ -65,14 +103,19 @@ void emulator_put(cudaStream_t stream, work what)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    advance(stream, stream->put);
+    wait_for(stream, stream->put);
     return cudaSuccess;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return look_at(stream, stream->put);
 }
 
 cudaError_t cudaDeviceSynchronize()
 {
     for (emulator_stream *stream : streams) {
-        advance(stream, stream->put);
+        wait_for(stream, stream->put);
     }
     return cudaSuccess;
 }
@@ -100,9 +143,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (event->stream != nullptr) {
-        advance(event->stream, event->behind);
+        wait_for(event->stream, event->behind);
     }
     return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return event->stream != nullptr ? look_at(event->stream, event->behind) : cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
@@ -154,6 +202,21 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return cudaSuccess;
 }
 
+/* From pinned memory alone. */
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream)
+{
+    if (!is_pinned(from) || width > to_pitch || width > from_pitch) {
+        return cudaErrorInvalidValue;
+    }
+    put_copy(stream, [=] {
+        for (size_t row = 0; row < height; row++) {
+            memcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+        }
+    });
+    return cudaSuccess;
+}
+
 /* ---- graphs ---- */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
@@ -196,7 +259,18 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     return cudaSuccess;
 }
 
-/* ---- what device.cu has of a real GPU ---- */
+/* ---- what device.cu and stored_memory.cu have of a real GPU ---- */
+
+stored_memory::~stored_memory()
+{
+}
+
+bool stored_memory::take(size_t size, struct error *why)
+{
+    bool ok = gpu.take(size, why);
+    window.at = seen = gpu.data;
+    return ok;
+}
 
 gpu_memory::~gpu_memory()
 {
