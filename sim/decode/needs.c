@@ -19,7 +19,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
-    bool serves = setup->workload.path[0] != '\0'; /* prompts as well, and prefixes */
+    bool serves = setup_serves(setup); /* prompts as well, and prefixes */
     bool prefixes = serves && m->prefix == PREFIX_TWO_TIER;
     bool swaps = serves && m->preemption == PREEMPTION_SWAP;
     bool crosses = prefixes || swaps; /* beside what steps fetch */

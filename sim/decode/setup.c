@@ -27,6 +27,11 @@ struct setup setup_at(const struct setup *setup, uint64_t context)
     return own;
 }
 
+bool setup_serves(const struct setup *setup)
+{
+    return setup->workload.path[0] != '\0';
+}
+
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;

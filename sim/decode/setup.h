@@ -87,6 +87,9 @@ struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
  * functions below that ask about a context ask about a setup of one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
 
+/* Is a server asked about, and not a step? */
+bool setup_serves(const struct setup *setup);
+
 /* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy
  * chooses what it keeps, when the layer is one of those that load everything, and when it holds a
  * window only. */

@@ -26,7 +26,7 @@ static bool check_scenario(const struct scenario *scenario, const struct setup *
                            struct error *why)
 {
     const struct node *batch = node_get(scenario->root, "batch");
-    if (setup->workload.path[0] != '\0') {
+    if (setup_serves(setup)) {
         return node_error(node_get(scenario->root, "workload"), why,
                           "an ablation is of a step: it says nothing of a workload");
     }

@@ -231,7 +231,7 @@ static bool prefix_bytes(const struct setup *setup, double *bytes, struct error 
     struct requests requests;
     struct complaints complaints = {.count = 0};
     *bytes = 0;
-    if (setup->workload.path[0] == '\0' || setup->mechanisms.prefix != PREFIX_TWO_TIER) {
+    if (!setup_serves(setup) || setup->mechanisms.prefix != PREFIX_TWO_TIER) {
         return true;
     }
     if (!requests_read(setup->workload.path, setup->workload.limit, &requests, &complaints, why)) {

@@ -100,7 +100,7 @@ bool run_hashes(const struct setup *setup, struct run_hashes *out, struct error 
     uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
     run = hash_text(SPILLWAY_VERSION, run);
     run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
-    run = setup->workload.path[0] != '\0' ? XXH64(&setup->workload.content, 8, run) : run;
+    run = setup_serves(setup) ? XXH64(&setup->workload.content, 8, run) : run;
     run = setup->band_known ? XXH64(setup->band, sizeof setup->band, run) : run;
     double price = setup->profile.price_per_hour; /* is in one column, and changes no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;

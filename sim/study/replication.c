@@ -69,11 +69,6 @@ struct course {
     bool seeded;    /* each has a seed of its own */
 };
 
-static bool is_served(const struct setup *setup)
-{
-    return setup->workload.path[0] != '\0';
-}
-
 /* What the machine does not decide is as the run that was planned for it says. */
 static void take(const struct result *drawn, const struct result *planned,
                  double values[DRAWN_COUNT])
@@ -116,7 +111,7 @@ static bool time_seeded(const struct course *course, uint32_t number, const stru
         return false;
     }
     bool good;
-    if (is_served(&seeded)) {
+    if (setup_serves(&seeded)) {
         good = time_run(course->run, &seeded, machine, course->result, values, why);
     } else {
         struct run *run = run_open(&seeded, 1, course->shared, &planned, why);

@@ -287,15 +287,10 @@ static bool course_time(struct course *course, struct result *result, struct err
     return good;
 }
 
-static bool is_served(const struct setup *setup)
-{
-    return setup->workload.path[0] != '\0';
-}
-
 static bool course_run(struct course *course, struct result *result, struct error *why)
 {
     result_init(result);
-    bool serves = is_served(course->setup);
+    bool serves = setup_serves(course->setup);
     bool good = course_plan(course, why) && write_identity(course, result, why) &&
                 outcome_identity(course->setup, result, why) &&
                 (serves || outcome_memory(course->setup, &course->plan, result, why));
@@ -355,8 +350,8 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
     struct course course = run->course; /* what it points to stays the run's */
     course.setup = setup;
     result_init(result);
-    bool good = is_served(setup) ? serving_run(setup, 1, course.shared, result, why)
-                                 : course_time(&course, result, why);
+    bool good = setup_serves(setup) ? serving_run(setup, 1, course.shared, result, why)
+                                    : course_time(&course, result, why);
     if (!good) {
         result_release(result);
     }

@@ -54,7 +54,7 @@ static bool write_longest(const struct setup *setup, const struct result *result
     uint64_t end = cohort.prompt + setup->output;
     uint64_t longest = end > cohort.context ? end : cohort.context;
     (void)result;
-    bool served = setup->workload.path[0] != '\0';
+    bool served = setup_serves(setup);
     bool good = !served || (longest = 0, longest_request(&setup->workload, &longest, why));
     snprintf(text, VALUE, "%" PRIu64, longest);
     return good;
