@@ -76,7 +76,9 @@ struct setup {
     double band[2]; /* -0.1, 0.3 */
 
     char *scenario;        /* canonical text of everything above, owned */
-    char *decode_scenario; /* the same without what only a server asks, owned */
+    /* The same without what only a server asks, owned; NULL where none is asked about, and
+     * `scenario` says that. */
+    char *decode_scenario;
 };
 
 /* The cohorts of a setup: its own, or one that is the whole batch. */

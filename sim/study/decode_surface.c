@@ -273,7 +273,9 @@ static double byte_ns(const struct setup *setup)
 static bool find_points(struct decode_surface *surface, struct error *why)
 {
     struct run_hashes hashes;
-    surface->setup.scenario = surface->setup.decode_scenario;
+    if (surface->setup.decode_scenario != NULL) {
+        surface->setup.scenario = surface->setup.decode_scenario;
+    }
     if (!run_hashes(&surface->setup, &hashes, why)) {
         return false;
     }

@@ -463,10 +463,13 @@ static bool write_scenario(const struct node *root, const struct mechanisms *mec
         put(all, "warmup", out->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
             (unsigned long long)out->warmup, why);
     out->scenario = good ? node_canonical(all, why) : NULL;
-    good = out->scenario != NULL && drop_serving(all, why);
-    out->decode_scenario = good ? node_canonical(all, why) : NULL;
+    good = out->scenario != NULL;
+    if (good && setup_serves(out)) {
+        out->decode_scenario = drop_serving(all, why) ? node_canonical(all, why) : NULL;
+        good = out->decode_scenario != NULL;
+    }
     node_destroy(all);
-    return out->decode_scenario != NULL;
+    return good;
 }
 
 bool resolve_setup(const struct node *root, struct setup *out, struct error *why)
