@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "decode/replay.h"
+#include "hardware/spread.h"
 #include "serve/surface.h"
 #include "study/decode_points.h"
 #include "study/hashes.h"
@@ -33,10 +34,10 @@ static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 enum { LONG_CONTEXT = 1 << 24 }; /* tokens: no window is as long */
 
 struct decode_surface {
-    struct setup setup; /* a view: curves of its own, the rest is the caller's */
-    double *scaled[CURVE_COUNT]; /* values of the curves that it has of its own */
-    uint64_t least_context;      /* of which the system says anything */
-    double byte_ns;              /* of the whole link */
+    struct setup setup; /* a view: on a machine of its own, the rest is the caller's */
+    struct scaled_profile machine;
+    uint64_t least_context; /* of which the system says anything */
+    double byte_ns;         /* of the whole link */
     uint32_t threads;
     struct shared *shared;
     struct trust trust;
@@ -229,34 +230,24 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
 
 /* ---- the machine, changed --------------------------------------------------------------- */
 
-static bool scale_curve(struct decode_surface *surface, enum curve_id id, double by,
-                        struct error *why)
-{
-    struct curve *curve = &surface->setup.profile.curves[id];
-    if (curve->count == 0) {
-        return true;
-    }
-    double *values = array_zeroed(curve->count, sizeof *values, why);
-    for (uint32_t i = 0; values != NULL && i < curve->count; i++) {
-        values[i] = curve->value[i] * by;
-    }
-    surface->scaled[id] = curve->value = values;
-    return values != NULL;
-}
-
 /* Whether sequences fit is the server's affair: corners of the surface are of no server. */
 static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
 {
     static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
                                          CURVE_LINK_DUPLEX};
+    double shares[CURVE_COUNT];
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        shares[i] = 1;
+    }
+    shares[CURVE_GPU_HBM_CAPACITY] = shares[CURVE_HOST_DRAM_CAPACITY] = ample;
+    for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
+        shares[link[i]] = link_share;
+    }
     surface->setup.kv_pool_tokens = surface->setup.host_memory = 0;
     surface->setup.workload.path[0] = '\0';
-    bool ok = scale_curve(surface, CURVE_GPU_HBM_CAPACITY, ample, why) &&
-              scale_curve(surface, CURVE_HOST_DRAM_CAPACITY, ample, why);
-    for (size_t i = 0; ok && i < sizeof link / sizeof *link; i++) {
-        ok = scale_curve(surface, link[i], link_share, why);
-    }
-    return ok;
+    bool good = scaled_profile_init(&surface->setup.profile, shares, &surface->machine, why);
+    surface->setup.profile = surface->machine.profile;
+    return good;
 }
 
 /* 0 where the machine does not say it: then nothing crosses. */
@@ -322,9 +313,7 @@ void decode_surface_destroy(struct decode_surface *surface)
     }
     surface_destroy(surface->surface);
     shared_release(surface->shared, surface->points_entry);
-    for (int i = 0; i < CURVE_COUNT; i++) {
-        free(surface->scaled[i]);
-    }
+    scaled_profile_release(&surface->machine);
     free(surface);
 }
 
