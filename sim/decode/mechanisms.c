@@ -368,7 +368,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "from 1 to 255 requests"},
         {m->prefix_pins && strcmp(prefix_evictions[m->prefix_eviction], "none") != 0 &&
              strcmp(prefix_evictions[m->prefix_eviction], "lru") != 0,
-         "prefix_pins", "only prefix_eviction lru or none can keep what is being copied: no, for another"},
+         "prefix_pins",
+         "only prefix_eviction lru or none can keep what is being copied: no, for another"},
         {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",
          "a unit is whole blocks"},
         {offload && m->preemption == PREEMPTION_SWAP, "preemption",

@@ -2,6 +2,7 @@
  * in front; the end of the list is at index `ids`.
  *
  * Invariant: capacity = free + taken + known, and the list has the known blocks with 0 references.
+ * Each of these is counted by itself, so that they can disagree (conservation.h).
  */
 #include "serve/block_pool.h"
 
@@ -13,7 +14,7 @@
 enum { UNKNOWN = UINT32_MAX }; /* references of a block that the pool does not hold */
 
 struct block_pool {
-    uint64_t free, idle; /* blocks; idle: known, without references */
+    struct block_census census;
     uint32_t ids;
     uint32_t *references;  /* by number */
     uint32_t *next, *last; /* by number, and of the list's end; of idle blocks */
@@ -41,7 +42,11 @@ struct block_pool *block_pool_create(uint32_t ids, uint64_t capacity,
         return NULL;
     }
     *pool = (struct block_pool){
-        .free = capacity, .ids = ids, .on_evict = on_evict, .context = context};
+        .census = {.capacity = capacity, .free = capacity},
+        .ids = ids,
+        .on_evict = on_evict,
+        .context = context,
+    };
     size_t count = (size_t)ids + 1;
     if ((pool->references = array_zeroed(count, sizeof *pool->references, why)) == NULL ||
         (pool->next = array_zeroed(count, sizeof *pool->next, why)) == NULL ||
@@ -68,7 +73,12 @@ bool block_pool_is_idle(const struct block_pool *pool, uint32_t id)
 
 uint64_t block_pool_room(const struct block_pool *pool)
 {
-    return pool->free + pool->idle;
+    return pool->census.free + pool->census.idle;
+}
+
+struct block_census block_pool_census(const struct block_pool *pool)
+{
+    return pool->census;
 }
 
 /* ---- the list of idle blocks ---------------------------------------------------------- */
@@ -77,7 +87,7 @@ static void unlink_idle(struct block_pool *pool, uint32_t id)
 {
     pool->next[pool->last[id]] = pool->next[id];
     pool->last[pool->next[id]] = pool->last[id];
-    pool->idle--;
+    pool->census.idle--;
 }
 
 static void append_idle(struct block_pool *pool, uint32_t id)
@@ -87,7 +97,7 @@ static void append_idle(struct block_pool *pool, uint32_t id)
     pool->last[id] = tail;
     pool->next[id] = pool->ids;
     pool->last[pool->ids] = id;
-    pool->idle++;
+    pool->census.idle++;
 }
 
 static void evict_oldest(struct block_pool *pool)
@@ -95,7 +105,8 @@ static void evict_oldest(struct block_pool *pool)
     uint32_t id = pool->next[pool->ids];
     unlink_idle(pool, id);
     pool->references[id] = UNKNOWN;
-    pool->free++;
+    pool->census.known--;
+    pool->census.free++;
     if (pool->on_evict != NULL) {
         pool->on_evict(id, pool->context);
     }
@@ -106,15 +117,18 @@ static void evict_oldest(struct block_pool *pool)
 void block_pool_take(struct block_pool *pool, uint64_t count)
 {
     assert(count <= block_pool_room(pool));
-    while (pool->free < count) {
+    while (pool->census.free < count) {
         evict_oldest(pool);
     }
-    pool->free -= count;
+    pool->census.free -= count;
+    pool->census.taken += count;
 }
 
 void block_pool_give_back(struct block_pool *pool, uint64_t count)
 {
-    pool->free += count;
+    assert(count <= pool->census.taken);
+    pool->census.taken -= count;
+    pool->census.free += count;
 }
 
 void block_pool_refer(struct block_pool *pool, uint32_t id)
@@ -123,6 +137,7 @@ void block_pool_refer(struct block_pool *pool, uint32_t id)
     if (pool->references[id]++ == 0) {
         unlink_idle(pool, id);
     }
+    pool->census.references++;
 }
 
 void block_pool_release(struct block_pool *pool, uint32_t id)
@@ -131,6 +146,7 @@ void block_pool_release(struct block_pool *pool, uint32_t id)
     if (--pool->references[id] == 0) {
         append_idle(pool, id);
     }
+    pool->census.references--;
 }
 
 void block_pool_name(struct block_pool *pool, uint32_t id)
@@ -140,5 +156,8 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
         block_pool_give_back(pool, 1);
     } else {
         pool->references[id] = 1;
+        pool->census.taken--;
+        pool->census.known++;
+        pool->census.references++;
     }
 }

@@ -33,6 +33,14 @@ uint64_t block_pool_room(const struct block_pool *pool);
 void block_pool_take(struct block_pool *pool, uint64_t count);
 void block_pool_give_back(struct block_pool *pool, uint64_t count);
 
+/* What the pool has on its books: capacity = free + taken + known. */
+struct block_census {
+    uint64_t capacity, free, taken, known;
+    uint64_t idle;       /* known, without references */
+    uint64_t references; /* to known ones */
+};
+struct block_census block_pool_census(const struct block_pool *pool);
+
 /* A known block gets or loses a reference. */
 void block_pool_refer(struct block_pool *pool, uint32_t id);
 void block_pool_release(struct block_pool *pool, uint32_t id);

@@ -23,6 +23,9 @@ bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct 
         return false;
     }
     queue->items[queue->count++] = copy;
+    queue->crossing += copy.crosses;
+    queue->on_gpu += copy.on_gpu;
+    queue->on_host += copy.on_host;
     return true;
 }
 
@@ -33,5 +36,8 @@ const struct block_copy *block_queue_front(const struct block_queue *queue)
 
 void block_queue_pop(struct block_queue *queue)
 {
-    queue->first++;
+    const struct block_copy *copy = &queue->items[queue->first++];
+    queue->crossing -= copy->crosses;
+    queue->on_gpu -= copy->on_gpu;
+    queue->on_host -= copy->on_host;
 }

@@ -19,6 +19,7 @@ struct block_copy {
 struct block_queue {
     struct block_copy *items; /* those under way are [first, count), owned */
     size_t first, count, capacity;
+    uint64_t crossing, on_gpu, on_host; /* of those under way */
 };
 
 void block_queue_release(struct block_queue *queue);

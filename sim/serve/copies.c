@@ -22,7 +22,7 @@ static void move_to_front(struct copies *copies)
     }
 }
 
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t what,
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
                     struct error *why)
 {
     if (copies->first > copies->count / 2) {
@@ -32,7 +32,8 @@ uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64
                        sizeof *copies->items, why)) {
         return 0;
     }
-    copies->items[copies->count++] = (struct copy){start_ns, bytes, what};
+    copies->items[copies->count++] = (struct copy){bytes, start_ns, bytes, blocks};
+    copies->added_blocks += blocks;
     return copies_last(copies);
 }
 
@@ -56,7 +57,7 @@ double copies_time(const struct copies *copies, uint64_t number, double rate)
 }
 
 double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(uint64_t what, void *context), void *context)
+                   void (*on_done)(uint64_t blocks, void *context), void *context)
 {
     double crossed = 0;
     while (copies->first < copies->count && copy_time(&copies->items[copies->first], rate) <= ns) {
@@ -64,8 +65,10 @@ double copies_pass(struct copies *copies, double ns, double rate,
         ns -= copy_time(&copy, rate);
         crossed += copy.left_bytes;
         copies->done++;
+        copies->done_blocks += copy.blocks;
+        copies->done_bytes += copy.bytes;
         if (on_done != NULL) {
-            on_done(copy.what, context);
+            on_done(copy.blocks, context);
         }
     }
     if (copies->first < copies->count) {
@@ -76,5 +79,6 @@ double copies_pass(struct copies *copies, double ns, double rate,
         crossed += copy->left_bytes - left;
         copy->left_bytes = left;
     }
+    copies->crossed_bytes += crossed;
     return crossed;
 }

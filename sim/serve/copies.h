@@ -11,20 +11,23 @@
 #include <stdint.h>
 
 struct copy {
+    double bytes;
     double left_ns, left_bytes; /* before its bytes, and of them */
-    uint64_t what;              /* the caller's */
+    uint64_t blocks;            /* the caller's: what they come to */
 };
 
 struct copies {
     struct copy *items; /* those under way are [first, count), owned */
     size_t first, count, capacity;
     uint64_t done; /* the number of the last one that is done */
+    uint64_t added_blocks, done_blocks;
+    double crossed_bytes, done_bytes; /* of all so far, and of those that are done */
 };
 
 void copies_release(struct copies *copies);
 
 /* The number of the copy; 0 when memory is out. */
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t what,
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
                     struct error *why);
 
 /* The number of the last one, done or not. */
@@ -36,6 +39,6 @@ double copies_time(const struct copies *copies, uint64_t number, double rate);
 /* `ns` pass at that rate. Returns the bytes that crossed. `on_done` (or NULL) is told of each copy
  * that ends, in order. */
 double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(uint64_t what, void *context), void *context);
+                   void (*on_done)(uint64_t blocks, void *context), void *context);
 
 #endif

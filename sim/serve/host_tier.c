@@ -5,7 +5,6 @@
 #include "serve/host_tier.h"
 
 #include "base/array.h"
-#include "serve/block_pool.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -14,7 +13,8 @@
 struct host_tier {
     struct policy *policy; /* either */
     struct block_pool *pool;
-    bool evicts; /* the pool does */
+    bool evicts;       /* the pool does */
+    uint64_t capacity; /* of the policy */
 };
 
 static bool check_kind(const struct policy_kind *kind, bool holds, struct error *why)
@@ -54,6 +54,7 @@ struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct
         return NULL;
     }
     host->evicts = kind != NULL;
+    host->capacity = capacity;
     if (kind == NULL || strcmp(kind->name, "lru") == 0) {
         host->pool = block_pool_create(ids, capacity, NULL, NULL, why);
     } else {
@@ -120,6 +121,19 @@ bool host_tier_offer(struct host_tier *host, uint32_t id)
     }
     policy_access(host->policy, &demand, &outcome);
     return outcome.admitted > 0;
+}
+
+struct block_census host_tier_census(const struct host_tier *host)
+{
+    uint32_t now, most;
+    if (host->policy == NULL) {
+        return block_pool_census(host->pool);
+    }
+    policy_footprint(host->policy, &now, &most);
+    return (struct block_census){.capacity = host->capacity,
+                                 .free = host->capacity > now ? host->capacity - now : 0,
+                                 .known = now,
+                                 .idle = now};
 }
 
 bool host_tier_check(const struct host_tier *host, struct error *why)

@@ -8,6 +8,7 @@
 #define SERVE_HOST_TIER_H
 
 #include "policy/policy.h"
+#include "serve/block_pool.h"
 
 struct host_tier;
 
@@ -28,6 +29,9 @@ bool host_tier_offer(struct host_tier *host, uint32_t id);
 /* A block that the host has is held, by one more, and let go, by one of them. */
 void host_tier_hold(struct host_tier *host, uint32_t id);
 void host_tier_let_go(struct host_tier *host, uint32_t id);
+
+/* A policy's blocks are all known and idle; what blocks it never evicts refers to them. */
+struct block_census host_tier_census(const struct host_tier *host);
 
 /* False where a plug-in answered what cannot be. */
 bool host_tier_check(const struct host_tier *host, struct error *why);

@@ -242,6 +242,25 @@ uint64_t prefix_held(const struct prefix_cache *cache, size_t index)
     return cache->holdings[index].blocks;
 }
 
+uint64_t prefix_shared(const struct prefix_cache *cache, size_t index)
+{
+    return cache->options.gpu_keeps ? cache->holdings[index].full : 0;
+}
+
+struct prefix_census prefix_census(const struct prefix_cache *cache)
+{
+    const struct block_queue *saves = &cache->saves, *loads = &cache->loads;
+    struct prefix_census census = {.gpu = block_pool_census(cache->gpu),
+                                   .saving = saves->crossing,
+                                   .held_on_gpu = saves->on_gpu + loads->on_gpu,
+                                   .held_on_host = saves->on_host + loads->on_host};
+    if (cache->host != NULL) {
+        census.host = host_tier_census(cache->host);
+        census.held_on_host += cache->options.host_policy == NULL ? census.host.known : 0;
+    }
+    return census;
+}
+
 uint64_t prefix_room(const struct prefix_cache *cache)
 {
     return block_pool_room(cache->gpu);

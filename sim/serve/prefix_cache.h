@@ -19,6 +19,7 @@
 #define SERVE_PREFIX_CACHE_H
 
 #include "decode/mechanisms.h"
+#include "serve/block_pool.h"
 #include "serve/requests.h"
 
 struct prefix_options {
@@ -92,8 +93,18 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache);
 uint64_t prefix_room(const struct prefix_cache *cache);
 uint32_t prefix_block_tokens(const struct prefix_cache *cache);
 
-/* Blocks that a request has on the GPU. */
+/* Blocks that a request has on the GPU, and of these the full ones that others can find. */
 uint64_t prefix_held(const struct prefix_cache *cache, size_t index);
+uint64_t prefix_shared(const struct prefix_cache *cache, size_t index);
+
+/* What the cache has on its books. */
+struct prefix_census {
+    struct block_census gpu, host; /* host: all 0 without one */
+    uint64_t saving;               /* blocks on their way to the host, where that takes time */
+    uint64_t held_on_gpu;          /* for copies under way */
+    uint64_t held_on_host;         /* for these, and because the host never evicts */
+};
+struct prefix_census prefix_census(const struct prefix_cache *cache);
 
 /* Blocks have numbers below prefix_ids(), by what they hold: the number of a request's block. */
 uint32_t prefix_ids(const struct prefix_cache *cache);

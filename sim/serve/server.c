@@ -1,56 +1,15 @@
-/* Sequences are in one of three places: the queue (those put back in front of those that arrive),
- * loading (until what they wait for has been copied), or running (in the order in which they were
- * admitted).
+/* An event is a turn of run()'s loop: what arrives, what is scheduled, a step, or time until
+ * something changes. After each half of one the books are looked at (conservation.h).
  */
-#include "serve/server.h"
+#include "serve/server_state.h"
 
 #include "base/array.h"
-#include "serve/copies.h"
+#include "serve/conservation.h"
 #include "serve/layered.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct sequence {
-    uint32_t index;     /* of its request */
-    uint32_t generated; /* tokens */
-    uint64_t computed;  /* tokens that have their KV */
-    uint32_t chunk;     /* tokens that this step computes */
-    bool was_put_back;  /* and has no new token since */
-    uint64_t swapped;   /* tokens whose KV is on the host, of one in the queue */
-    uint64_t load;      /* number of the copy in that it waits for; 0: none */
-    uint64_t room;      /* number of the copy out that frees its blocks; 0: they are free */
-};
-
-struct server {
-    const struct server_options *options;
-    const struct step_clock *clock;
-    const struct requests *requests;
-    const uint32_t *indices; /* of requests, in order of arrival */
-    uint32_t count, next;    /* the first that has not been admitted from here */
-    uint32_t arrived;        /* the first that has not arrived */
-    uint32_t ended;
-    struct sequence *put_back; /* the last one is in front of the queue */
-    uint32_t put_back_count;
-    struct sequence *loading; /* [sequences], in the order in which they were admitted */
-    uint32_t loading_count;
-    struct sequence *running; /* [sequences]; with those that load and are put back no more */
-    uint32_t running_count;
-    struct step_chunk *chunks; /* [sequences] of the step */
-    struct prefix_cache *cache;
-    uint64_t all_blocks;        /* that the GPU has */
-    uint64_t all_blocks_tokens; /* that it has room for */
-    struct copies in, out;      /* over the link: blocks loaded and saved, or 0 of a swap */
-    uint64_t freeing;           /* the last copy out of blocks that others may have taken */
-    uint64_t saved, evicted;    /* prefix_counts() so far */
-    uint64_t swap_left;         /* blocks */
-    struct error *why;          /* of run(), where a copy cannot be queued */
-    bool failed;
-    struct served *served;
-    struct server_totals *totals;
-    int64_t now_ns;
-};
 
 static uint64_t known_tokens(const struct server *server, const struct sequence *sequence)
 {
@@ -516,6 +475,7 @@ static bool run(struct server *server, struct error *why)
         if (server->failed) {
             return false;
         }
+        conservation_check(server);
         struct step_load load = read_load(server);
         if (load.decodes + load.chunk_count > 0) {
             if (!run_step(server, &load, why)) {
@@ -524,6 +484,7 @@ static bool run(struct server *server, struct error *why)
         } else if (!pass_idle(server)) {
             server->totals->end_ns = server->now_ns;
             copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
+            conservation_check(server);
             return prefix_check(server->cache, why);
         }
     }

@@ -8,13 +8,18 @@
 
 #include "base/random.h"
 #include "serve/arrivals.h"
+#include "serve/conservation.h"
 #include "serve/server.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { CHUNK = 512, BLOCK = 128, MS = 1000000 };
 
@@ -514,6 +519,106 @@ static void nothing_is_lost_in_a_storm(void **state)
     }
 }
 
+/* ---- books that do not agree ------------------------------------------------------------- */
+
+/* A clock in whose third step something happens to the cache that the server knows nothing of. */
+struct saboteur {
+    struct plain_clock clock;
+    struct prefix_cache *cache;
+    void (*act)(struct prefix_cache *cache);
+    int steps;
+};
+
+static bool sabotaged_step(void *context, const struct step_load *load, struct step_time *time,
+                           struct error *why)
+{
+    struct saboteur *saboteur = context;
+    if (++saboteur->steps == 3) {
+        saboteur->act(saboteur->cache);
+    }
+    return plain_step(&saboteur->clock, load, time, why);
+}
+
+static void do_nothing(struct prefix_cache *cache)
+{
+    (void)cache;
+}
+
+/* Blocks for a request that is still to come. */
+static void take_blocks(struct prefix_cache *cache)
+{
+    struct prefix_match match;
+    assert_true(prefix_begin(cache, 2, 300, 300, &match));
+}
+
+/* What is loaded crosses no link. */
+static void load_beside(struct prefix_cache *cache)
+{
+    struct prefix_match match;
+    assert_true(prefix_begin(cache, 2, 300, 300, &match));
+    assert_int_equal(match.host_tokens, 256);
+    prefix_end(cache, 2, false);
+}
+
+/* In a process of its own, which aborts saying so; NULL: it ends well. */
+static void check_sabotaged(void (*act)(struct prefix_cache *), const char *says)
+{
+    FILE *said = tmpfile();
+    assert_non_null(said);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        static uint32_t chunks[] = {0, 0, 0}, indices[] = {0, 1, 2};
+        static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
+        static struct served served[3];
+        struct error why;
+        struct request all[] = {{.prompt = 300, .output = 1, .chunks = 1},
+                                {.arrival_ns = 50 * MS, .prompt = 300, .output = 9},
+                                {.arrival_ns = 900 * MS, .prompt = 300, .output = 1, .chunks = 1}};
+        struct requests requests = {.all = all, .count = 3, .chunks = chunks, .chunk_count = 3,
+                                    .kind = kinds, .chunk_tokens = CHUNK, .ids = {.count = 1}};
+        struct prefix_options prefix = {.block_tokens = BLOCK, .gpu_blocks = 40, .has_host = true,
+                                        .host_blocks = 8,
+                                        .host_policy = policy_find("lru", NULL, 0, &why)};
+        struct server_options options = {.sequences = 4, .batched_tokens = 1000,
+                                         .unit_tokens = 256, .unit_transfers = 1};
+        struct saboteur saboteur = {.clock = {.fixed_ns = MS, .load_rate = 1e9}, .act = act};
+        struct step_clock clock = {.step = sabotaged_step, .context = &saboteur,
+                                   .link = {1e9, 1e9, 2e9}};
+        struct server_totals totals;
+        saboteur.cache = prefix_cache_create(&prefix, &requests, &why);
+        dup2(fileno(said), STDERR_FILENO);
+        bool ok = server_run(&options, &clock, &requests, indices, 3, saboteur.cache, served,
+                             &totals, &why);
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    char line[256] = "";
+    rewind(said);
+    (void)!fgets(line, sizeof line, said);
+    fclose(said);
+    if (says == NULL) {
+        assert_string_equal(line, "");
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    } else {
+        assert_string_equal(line, says);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+}
+
+static void what_breaks_a_law_is_noticed(void **state)
+{
+    (void)state;
+    if (!CONSERVATION_IS_CHECKED) {
+        skip();
+    }
+    check_sabotaged(do_nothing, NULL);
+    check_sabotaged(take_blocks,
+                    "conservation: a GPU's own blocks are those of sequences: 6 is not 3\n");
+    check_sabotaged(load_beside, "conservation: what is loaded is copied in: 2 is not 0\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,6 +636,7 @@ int main(void)
         cmocka_unit_test(places_of_their_own_are_erlangs),
         cmocka_unit_test(alike_and_one_at_a_time_is_m_d_1),
         cmocka_unit_test(nothing_is_lost_in_a_storm),
+        cmocka_unit_test(what_breaks_a_law_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
