@@ -133,6 +133,36 @@ bool kernel_move_rows(const void *from, const uint32_t *from_rows, void *to,
                       const uint32_t *to_rows, uint32_t count, uint32_t row_bytes, uint32_t ctas,
                       void *stream, struct error *why);
 
+/* ---- a cache that the GPU manages (lru.cu) ---- */
+
+#define KERNEL_NOWHERE UINT32_MAX
+
+/* Caches of `capacity` slots, and what pairs want of them: pair p of caches[p], which is nobody
+ * else's. A token that is missed takes the slot touched longest ago, as with sim/policy/lru.c.
+ *
+ * Empty: slot_of and token_of are KERNEL_NOWHERE, and order is 0 ... capacity - 1. */
+struct kernel_lru {
+    uint32_t pairs, capacity; /* capacity <= 393000 */
+    uint32_t tokens, most;    /* tokens of a pair are below the one, at most the other are wanted */
+    const uint32_t *caches;   /* [pairs] */
+    const uint32_t *wanted;   /* [pairs][most] best first, none twice */
+    const uint32_t *counts;   /* [pairs] how many, at most `capacity` */
+    uint32_t *slot_of;        /* [caches][tokens] */
+    uint32_t *token_of;       /* [caches][capacity] */
+    uint32_t *order;          /* [caches][capacity] slots, the one touched longest ago first */
+    uint32_t *slots;  /* [pairs][most] out: where what is wanted lies: cache * capacity + slot */
+    uint32_t *missed; /* [pairs][most] out: places in `wanted` of what was not there, ascending */
+    uint32_t *miss_counts; /* [pairs] out */
+};
+
+/* Look up, choose who leaves, and update; rows are fetched behind it. */
+bool kernel_lru_touch(const struct kernel_lru *lru, void *stream, struct error *why);
+/* Of keys and of values: row pair * tokens + token into the row that `slots` names, by so many CTAs
+ * a pair; row_bytes a multiple of 8. A thread of each CTA's 256 has 8 bytes in flight at a time. */
+bool kernel_lru_fetch(const struct kernel_lru *lru, const void *keys, const void *values,
+                      void *keys_to, void *values_to, uint32_t row_bytes, uint32_t ctas,
+                      void *stream, struct error *why);
+
 /* ---- what stands around the products (rows.cu) ---- */
 
 /* stream[rows][width] += added[rows][width] (unless NULL), and its RMS norm in out; width a

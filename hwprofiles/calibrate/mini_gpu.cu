@@ -1,6 +1,7 @@
 #include "calibrate/mini_gpu.h"
 
 #include "calibrate/gpu_facts.h"
+#include "calibrate/mini_gpu_lru.h"
 #include "calibrate/mini_gpu_qsac.h"
 
 #include <math.h>
@@ -26,11 +27,6 @@ gpu_mini::gpu_mini() = default;
 gpu_mini::~gpu_mini()
 {
     cudaDeviceSynchronize();
-    for (uint32_t i = 0; graphs != nullptr && i < mini->shape.steps; i++) {
-        if (graphs[i] != nullptr) {
-            cudaGraphExecDestroy(graphs[i]);
-        }
-    }
     for (uint32_t i = 0; layers != nullptr && i < mini->shape.layers; i++) {
         if (layers[i].pinned) {
             cudaHostUnregister(mini->layers[i].kv.bytes);
@@ -210,16 +206,7 @@ bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *
     return kernel_attend(&attention, gpu->main.at, why);
 }
 
-/* ---- a step's graph ---- */
-
-static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why)
-{
-    bool ok = true;
-    for (uint32_t layer = 0; ok && layer < gpu->mini->shape.layers; layer++) {
-        ok = gpu_attend(gpu, step, layer, gpu->layers[layer].kv.data, nullptr, false, why);
-    }
-    return ok;
-}
+/* ---- graphs ---- */
 
 bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
                 struct error *why)
@@ -235,15 +222,39 @@ bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraph
     return ok;
 }
 
-/* Once outside of a graph first: what a kernel asks for at its first launch cannot be recorded. */
-static bool create_graphs(gpu_mini *gpu, struct error *why)
+gpu_graphs::~gpu_graphs()
 {
-    uint32_t steps = gpu->mini->shape.steps;
-    gpu->graphs.reset(new (std::nothrow) cudaGraphExec_t[steps]());
-    bool ok = gpu->graphs != nullptr && record_step(gpu, 0, why) && gpu->main.wait(why);
-    for (uint32_t step = 0; ok && step < steps; step++) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (steps[i] != nullptr) {
+            cudaGraphExecDestroy(steps[i]);
+        }
+    }
+}
+
+/* Once outside of a graph first: what a kernel asks for at its first launch cannot be recorded. */
+bool gpu_graphs::create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t, struct error *),
+                        struct error *why)
+{
+    count = gpu->mini->shape.steps;
+    steps.reset(new cudaGraphExec_t[count]());
+    bool ok = record(gpu, 0, why) && gpu->main.wait(why);
+    for (uint32_t step = 0; ok && step < count; step++) {
         ok = gpu_record(
-            gpu, [&] { return record_step(gpu, step, why); }, &gpu->graphs[step], why);
+            gpu, [&] { return record(gpu, step, why); }, &steps[step], why);
+    }
+    return ok;
+}
+
+bool gpu_graphs::launch(const gpu_mini *gpu, uint32_t step, struct error *why) const
+{
+    return GPU_TRY(cudaGraphLaunch(steps[step], gpu->main.at), why);
+}
+
+static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why)
+{
+    bool ok = true;
+    for (uint32_t layer = 0; ok && layer < gpu->mini->shape.layers; layer++) {
+        ok = gpu_attend(gpu, step, layer, gpu->layers[layer].kv.data, nullptr, false, why);
     }
     return ok;
 }
@@ -268,8 +279,8 @@ bool gpu_mini::create(struct mini *of, struct error *why)
            answers.take((numbers + heads) * sizeof(float), 1, why) &&
            part_out.take(2 * numbers * sizeof(float), why) &&
            part_lse.take(2 * heads * sizeof(float), why) && create_queries(this, why) &&
-           create_lists(this, why) && create_attention(this, why) && create_graphs(this, why) &&
-           qsac_create(this, why);
+           create_lists(this, why) && create_attention(this, why) &&
+           graphs.create(this, record_step, why) && qsac_create(this, why);
 }
 
 /* ---- the runtime ---- */
@@ -310,7 +321,8 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
                      why);
     }
     return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits)) &&
-           (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why));
+           (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why)) &&
+           (!gpu_lru_is(id) || gpu_lru_start(gpu, env, why));
 }
 
 /* What comes out is none of an earlier sample: all of it is a NaN before. */

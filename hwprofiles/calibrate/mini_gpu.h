@@ -7,6 +7,7 @@
  *
  *   mini_gpu          buffers, and the runtime
  *   mini_gpu_program  the mechanisms
+ *   mini_gpu_lru      a cache that the GPU manages
  *   mini_gpu_qsac     one that the GPU manages: QSAC
  */
 #ifndef CALIBRATE_MINI_GPU_H
@@ -46,6 +47,23 @@ struct gpu_layer {
 };
 
 struct gpu_qsac;
+struct gpu_mini;
+struct gpu_lru;
+
+/* Each step as a graph of its own, for its addresses are recorded with it. */
+struct gpu_graphs {
+    std::unique_ptr<cudaGraphExec_t[]> steps;
+    uint32_t count = 0;
+
+    gpu_graphs() = default;
+    gpu_graphs(const gpu_graphs &) = delete;
+    gpu_graphs &operator=(const gpu_graphs &) = delete;
+    ~gpu_graphs();
+    /* `record` launches a step on the main stream; it runs once, too. */
+    bool create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t step, struct error *),
+                struct error *why);
+    bool launch(const gpu_mini *gpu, uint32_t step, struct error *why) const;
+};
 
 struct gpu_mini {
     struct mini *mini = nullptr;
@@ -60,13 +78,13 @@ struct gpu_mini {
     gpu_memory staged;              /* the same as staging */
     gpu_memory streamed[2];         /* whole layers */
     gpu_stream main, copies;
-    gpu_event copied[2], attended[2];          /* of the streamed layers */
-    std::unique_ptr<cudaGraphExec_t[]> graphs; /* [steps] of full attention */
+    gpu_event copied[2], attended[2]; /* of the streamed layers */
+    gpu_graphs graphs;                /* of full attention */
     uint32_t splits_whole = 1, splits_wanted = 1;
     std::unique_ptr<gpu_qsac> qsac;
+    std::unique_ptr<gpu_lru> lru; /* once it was started */
 
     gpu_mini();
-
     ~gpu_mini();
     bool create(struct mini *of, struct error *why);
 };

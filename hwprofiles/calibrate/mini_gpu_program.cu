@@ -1,3 +1,4 @@
+#include "calibrate/mini_gpu_lru.h"
 #include "calibrate/mini_gpu_qsac.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static bool run_full(gpu_mini *gpu, struct play *play, struct error *why)
 /* One launch a step. */
 static bool run_graph(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    return play->layer > 0 || GPU_TRY(cudaGraphLaunch(gpu->graphs[play->step], gpu->main.at), why);
+    return play->layer > 0 || gpu->graphs.launch(gpu, play->step, why);
 }
 
 static bool run_lru_copy(gpu_mini *gpu, struct play *play, struct error *why)
@@ -173,6 +174,8 @@ static const struct {
     {MINIATURE_GPU_FULL_GRAPH, run_graph},
     {MINIATURE_GPU_LRU_COPY, run_lru_copy},
     {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
+    {MINIATURE_GPU_LRU_KERNELS, gpu_lru_run},
+    {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph},
     {MINIATURE_GPU_STREAM, run_stream},
     {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
     {MINIATURE_GPU_HYBRID, run_hybrid},
@@ -200,6 +203,10 @@ static bool begin_step(gpu_mini *gpu, struct play *play, struct error *why)
 {
     if (miniature_qsac(play->id) != nullptr) {
         return qsac_begin_step(gpu, play, why);
+    }
+    if (gpu_lru_is(play->id)) {
+        gpu_lru_begin_step(gpu, play);
+        return true;
     }
     for (play->layer = 0; !mini_manages(play->id) && play->layer < gpu->mini->shape.layers;
          play->layer++) {
@@ -234,6 +241,7 @@ bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_count
         for (uint32_t layer = 0; layer < layers; layer++) {
             *ns++ = each;
         }
+        ok = ok && (!gpu_lru_is(id) || gpu_lru_compare(gpu, &play, &counts->agrees, why));
     }
     return ok && gpu->copies.wait(why);
 }

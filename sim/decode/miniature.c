@@ -159,6 +159,15 @@ static bool put_steps(struct pipe *pipe, enum miniature_id id, const struct mini
     return good && engine_run(pipe->engine, INT64_MAX, why);
 }
 
+/* Of a mechanism that has a cache: what its heads may hold. */
+static uint64_t cache_bytes(const struct miniature *miniature, const struct setup *setup)
+{
+    double tokens = miniature->capacity * (double)miniature->context;
+    uint64_t heads = (uint64_t)miniature->layers * miniature->kv_heads;
+    bool none = setup->mechanisms.policy == policy_find("none", NULL, 0, &(struct error){0});
+    return none ? 0 : (uint64_t)tokens * heads * model_kv_head_bytes(&setup->model);
+}
+
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why)
@@ -194,6 +203,7 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .cohort_count = 1,
         .micro_batches = {.cohorts = 1, .runs = 1, .times = &one, .sequences = &one, .count = 1},
         .offloaded = offloaded,
+        .memory = {.cache = cache_bytes(miniature, &setup)},
         .cpu_threads = (uint32_t)setup.mechanisms.pool_threads,
         .steps = miniature->steps,
     };

@@ -133,6 +133,14 @@ static bool run_lru_loads(struct pipe *pipe, uint32_t layer, struct error *why)
            attend_and_update(pipe, layer, why);
 }
 
+/* Looked up when the layer before is done; all of it stands among the kernels. */
+static bool run_lru_kernels(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    pipe->at[layer].selected = pipe->last[PIPE_MAIN];
+    return fetch_lookup(pipe, layer, why) && fetch_transfer(pipe, layer, why) &&
+           put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why);
+}
+
 /* Into the buffer that the layer before last has been attended to in. */
 static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
@@ -175,25 +183,41 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
            work_put_kernel(pipe, PART_MERGE, kernel_none, 1, ENGINE_NONE, NULL, why);
 }
 
-static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct error *) = {
-    [MINIATURE_GPU_FULL] = run_full,
-    [MINIATURE_GPU_FULL_GRAPH] = run_full,
-    [MINIATURE_GPU_LRU_COPY] = run_lru_copy,
-    [MINIATURE_GPU_LRU_LOADS] = run_lru_loads,
-    [MINIATURE_GPU_STREAM] = run_stream,
-    [MINIATURE_GPU_STREAM_PAGEABLE] = run_stream,
-    [MINIATURE_GPU_HYBRID] = run_hybrid,
-    [MINIATURE_GPU_QSAC_COPY] = miniature_qsac_layer,
-    [MINIATURE_GPU_QSAC_COPY_POLL] = miniature_qsac_layer,
-    [MINIATURE_GPU_QSAC_COPY_GRAPH] = miniature_qsac_layer,
-    [MINIATURE_GPU_QSAC_STORE] = miniature_qsac_layer,
-    [MINIATURE_GPU_QSAC_STORE_POLL] = miniature_qsac_layer,
-    [MINIATURE_GPU_QSAC_STORE_GRAPH] = miniature_qsac_layer,
+/* The mechanisms are of a CPU that manages, launches kernel by kernel and is waited for, and of the
+ * main stream, unless something else is said. */
+static const struct program {
+    bool (*run)(struct pipe *pipe, uint32_t layer, struct error *why);
+    enum transfer transfer;
+    enum manager manager;
+    enum sync sync;
+    enum launch launch;
+    bool own_stream;
+} programs[MINIATURE_COUNT] = {
+    [MINIATURE_GPU_FULL] = {run_full},
+    [MINIATURE_GPU_FULL_GRAPH] = {run_full, .launch = LAUNCH_GRAPH},
+    [MINIATURE_GPU_LRU_COPY] = {run_lru_copy, TRANSFER_GATHER_COPY},
+    [MINIATURE_GPU_LRU_LOADS] = {run_lru_loads, TRANSFER_SM_ZERO_COPY},
+    [MINIATURE_GPU_LRU_KERNELS] = {run_lru_kernels, TRANSFER_SM_ZERO_COPY, MANAGER_GPU, SYNC_GPU},
+    [MINIATURE_GPU_LRU_GRAPH] = {run_lru_kernels, TRANSFER_SM_ZERO_COPY, MANAGER_GPU, SYNC_GPU,
+                                 LAUNCH_GRAPH},
+    [MINIATURE_GPU_STREAM] = {run_stream, .own_stream = true},
+    [MINIATURE_GPU_STREAM_PAGEABLE] = {run_stream, TRANSFER_PAGEABLE, .own_stream = true},
+    [MINIATURE_GPU_HYBRID] = {run_hybrid},
+    [MINIATURE_GPU_QSAC_COPY] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU},
+    [MINIATURE_GPU_QSAC_COPY_POLL] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU,
+                                      SYNC_GPU},
+    [MINIATURE_GPU_QSAC_COPY_GRAPH] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU,
+                                       SYNC_GPU, LAUNCH_GRAPH},
+    [MINIATURE_GPU_QSAC_STORE] = {miniature_qsac_layer, TRANSFER_CPU_STORE, MANAGER_GPU},
+    [MINIATURE_GPU_QSAC_STORE_POLL] = {miniature_qsac_layer, TRANSFER_CPU_STORE, MANAGER_GPU,
+                                       SYNC_GPU},
+    [MINIATURE_GPU_QSAC_STORE_GRAPH] = {miniature_qsac_layer, TRANSFER_CPU_STORE, MANAGER_GPU,
+                                        SYNC_GPU, LAUNCH_GRAPH},
 };
 
 static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
 {
-    return programs[id](pipe, pipe->layer, why);
+    return programs[id].run(pipe, pipe->layer, why);
 }
 
 /* A graph is launched when the step before was seen done. */
@@ -206,51 +230,25 @@ static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struc
         return work_put_thread(pipe, PART_SYNC, sync, pipe->last[PIPE_MAIN], trust, NULL, why);
     }
     double launch = profile_value(profile, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
-    (void)id;
-    return pipe->mechanisms->launch != LAUNCH_GRAPH ||
+    return programs[id].launch != LAUNCH_GRAPH ||
            work_put_thread(pipe, PART_LAUNCH, launch, ENGINE_NONE, trust, &pipe->graph, why);
-}
-
-/* ---- mechanisms ---- */
-
-static int transfer_of(enum miniature_id id)
-{
-    switch (id) {
-    case MINIATURE_GPU_LRU_COPY:
-    case MINIATURE_GPU_QSAC_COPY:
-    case MINIATURE_GPU_QSAC_COPY_POLL:
-    case MINIATURE_GPU_QSAC_COPY_GRAPH:
-        return TRANSFER_GATHER_COPY;
-    case MINIATURE_GPU_QSAC_STORE:
-    case MINIATURE_GPU_QSAC_STORE_POLL:
-    case MINIATURE_GPU_QSAC_STORE_GRAPH:
-        return TRANSFER_CPU_STORE;
-    case MINIATURE_GPU_LRU_LOADS:
-        return TRANSFER_SM_ZERO_COPY;
-    case MINIATURE_GPU_STREAM_PAGEABLE:
-        return TRANSFER_PAGEABLE;
-    default:
-        return TRANSFER_COPY_ENGINE;
-    }
 }
 
 /* A bare launch in the place of a framework's. */
 static void set_up(const struct miniature_run *run, double figures[8])
 {
     uint32_t threads = miniature_pool(run->miniature, run->id);
-    const struct miniature_qsac *qsac = miniature_qsac(run->id);
-    bool graph = run->id == MINIATURE_GPU_FULL_GRAPH || (qsac != NULL && qsac->graph);
-    bool streams = run->id == MINIATURE_GPU_STREAM || run->id == MINIATURE_GPU_STREAM_PAGEABLE;
+    const struct program *program = &programs[run->id];
     run->setup->mechanisms = (struct mechanisms){
         .policy = run->setup->mechanisms.policy,
-        .manager = qsac != NULL ? MANAGER_GPU : MANAGER_CPU,
+        .manager = program->manager,
         .update = UPDATE_OVERLAPPED,
-        .transfer = transfer_of(run->id),
+        .transfer = program->transfer,
         .transfer_ctas = MINIATURE_CTAS,
-        .transfer_stream = streams ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
-        .sync = qsac != NULL && qsac->polls ? SYNC_GPU : SYNC_CPU,
+        .transfer_stream = program->own_stream ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
+        .sync = program->sync,
         .syncs = 1,
-        .launch = graph ? LAUNCH_GRAPH : LAUNCH_EAGER,
+        .launch = program->launch,
         .pool_threads = threads,
         .transfer_threads = threads,
         .weights = 1,

@@ -122,6 +122,7 @@ void attention_cases(std::vector<kernel_case> &cases);
 void retrieval_cases(std::vector<kernel_case> &cases);
 void row_cases(std::vector<kernel_case> &cases);
 void set_cases(std::vector<kernel_case> &cases);
+void lru_cases(std::vector<kernel_case> &cases);
 void miniature_cases(std::vector<kernel_case> &cases);
 /* None in the emulator. */
 void gpu_cases(std::vector<kernel_case> &cases);

@@ -11,6 +11,7 @@ int main()
     retrieval_cases(cases);
     row_cases(cases);
     set_cases(cases);
+    lru_cases(cases);
     miniature_cases(cases);
     bool passed = true;
     printf("1..%zu\n# seed %d\n", cases.size(), SEED);

@@ -41,6 +41,7 @@ static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t laye
         .query_heads = 2,
         .head_dim = 25,
         .context = 4000,
+        .capacity = 0.5,
         .repeat = 1,
         .steps = steps,
         .threads = 2,
@@ -84,6 +85,18 @@ static void a_cache_by_the_cpu_waits_at_each_layer(void **state)
     updated = asked + 400 + 3 * 500 + 2000 + 2000 * 20 / 2;
     assert_true(updated > loaded + 2000);
     assert_int_equal(predict(MINIATURE_GPU_LRU_LOADS, 1), updated + 3000);
+}
+
+/* Four launches, of which the last three hide; 4000 units in sectors of 32 B; a head's four CTAs
+ * load 8 B a ns, so that the link's 4 decide. A graph's kernels are there at once. */
+static void a_cache_by_the_gpu_asks_no_cpu(void **state)
+{
+    (void)state;
+    int looked_up = 4000 * 32 / 100, loaded = 1000 + 50000 / 4, attended = 200000 / 100;
+    assert_int_equal(predict(MINIATURE_GPU_LRU_KERNELS, 1),
+                     500 + looked_up + loaded + attended + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_LRU_GRAPH, 1),
+                     700 + looked_up + loaded + attended + 3000);
 }
 
 /* The CPU copies pageable memory at 4: 40 000 longer than the link takes. */
@@ -171,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_reads_what_lies_in_hbm),
         cmocka_unit_test(a_cache_by_the_cpu_waits_at_each_layer),
+        cmocka_unit_test(a_cache_by_the_gpu_asks_no_cpu),
         cmocka_unit_test(whole_layers_come_at_the_rate_of_the_link),
         cmocka_unit_test(the_cpus_part_comes_back_to_be_merged),
         cmocka_unit_test(what_the_gpu_asks_for_the_cpu_copies),

@@ -157,6 +157,13 @@ template <typename Value> Value atomicAdd(Value *at, Value value)
     return before;
 }
 
+template <typename Value> Value atomicOr(Value *at, Value value)
+{
+    Value before = *at;
+    *at |= value;
+    return before;
+}
+
 inline void __threadfence()
 {
 }
