@@ -234,9 +234,9 @@ static const char *describe_cell(const struct whatif *whatif,
         return memory ? "oom" : "failed";
     }
     snprintf(text, TEXT, "%s%s",
-             findings->best == point  ? "*"
-             : findings->own == point ? ">"
-                                      : "",
+             findings->best == point && !findings->flat ? "*"
+             : findings->own == point                   ? ">"
+                                                        : "",
              isnan(worth) ? "-" : format_worth(worth, figure));
     return text;
 }

@@ -73,7 +73,7 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
             least = fmin(least, worth);
         }
     }
-    for (uint32_t i = whatif->count; i-- > 0 && most > 0;) {
+    for (uint32_t i = whatif->count; i-- > 0;) {
         findings->best = whatif_worth(whatif, i) >= 0.999 * most ? i : findings->best;
     }
     findings->flat = findings->timed > 1 && least >= 0.999 * most;

@@ -229,6 +229,29 @@ static void findings_are_those_of_the_curve(void **state)
     }
 }
 
+/* Of requests without a clock 0 % may be found, and that of one point alone. */
+static void the_only_point_with_a_figure_is_the_best(void **state)
+{
+    (void)state;
+    struct error why;
+    struct axis_value values[] = {{.number = 1}, {.number = 2}};
+    struct result *results = calloc(2, sizeof *results);
+    struct whatif whatif = {.axis_count = 1, .results = results, .count = 2};
+    whatif.axes[0] = (struct axis){.key = "limit", .numeric = true, .values = values, .count = 2};
+    result_integer(&results[1], COLUMN_HIT_TOKENS_GPU, 0);
+    result_integer(&results[1], COLUMN_HIT_TOKENS_HOST, 0);
+    result_integer(&results[1], COLUMN_PROMPT_TOKENS, 100);
+    assert_true(result_text(&results[0], COLUMN_STATUS, "failed", &why));
+    whatif.figure = whatif_figure_of(&whatif);
+    assert_int_equal(whatif.figure, WHATIF_FOUND);
+    struct whatif_findings findings = whatif_find(&whatif);
+    assert_int_equal(findings.timed, 1);
+    assert_int_equal(findings.best, 1);
+    assert_false(findings.flat);
+    result_release(&results[0]);
+    free(results);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +260,7 @@ int main(void)
         cmocka_unit_test(the_scenarios_own_point_is_found),
         cmocka_unit_test(a_point_that_cannot_be_is_a_point_unless_none_can),
         cmocka_unit_test(findings_are_those_of_the_curve),
+        cmocka_unit_test(the_only_point_with_a_figure_is_the_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
