@@ -11,14 +11,16 @@ bins AS (
          SUM(waiting * ms) / SUM(ms) AS waiting, SUM(loading * ms) / SUM(ms) AS loading,
          SUM(running * ms) / SUM(ms) AS running, SUM(output_tokens) AS output, SUM(series.prompt_tokens) AS prompts,
          SUM(series.hit_tokens_gpu) AS on_gpu, SUM(series.hit_tokens_host) AS on_host,
-         SUM(loaded_bytes) AS loaded, SUM(saved_bytes) AS saved, SUM(fetched_bytes) AS fetched
+         SUM(loaded_bytes) AS loaded, SUM(saved_bytes) AS saved, SUM(fetched_bytes) AS fetched,
+         SUM(written_bytes) AS written
   FROM shown JOIN series USING (run) GROUP BY shown.id, bin / 4
 ),
 -- Of one run.
 part(panel, place, name) AS (
   VALUES (1, 1, 'waiting'), (1, 2, 'running'), (1, 3, 'loading'), (2, 1, 'output'),
          (2, 2, 'prompts: computed'), (2, 3, 'found on GPU'), (2, 4, 'found on host'),
-         (3, 1, 'prefixes in'), (3, 2, 'prefixes out'), (3, 3, 'decode fetches')
+         (3, 1, 'prefixes in'), (3, 2, 'prefixes out'), (3, 3, 'decode fetches'),
+         (3, 4, 'prompts out')
 ),
 of_one AS (
   SELECT panel, place, start + s / 2 AS t, CASE name
@@ -26,6 +28,7 @@ of_one AS (
     WHEN 'output' THEN output / s WHEN 'prompts: computed' THEN prompts / s
     WHEN 'found on GPU' THEN on_gpu / s WHEN 'found on host' THEN on_host / s
     WHEN 'prefixes in' THEN loaded / s / 1e9 WHEN 'prefixes out' THEN saved / s / 1e9
+    WHEN 'prompts out' THEN written / s / 1e9
     ELSE fetched / s / 1e9 END AS value
   FROM part JOIN bins
 ),
@@ -33,7 +36,7 @@ of_one AS (
 of_many AS (
   SELECT 1 AS panel, place, start + s / 2 AS t, waiting AS value FROM bins JOIN run_line USING (id)
   UNION ALL SELECT 2, place, start + s / 2, output / s FROM bins JOIN run_line USING (id)
-  UNION ALL SELECT 3, place, start + s / 2, (loaded + saved + fetched) / s / 1e9 FROM bins JOIN run_line USING (id)
+  UNION ALL SELECT 3, place, start + s / 2, (loaded + saved + fetched + written) / s / 1e9 FROM bins JOIN run_line USING (id)
 ),
 is_one(one) AS (SELECT COUNT(*) = 1 FROM run_line),
 there(panel, place) AS (SELECT panel, place FROM of_one GROUP BY panel, place HAVING MAX(value) > 0)

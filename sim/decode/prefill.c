@@ -55,23 +55,21 @@ static struct indexing pass_indexing(const struct pipe *pipe)
     return all;
 }
 
-/* What leaves of a layer's offloaded heads: of a sequence, what stands for its KV on the host; of
- * one whose window stays, what lies outside; nothing where the rest is dropped. */
-static double leaving_bytes(const struct pipe *pipe, uint32_t cohort)
+double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan, uint32_t layer,
+                             uint32_t cohort, uint64_t prompt)
 {
-    const struct setup *setup = &pipe->setups[cohort];
-    const struct cohort *of = &pipe->plan->cohorts[cohort];
-    double heads = pipe->plan->offloaded[pipe->layer], prompt = (double)of->prompt;
-    if (mechanisms_drop(&setup->mechanisms)) {
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct cohort *of = &plan->cohorts[cohort];
+    double heads = plan->offloaded[layer], head_bytes = (double)model_kv_head_bytes(&setup->model);
+    if (mechanisms_drop(m)) {
         return 0;
     }
-    if (hybrid_is(setup, pipe->layer)) {
-        const struct mechanisms *m = &setup->mechanisms;
+    if (hybrid_is(setup, layer)) {
         double window = (double)(m->sinks + setup_recent(setup) + of->sizes.cache_tokens);
-        return heads * fmax(0, prompt - window) * (pipe->head_bytes + HYBRID_AVERAGE_BYTES);
+        return heads * fmax(0, (double)prompt - window) * (head_bytes + HYBRID_AVERAGE_BYTES);
     }
-    return heads / pipe->plan->kv_heads * representation_host_bytes(setup, &of->sizes.split) *
-           prompt / (double)of->context;
+    return heads / plan->kv_heads * representation_host_bytes(setup, &of->sizes.split) *
+           (double)prompt / (double)of->context;
 }
 
 /* ---- the schedule ---- */
@@ -134,7 +132,8 @@ static bool put_pass(struct pipe *pipe, struct error *why)
     engine_task_id left = ENGINE_NONE;
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += leaving_bytes(pipe, i) * cohorts[i];
+        bytes += cohorts[i] * prefill_leaving_bytes(&pipe->setups[i], pipe->plan, pipe->layer, i,
+                                                    pipe->plan->cohorts[i].prompt);
     }
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&

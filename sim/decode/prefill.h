@@ -28,4 +28,10 @@
 bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  int64_t *ns, struct trust *trust, struct error *why);
 
+/* What leaves of a layer's offloaded heads, in bytes on each GPU, of a sequence of `cohort` with a
+ * prompt of so many tokens: what stands for its KV on the host; of one whose window stays, what
+ * lies outside; nothing where the rest is dropped. `setup` is at the cohort's context. */
+double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan, uint32_t layer,
+                             uint32_t cohort, uint64_t prompt);
+
 #endif

@@ -1,4 +1,5 @@
-/* A step whose layers wait each for its own KV, which arrives layer after layer.
+/* A step whose layers wait each for its own KV, which arrives layer after layer; or whose KV leaves
+ * layer after layer, each when it has been computed, which is the same the other way round.
  *
  *     link     |1|2|3|4|              |--1--|--2--|--3--|--4--|
  *     GPU        |--1--|--2--|--3--|--4--|  |1|   |2|   |3|   |4|

@@ -24,6 +24,7 @@ enum series_figure {
     SERIES_LOADED,  /* bytes of prefixes, to the GPU */
     SERIES_SAVED,   /* bytes of prefixes, to the host */
     SERIES_FETCHED, /* bytes that decode steps fetch */
+    SERIES_WRITTEN, /* bytes of prompts' KV that is kept on the host */
     SERIES_PROMPT,  /* tokens of prompts computed, those computed again too */
     SERIES_OUTPUT,  /* tokens generated */
     SERIES_ON_GPU,  /* tokens of prompts found there */

@@ -313,6 +313,7 @@ static struct step_load read_load(const struct server *server)
         } else if (sequence->chunk > 0) {
             server->chunks[load.chunk_count++] =
                 (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};
+            load.written_bytes += server->options->written_bytes * sequence->chunk;
         }
     }
     return load;
@@ -394,6 +395,24 @@ static void pass(struct server *server, int64_t ns, double load_rate, double sav
     server->now_ns = end;
 }
 
+/* The step's layers load, or write, one after the other for so long. */
+static void stretch(struct step_time *time, double link_ns, uint32_t layers)
+{
+    int64_t ns = (int64_t)ceil(layered_ns((double)time->ns, link_ns, layers));
+    time->others_ns += ns - time->ns;
+    time->ns = ns;
+}
+
+/* The last chunk's KV leaves with the last layer. */
+static void wait_for_writes(const struct server *server, double bytes, struct step_time *time)
+{
+    uint32_t layers = server->options->written_layers;
+    if (bytes > 0) {
+        stretch(time, server->clock->copy_start_ns * layers + bytes / time->save_rate * 1e9,
+                layers);
+    }
+}
+
 /* Where layers wait each for its own, the step takes as long as the last load in it. */
 static void wait_for_layers(const struct server *server, struct step_time *time)
 {
@@ -404,9 +423,7 @@ static void wait_for_layers(const struct server *server, struct step_time *time)
     }
     double load_ns = copies_time(&server->in, last, time->load_rate);
     if (load_ns > 0) {
-        double ns = ceil(layered_ns((double)time->ns, load_ns, server->options->layers));
-        time->others_ns += (int64_t)ns - time->ns;
-        time->ns = (int64_t)ns;
+        stretch(time, load_ns, server->options->layers);
     }
 }
 
@@ -419,9 +436,12 @@ static bool run_step(struct server *server, const struct step_load *load, struct
         return false;
     }
     wait_for_layers(server, &time);
+    wait_for_writes(server, load->written_bytes, &time);
     pass(server, time.ns, time.load_rate, time.save_rate, computing);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
                   time.fetched_bytes);
+    series_spread(series, SERIES_WRITTEN, server->now_ns - time.ns, server->now_ns,
+                  load->written_bytes);
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         series_add(series, SERIES_PROMPT, server->now_ns - 1, load->chunks[i].tokens);
     }

@@ -12,6 +12,11 @@
  *   request   |..queue..|..load..|.chunk.chunk.|t|t|t|t|
  *                                 first token ─┘       └ end
  *
+ * Where a system keeps KV on the host, that of a prompt has to get there: each layer's leaves while
+ * the next one computes, and a step ends when the last one's has left. The chunks of a prompt that
+ * is not through are taken to be on the GPU still, for its own attention: what decode needs of them
+ * it fetches. KV of decoded tokens leaves within the decode step, whose time has it.
+ *
  * Copies each way are made one after the other (copies.h), at rates that are constant within a step
  * (link_share.h). Who takes blocks that are still being copied out waits until they are.
  *
@@ -39,12 +44,14 @@ struct step_load {
     const struct step_chunk *chunks;
     uint32_t chunk_count;
     bool loads, saves; /* KV is on its way in, and out */
+    double written_bytes; /* of the chunks' KV, out */
 };
 
 /* What a step comes to. */
 struct step_time {
     int64_t ns;
-    double load_rate, save_rate; /* bytes a second left to KV on its way in, and out */
+    double load_rate, save_rate; /* bytes a second left to KV on its way in, and out: saved, and
+                                    written */
     double fetched_bytes;
     int64_t others_ns;            /* of it: what chunks add to a step that decodes */
     int64_t stall_ns[PART_COUNT]; /* of the rest: in which the GPU waits, by cause */
@@ -66,6 +73,8 @@ struct server_options {
     uint32_t unit_tokens, unit_transfers; /* whole units of so many tokens cross, each in so many
                                              transfers */
     bool saves_cross; /* what is saved crosses the link: the cache's saves_wait */
+    double written_bytes;    /* of each token of a chunk, to the host; 0: its KV stays */
+    uint32_t written_layers; /* that it leaves in, a transfer each */
     uint32_t layers;      /* load layer by layer, of so many; 0: before it starts */
     uint64_t swap_blocks; /* room on the host for what is put back; 0: it is computed again */
     struct series *series;     /* told of what happens; NULL: nobody is */

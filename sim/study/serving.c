@@ -71,6 +71,8 @@ static struct server_options server_options(const struct serving *serving, uint3
         .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
         .unit_transfers = m->prefix_contiguous ? 1 : layers,
         .saves_cross = prefix->saves_wait,
+        .written_bytes = serving->memory.written_bytes,
+        .written_layers = layers,
         .layers = m->prefix_load == PREFIX_LOAD_LAYERS ? layers : 0,
         .swap_blocks = serving->memory.swap_blocks,
         .series = &all->series,
@@ -127,7 +129,8 @@ static bool serve_all(struct serving *serving, uint32_t threads, struct shared *
     for (uint32_t server = 0; ok && server < serving->setup->workload.replicas; server++) {
         ok = serve_one(serving, server, &clock, totals, why);
     }
-    totals->trust = step_cost_trust(cost, totals->crossed_blocks > 0);
+    totals->trust = step_cost_trust(cost, totals->crossed_blocks > 0 ||
+                                                     serving->memory.written_bytes > 0);
     step_cost_basis(cost, totals->basis);
     snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
              step_cost_trace(cost, &totals->trace_basis));

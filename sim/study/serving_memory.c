@@ -5,6 +5,7 @@
  */
 #include "study/serving_memory.h"
 
+#include "decode/prefill.h"
 #include "study/run.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)
@@ -16,10 +17,12 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return bytes * setup->model.tensor_parallel;
 }
 
-/* Tokens that sequences can hold together, and bytes of the host that are left beside them. */
+/* Tokens that sequences can hold together, bytes of the host that are left beside them, and what a
+ * token of a prompt writes there. */
 struct room {
     uint32_t sequences;
     uint64_t tokens, host_bytes;
+    double written_bytes;
 };
 
 static bool plan_batch(const struct setup *setup, uint32_t batch, uint32_t threads,
@@ -34,6 +37,16 @@ static void leave_host(const struct plan *plan, struct room *room)
 {
     room->host_bytes =
         plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
+}
+
+/* A token's share of a prompt of the mean length. */
+static double written_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double bytes = 0;
+    for (uint32_t layer = 0; layer < plan->layers; layer++) {
+        bytes += prefill_leaving_bytes(setup, plan, layer, 0, setup->context);
+    }
+    return bytes / (double)setup->context;
 }
 
 static struct room room_in_hbm(const struct setup *setup, const struct plan *plan)
@@ -64,6 +77,7 @@ static bool room_on_host(const struct setup *setup, uint32_t most, uint32_t thre
         return false;
     }
     leave_host(&plan, room);
+    room->written_bytes = written_bytes(setup, &plan);
     plan_release(&plan);
     return true;
 }
@@ -129,7 +143,8 @@ bool serving_memory_plan(const struct setup *setup, uint32_t threads, struct sha
     }
     bool offloads = mechanisms_offload(m), has_host = m->prefix == PREFIX_TWO_TIER;
     uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    *out = (struct serving_memory){.sequences = room.sequences};
+    *out = (struct serving_memory){.sequences = room.sequences,
+                                   .written_bytes = room.written_bytes};
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,

@@ -10,6 +10,7 @@ struct serving_memory {
     uint32_t sequences; /* of a step at most */
     struct prefix_options prefix;
     uint64_t swap_blocks; /* room on the host for sequences that are put back */
+    double written_bytes; /* of a token of a prompt, that leave for the host; on each GPU */
 };
 
 /* Of one server of `setup`, which has a workload. `threads` and `shared` as in run_setup(). */

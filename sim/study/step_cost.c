@@ -249,18 +249,35 @@ static double fetch_share(const struct step_cost *cost, const double most[LINK_F
     return rate[LINK_FETCHED] / cost->link.in;
 }
 
+/* What a step's sequences that decode take beside its chunks. */
+static bool read_beside(struct step_cost *cost, const struct step_load *load,
+                        const struct added *added, double most[LINK_FLOWS],
+                        struct decode_step *decode, struct error *why)
+{
+    if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
+        return false;
+    }
+    if (load->written_bytes <= 0 || load->decodes == 0) {
+        return true;
+    }
+    most[LINK_SAVED] = fmax(most[LINK_SAVED], load->written_bytes * 1e9 / (decode->ns + added->ns));
+    return read_decode(cost, load, fetch_share(cost, most), decode, why);
+}
+
 static bool step(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why)
 {
     struct step_cost *cost = context;
     struct decode_step decode;
     struct added added = {.ns = 0};
+    bool leaves = load->saves || load->written_bytes > 0;
     double rate[LINK_FLOWS], most[LINK_FLOWS] = {[LINK_LOADED] = load->loads ? INFINITY : 0,
                                                  [LINK_SAVED] = load->saves ? INFINITY : 0};
-    if (!read_decode(cost, load, fetch_share(cost, most), &decode, why) ||
-        !add_chunks(cost, load, &added, why)) {
+    if (!add_chunks(cost, load, &added, why) ||
+        !read_beside(cost, load, &added, most, &decode, why)) {
         return false;
     }
+    most[LINK_SAVED] = leaves ? INFINITY : 0;
     split_step(cost, &decode, &added, time);
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
     most[LINK_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;

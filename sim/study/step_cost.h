@@ -12,7 +12,9 @@
  *
  * What is loaded and saved beside a step shares the link with what the system fetches, max-min fair
  * (serve/link_share.h): its steps are those of its share, read off two surfaces, of a whole link
- * and of half of one; and copies have what these leave.
+ * and of half of one; and copies have what these leave. KV of prompts that is kept on the host
+ * (`written_bytes`) leaves while the step computes: fetches share the link with as much a second of
+ * it as the step without it would need.
  */
 #ifndef STUDY_STEP_COST_H
 #define STUDY_STEP_COST_H

@@ -315,6 +315,24 @@ static void layers_wait_each_for_its_own(void **state)
     end_alike(&course);
 }
 
+/* A chunk's 300 KB leave in 0.3 ms and 2 transfers of 1 ms, layer by layer: of 2 layers the step
+ * waits for the half of 2.3 ms, which the last one's is. The second token writes none of its own. */
+static void what_a_prompt_writes_takes_the_link(void **state)
+{
+    (void)state;
+    struct course course = begin_course(1);
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+    course.load_start_ns = MS;
+    course.options.written_bytes = 1000;
+    course.options.written_layers = 2;
+    add_request(&course, 0, 300, 2);
+    run_course(&course);
+    assert_int_equal(course.served[0].first_token_ns, 11150000);
+    assert_int_equal(course.served[0].end_ns, 21150000);
+    assert_true(fabs(series_sum(&course, SERIES_WRITTEN) - 300000) < 1e-6);
+    end_course(&course);
+}
+
 /* The first one ends at 10 ms, and its 2 blocks are on the host at 11.256: too late for who comes
  * at 11, and there for who comes at 12. */
 static void what_is_saved_takes_its_time(void **state)
@@ -630,6 +648,7 @@ int main(void)
         cmocka_unit_test(what_can_never_run_is_left_out),
         cmocka_unit_test(what_the_host_has_is_loaded_first),
         cmocka_unit_test(layers_wait_each_for_its_own),
+        cmocka_unit_test(what_a_prompt_writes_takes_the_link),
         cmocka_unit_test(what_is_saved_takes_its_time),
         cmocka_unit_test(what_is_swapped_is_not_computed_again),
         cmocka_unit_test(shared_time_is_processor_sharing),
