@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 void text_drop_partial(char *text, size_t length)
 {
@@ -48,4 +49,21 @@ void text_escape(const char **at, char out[TEXT_ESCAPED])
                          : character <= 0xffff                  ? "\\u%04x"
                                                                 : "\\U%08x";
     snprintf(out, TEXT_ESCAPED, format, character);
+}
+
+bool text_item(const char **rest, const char **item, size_t *length)
+{
+    const char *list = *rest;
+    if (list == NULL) {
+        return false;
+    }
+    size_t bytes = strcspn(list, ",");
+    *rest = list[bytes] == ',' ? list + bytes + 1 : NULL;
+    *item = list + strspn(list, " ");
+    bytes -= *item < list + bytes ? (size_t)(*item - list) : bytes;
+    while (bytes > 0 && (*item)[bytes - 1] == ' ') {
+        bytes--;
+    }
+    *length = bytes;
+    return true;
 }

@@ -1,8 +1,9 @@
-/* Texts in UTF-8, character by character: cut without half of one, and escaped to ASCII.
+/* Texts in UTF-8: cut without half of a character, escaped to ASCII, or taken as a list.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Drop the last character of a text that was cut to `length` bytes, if the cut went through it. */
@@ -17,5 +18,9 @@ enum { TEXT_ESCAPED = 11 }; /* bytes of \U0001F600 and the end */
  * it. (JSON agrees but for characters past 16 bits.) The text is valid UTF-8 and has a character
  * left. */
 void text_escape(const char **at, char out[TEXT_ESCAPED]);
+
+/* The next item of a list with commas between, without the blanks around it: where it begins, and
+ * how many bytes it has. `*rest` is the list at first, and is moved on; false behind the last. */
+bool text_item(const char **rest, const char **item, size_t *length);
 
 #endif

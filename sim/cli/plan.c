@@ -1,5 +1,6 @@
 /* `spillway plan`: the least of something that meets targets. */
 #include "base/name.h"
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
@@ -125,17 +126,17 @@ static void show_progress(const char *system, const char *machine, uint32_t runs
 static bool read_allowed(const char *text, struct candidate_options *out, struct error *why)
 {
     static const char *const names[] = {"lossy", "paper", NULL};
-    while (text != NULL) {
+    const char *item;
+    size_t length;
+    while (text_item(&text, &item, &length)) {
         char name[32];
-        size_t length = strcspn(text, ",");
-        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        snprintf(name, sizeof name, "%.*s", (int)length, item);
         out->allow_lossy = out->allow_lossy || strcmp(name, names[0]) == 0;
         out->allow_paper = out->allow_paper || strcmp(name, names[1]) == 0;
         if (strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0) {
             error_usage(why, "--allow", 0, "there is no '%s' to allow", name);
             return name_expect(name, names, why);
         }
-        text = text[length] == ',' ? text + length + 1 : NULL;
     }
     return true;
 }

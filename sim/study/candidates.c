@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/find.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,29 +24,38 @@ static void names_release(struct names *names)
     free(names->all);
 }
 
+static bool has_name(const struct names *names, const char *name, size_t length)
+{
+    bool has = false;
+    for (size_t i = 0; i < names->count; i++) {
+        has = has || (strncmp(names->all[i], name, length) == 0 && names->all[i][length] == '\0');
+    }
+    return has;
+}
+
+/* Who is named twice is in the set once. */
 static bool split_names(const char *text, struct names *names, const char *option,
                         struct error *why)
 {
-    const char *whole = text;
-    size_t capacity = 0;
-    for (;; text++) {
-        size_t length = strcspn(text, ",");
+    const char *rest = text, *name;
+    size_t capacity = 0, length;
+    while (text_item(&rest, &name, &length)) {
         if (length == 0) {
-            error_usage(why, option, 0, "a name is missing in '%s'", whole);
+            error_usage(why, option, 0, "a name is missing in '%s'", text);
             return error_expect(why, "names with commas between, or all");
+        }
+        if (has_name(names, name, length)) {
+            continue;
         }
         if (!array_reserve(&names->all, &capacity, names->count + 1, sizeof *names->all, why)) {
             return false;
         }
-        if ((names->all[names->count] = strndup(text, length)) == NULL) {
+        if ((names->all[names->count] = strndup(name, length)) == NULL) {
             return error_set(why, NULL, 0, "out of memory: no room for a name");
         }
         names->count++;
-        text += length;
-        if (*text == '\0') {
-            return true;
-        }
     }
+    return true;
 }
 
 /* What the scenario says: a name, or a machine's map, which has no name and needs none. */

@@ -2,6 +2,7 @@
 #include "study/target.h"
 
 #include "base/name.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -160,21 +161,19 @@ static bool check_sense(const struct targets *targets, struct error *why)
 
 bool targets_parse(const char *text, struct targets *out, struct error *why)
 {
+    const char *item;
+    size_t length;
     out->count = 0;
-    for (;; text++) {
-        size_t length = strcspn(text, ",");
+    while (text_item(&text, &item, &length)) {
         if (out->count == TARGETS_MOST) {
             return error_usage(why, OPTION, 0, "there are more than %d targets", TARGETS_MOST);
         }
-        if (!read_target(text, length, &out->all[out->count], why)) {
+        if (!read_target(item, length, &out->all[out->count], why)) {
             return false;
         }
         out->count++;
-        text += length;
-        if (*text == '\0') {
-            return check_sense(out, why);
-        }
     }
+    return check_sense(out, why);
 }
 
 /* ---- judging ---- */

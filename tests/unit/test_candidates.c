@@ -50,6 +50,7 @@ static const struct {
     {NULL, NULL, true, false, "retroinfer on a40"},
     {"vllm", NULL, false, false, "vllm on a40"},
     {"vllm,h2o", "h200,a40", false, false, "vllm on h200, h2o on h200!, vllm on a40, h2o on a40!"},
+    {" vllm , h2o,vllm", "a40, a40", true, false, "vllm on a40, h2o on a40"},
     {"clo,capture", NULL, true, false, "clo on a40!, capture on a40!"}, /* on paper only */
     {"clo,capture", NULL, false, true, "clo on a40!, capture on a40"},  /* clo is lossy too */
     {"clo,capture", NULL, true, true, "clo on a40, capture on a40"},

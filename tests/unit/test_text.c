@@ -46,11 +46,34 @@ static void characters_are_escaped_one_by_one(void **state)
     assert_int_equal(*at, '\0');
 }
 
+static void a_list_has_an_item_between_commas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *items; /* with | between */
+    } cases[] = {
+        {"", ""},         {"a", "a"}, {"a,b", "a|b"}, {" a b ,c ", "a b|c"},
+        {"a,,b", "a||b"}, {",", "|"}, {"  ", ""},     {"a, ,", "a||"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char items[32] = "";
+        const char *rest = cases[i].list, *item, *between = "";
+        size_t length;
+        while (text_item(&rest, &item, &length)) {
+            strcat(items, between);
+            strncat(items, item, length);
+            between = "|";
+        }
+        assert_string_equal(items, cases[i].items);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_cut_between_characters),
         cmocka_unit_test(characters_are_escaped_one_by_one),
+        cmocka_unit_test(a_list_has_an_item_between_commas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
