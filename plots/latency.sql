@@ -1,15 +1,15 @@
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
--- Runs that differ in the same keys stand together, in the order in which they were run.
+-- Runs that differ in the same keys stand together, in the order of their seats.
 grouped AS (
-  SELECT ok.*, COALESCE(variant.text, '') AS variant,
-         MIN(ok.id) OVER (PARTITION BY COALESCE(variant.text, '')) AS first_id
-  FROM ok LEFT JOIN variant USING (id) WHERE step_us > 0
+  SELECT ok.*, seat, COALESCE(variant.text, '') AS variant,
+         MIN(seat) OVER (PARTITION BY COALESCE(variant.text, '')) AS first_seat
+  FROM ok JOIN seated USING (id) LEFT JOIN variant USING (id) WHERE step_us > 0
 ),
 bar AS (
-  SELECT *, row_number() OVER (ORDER BY first_id, id)
-            + (variant <> '') * 1.3 * dense_rank() OVER (ORDER BY first_id) AS y
+  SELECT *, row_number() OVER (ORDER BY first_seat, seat)
+            + (variant <> '') * 1.3 * dense_rank() OVER (ORDER BY first_seat) AS y
   FROM grouped
 ),
 part AS (
@@ -19,7 +19,7 @@ part AS (
 )
 SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
 UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL
-UNION ALL SELECT 'group', MIN(y) - 1, 0, 0, 0, variant, '' FROM bar WHERE variant <> '' GROUP BY first_id
+UNION ALL SELECT 'group', MIN(y) - 1, 0, 0, 0, variant, '' FROM bar WHERE variant <> '' GROUP BY first_seat
 UNION ALL SELECT 'bar', y, step_us / 1000, decode_tokens_per_s, 0, system, '' FROM bar
 UNION ALL SELECT * FROM (
   SELECT 'part', y, upto - ms, upto, part, name, '' FROM part WHERE ms > 0 ORDER BY part, y);

@@ -31,6 +31,32 @@ told(path) AS (
   GROUP BY path, system HAVING COUNT(DISTINCT value) > 1
     OR COUNT(*) < (SELECT COUNT(*) FROM ok WHERE ok.system = leaf.system)
 ),
+-- What runs may be walked over, the likeliest first: the budget, keys that have numbers, others.
+walkable(path, place, numbers, name, unit) AS MATERIALIZED (
+  SELECT path, row_number() OVER (ORDER BY path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*') DESC, path),
+         MIN(value GLOB '[0-9]*'),
+         replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''),
+         ltrim(MIN(value), '0123456789.e+- ')
+  FROM leaf JOIN told USING (path) GROUP BY path
+),
+-- A search tries values as it needs them. Of runs that differ in nothing but the likeliest axis each takes the place,
+-- among those of them all, that its value has.
+alike(id, text) AS (
+  SELECT id, group_concat(path || '=' || value, ';')
+  FROM (SELECT leaf.* FROM leaf JOIN walkable USING (path) WHERE place > 1 ORDER BY id, path) GROUP BY id
+),
+sought AS MATERIALIZED (
+  SELECT id, ok.system || COALESCE(';' || alike.text, '') AS line,
+         CASE walkable.path WHEN '$.mechanisms.budget' THEN cache_bytes ELSE CAST(value AS REAL) END AS x
+  FROM ok JOIN leaf USING (id) JOIN walkable USING (path) LEFT JOIN alike USING (id)
+  WHERE walkable.place = 1 AND numbers
+),
+moved(id, seat) AS (
+  SELECT own.id, other.id
+  FROM (SELECT *, row_number() OVER (PARTITION BY line ORDER BY x, id) AS place FROM sought) AS own
+  JOIN (SELECT *, row_number() OVER (PARTITION BY line ORDER BY id) AS place FROM sought) AS other USING (line, place)
+),
+seated(id, seat) AS MATERIALIZED (SELECT id, COALESCE(seat, id) FROM ok LEFT JOIN moved USING (id)),
 word(id, path, text) AS (
   SELECT id, path,
     CASE

@@ -1,58 +1,55 @@
--- What a walk along an axis is about: what runs are wanted for over a key that they differ in (the budget, else
--- one that has numbers, else the first of the others). What else they differ in, and their system, tells lines
+-- What walks along axes are about: what runs are wanted for over each key with numbers that they differ in, and over
+-- links; where there is none of these, over the first key. What else runs differ in, and their system, tells lines
 -- apart. Wanted are tokens a second; of servers with objectives requests that meet them; of servers without a
 -- clock prompts' tokens found.
-, swept(path, rank, numbers) AS (
-  SELECT path, path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*')
-  FROM leaf JOIN told USING (path) GROUP BY path
+, axis(path, place, numbers, name, unit) AS MATERIALIZED (
+  SELECT * FROM walkable WHERE numbers OR name = 'hardware.link' OR place = 1
 ),
-axis(path, numbers, name, unit) AS (
-  SELECT path, numbers, replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''),
-         ltrim((SELECT MIN(value) FROM leaf WHERE leaf.path = swept.path), '0123456789.e+- ')
-  FROM swept ORDER BY rank, numbers DESC, path LIMIT 1
-),
-figure(name) AS (
+figure(name) AS MATERIALIZED (
   SELECT CASE WHEN COUNT(goodput) > 0 THEN 'requests a second in time'
               WHEN COUNT(decode_tokens_per_s) = 0 THEN 'tokens of prompts found (%)'
               ELSE 'tokens a second' END FROM ok
 ),
-variant(id, text) AS (
-  SELECT id, group_concat(text, ', ')
-  FROM (SELECT * FROM word WHERE path <> (SELECT path FROM axis) ORDER BY id, path) GROUP BY id
+variant(axis, id, text) AS MATERIALIZED (
+  SELECT axis, id, group_concat(text, ', ')
+  FROM (SELECT axis.path AS axis, word.* FROM axis JOIN word ON word.path <> axis.path ORDER BY axis, id, word.path)
+  GROUP BY axis, id
 ),
-value(id, text, x) AS (
-  SELECT leaf.id, leaf.value,
-         CASE WHEN axis.path = '$.mechanisms.budget' THEN ok.cache_bytes / 1073741824.0
+seen(path, value, id) AS (SELECT path, value, MIN(id) FROM leaf JOIN axis USING (path) GROUP BY path, value),
+value(axis, id, text, x) AS MATERIALIZED (
+  SELECT path, leaf.id, leaf.value,
+         CASE WHEN path = '$.mechanisms.budget' THEN ok.cache_bytes / 1073741824.0
               WHEN axis.unit = 'B' THEN CAST(leaf.value AS REAL) / 1073741824.0
               WHEN axis.numbers THEN CAST(leaf.value AS REAL)
-              ELSE dense_rank() OVER (ORDER BY (SELECT MIN(id) FROM leaf AS first
-                                                WHERE first.path = axis.path AND first.value = leaf.value)) END
-  FROM leaf JOIN axis USING (path) JOIN ok USING (id)
+              ELSE dense_rank() OVER (PARTITION BY path ORDER BY seen.id) END
+  FROM leaf JOIN axis USING (path) JOIN seen USING (path, value) JOIN ok ON ok.id = leaf.id
 ),
 point AS (
-  SELECT ok.id, value.x, value.text AS value,
+  SELECT value.axis, axis.place AS rank, axis.numbers, ok.id, value.x, value.text AS value, figure.name AS figure,
          CASE figure.name WHEN 'requests a second in time' THEN goodput
                           WHEN 'tokens a second' THEN decode_tokens_per_s
                           ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END AS rate,
-         COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit,
+         COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit, queue_grows, ttft_p99_ms, e2e_p50_ms,
          system || COALESCE(', ' || variant.text, '') AS series
-  FROM ok JOIN figure JOIN value USING (id) LEFT JOIN variant USING (id)
+  FROM value JOIN axis ON axis.path = value.axis JOIN ok ON ok.id = value.id JOIN figure
+  LEFT JOIN variant ON variant.axis = value.axis AND variant.id = ok.id
   WHERE rate IS NOT NULL
 ),
-line(series, place, low, high) AS (
-  SELECT series, row_number() OVER (ORDER BY MIN(id)), MIN(x), MAX(x) FROM point GROUP BY series
+spanned AS (
+  SELECT *, MIN(id) OVER whole AS first_id, COUNT(*) OVER whole AS points, MIN(x) OVER whole AS low, MAX(x) OVER whole AS high,
+         first_value(rate) OVER whole AS first, last_value(rate) OVER whole AS last
+  FROM point
+  WINDOW whole AS (PARTITION BY axis, series ORDER BY x, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 ),
--- Of the line from the first point to the last, how far above it a point lies.
-above(id, series, beyond) AS (
-  SELECT point.id, point.series, point.rate - first.rate - (last.rate - first.rate) * (point.x - low) / (high - low)
-  FROM point JOIN line USING (series)
-  JOIN point AS first ON first.series = line.series AND first.x = low
-  JOIN point AS last ON last.series = line.series AND last.x = high
-  WHERE high > low AND (SELECT numbers FROM axis)
-    AND (last.rate > first.rate OR (SELECT name FROM figure) = 'requests a second in time')
+-- Of the line from the first point to the last, how far above it a point lies; that of most is the knee.
+above AS (
+  SELECT *, CASE WHEN numbers AND high > low AND (last > first OR figure = 'requests a second in time')
+                 THEN rate - first - (last - first) * (x - low) / (high - low) ELSE 0 END AS beyond
+  FROM spanned
 ),
-knee(id) AS (
-  SELECT MIN(id) FROM above WHERE beyond > 0
-    AND beyond = (SELECT MAX(beyond) FROM above AS other WHERE other.series = above.series)
-  GROUP BY series
+bent AS (SELECT *, MAX(beyond) OVER (PARTITION BY axis, series) AS furthest FROM above),
+walk AS MATERIALIZED (
+  SELECT *, beyond > 0 AND beyond = furthest
+            AND id = MIN(CASE WHEN beyond = furthest THEN id END) OVER (PARTITION BY axis, series) AS knee
+  FROM bent
 )

@@ -14,4 +14,4 @@ SELECT system AS "system", mechanism.text AS "with", setting AS "setting", named
        CASE WHEN step_us > 0 THEN round(100 * COALESCE(ms, 0) / (step_us / 1000), 1) END AS "stall (%)",
        run AS "run",
        CASE WHEN status <> 'ok' THEN status || COALESCE(': ' || NULLIF(message, ''), '') END AS "why there is no time"
-FROM named LEFT JOIN waited USING (id) LEFT JOIN mechanism USING (id) WHERE kind IN ('decode', '') ORDER BY id;
+FROM named JOIN seated USING (id) LEFT JOIN waited USING (id) LEFT JOIN mechanism USING (id) WHERE kind IN ('decode', '') ORDER BY seat;

@@ -1,9 +1,9 @@
--- What runs differ in: each key, and its values in the order in which they came, the first dozen of them.
+-- What runs differ in: each key, and its values in the order of their seats, the first dozen of them.
 , value(key, path, text, first_id) AS (
   SELECT 'system', '', system, MIN(id) FROM ok GROUP BY system HAVING (SELECT COUNT(DISTINCT system) FROM ok) > 1
   UNION ALL
-  SELECT replace(replace(substr(path, 3), '"', ''), '.extends', ''), path, value, MIN(id)
-  FROM leaf JOIN told USING (path) GROUP BY path, value
+  SELECT replace(replace(substr(path, 3), '"', ''), '.extends', ''), path, value, MIN(seat)
+  FROM leaf JOIN told USING (path) JOIN seated USING (id) GROUP BY path, value
 ),
 counted AS (
   SELECT *, row_number() OVER (PARTITION BY path ORDER BY first_id, text) AS place FROM value
