@@ -17,15 +17,15 @@ static struct miniature shape_here(const struct trace *trace)
     struct miniature shape = {};
     MUST(topology_init(&topology, "", &why));
     shape.site = MINIATURE_GPU;
-    shape.layers = 3; /* one more than buffers that a stream has */
-    shape.kv_heads = 2;
+    shape.layers = 3;   /* one more than buffers that a stream has */
+    shape.kv_heads = 4; /* more than were recorded: some begin later */
     shape.query_heads = 8;
     shape.head_dim = 64;
     shape.repeat = 1;
     shape.context = trace_header(trace)->units;
     shape.selection = 0.02;
     shape.capacity = 0.06;
-    shape.warmup = 4;
+    shape.warmup = 6;
     shape.steps = 2;
     shape.threads = topology.cores;
     topology_release(&topology);
