@@ -17,13 +17,6 @@ extern "C" {
 enum { ASKED = 0, ANSWERED = 32, GIVEN_UP = 64, WORDS = 96 };
 #define ALL_ANSWERED UINT32_MAX
 
-gpu_qsac::~gpu_qsac()
-{
-    for (uint32_t i = 0; i < graph_count; i++) {
-        cudaGraphExecDestroy(graphs[i]);
-    }
-}
-
 /* ---- places ---- */
 
 static uint32_t *host_word(const gpu_qsac *qsac, int word)
@@ -118,13 +111,23 @@ static bool put_polled(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer
            put_attention(gpu, stores, step, layer, why);
 }
 
-static bool put_polled_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why)
+static bool put_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why)
 {
     bool ok = true;
     for (uint32_t layer = 0; ok && layer < gpu->mini->shape.layers; layer++) {
         ok = put_polled(gpu, stores, step, layer, why);
     }
     return ok;
+}
+
+static bool put_copied_step(gpu_mini *gpu, uint32_t step, struct error *why)
+{
+    return put_step(gpu, false, step, why);
+}
+
+static bool put_stored_step(gpu_mini *gpu, uint32_t step, struct error *why)
+{
+    return put_step(gpu, true, step, why);
 }
 
 /* ---- the CPU's part ---- */
@@ -289,10 +292,10 @@ static bool run_polled(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
     const struct miniature_qsac *way = miniature_qsac(play->id);
-    uint32_t slot = slot_of(gpu, play->step, play->layer), steps = gpu->mini->shape.steps;
-    cudaGraphExec_t graph = qsac->graphs[(way->stores ? steps : 0) + play->step];
+    uint32_t slot = slot_of(gpu, play->step, play->layer);
+    const gpu_graphs *steps = way->stores ? &qsac->stored_steps : &qsac->copied_steps;
     bool ok = !way->graph ? put_polled(gpu, way->stores, play->step, play->layer, why)
-                          : play->layer > 0 || GPU_TRY(cudaGraphLaunch(graph, gpu->main.at), why);
+                          : play->layer > 0 || steps->launch(gpu, play->step, why);
     ok = ok && fetch(gpu, play, why) &&
          (way->stores || play->row_count == 0 ||
           await_copies(qsac, &qsac->copied_at[slot % 2], why));
@@ -483,35 +486,19 @@ static bool create_buffers(gpu_mini *gpu, struct error *why)
            qsac->staging.take(2 * layer_bytes(gpu), 1, why);
 }
 
-/* Everything once, with nothing to wait for. */
-static bool try_out(gpu_mini *gpu, struct error *why)
-{
-    const gpu_qsac *qsac = gpu->qsac.get();
-    say(qsac, ANSWERED, ALL_ANSWERED);
-    say(qsac, GIVEN_UP, 0);
-    return put_polled_step(gpu, false, 0, why) && gpu->main.wait(why) &&
-           GPU_TRY(cudaMemcpy2DAsync(qsac->copied.data, qsac->half_bytes, qsac->staging.data,
-                                     qsac->half_bytes, gpu->mini->row_bytes, 2,
-                                     cudaMemcpyHostToDevice, gpu->copies.at),
-                   why) &&
-           gpu->copies.wait(why);
-}
-
-/* Tried out first: what a first launch or copy asks for cannot be recorded, and may wait for the
- * kernels that run. */
+/* With nothing to wait for: all kernels run once, and a copy. What a first one asks for cannot be
+ * recorded, and may wait for the kernels that run. */
 static bool create_graphs(gpu_mini *gpu, struct error *why)
 {
     gpu_qsac *qsac = gpu->qsac.get();
-    uint32_t steps = gpu->mini->shape.steps, ways = qsac->stored != nullptr ? 2 : 1;
-    qsac->graphs.reset(new (std::nothrow) cudaGraphExec_t[2 * steps]());
-    bool ok = qsac->graphs != nullptr && try_out(gpu, why);
-    for (uint32_t i = 0; ok && i < ways * steps; i++) {
-        ok = gpu_record(
-            gpu, [&] { return put_polled_step(gpu, i >= steps, i % steps, why); }, &qsac->graphs[i],
-            why);
-        qsac->graph_count += ok;
-    }
-    return ok;
+    say(qsac, ANSWERED, ALL_ANSWERED);
+    say(qsac, GIVEN_UP, 0);
+    return GPU_TRY(cudaMemcpy2DAsync(qsac->copied.data, qsac->half_bytes, qsac->staging.data,
+                                     qsac->half_bytes, gpu->mini->row_bytes, 2,
+                                     cudaMemcpyHostToDevice, gpu->copies.at),
+                   why) &&
+           gpu->copies.wait(why) && qsac->copied_steps.create(gpu, put_copied_step, why) &&
+           (qsac->stored == nullptr || qsac->stored_steps.create(gpu, put_stored_step, why));
 }
 
 bool qsac_create(gpu_mini *gpu, struct error *why)

@@ -25,10 +25,10 @@
 #include "calibrate/stored_memory.h"
 
 struct gpu_qsac {
-    uint32_t most = 0;           /* tokens of a set */
-    uint32_t group = 0, dim = 0; /* of the recorded queries, which are compared */
-    size_t half_bytes = 0;       /* of a head's slots: of the keys, of the values */
-    gpu_memory copied;           /* [layers][kv_heads][2][most] rows */
+    uint32_t most = 0;                     /* tokens of a set */
+    uint32_t group = 0, dim = 0;           /* of the recorded queries, which are compared */
+    size_t half_bytes = 0;                 /* of a head's slots: of the keys, of the values */
+    gpu_memory copied;                     /* [layers][kv_heads][2][most] rows */
     std::unique_ptr<stored_memory> stored; /* the same; null where the CPU cannot store */
     struct error cannot_store;
     gpu_memory queries;                                /* [steps][layers][kv_heads][group][dim] */
@@ -41,10 +41,7 @@ struct gpu_qsac {
     pinned_memory staging; /* [2] by turns: rows of all heads */
     std::unique_ptr<uint32_t[]> rows, places; /* of those that are fetched */
     gpu_event asked_at[2], copied_at[2];
-    std::unique_ptr<cudaGraphExec_t[]> graphs; /* [2][steps]: copied, stored */
-    uint32_t graph_count = 0;
-
-    ~gpu_qsac();
+    gpu_graphs copied_steps, stored_steps;
 };
 
 bool qsac_create(gpu_mini *gpu, struct error *why);
