@@ -17,6 +17,9 @@
  *
  * The policy itself runs ahead of each step, outside of its time, and what the GPU asks for is held
  * against it, head by head; behind the last step, so is what lies in the slots.
+ *
+ *   mini_gpu_qsac        a layer
+ *   mini_gpu_qsac_state  what stands before the first and behind the last step, and buffers
  */
 #ifndef CALIBRATE_MINI_GPU_QSAC_H
 #define CALIBRATE_MINI_GPU_QSAC_H
@@ -24,7 +27,14 @@
 #include "calibrate/mini_gpu.h"
 #include "calibrate/stored_memory.h"
 
+/* Words that both sides poll, a cache line apart: the number of the layer, counted over all steps
+ * from 1, that was last asked for, and that was last answered. */
+enum { QSAC_ASKED = 0, QSAC_ANSWERED = 32, QSAC_GIVEN_UP = 64, QSAC_WORDS = 96 };
+#define QSAC_ALL_ANSWERED UINT32_MAX
+
 struct gpu_qsac {
+    uint32_t heads = 0;                    /* KV heads of a layer */
+    uint32_t most_asked = 0;               /* tokens that a head asks for */
     uint32_t most = 0;                     /* tokens of a set */
     uint32_t group = 0, dim = 0;           /* of the recorded queries, which are compared */
     size_t half_bytes = 0;                 /* of a head's slots: of the keys, of the values */
@@ -42,6 +52,36 @@ struct gpu_qsac {
     std::unique_ptr<uint32_t[]> rows, places; /* of those that are fetched */
     gpu_event asked_at[2], copied_at[2];
     gpu_graphs copied_steps, stored_steps;
+
+    uint32_t *host_word(int word) const
+    {
+        return (uint32_t *)words.data + word;
+    }
+    uint32_t *seen_word(int word) const
+    {
+        return (uint32_t *)words.seen + word;
+    }
+    void say(int word, uint32_t value) const
+    {
+        __atomic_store_n(host_word(word), value, __ATOMIC_RELEASE);
+    }
+    char *slots(bool stores) const
+    {
+        return stores ? stored->seen : copied.data;
+    }
+    size_t layer_bytes() const
+    {
+        return 2 * heads * half_bytes;
+    }
+    /* Of a layer. */
+    size_t label_values() const
+    {
+        return (size_t)heads * group * dim;
+    }
+    size_t asked_words() const
+    {
+        return (size_t)heads * (1 + most_asked);
+    }
 };
 
 bool qsac_create(gpu_mini *gpu, struct error *why);
@@ -52,6 +92,10 @@ bool qsac_start(gpu_mini *gpu, enum miniature_id id, struct error *why);
 /* Before a step, and a layer of it. */
 bool qsac_begin_step(gpu_mini *gpu, struct play *play, struct error *why);
 bool qsac_run(gpu_mini *gpu, struct play *play, struct error *why);
+/* All that a step launches which kernels hold back that poll. */
+bool qsac_put_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why);
+/* False, and whose wait was in vain, where one was; `since`: when the CPU's began. */
+bool qsac_is_patient(const gpu_qsac *qsac, double since, struct error *why);
 /* Behind the last step: every wait was ended by a flag, and the slots hold what the policy has. */
 bool qsac_check(gpu_mini *gpu, enum miniature_id id, struct error *why);
 
