@@ -365,7 +365,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     struct found found = find_prefix(cache, index, tokens);
     uint64_t have = found.blocks * cache->options.block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
-    if (block_pool_room(cache->gpu) - found.idle < blocks - found.on_gpu) {
+    if (block_pool_room(cache->gpu) - found.idle < blocks_of(cache, tokens) - found.on_gpu) {
         return false;
     }
     refer_to(cache, index, found);

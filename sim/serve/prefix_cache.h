@@ -60,7 +60,8 @@ void prefix_cache_destroy(struct prefix_cache *cache); /* NULL is fine */
 /* Begin request `index` with its first `tokens` tokens (its prompt, and what was generated before
  * it was put back): look them up, refer to what the GPU has, and take blocks for what the host has
  * and for the first `chunk` tokens of the rest. False, and nothing changed, where the GPU has no
- * room for them now. */
+ * room for all of them now: one that began with room for its first chunk alone would be put back in
+ * the middle of its prompt, again and again (vLLM's scheduler_reserve_full_isl, on by default). */
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match);
 

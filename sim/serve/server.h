@@ -3,7 +3,8 @@
  * G.-I. Yu et al., "Orca", OSDI 2022; A. Agrawal et al., "Sarathi-Serve", OSDI 2024; vLLM's
  * scheduler. A step computes at most `batched_tokens` tokens of at most `sequences` sequences:
  * first one token, or the next chunk of its prompt, of each that runs; then of those that wait, in
- * order of arrival, where there is room for their blocks. Where one that runs finds no room
+ * order of arrival, where there is room for all blocks of their tokens so far, of which each chunk
+ * takes its own. Where one that runs finds no room
  * for its next block, the one that came last is put back in front of the queue and computes its
  * tokens again (those that the prefix cache still has, it finds); or its KV is swapped out to the
  * host, where there is room, and back in. What a prompt finds in host memory is copied in before it

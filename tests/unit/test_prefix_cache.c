@@ -271,7 +271,7 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
     }
     uint64_t end = found * BLOCK + chunk < tokens ? found * BLOCK + chunk : tokens;
     uint64_t blocks = (end + BLOCK - 1) / BLOCK;
-    if (twin_room(twin) < idle + blocks - on_gpu) {
+    if (twin_room(twin) < idle + (tokens + BLOCK - 1) / BLOCK - on_gpu) {
         return false;
     }
     bool was_there[BLOCKS_MOST];

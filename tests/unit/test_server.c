@@ -241,6 +241,24 @@ static void who_came_last_makes_room(void **state)
     end_course(&course);
 }
 
+/* Steps of 129 tokens and 1 ms. A's 256 tokens take 2 of 4 blocks, and its output a third; B's
+ * 384 would find room for its first chunks, and be put back for A. It waits for A's end. */
+static void who_has_no_room_for_all_waits(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.prefix.gpu_blocks = 4;
+    course.options.batched_tokens = 129;
+    course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+    add_request(&course, 0, 256, 100);
+    add_request(&course, 0, 384, 1);
+    run_course(&course);
+    assert_int_equal(course.served[1].preemptions, 0);
+    check_served(&course.served[0], 0, 2, 101);
+    check_served(&course.served[1], 101, 104, 104);
+    end_course(&course);
+}
+
 /* One of 300 + 1 tokens can run in 3 blocks; one of 300 + 86 needs KV of 385, a fourth. */
 static void what_can_never_run_is_left_out(void **state)
 {
@@ -645,6 +663,7 @@ int main(void)
         cmocka_unit_test(long_prompts_are_cut_into_chunks),
         cmocka_unit_test(clients_send_when_they_are_answered),
         cmocka_unit_test(who_came_last_makes_room),
+        cmocka_unit_test(who_has_no_room_for_all_waits),
         cmocka_unit_test(what_can_never_run_is_left_out),
         cmocka_unit_test(what_the_host_has_is_loaded_first),
         cmocka_unit_test(layers_wait_each_for_its_own),
