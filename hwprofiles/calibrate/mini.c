@@ -171,7 +171,8 @@ bool mini_init(struct mini *mini, const struct miniature *shape, const struct tr
         .row_count = (uint32_t)(shape->kv_heads * shape->context),
     };
     return machine_init(mini, why) && layers_init(mini, why) && heads_init(mini, trace, why) &&
-           outputs_init(mini, why);
+           outputs_init(mini, why) &&
+           (shape->site != MINIATURE_GPU || made_init(&mini->made, shape, why));
 }
 
 void mini_release(struct mini *mini)
@@ -193,6 +194,7 @@ void mini_release(struct mini *mini)
          h++) {
         mini_head_release(&mini->heads[h]);
     }
+    made_release(&mini->made);
     free(mini->layers);
     free(mini->heads);
     free(mini->rows);

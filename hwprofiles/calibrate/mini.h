@@ -16,6 +16,7 @@
  *   mini_head     what a head wants, what its cache holds
  *   mini_program  the mechanisms of a host; stages in mini_play.h
  *   mini_host     the runtime of a host
+ *   mini_made     activations, of which K and V are made
  *   mini_check    what has to come out
  *   mini_measure  spec in, samples taken, JSON lines out
  *
@@ -30,6 +31,7 @@
 #include "calibrate/host_buffer.h"
 #include "calibrate/host_pool.h"
 #include "calibrate/mini_head.h"
+#include "calibrate/mini_made.h"
 #include "decode/miniature.h"
 
 #include <stdio.h>
@@ -57,6 +59,7 @@ struct mini {
     float *queries;            /* [steps][layers][query_heads][head_dim] */
     float *out, *lse;          /* the same; without head_dim */
     float *part, *part_lse;    /* of a layer: of the misses alone */
+    struct mini_made made;           /* of a GPU */
     struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
 };
 

@@ -2,7 +2,8 @@
  *
  * Of each KV head one query head is checked, another one each layer and step. Which tokens these
  * are is found without the runtime: what is wanted; what was wanted when the policy, played once
- * more, last fetched a set; or all. What gathers only is held against the rows themselves.
+ * more, last fetched a set; or all, of which some are made. What gathers only is held against the
+ * rows themselves.
  */
 #ifndef CALIBRATE_MINI_CHECK_H
 #define CALIBRATE_MINI_CHECK_H
@@ -10,12 +11,13 @@
 #include "calibrate/mini.h"
 
 /* Tokens that a mechanism attends to. */
-enum mini_tokens { MINI_WANTED, MINI_REUSED, MINI_WHOLE, MINI_TOKENS };
+enum mini_tokens { MINI_WANTED, MINI_REUSED, MINI_WHOLE, MINI_MADE, MINI_TOKENS };
 
 struct mini_check {
     const struct mini *mini;
     const struct policy_env *env;
     double *expected[MINI_TOKENS]; /* [steps][layers][kv_heads][head_dim], owned; NULL: not yet */
+    double *products;              /* of made_products(), the same */
 };
 
 /* Hold what the last mini_play() left against what it should be. `worst`: largest difference of a

@@ -1,6 +1,7 @@
 #include "calibrate/mini_gpu.h"
 
 #include "calibrate/gpu_facts.h"
+#include "calibrate/mini_gpu_activations.h"
 #include "calibrate/mini_gpu_lru.h"
 #include "calibrate/mini_gpu_qsac.h"
 
@@ -187,6 +188,11 @@ struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32
     return attention_at(gpu, step, layer, false);
 }
 
+struct kernel_attention gpu_attention_whole(const gpu_mini *gpu, uint32_t step, uint32_t layer)
+{
+    return attention_at(gpu, step, layer, true);
+}
+
 bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
                 const gpu_lists *lists, bool part, struct error *why)
 {
@@ -322,7 +328,8 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
     }
     return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits)) &&
            (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why)) &&
-           (!gpu_lru_is(id) || gpu_lru_start(gpu, env, why));
+           (!gpu_lru_is(id) || gpu_lru_start(gpu, env, why)) &&
+           (id != MINIATURE_GPU_ACTIVATIONS || activations_start(gpu, why));
 }
 
 /* What comes out is none of an earlier sample: all of it is a NaN before. */

@@ -7,6 +7,7 @@
  *
  *   mini_gpu          buffers, and the runtime
  *   mini_gpu_program  the mechanisms
+ *   mini_gpu_activations  K and V made on the GPU
  *   mini_gpu_lru      a cache that the GPU manages
  *   mini_gpu_qsac     one that the GPU manages: QSAC
  */
@@ -49,6 +50,7 @@ struct gpu_layer {
 struct gpu_qsac;
 struct gpu_mini;
 struct gpu_lru;
+struct gpu_activations;
 
 /* Each step as a graph of its own, for its addresses are recorded with it. */
 struct gpu_graphs {
@@ -82,7 +84,9 @@ struct gpu_mini {
     gpu_graphs graphs;                /* of full attention */
     uint32_t splits_whole = 1, splits_wanted = 1;
     std::unique_ptr<gpu_qsac> qsac;
-    std::unique_ptr<gpu_lru> lru; /* once it was started */
+    /* Once they were started. */
+    std::unique_ptr<gpu_lru> lru;
+    std::unique_ptr<gpu_activations> activations;
 
     gpu_mini();
     ~gpu_mini();
@@ -91,6 +95,8 @@ struct gpu_mini {
 
 /* Attention of (step, layer) to what it wants: all but where that lies. */
 struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32_t layer);
+/* The same to all tokens. */
+struct kernel_attention gpu_attention_whole(const gpu_mini *gpu, uint32_t step, uint32_t layer);
 
 /* Attention of (step, layer) over keys at `rows`, values behind them: all tokens, or those of
  * `lists`; into the output, or into the GPU's part. */

@@ -1,3 +1,4 @@
+#include "calibrate/mini_gpu_activations.h"
 #include "calibrate/mini_gpu_lru.h"
 #include "calibrate/mini_gpu_qsac.h"
 
@@ -178,6 +179,7 @@ static const struct {
     {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph},
     {MINIATURE_GPU_STREAM, run_stream},
     {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
+    {MINIATURE_GPU_ACTIVATIONS, activations_run},
     {MINIATURE_GPU_HYBRID, run_hybrid},
     {MINIATURE_GPU_QSAC_COPY, qsac_run},
     {MINIATURE_GPU_QSAC_COPY_POLL, qsac_run},

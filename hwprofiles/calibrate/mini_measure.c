@@ -36,17 +36,18 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
 {
     struct miniature *shape = &out->shape;
     const char *trace;
-    int gpu, layers, kv_heads, query_heads, head_dim, repeat, warmup, steps, threads;
+    int gpu, layers, kv_heads, query_heads, head_dim, hidden, repeat, warmup, steps, threads;
     json_error_t error;
     json_t *root = json_loads(text, 0, &error);
     bool good =
         root != NULL &&
         json_unpack_ex(root, &error, JSON_STRICT,
-                       "{s:s, s:b, s:F, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, s:i}", "trace",
-                       &trace, "gpu", &gpu, "seconds", &out->seconds, "layers", &layers, "kv_heads",
-                       &kv_heads, "query_heads", &query_heads, "head_dim", &head_dim, "repeat",
-                       &repeat, "selection", &shape->selection, "capacity", &shape->capacity,
-                       "warmup", &warmup, "steps", &steps, "threads", &threads) == 0;
+                       "{s:s, s:b, s:F, s:i, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, s:i}",
+                       "trace", &trace, "gpu", &gpu, "seconds", &out->seconds, "layers", &layers,
+                       "kv_heads", &kv_heads, "query_heads", &query_heads, "head_dim", &head_dim,
+                       "hidden", &hidden, "repeat", &repeat, "selection", &shape->selection,
+                       "capacity", &shape->capacity, "warmup", &warmup, "steps", &steps, "threads",
+                       &threads) == 0;
     if (!good) {
         json_decref(root);
         return error_usage(why, NULL, 0, "a miniature's spec: %s", error.text);
@@ -56,6 +57,7 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
     shape->kv_heads = (uint32_t)kv_heads;
     shape->query_heads = (uint32_t)query_heads;
     shape->head_dim = (uint32_t)head_dim;
+    shape->hidden = (uint32_t)hidden;
     shape->repeat = (uint32_t)repeat;
     shape->warmup = (uint32_t)warmup;
     shape->steps = (uint32_t)steps;

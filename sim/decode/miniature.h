@@ -72,7 +72,7 @@ extern const struct miniature_kind miniature_kinds[MINIATURE_COUNT];
 /* What all miniatures of a run have in common. */
 struct miniature {
     enum miniature_site site;
-    uint32_t layers, kv_heads, query_heads, head_dim;
+    uint32_t layers, kv_heads, query_heads, head_dim, hidden;
     uint64_t context; /* tokens: `repeat` for each recorded unit */
     uint32_t repeat;
     double selection, capacity; /* shares of the context: wanted, and cached, by each head */

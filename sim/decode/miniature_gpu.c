@@ -7,9 +7,10 @@
 #include "decode/fetch.h"
 #include "decode/machine.h"
 #include "decode/miniature_pipe.h"
+#include "decode/representation.h"
 #include "decode/work.h"
 
-enum { ATTENTION_KERNELS = 2 };
+enum { ATTENTION_KERNELS = 2, MAKING_KERNELS = 3 };
 
 #define OUTPUT_BYTES 4.0 /* of a number of the output, or of a log-sum-exp: fp32 */
 #define QUERY_BYTES 2.0
@@ -27,7 +28,8 @@ static const enum curve_id curves[] = {
     CURVE_HOST_POOL_HANDOFF,  CURVE_HOST_LOOKUP,
     CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
     CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
-    CURVE_GPU_FLAG,
+    CURVE_GPU_FLAG,           CURVE_GPU_FLOPS_BF16,
+    CURVE_GPU_FLOPS_SHARE,
 };
 
 /* ---- tasks ---- */
@@ -141,10 +143,39 @@ static bool run_lru_kernels(struct pipe *pipe, uint32_t layer, struct error *why
            put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why);
 }
 
+static bool makes(const struct pipe *pipe)
+{
+    return pipe->mechanisms->representation != REPRESENTATION_KV;
+}
+
+static struct split split_of(const struct pipe *pipe)
+{
+    double share = makes(pipe) ? pipe->mechanisms->representation_share : 0;
+    return representation_split(pipe->setup, pipe->setup->context, 0, share);
+}
+
+/* What the host keeps of a layer: K and V of all tokens, or activations of some. */
+static double kept_bytes(const struct pipe *pipe)
+{
+    struct split split = split_of(pipe);
+    return (double)split.kv * pipe->plan->kv_heads * pipe->head_bytes +
+           (double)split.act_host * (double)model_activation_bytes(&pipe->setup->model);
+}
+
+/* K and V of the tokens that came as activations: norm, product, positions. */
+static bool put_making(struct pipe *pipe, engine_task_id after, struct error *why)
+{
+    struct split split = split_of(pipe);
+    struct remaking remaking = {0};
+    representation_add(pipe->setup, &split, 1, &remaking);
+    return work_put_kernel(pipe, PART_RECOMPUTE, representation_recompute(pipe->setup, &remaking),
+                           MAKING_KERNELS, after, NULL, why);
+}
+
 /* Into the buffer that the layer before last has been attended to in. */
 static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
-    double bytes = (double)whole_tokens(pipe) * pipe->head_bytes;
+    double bytes = kept_bytes(pipe);
     uint32_t layers = pipe->plan->layers, before = (pipe->layer + layers - 1) % layers;
     bool first = pipe->step == 1 && pipe->layer == 0;
     engine_task_id freed = first ? ENGINE_NONE : pipe->at[before].attended;
@@ -163,6 +194,7 @@ static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     mine = at[layer].fetched;
     return (last || put_whole(pipe, &at[(layer + 1) % pipe->plan->layers].fetched, why)) &&
+           (!makes(pipe) || put_making(pipe, mine, why)) &&
            put_attention(pipe, whole_tokens(pipe), mine, why);
 }
 
@@ -192,6 +224,7 @@ static const struct program {
     enum sync sync;
     enum launch launch;
     bool own_stream;
+    bool makes; /* K and V of half the tokens */
 } programs[MINIATURE_COUNT] = {
     [MINIATURE_GPU_FULL] = {run_full},
     [MINIATURE_GPU_FULL_GRAPH] = {run_full, .launch = LAUNCH_GRAPH},
@@ -202,6 +235,7 @@ static const struct program {
                                  LAUNCH_GRAPH},
     [MINIATURE_GPU_STREAM] = {run_stream, .own_stream = true},
     [MINIATURE_GPU_STREAM_PAGEABLE] = {run_stream, TRANSFER_PAGEABLE, .own_stream = true},
+    [MINIATURE_GPU_ACTIVATIONS] = {run_stream, .own_stream = true, .makes = true},
     [MINIATURE_GPU_HYBRID] = {run_hybrid},
     [MINIATURE_GPU_QSAC_COPY] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU},
     [MINIATURE_GPU_QSAC_COPY_POLL] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU,
@@ -252,6 +286,9 @@ static void set_up(const struct miniature_run *run, double figures[8])
         .pool_threads = threads,
         .transfer_threads = threads,
         .weights = 1,
+        .granularity = 1,
+        .representation = program->makes ? REPRESENTATION_HYBRID : REPRESENTATION_KV,
+        .representation_share = program->makes ? 0.5 : 0,
     };
     figures[0] = 0;
     figures[1] = run->stand_ins->launch;

@@ -61,6 +61,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
     out->kv_heads = model->kv_heads;
     out->query_heads = model->query_heads;
     out->head_dim = model->head_dim;
+    out->hidden = model->hidden;
     out->context = copies * header->context;
     out->repeat = (uint32_t)repeat;
     if (out->context * out->kv_heads > INT32_MAX) { /* rows are numbered within a layer */
@@ -75,12 +76,12 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
                       struct error *why)
 {
     json_t *spec = json_pack(
-        "{s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace", trace_path,
-        "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers",
+        "{s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace",
+        trace_path, "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers",
         (int)shape->layers, "kv_heads", (int)shape->kv_heads, "query_heads",
-        (int)shape->query_heads, "head_dim", (int)shape->head_dim, "repeat", (int)shape->repeat,
-        "selection", shape->selection, "capacity", shape->capacity, "warmup", (int)shape->warmup,
-        "steps", (int)shape->steps, "threads", (int)shape->threads);
+        (int)shape->query_heads, "head_dim", (int)shape->head_dim, "hidden", (int)shape->hidden,
+        "repeat", (int)shape->repeat, "selection", shape->selection, "capacity", shape->capacity,
+        "warmup", (int)shape->warmup, "steps", (int)shape->steps, "threads", (int)shape->threads);
     char *text = spec != NULL ? json_dumps(spec, JSON_COMPACT) : NULL;
     json_decref(spec);
     if (text == NULL) {

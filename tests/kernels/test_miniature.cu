@@ -21,6 +21,7 @@ static struct miniature shape_here(const struct trace *trace)
     shape.kv_heads = 4; /* more than were recorded: some begin later */
     shape.query_heads = 8;
     shape.head_dim = 64;
+    shape.hidden = 72; /* of no round size */
     shape.repeat = 1;
     shape.context = trace_header(trace)->units;
     shape.selection = 0.02;

@@ -10,7 +10,7 @@
  * synchronisation 3000, a flag 900. */
 static const char machine[] =
     "{gpu: {hbm_bandwidth: 100GB/s, hbm_share: 100%, cta_bandwidth: 1GB/s, sms: 100,"
-    "       kernel_floor: 100ns, graph_node: 50ns, flag: 900ns},"
+    "       flops_bf16: 0.1TFLOP/s, flops_share: 50%, kernel_floor: 100ns, graph_node: 50ns, flag: 900ns},"
     " link: {h2d: 5GB/s, d2h: 5GB/s, duplex: 10GB/s, copy_latency: 1us, round_trip: 1us,"
     "        zero_copy: 4GB/s, cta_in_flight: 2kB,"
     "        cpu_store: {points: [[1, 2GB/s], [2, 4GB/s]], basis: measured, source: x}},"
@@ -40,6 +40,7 @@ static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t laye
         .kv_heads = 2,
         .query_heads = 2,
         .head_dim = 25,
+        .hidden = 40,
         .context = 4000,
         .capacity = 0.5,
         .repeat = 1,
@@ -108,6 +109,15 @@ static void whole_layers_come_at_the_rate_of_the_link(void **state)
     assert_int_equal(predict(MINIATURE_GPU_STREAM_PAGEABLE, 1), 40000 + first + 8000 + 3000);
     double both = 2 * predict(MINIATURE_GPU_STREAM, 2); /* two steps of a layer */
     assert_true(both >= 2 * 800000.0 / 5 + 8000 && both <= 2.0 * first + 8000 + 3000);
+}
+
+/* Of 2000 tokens 80 B of activations cross in the place of 200 B of K and V; from them 40 x 100
+ * values are made at 50 FLOPs a ns: 2 x 2000 x 4000 of them, which takes longer than their bytes. */
+static void what_comes_as_activations_is_made(void **state)
+{
+    (void)state;
+    int copied = 400 + 1000 + 2000 * (200 + 80) / 5, made = 2 * 2000 * 40 * 100 / 50;
+    assert_int_equal(predict(MINIATURE_GPU_ACTIVATIONS, 1), copied + made + 8000 + 3000);
 }
 
 /* The pool's 25 000 B of its longer head, at 1, hide the GPU's share. */
@@ -186,6 +196,7 @@ int main(void)
         cmocka_unit_test(a_cache_by_the_cpu_waits_at_each_layer),
         cmocka_unit_test(a_cache_by_the_gpu_asks_no_cpu),
         cmocka_unit_test(whole_layers_come_at_the_rate_of_the_link),
+        cmocka_unit_test(what_comes_as_activations_is_made),
         cmocka_unit_test(the_cpus_part_comes_back_to_be_merged),
         cmocka_unit_test(what_the_gpu_asks_for_the_cpu_copies),
         cmocka_unit_test(what_the_gpu_asks_for_the_cpu_stores),

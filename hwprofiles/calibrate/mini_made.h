@@ -1,0 +1,51 @@
+/* A layer of which the host keeps the first half of the tokens as activations, and K and V of the
+ * others: CAPTURE's static split. What lies there, and what attention to all of it comes to where K
+ * and V are made in double precision of the same bf16 activations and weights: norm, product,
+ * positions of K.
+ *
+ * Token t has row t % MADE_DISTINCT: a double-precision product of each row of a long context would
+ * take hours. Positions tell the keys of tokens with the same row apart, and the number is a prime,
+ * so that a tile in the wrong place shows.
+ */
+#ifndef CALIBRATE_MINI_MADE_H
+#define CALIBRATE_MINI_MADE_H
+
+#include "base/error.h"
+#include "decode/miniature.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MADE_DISTINCT 509
+#define MADE_EPSILON 1e-5
+#define MADE_BASE 10000.0 /* of positions; the cost does not depend on it */
+
+struct mini_made {
+    uint32_t layers, tokens, hidden, kv_heads, dim, width; /* width: 2 kv_heads dim */
+    uint16_t *rows;                                        /* [layers][MADE_DISTINCT][hidden] */
+    uint16_t *norm;                                        /* [hidden] */
+    uint16_t *weights; /* [layers][width][hidden]: of K's heads, then of V's */
+};
+
+/* Zeroed for a shape without activations. The caller releases it, on failure too. */
+bool made_init(struct mini_made *made, const struct miniature *shape, struct error *why);
+void made_release(struct mini_made *made);
+
+static inline const uint16_t *made_row(const struct mini_made *made, uint32_t layer, uint32_t token)
+{
+    size_t row = (size_t)layer * MADE_DISTINCT + token % MADE_DISTINCT;
+    return made->rows + row * made->hidden;
+}
+
+/* K, before its positions, and V of every row: [layers][MADE_DISTINCT][width], the caller's; NULL
+ * where memory is out. */
+double *made_products(const struct mini_made *made, struct error *why);
+
+/* Attention of one query to all `context` tokens of a KV head, of which those behind the made ones
+ * have keys[context][dim] and values: into out[dim]. */
+bool made_attend(const struct mini_made *made, const double *products, uint32_t layer,
+                 uint32_t head, const float *query, const uint16_t *keys, const uint16_t *values,
+                 uint64_t context, double *out, struct error *why);
+
+#endif
