@@ -6,6 +6,7 @@
 #include "cli/compare_measured.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "hardware/profile.h"
 #include "store/store.h"
 #include "study/comparison.h"
@@ -273,7 +274,9 @@ static bool compare(const char *const *files, uint32_t count, const struct argum
 {
     struct comparison comparison;
     struct error_band bands[SYSTEM_CLASS_COUNT];
-    if (!comparison_create(files, count, threads, &comparison, why)) {
+    bool good = comparison_create(files, count, threads, progress_runs, &comparison, why);
+    progress_clear();
+    if (!good) {
         return false;
     }
     comparison_bands(&comparison, bands);
@@ -281,7 +284,7 @@ static bool compare(const char *const *files, uint32_t count, const struct argum
         print_paper(&comparison, &comparison.papers[i], stdout);
     }
     print_summary(&comparison, bands, stdout);
-    bool good = write_errors(arguments_text(arguments, ERRORS), bands, why);
+    good = write_errors(arguments_text(arguments, ERRORS), bands, why);
     comparison_release(&comparison);
     return good;
 }

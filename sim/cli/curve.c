@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/curve_report.h"
+#include "cli/progress.h"
 #include "cli/trace_argument.h"
 #include "decode/replay.h"
 #include "policy/kinds.h"
@@ -220,9 +221,11 @@ static bool fill_report(const struct arguments *arguments, const struct source *
         describe_source(arguments, source, report, why) && read_policies(arguments, report, why);
     for (uint32_t i = 0; ok && i < report->count; i++) {
         struct policy_curves *curves = &report->policies[i];
+        progress_show("%s, %u of %u policies", curves->policy->name, i + 1, report->count);
         ok = choose_sizes(arguments, source, report, curves, why) &&
              measure(source, report, curves, why);
     }
+    progress_clear();
     return ok;
 }
 

@@ -1,6 +1,7 @@
 /* gnuplot's pictures, each within the page. */
 #include "cli/html.h"
 #include "cli/picture.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static bool write_picture(const struct report *report, const struct picture *pic
     if (drawn == NULL) {
         return error_set(why, NULL, 0, "out of memory: no room for a picture");
     }
+    progress_show("picture of %s", kind->name);
     bool ok = picture_draw(picture, "svg", report->path, drawn, why) ||
               error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures");
     ok = (fclose(drawn) == 0 || error_set(why, NULL, 0, "out of memory: no room for a picture")) &&
@@ -73,6 +75,7 @@ bool report_write_pictures(const struct report *report, struct error *why)
         struct picture picture;
         const struct picture_kind studied = kind_of_studied(kind);
         if (!picture_read(report->store, &studied, NULL, 0, &picture, why)) {
+            progress_clear();
             return false;
         }
         bool drawn = is_worth_drawing(report, &picture);
@@ -85,6 +88,7 @@ bool report_write_pictures(const struct report *report, struct error *why)
         }
         picture_release(&picture);
     }
+    progress_clear();
     fputs(begun ? "</section>\n" : "", report->out);
     return ok;
 }

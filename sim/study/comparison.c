@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "study/judge.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,23 +91,36 @@ static bool collect(struct comparison *comparison, const char *const *files, uin
     return true;
 }
 
+/* All runs, under way. */
+struct course {
+    struct comparison *comparison;
+    comparison_progress *on_progress;
+    atomic_uint done;
+};
+
 static bool run_one(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
-    struct comparison *comparison = context;
+    struct course *course = context;
+    struct comparison *comparison = course->comparison;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
     run->ran = run_setup_ranges(&run->setup, 0, 1, comparison->shared, &run->result, &run->ranges,
                                 &run->range_count, why);
+    if (course->on_progress != NULL) {
+        uint32_t done = atomic_fetch_add(&course->done, 1) + 1;
+        course->on_progress(done, (uint32_t)comparison->run_count, NULL);
+    }
     return run->ran;
 }
 
 bool comparison_create(const char *const *files, uint32_t count, uint32_t threads,
-                       struct comparison *out, struct error *why)
+                       comparison_progress *on_progress, struct comparison *out, struct error *why)
 {
+    struct course course = {.comparison = out, .on_progress = on_progress};
     *out = (struct comparison){.papers = NULL};
     out->shared = shared_create(parallel_threads(threads), why);
     bool good = out->shared != NULL && collect(out, files, count, why) &&
-                parallel_for((uint32_t)out->run_count, threads, run_one, out, why);
+                parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
     shared_destroy(out->shared);
     out->shared = NULL;
     if (!good) {

@@ -67,9 +67,13 @@ struct comparison {
     struct shared *shared; /* while they run */
 };
 
-/* Load the files and run everything on `threads` threads (0: one a processor). */
+/* Told by the thread that ended a run, and so now and then out of order; `context` is NULL. */
+typedef void comparison_progress(uint32_t done, uint32_t runs, void *context);
+
+/* Load the files and run everything on `threads` threads (0: one a processor). `on_progress` may be
+ * NULL. */
 bool comparison_create(const char *const *files, uint32_t count, uint32_t threads,
-                       struct comparison *out, struct error *why);
+                       comparison_progress *on_progress, struct comparison *out, struct error *why);
 void comparison_release(struct comparison *comparison);
 
 /* The bands of all comparable rows that predict a whole step's time or a rate, absolutely or over

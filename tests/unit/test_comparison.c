@@ -36,7 +36,7 @@ static bool try_comparison(const char *rows, uint32_t threads, struct comparison
     const char *files[] = {path};
     snprintf(path, sizeof path, "%s/paper.yaml", folder);
     write_paper(rows);
-    return comparison_create(files, 1, threads, out, why);
+    return comparison_create(files, 1, threads, NULL, out, why);
 }
 
 static struct comparison compare(const char *rows)
