@@ -11,41 +11,54 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-height = 640
+# Names stand below, a column of them or, where they are short, two.
+single = lines == 1 && !measured
+named = single ? 0 : lines + (measured > 0)
+columns = longest > 32 ? 1 : 2
+room = 24 * ((named + columns - 1) / columns)
+height = 600 + room
 eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set lmargin 9
-single = lines == 1 && !measured
-set rmargin single ? 3 : (longest > 8 || !measured ? longest : 8) + 6
+set rmargin 3
 set multiplot
 
 # From the top of a panel down to its bottom, in pixels from the bottom of the picture.
 panel(top, bottom) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1.0 * top / height, 1.0 * bottom / height)
 
-if (single) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
+unset key
 set ylabel "requests (%)" offset 0.5, 0
 set yrange [0:100]
 set ytics 20
 set logscale x
 set format x "%.0s %c"
 set xlabel "at most so many ms to the first token" offset 0, 0.4
-eval panel(height - 45, height / 2 + 60)
+eval panel(height - 45, room + 360)
 plot for [i = measured:measured] (measured ? rows : "/dev/null") \
-        using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 \
-        with lines lc rgb "black" lw 5 title (measured ? "measured" : ""), \
+        using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 with lines lc rgb "black" lw 5 notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 \
-        with lines lc rgb color(i) lw 2 title names[i]
+        with lines lc rgb color(i) dt dash(i) lw 2 notitle
 
 unset label 1
-unset key
 unset logscale x
 set format x "%g"
 set xlabel "at most so many ms for each next token" offset 0, 0.4
-eval panel(height / 2 - 10, 70)
+eval panel(room + 290, room + 70)
+# gnuplot's own key would break its column where a panel ends.
+down(i) = (room + 2.0 - 24 * ((i - 1) / columns)) / height
+across(i) = 0.09 + 0.46 * ((i - 1) % columns)
+do for [i = 1:named] {
+    ours = i <= lines
+    name = ours ? names[i] : "measured"
+    shape = ours ? dash(i) : 1 # behind dt a bracket begins a pattern
+    set arrow i from screen across(i), screen down(i) rto screen 0.045, screen 0 nohead \
+        lc rgb (ours ? color(i) : 0) dt shape lw (ours ? 2 : 5)
+    set label 1 + i name at screen across(i) + 0.055, screen down(i) left
+}
 plot for [i = measured:measured] (measured ? rows : "/dev/null") \
         using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 with lines lc rgb "black" lw 5 notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 \
-        with lines lc rgb color(i) lw 2 notitle
+        with lines lc rgb color(i) dt dash(i) lw 2 notitle
 unset multiplot
