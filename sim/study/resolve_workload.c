@@ -147,10 +147,10 @@ bool workload_lay_context(struct node *root, struct error *why)
 
 /* ---- the keys ------------------------------------------------------------------------- */
 
-static bool read_positive(const struct node *root, const char *key, uint64_t most, uint64_t *out,
-                          struct error *why)
+static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
+                          uint64_t *out, struct error *why)
 {
-    return node_whole(root, key, UNIT_COUNT, most, out, why) &&
+    return node_whole(root, key, unit, most, out, why) &&
            (*out > 0 || said(root, key) == NULL ||
             node_error(node_get(root, key), why, "'%s' of 0 is too small", key));
 }
@@ -220,8 +220,8 @@ static bool read_arrivals(const struct node *root, struct workload *out, struct 
     return read_real(root, "rate", 1e-6, 1e6, &out->rate, why) &&
            read_real(root, "burstiness", 1e-3, 1e3, &out->burstiness, why) &&
            read_real(root, "time_scale", 1e-6, 1e6, &out->time_scale, why) &&
-           read_positive(root, "clients", MOST, &out->clients, why) &&
-           read_positive(root, "limit", UINT32_MAX, &out->limit, why) &&
+           read_positive(root, "clients", UNIT_COUNT, MOST, &out->clients, why) &&
+           read_positive(root, "limit", UNIT_COUNT, UINT32_MAX, &out->limit, why) &&
            check_arrivals(root, out, why);
 }
 
@@ -234,9 +234,9 @@ static bool read_server(const struct node *root, struct workload *out, struct er
     out->sequences = 256;
     out->batched_tokens = 2048;
     if (!node_bool(root, "timed", &timed, why) ||
-        !read_positive(root, "replicas", 4096, &out->replicas, why) ||
-        !read_positive(root, "max_sequences", 65536, &out->sequences, why) ||
-        !read_positive(root, "batched_tokens", MOST, &out->batched_tokens, why) ||
+        !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
+        !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
+        !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
         !read_routing(root, &out->routing, why) || !node_check_keys(slo, slo_keys, "slo", why) ||
         !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
         !read_objective(slo, "tpot_ms", &out->slo_tpot_ns, why)) {

@@ -87,7 +87,7 @@ const struct scenario_key scenario_keys[] = {
     {"max_sequences", "256", "sequences of a step of the server", .shape = SCENARIO_WHOLE,
      .serving = true},
     {"batched_tokens", "2048", "tokens of a step of the server", .shape = SCENARIO_WHOLE,
-     .serving = true},
+     .unit = UNIT_TOKENS, .serving = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
