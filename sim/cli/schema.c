@@ -246,6 +246,14 @@ static json_t *sweep_schema(void)
 
 /* ---- all ---- */
 
+/* Within what its reader takes. */
+static json_t *bounded_number(const struct scenario_key *key)
+{
+    json_t *number = schema_number(key->unit, key->shape == SCENARIO_WHOLE);
+    number = key->positive ? schema_positive(number) : number;
+    return key->most == 1 ? schema_at_most_all(number) : number;
+}
+
 static json_t *with_words(json_t *schema, const struct scenario_key *key)
 {
     return key->words != NULL ? schema_either(schema, schema_words(key->words)) : schema;
@@ -260,7 +268,7 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
         return schema_either(schema_name(key->folder, key->suffix, why), schema_path(key->suffix));
     case SCENARIO_NUMBER:
     case SCENARIO_WHOLE:
-        return with_words(schema_number(key->unit, key->shape == SCENARIO_WHOLE), key);
+        return with_words(bounded_number(key), key);
     case SCENARIO_SWITCH:
         return schema_switch();
     case SCENARIO_WORD:

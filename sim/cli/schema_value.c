@@ -36,10 +36,24 @@ static json_t *define_number(enum unit unit, bool whole)
     return schema_either(bare, text);
 }
 
+/* What a number may not be, as a number and as a text, whatever its unit. */
+static json_t *define_zero(void)
+{
+    json_t *bare = json_pack("{s:s, s:i}", "type", "number", "maximum", 0);
+    return schema_either(bare, schema_pattern("^(0+\\.?0*|\\.0+)([eE][+-]?[0-9]+)?[^0-9.]*$"));
+}
+
+static json_t *define_over_all(void)
+{
+    json_t *bare = json_pack("{s:s, s:i}", "type", "number", "exclusiveMinimum", 1);
+    return schema_either(bare, schema_pattern("^0*(?!100(\\.0*)?[^0-9.]*$)[1-9][0-9]{2,}"));
+}
+
 json_t *schema_definitions(void)
 {
     json_t *all = json_object();
-    bool ok = all != NULL;
+    bool ok = all != NULL && schema_put(all, "zero", define_zero()) &&
+              schema_put(all, "over_all", define_over_all());
     for (int i = 0; ok && i < NUMBERS; i++) {
         ok = schema_put(all, numbers[i].name, define_number(numbers[i].unit, numbers[i].whole));
     }
@@ -60,6 +74,21 @@ json_t *schema_number(enum unit unit, bool whole)
     }
     snprintf(reference, sizeof reference, "#/definitions/%s", numbers[found].name);
     return json_pack("{s:s}", "$ref", reference);
+}
+
+static json_t *schema_but(json_t *number, const char *definition)
+{
+    return json_pack("{s:[o, {s:{s:s}}]}", "allOf", number, "not", "$ref", definition);
+}
+
+json_t *schema_positive(json_t *number)
+{
+    return schema_but(number, "#/definitions/zero");
+}
+
+json_t *schema_at_most_all(json_t *number)
+{
+    return schema_but(number, "#/definitions/over_all");
 }
 
 /* ---- words ---- */

@@ -17,6 +17,10 @@ json_t *schema_definitions(void);
 /* A number of `unit`, by reference to its definition. */
 json_t *schema_number(enum unit unit, bool whole);
 
+/* `number` (stolen), but not 0; and one that is no more than the whole of what it is a share of. */
+json_t *schema_positive(json_t *number);
+json_t *schema_at_most_all(json_t *number);
+
 json_t *schema_switch(void);
 
 /* One of a list that ends with NULL. */

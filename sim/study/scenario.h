@@ -40,6 +40,8 @@ struct scenario_key {
     enum unit unit;
     const char *const *words; /* ends with NULL; NULL: none */
     const char *folder, *suffix;
+    bool positive; /* a number that may not be 0 */
+    double most;   /* nor more than this; 0: as its reader says */
     bool serving; /* of a server alone: no step of its sequences takes longer or shorter by it */
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
