@@ -338,10 +338,10 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
     const struct result *own = &whatif->results[findings->own];
     double before = whatif_worth(whatif, findings->own);
     double gained = whatif_worth(whatif, findings->more) - before;
-    char line[LINE], cache[TEXT];
-    snprintf(line, sizeof line,
-             "one more GiB, over the %s here, is worth %+.3g tokens/s (%+.1f %%)",
-             format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained, 100 * gained / before);
+    char line[2 * LINE], cache[TEXT];
+    snprintf(line, sizeof line, "one more GiB, over the %s here, is worth %+.3g %s (%+.1f %%)",
+             format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained,
+             figures[whatif->figure].unit, 100 * gained / before);
     table_line("", line, out);
 }
 
