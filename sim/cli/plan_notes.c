@@ -96,6 +96,21 @@ static void print_mass(const struct planning *planning, const struct targets *ta
     table_line("note: ", line, out);
 }
 
+/* ---- arrivals ---- */
+
+static void print_draw(const struct planning *planning, FILE *out)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        if (strcmp(planning->quests[i].axis.key, "rate") == 0) {
+            table_line("note: ",
+                       "each rate's arrivals are one draw, of the scenario's seed; another finds "
+                       "another rate, and 'seed=2', 'seed=3' … show how far it lies",
+                       out);
+            return;
+        }
+    }
+}
+
 void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out)
 {
     const struct quest *missed = nearest_miss(planning);
@@ -107,4 +122,5 @@ void plan_notes_print(const struct planning *planning, const struct targets *tar
     if (missed != NULL) {
         print_verdicts(planning, targets, missed, missed->nearest, out);
     }
+    print_draw(planning, out);
 }

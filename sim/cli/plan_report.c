@@ -292,6 +292,14 @@ static void print_impossible(const struct report *report, FILE *out)
     }
 }
 
+/* A value that nothing was tried below, though there may be something. */
+static bool is_least_tried(const struct planning *planning, const struct quest *quest)
+{
+    return planning->maximise && quest->fixed == NULL && quest->axis.numeric &&
+           quest->axis.ranges && quest->nearest + 1 == quest->search.count &&
+           strcmp(quest->axis.key, "batch") != 0;
+}
+
 static void print_nearest(const struct report *report, FILE *out)
 {
     const struct planning *planning = report->planning;
@@ -308,6 +316,11 @@ static void print_nearest(const struct report *report, FILE *out)
              label != NULL ? " with a " : "", label != NULL ? axis_name(planning) : "",
              label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
     table_line("", line, out);
+    if (is_least_tried(planning, quest)) {
+        snprintf(line, sizeof line, "that is where the axis begins; for less: --maximise %s=FROM:TO",
+                 quest->axis.key);
+        table_line("", line, out);
+    }
 }
 
 static void print_search(const struct planning *planning, FILE *out)

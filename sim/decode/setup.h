@@ -75,9 +75,10 @@ struct setup {
     bool band_known;
     double band[2]; /* -0.1, 0.3 */
 
-    char *scenario;        /* canonical text of everything above, owned */
-    /* The same without what only a server asks, owned; NULL where none is asked about, and
-     * `scenario` says that. */
+    char *scenario; /* canonical text of everything above, owned */
+    /* The same without the keys that decide when requests come and what is kept of them, but no
+     * step that they take; owned. NULL where no server is asked about: `scenario`, which then has
+     * of these `kv_pool_tokens` and `host_memory` alone, never takes two setups for one. */
     char *decode_scenario;
 };
 

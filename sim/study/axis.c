@@ -56,10 +56,9 @@ static double three_digits(double number)
     return strtod(text, NULL);
 }
 
-/* What is counted is whole, unless it was none to begin with. */
-bool axis_is_counted(enum unit unit, double number)
+bool axis_is_counted(const struct axis *axis, enum unit unit, double number)
 {
-    return number == nearbyint(number) &&
+    return number == nearbyint(number) && !axis_key_is_real(axis->key) &&
            (unit == UNIT_COUNT || unit == UNIT_TOKENS || unit == UNIT_BYTES || unit == UNIT_NS);
 }
 
@@ -156,7 +155,8 @@ static bool walk_between(const struct axis_base *base, struct axis *axis, char *
         return error_usage(why, axis->option, 0, "'%s:%s' goes from one unit to another", text,
                            colon + 1);
     }
-    bool whole = axis_is_counted(from.unit, from.value) && axis_is_counted(to.unit, to.value);
+    bool whole = axis_is_counted(axis, from.unit, from.value) &&
+                 axis_is_counted(axis, to.unit, to.value);
     axis->unit = from.unit;
     return axis_walk(axis, fmin(from.value, to.value), fmax(from.value, to.value),
                      axis_points(base, 9), whole, why);

@@ -23,8 +23,9 @@ static inline uint32_t axis_points(const struct axis_base *base, uint32_t usual)
     return base->points > 0 ? base->points : usual;
 }
 
-/* What is counted is whole, unless it was none to begin with. */
-bool axis_is_counted(enum unit unit, double number);
+/* What is counted is whole, unless it was none to begin with, or its key takes any number (a rate).
+ */
+bool axis_is_counted(const struct axis *axis, enum unit unit, double number);
 
 /* ---- keys (axis_key.c) ---- */
 
@@ -33,6 +34,9 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why);
 
 /* The unit of a number at this path that reads as one of `unit`: a bare one may be of another. */
 enum unit axis_key_unit(const char *path, enum unit unit);
+
+/* A key of the scenario that takes any number, whole or not. */
+bool axis_key_is_real(const char *path);
 
 /* The resolved scenario, in which every key is said. */
 struct node *axis_key_tree(const struct axis_base *base, struct error *why);

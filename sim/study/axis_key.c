@@ -100,6 +100,16 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
     return known || refuse_key(axis, name, why);
 }
 
+bool axis_key_is_real(const char *path)
+{
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        if (strcmp(path, key->name) == 0) {
+            return key->shape == SCENARIO_NUMBER;
+        }
+    }
+    return false;
+}
+
 /* ---- what the scenario says ---- */
 
 /* What is written bare has the key's unit, where it has one. */

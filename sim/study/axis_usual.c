@@ -194,7 +194,7 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
         node_destroy(tree);
         return false;
     }
-    bool whole = axis_is_counted(own.unit, own.value), good = own.value > 0;
+    bool whole = axis_is_counted(axis, own.unit, own.value), good = own.value > 0;
     double most = own.unit == UNIT_SHARE ? fmin(4 * own.value, 1) : 4 * own.value;
     double least = whole ? fmax(own.value / 4, 1) : own.value / 4;
     axis->unit = own.unit;

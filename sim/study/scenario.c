@@ -51,7 +51,7 @@ const struct scenario_key scenario_keys[] = {
      .unit = UNIT_COUNT, .words = steps_words, .positive = true},
     {"warmup", "auto", "steps replayed before them; half of the trace", .shape = SCENARIO_WHOLE,
      .unit = UNIT_COUNT, .words = warmup_words},
-    {"seed", "1", "seed of what is drawn: a generated trace, the spread of an assumed one",
+    {"seed", "1", "seed of what is drawn: arrivals, a generated trace, the spread of an assumed one",
      .shape = SCENARIO_WHOLE},
     {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
      .words = order_words},

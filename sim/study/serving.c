@@ -138,6 +138,24 @@ static bool serve_all(struct serving *serving, uint32_t threads, struct shared *
     return ok;
 }
 
+/* A server that is too small for every request has no answer. */
+static bool check_fit(const struct serving *serving, struct error *why)
+{
+    const struct prefix_options *prefix = &serving->memory.prefix;
+    uint64_t room = prefix->gpu_blocks * prefix->block_tokens, least = UINT64_MAX;
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        const struct request *request = &serving->requests.all[i];
+        uint64_t tokens = (uint64_t)request->prompt + request->output - 1;
+        least = tokens < least ? tokens : least;
+    }
+    if (least <= room) {
+        return true;
+    }
+    error_set(why, NULL, 0, "no request fits the server's KV memory of %llu tokens",
+              (unsigned long long)room);
+    return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
+}
+
 static bool run(struct serving *serving, uint32_t threads, struct shared *shared,
                 struct result *result, struct error *why)
 {
@@ -146,6 +164,7 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
     struct serving_totals totals;
     if (!read_requests(serving, why) ||
         !serving_memory_plan(serving->setup, threads, shared, &serving->memory, why) ||
+        !check_fit(serving, why) ||
         !route(serving, why) || !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }

@@ -77,6 +77,9 @@ static const struct {
     {"batch", 0, "batch", "1 2 3 4* 6 11 20"},
     {"batch=1:16", 5, "batch", "1 2 4* 8 16"},
     {"batch=16:1", 5, "batch", "1 2 4* 8 16"},
+    /* what takes any number is not counted, however its ends are written */
+    {"time_scale=1:4", 3, "time_scale", "1 2 4"},
+    {"time_scale=1:2", 3, "time_scale", "1 1.41 2"},
     {"batch=1:3", 9, "batch", "1 2 3"}, /* whole numbers, each once */
     {"batch=10:20", 12, "batch", "10 11 12 13 14 15 16 17 18 19 20"},
     {"tensor_parallel", 0, "tensor_parallel", "1* 2 4 8"},
