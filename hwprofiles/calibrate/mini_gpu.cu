@@ -38,6 +38,8 @@ gpu_mini::~gpu_mini()
 
 /* ---- buffers ---- */
 
+/* cudaMemcpy() of pageable memory may return before the last of it is there, and no stream of ours
+ * waits for the default one: cudaDeviceSynchronize() stands before what reads it. */
 static bool to_gpu(gpu_memory *memory, const void *from, size_t bytes, struct error *why)
 {
     return memory->take(bytes > 0 ? bytes : 1, why) &&
@@ -286,7 +288,8 @@ bool gpu_mini::create(struct mini *of, struct error *why)
            part_out.take(2 * numbers * sizeof(float), why) &&
            part_lse.take(2 * heads * sizeof(float), why) && create_queries(this, why) &&
            create_lists(this, why) && create_attention(this, why) &&
-           graphs.create(this, record_step, why) && qsac_create(this, why);
+           GPU_TRY(cudaDeviceSynchronize(), why) && graphs.create(this, record_step, why) &&
+           qsac_create(this, why);
 }
 
 /* ---- the runtime ---- */
@@ -329,7 +332,8 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
     return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits)) &&
            (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why)) &&
            (!gpu_lru_is(id) || gpu_lru_start(gpu, env, why)) &&
-           (id != MINIATURE_GPU_ACTIVATIONS || activations_start(gpu, why));
+           (id != MINIATURE_GPU_ACTIVATIONS || activations_start(gpu, why)) &&
+           GPU_TRY(cudaDeviceSynchronize(), why);
 }
 
 /* What comes out is none of an earlier sample: all of it is a NaN before. */

@@ -13,12 +13,14 @@ static uint32_t caches_of(const gpu_mini *gpu)
     return TURNS * gpu->mini->shape.kv_heads;
 }
 
-static bool upload(gpu_memory *memory, const std::vector<uint32_t> &values, cudaStream_t stream,
-                   struct error *why)
+/* Behind what the stream has; `values` is free when it returns. */
+static bool upload(gpu_memory *memory, const std::vector<uint32_t> &values,
+                   const gpu_stream &stream, struct error *why)
 {
     return GPU_TRY(cudaMemcpyAsync(memory->data, values.data(), values.size() * sizeof(uint32_t),
-                                   cudaMemcpyHostToDevice, stream),
-                   why);
+                                   cudaMemcpyHostToDevice, stream.at),
+                   why) &&
+           stream.wait(why);
 }
 
 /* What every head wants in each step, best first, and of which of its caches. */
@@ -38,8 +40,8 @@ static bool upload_demands(gpu_mini *gpu, gpu_lru *lru, struct error *why)
     }
     return lru->wanted.take(wanted.size() * sizeof(uint32_t) + 1, why) &&
            lru->caches.take(caches.size() * sizeof(uint32_t), why) &&
-           upload(&lru->wanted, wanted, gpu->main.at, why) &&
-           upload(&lru->caches, caches, gpu->main.at, why);
+           upload(&lru->wanted, wanted, gpu->main, why) &&
+           upload(&lru->caches, caches, gpu->main, why);
 }
 
 static bool create_layer(const gpu_mini *gpu, gpu_lru *lru, uint32_t l, struct error *why)
@@ -62,7 +64,7 @@ static bool empty_layer(gpu_mini *gpu, gpu_lru_layer *layer, const std::vector<u
             return false;
         }
     }
-    return upload(&layer->order, order, gpu->main.at, why);
+    return upload(&layer->order, order, gpu->main, why);
 }
 
 static bool empty_all(gpu_mini *gpu, struct error *why)
@@ -96,7 +98,7 @@ bool gpu_lru::create(gpu_mini *gpu, uint32_t slots_each, struct error *why)
            warm_counts.take(list, why) && all_caches.take(TURNS * list, why) &&
            slots.take(lists, why) && missed.take(shape->layers * lists, why) &&
            miss_counts.take(shape->layers * list, why) &&
-           upload(&all_caches, numbers, gpu->main.at, why) && empty_all(gpu, why) &&
+           upload(&all_caches, numbers, gpu->main, why) && empty_all(gpu, why) &&
            graphs.create(gpu, record_step, why);
 }
 
@@ -200,9 +202,8 @@ static bool warm_layer(gpu_mini *gpu, uint32_t l, uint32_t turn, uint32_t step, 
     const layer_lists lists = {(const uint32_t *)lru->all_caches.data + turn * heads,
                                (const uint32_t *)lru->warm_wanted.data,
                                (const uint32_t *)lru->warm_counts.data};
-    return upload(&lru->warm_wanted, wanted, gpu->main.at, why) &&
-           upload(&lru->warm_counts, counts, gpu->main.at, why) &&
-           touch_and_fetch(gpu, l, lists, why);
+    return upload(&lru->warm_wanted, wanted, gpu->main, why) &&
+           upload(&lru->warm_counts, counts, gpu->main, why) && touch_and_fetch(gpu, l, lists, why);
 }
 
 static bool warm(gpu_mini *gpu, struct error *why)
