@@ -117,16 +117,25 @@ static uint32_t take_hits(struct mini_head *head, uint32_t step, const uint32_t 
     return head->hit_count;
 }
 
+/* Of all that a cache sees: in the warm-up, too. */
+static uint32_t most_tokens(const struct mini *mini)
+{
+    const struct miniature *shape = &mini->shape;
+    uint32_t most = 0;
+    for (uint32_t h = 0; h < shape->layers * shape->kv_heads; h++) {
+        const struct mini_demand *demands = mini->heads[h].demands;
+        for (uint32_t step = 0; step < shape->warmup + shape->steps; step++) {
+            most = demands[step].count > most ? demands[step].count : most;
+        }
+    }
+    return most;
+}
+
 static bool create_lists(gpu_mini *gpu, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
     size_t heads = (size_t)shape->steps * shape->layers * shape->kv_heads;
-    for (size_t i = 0; i < heads; i++) {
-        uint32_t step = (uint32_t)(i / (shape->layers * shape->kv_heads));
-        const struct mini_head *head = &gpu->mini->heads[i % (shape->layers * shape->kv_heads)];
-        uint32_t count = mini_head_demand(head, step)->count;
-        gpu->most = count > gpu->most ? count : gpu->most;
-    }
+    gpu->most = most_tokens(gpu->mini);
     for (gpu_lists *lists : {&gpu->wanted, &gpu->hits}) {
         if (!lists->tokens.take((heads * gpu->most + 1) * sizeof(uint32_t), why) ||
             !lists->counts.take(heads * sizeof(uint32_t), why)) {

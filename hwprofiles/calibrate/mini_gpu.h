@@ -71,7 +71,7 @@ struct gpu_mini {
     struct mini *mini = nullptr;
     std::unique_ptr<gpu_layer[]> layers;
     size_t layer_bytes = 0;
-    uint32_t most = 0; /* tokens that a head wants */
+    uint32_t most = 0; /* tokens that a head wants in a step, of the warm-up's too */
     gpu_lists wanted, hits;
     gpu_memory queries, out, lse;   /* as in `mini`; queries in bf16 */
     gpu_memory scratch;             /* of attention */

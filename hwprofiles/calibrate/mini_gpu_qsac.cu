@@ -51,7 +51,6 @@ static bool put_attention(gpu_mini *gpu, bool stores, uint32_t step, uint32_t la
     attention.kv.head_stride = 2 * (uint64_t)qsac->most * shape->head_dim;
     attention.kv.sequence_stride = attention.kv.head_stride * shape->kv_heads;
     attention.counts = (const uint32_t *)qsac->counts.data + (size_t)layer * shape->kv_heads;
-    attention.most = qsac->most;
     return kernel_attend(&attention, gpu->main.at, why);
 }
 

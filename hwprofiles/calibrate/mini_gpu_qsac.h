@@ -34,8 +34,7 @@ enum { QSAC_ASKED = 0, QSAC_ANSWERED = 32, QSAC_GIVEN_UP = 64, QSAC_WORDS = 96 }
 
 struct gpu_qsac {
     uint32_t heads = 0;                    /* KV heads of a layer */
-    uint32_t most_asked = 0;               /* tokens that a head asks for */
-    uint32_t most = 0;                     /* tokens of a set */
+    uint32_t most = 0;                     /* tokens of a set, as of the lists */
     uint32_t group = 0, dim = 0;           /* of the recorded queries, which are compared */
     size_t half_bytes = 0;                 /* of a head's slots: of the keys, of the values */
     gpu_memory copied;                     /* [layers][kv_heads][2][most] rows */
@@ -80,7 +79,7 @@ struct gpu_qsac {
     }
     size_t asked_words() const
     {
-        return (size_t)heads * (1 + most_asked);
+        return (size_t)heads * (1 + most);
     }
 };
 

@@ -120,19 +120,6 @@ bool qsac_check(gpu_mini *gpu, enum miniature_id id, struct error *why)
 
 /* ---- buffers ---- */
 
-static uint32_t most_tokens(const gpu_mini *gpu)
-{
-    const struct miniature *shape = &gpu->mini->shape;
-    uint32_t most = 0;
-    for (uint32_t h = 0; h < shape->layers * shape->kv_heads; h++) {
-        const struct mini_head *head = &gpu->mini->heads[h];
-        for (uint32_t step = 0; step < shape->warmup + shape->steps; step++) {
-            most = head->demands[step].count > most ? head->demands[step].count : most;
-        }
-    }
-    return most;
-}
-
 static bool create_queries(gpu_mini *gpu, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
@@ -223,8 +210,7 @@ bool qsac_create(gpu_mini *gpu, struct error *why)
         return error_set(why, NULL, 0, "no memory for a miniature on a GPU");
     }
     qsac->heads = gpu->mini->shape.kv_heads;
-    qsac->most = most_tokens(gpu);
-    qsac->most_asked = gpu->most;
+    qsac->most = gpu->most;
     qsac->group = head->query_heads;
     qsac->dim = head->query_dim;
     qsac->half_bytes = qsac->most * gpu->mini->row_bytes;
