@@ -72,7 +72,8 @@ static bool last_fetched(const struct mini_check *check, const struct mini_head 
 {
     const struct policy_kind *kind = policy_find("qsac", NULL, 0, why);
     struct policy *policy = kind ? policy_create(kind, NULL, check->env, why) : NULL;
-    for (uint32_t s = 0; policy != NULL && s <= end; s++) {
+    bool played = policy != NULL;
+    for (uint32_t s = 0; played && s <= end; s++) {
         const struct mini_demand *demand = &head->demands[s];
         const struct demand seen = {.units = demand->units,
                                     .wanted = demand->count,
@@ -86,7 +87,7 @@ static bool last_fetched(const struct mini_check *check, const struct mini_head 
         *out = outcome.reused ? *out : demand;
     }
     policy_destroy(policy);
-    return policy != NULL;
+    return played;
 }
 
 static bool expect_head(struct mini_check *check, enum mini_tokens tokens, uint32_t step,

@@ -231,7 +231,8 @@ bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraph
     cudaGraph_t recorded = nullptr;
     bool ok = GPU_TRY(cudaStreamBeginCapture(gpu->main.at, cudaStreamCaptureModeThreadLocal), why);
     ok = ok && put();
-    ok = GPU_TRY(cudaStreamEndCapture(gpu->main.at, &recorded), why) && ok;
+    struct error unseen; /* behind a failure that says why */
+    ok = GPU_TRY(cudaStreamEndCapture(gpu->main.at, &recorded), ok ? why : &unseen) && ok;
     ok = ok && GPU_TRY(cudaGraphInstantiate(graph, recorded, 0), why);
     if (recorded != nullptr) {
         cudaGraphDestroy(recorded);

@@ -39,7 +39,7 @@ struct gpu_qsac {
     size_t half_bytes = 0;                 /* of a head's slots: of the keys, of the values */
     gpu_memory copied;                     /* [layers][kv_heads][2][most] rows */
     std::unique_ptr<stored_memory> stored; /* the same; null where the CPU cannot store */
-    struct error cannot_store;
+    struct error cannot_store = {};
     gpu_memory queries;                                /* [steps][layers][kv_heads][group][dim] */
     gpu_memory labels;                                 /* [layers][kv_heads][group][dim] */
     gpu_memory weights, thresholds, similarity, reuse; /* of a layer */

@@ -215,9 +215,10 @@ bool qsac_create(gpu_mini *gpu, struct error *why)
     qsac->dim = head->query_dim;
     qsac->half_bytes = qsac->most * gpu->mini->row_bytes;
     qsac->stored.reset(new (std::nothrow) stored_memory);
-    if (qsac->stored != nullptr &&
-        !qsac->stored->take(gpu->mini->shape.layers * gpu->qsac->layer_bytes(),
-                            &qsac->cannot_store)) {
+    if (qsac->stored == nullptr) {
+        error_set(&qsac->cannot_store, NULL, 0, "no memory for a miniature on a GPU");
+    } else if (!qsac->stored->take(gpu->mini->shape.layers * gpu->qsac->layer_bytes(),
+                                   &qsac->cannot_store)) {
         qsac->stored.reset();
     }
     return create_buffers(gpu, why) && create_queries(gpu, why) && create_rule(gpu, why) &&
