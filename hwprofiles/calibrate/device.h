@@ -1,13 +1,16 @@
 /* What every group that uses the GPU stands on.
  *
- *   checked calls      no status of the runtime is dropped: `GPU_TRY(cudaX(...), why)` is a bool,
- * and the error names call, file and line owned memory       destructors free, so that a path that
- * fails frees too waits that end     the host waits for GPU_PATIENCE_NS at most; a kernel that
- * polls gives up after GPU_DEADLINE_NS and says so, so that no destructor waits for ever intervals
- * between two events on one stream. For what is shorter than its launch, a gate holds the stream
- * until everything stands in its queue no cache           an arena several times the L2 that is
- * walked through, so that what is read has left the cache when its turn comes again no zeros memory
- * is filled with random bits: HBM and links compress and save power on zeros
+ *     checked calls     no status of the runtime is dropped: `GPU_TRY(cudaX(...), why)` is a bool,
+ *                       and the error names call, file and line
+ *     owned memory      destructors free, so that a path that fails frees too
+ *     waits that end    the host waits for GPU_PATIENCE_NS at most; a kernel that polls gives up
+ *                       after GPU_DEADLINE_NS and says so: no destructor waits for ever
+ *     intervals         between two events on one stream. For what is shorter than its launch, a
+ *                       gate holds the stream until everything stands in its queue
+ *     no cache          an arena several times the L2 that is walked through, so that what is read
+ *                       has left the cache when its turn comes again
+ *     no zeros          memory is filled with random bits: HBM and links compress and save power
+ *                       on zeros
  *
  * Plain cudaMalloc and cudaHostAlloc only. Nothing here changes a setting of the machine.
  */

@@ -142,7 +142,7 @@ bool kernel_move_rows(const void *from, const uint32_t *from_rows, void *to,
  *
  * Empty: slot_of and token_of are KERNEL_NOWHERE, and order is 0 ... capacity - 1. */
 struct kernel_lru {
-    uint32_t pairs, capacity; /* capacity <= 393000 */
+    uint32_t pairs, capacity; /* capacity <= 392192 */
     uint32_t tokens, most;    /* tokens of a pair are below the one, at most the other are wanted */
     const uint32_t *caches;   /* [pairs] */
     const uint32_t *wanted;   /* [pairs][most] best first, none twice */

@@ -65,8 +65,8 @@ static uint32_t query_of(const struct mini *mini, uint32_t step, uint32_t layer,
 
 /* ---- which tokens ---- */
 
-/* The demand whose tokens are attended to at `step`, had the policy begun anew: `start` is where in
- * the trace the steps begin that lead there. */
+/* The demand whose tokens are attended to at a step, had the policy begun anew; `end`: its step of
+ * the trace. */
 static bool last_fetched(const struct mini_check *check, const struct mini_head *head, uint32_t end,
                          const struct mini_demand **out, struct error *why)
 {

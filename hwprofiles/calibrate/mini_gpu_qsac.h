@@ -28,7 +28,8 @@
 #include "calibrate/stored_memory.h"
 
 /* Words that both sides poll, a cache line apart: the number of the layer, counted over all steps
- * from 1, that was last asked for, and that was last answered. */
+ * from 1, that was last asked for, and that was last answered; and whether a kernel has given up
+ * waiting. */
 enum { QSAC_ASKED = 0, QSAC_ANSWERED = 32, QSAC_GIVEN_UP = 64, QSAC_WORDS = 96 };
 #define QSAC_ALL_ANSWERED UINT32_MAX
 
