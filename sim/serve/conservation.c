@@ -79,6 +79,7 @@ void conservation_assert(const struct server *server)
         {"a host's blocks are referred to by copies", (double)cache.host.references,
          (double)cache.held_on_host},
         {"what is loaded is copied in", (double)counts.loaded, (double)in->added_blocks},
+        {"loads are copies in", (double)counts.loads, (double)copies_last(in)},
         {"what is saved is copied out", crosses ? (double)counts.saved : 0,
          (double)out->added_blocks},
         {"what is on its way to the host is being copied", (double)cache.saving,

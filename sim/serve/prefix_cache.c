@@ -18,6 +18,7 @@
  * to the pool, with a reference, where the GPU keeps them; else they are taken, too. */
 struct holding {
     uint64_t full, blocks; /* the former, and all */
+    uint64_t load;         /* number of the last load that brings some of them; 0: none */
 };
 
 struct prefix_cache {
@@ -33,6 +34,8 @@ struct prefix_cache {
                                  ended, and whose end of the list they must not reach before what
                                  stands behind them */
     struct block_queue loads; /* where they are pinned */
+    uint64_t *brought_by;     /* by number, of those known to the GPU: the load, or 0; NULL: the GPU
+                                 keeps none */
     uint32_t *saving;         /* by number: how often it is on its way to the host */
     bool failed;              /* memory was out */
     struct prefix_counts counts;
@@ -176,6 +179,10 @@ static void on_evict(uint32_t id, void *context)
 static bool create_tiers(struct prefix_cache *cache, struct error *why)
 {
     const struct prefix_options *options = &cache->options;
+    if (options->gpu_keeps &&
+        (cache->brought_by = array_zeroed(cache->ids, sizeof *cache->brought_by, why)) == NULL) {
+        return false;
+    }
     cache->gpu = block_pool_create(cache->ids, options->gpu_blocks, on_evict, cache, why);
     if (cache->gpu == NULL || !options->has_host) {
         return cache->gpu != NULL;
@@ -222,6 +229,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     free(cache->holdings);
     free(cache->asked);
     free(cache->saving);
+    free(cache->brought_by);
     block_queue_release(&cache->saves);
     block_queue_release(&cache->loads);
     free(cache);
@@ -235,6 +243,11 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache)
 uint32_t prefix_ids(const struct prefix_cache *cache)
 {
     return cache->ids;
+}
+
+uint64_t prefix_load(const struct prefix_cache *cache, size_t index)
+{
+    return cache->holdings[index].load;
 }
 
 uint64_t prefix_held(const struct prefix_cache *cache, size_t index)
@@ -290,7 +303,17 @@ static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
 struct found {
     uint64_t blocks, on_gpu;
     uint64_t idle; /* of those on the GPU: without references so far */
+    uint64_t load; /* that brings the last of these to come, or brought it; 0: none did */
 };
+
+/* The GPU has the next block. */
+static void find_on_gpu(const struct prefix_cache *cache, uint32_t id, struct found *found)
+{
+    uint64_t load = cache->options.gpu_keeps ? cache->brought_by[id] : 0;
+    found->on_gpu++;
+    found->idle += block_pool_is_idle(cache->gpu, id);
+    found->load = load > found->load ? load : found->load;
+}
 
 static struct found find_prefix(const struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
@@ -299,11 +322,11 @@ static struct found find_prefix(const struct prefix_cache *cache, size_t index, 
     for (; found.blocks < most; found.blocks++) {
         uint32_t id = prefix_id(cache, index, found.blocks);
         bool on_gpu = block_pool_knows(cache->gpu, id);
-        if (!on_gpu && !host_has(cache, id)) {
+        if (on_gpu) {
+            find_on_gpu(cache, id, &found);
+        } else if (!host_has(cache, id)) {
             break;
         }
-        found.on_gpu += on_gpu;
-        found.idle += on_gpu && block_pool_is_idle(cache->gpu, id);
         bool ends_unit = (found.blocks + 1) % cache->options.unit_blocks == 0;
         if (ends_unit || found.on_gpu == found.blocks + 1) {
             whole = found;
@@ -338,12 +361,24 @@ static void count_asked(struct prefix_cache *cache, uint32_t id)
     }
 }
 
-/* Known from now on, where the GPU keeps such blocks. */
-static void name_block(struct prefix_cache *cache, uint32_t id)
+/* Known from now on, where the GPU keeps such blocks; `load` brings it, or 0: it is there. */
+static void name_block(struct prefix_cache *cache, uint32_t id, uint64_t load)
 {
-    if (cache->options.gpu_keeps) {
-        block_pool_name(cache->gpu, id);
+    if (!cache->options.gpu_keeps) {
+        return;
     }
+    if (!block_pool_knows(cache->gpu, id)) {
+        cache->brought_by[id] = load;
+    }
+    block_pool_name(cache->gpu, id);
+}
+
+/* The load that a request's first blocks, as found, wait for: its own, where it has to load some,
+ * which comes behind all others. */
+static uint64_t begin_load(struct prefix_cache *cache, const struct found *found, bool loads_some)
+{
+    cache->counts.loads += loads_some;
+    return loads_some ? cache->counts.loads : found->load;
 }
 
 /* Offer the host the blocks [first, end) that have filled, and those before them that only now end
@@ -370,10 +405,11 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     }
     refer_to(cache, index, found);
     block_pool_take(cache->gpu, blocks - found.on_gpu);
+    uint64_t load = begin_load(cache, &found, found.blocks > found.on_gpu);
     for (uint64_t block = 0; block < found.blocks; block++) {
         uint32_t id = prefix_id(cache, index, block);
         if (!block_pool_knows(cache->gpu, id)) {
-            name_block(cache, id);
+            name_block(cache, id, load);
         }
         count_asked(cache, id);
     }
@@ -381,7 +417,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
         save_filled(cache, index, 0, found.blocks);
     }
     cache->counts.loaded += found.blocks - found.on_gpu;
-    cache->holdings[index] = (struct holding){.full = found.blocks, .blocks = blocks};
+    cache->holdings[index] = (struct holding){found.blocks, blocks, load};
     match->gpu_tokens = found.on_gpu * cache->options.block_tokens;
     match->host_tokens = have - match->gpu_tokens;
     match->compute_tokens = tokens - have;
@@ -397,7 +433,7 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
     assert(full <= holding->blocks);
     for (; holding->full < full; holding->full++) {
         uint32_t id = prefix_id(cache, index, holding->full);
-        name_block(cache, id);
+        name_block(cache, id, 0);
         count_asked(cache, id);
     }
     if (full > first) {
@@ -413,8 +449,7 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     struct found found = {.blocks = 0};
     while (found.blocks < full &&
            block_pool_knows(cache->gpu, prefix_id(cache, index, found.blocks))) {
-        uint32_t id = prefix_id(cache, index, found.blocks++);
-        found.idle += block_pool_is_idle(cache->gpu, id);
+        find_on_gpu(cache, prefix_id(cache, index, found.blocks++), &found);
     }
     if (block_pool_room(cache->gpu) - found.idle < blocks - found.blocks) {
         return false;
@@ -423,11 +458,12 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
         block_pool_refer(cache->gpu, prefix_id(cache, index, block));
     }
     block_pool_take(cache->gpu, blocks - found.blocks);
-    for (uint64_t block = found.blocks; block < full; block++) {
-        name_block(cache, prefix_id(cache, index, block));
-    }
-    cache->holdings[index] = (struct holding){.full = full, .blocks = blocks};
     *missing = tokens - found.blocks * block_tokens;
+    uint64_t load = begin_load(cache, &found, *missing > 0);
+    for (uint64_t block = found.blocks; block < full; block++) {
+        name_block(cache, prefix_id(cache, index, block), load);
+    }
+    cache->holdings[index] = (struct holding){full, blocks, load};
     return true;
 }
 

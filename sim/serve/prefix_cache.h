@@ -13,6 +13,9 @@
  * between. Where blocks are pinned (`pins`) it does not, from the beginning of a copy to its end,
  * and what finds no room beside them is not saved.
  *
+ * What is being loaded is known on the GPU at once, so that nobody loads it again; who finds it there
+ * waits for that load (prefix_load()), as who began it does.
+ *
  * The cache knows no time: a server calls it when things happen, prefix_replay() without a clock.
  */
 #ifndef SERVE_PREFIX_CACHE_H
@@ -41,6 +44,7 @@ struct prefix_options {
 /* In blocks. */
 struct prefix_counts {
     uint64_t loaded;  /* host to GPU */
+    uint64_t loads;   /* no blocks: requests that began with something to load */
     uint64_t saved;   /* GPU to host, begun */
     uint64_t evicted; /* of these: those that the GPU has let go already */
 };
@@ -93,6 +97,10 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache);
 /* Blocks that could be taken now, and tokens of each. */
 uint64_t prefix_room(const struct prefix_cache *cache);
 uint32_t prefix_block_tokens(const struct prefix_cache *cache);
+
+/* Number of the load, from 1 on in the order in which they began, that the KV of a request which
+ * began waits for; 0: none. It can be one that has ended. */
+uint64_t prefix_load(const struct prefix_cache *cache, size_t index);
 
 /* Blocks that a request has on the GPU, and of these the full ones that others can find. */
 uint64_t prefix_held(const struct prefix_cache *cache, size_t index);

@@ -273,7 +273,11 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
     served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
     front->room = copies_in_the_way(server);
     loaded = prefix_counts(server->cache).loaded - loaded;
-    front->load = load > 0 ? copy_tokens(server, &server->in, load, loaded) : 0;
+    if (load > 0) {
+        copy_tokens(server, &server->in, load, loaded);
+    }
+    /* Its own copy, or one that others began and that brings what it found. */
+    front->load = prefix_load(server->cache, front->index);
     if (!is_ready(server, front)) {
         server->loading[server->loading_count++] = *front;
         return true;

@@ -658,6 +658,42 @@ static void what_is_loaded_stays_on_the_host(void **state)
     }
 }
 
+/* A's 4 blocks were kept elsewhere, and B has had the GPU's since: A comes back with the first load,
+ * and who finds its blocks waits for that one, too. B's are computed again, which needs none. */
+static void who_finds_what_is_loaded_waits_for_the_load(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    const uint32_t a = 0, b = 1;
+    struct prefix_match match;
+    uint64_t missing;
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 6};
+    add_request(&requests, &a, 1, CHUNK, 2);
+    add_request(&requests, &b, 1, CHUNK, 1);
+    add_request(&requests, &a, 1, CHUNK, 1);
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(prefix_begin(cache, i, CHUNK, CHUNK, &match));
+        assert_int_equal(prefix_load(cache, i), 0);
+        prefix_fill(cache, i, CHUNK);
+        prefix_end(cache, i, false);
+    }
+    assert_true(prefix_restore(cache, 0, CHUNK, 1, &missing));
+    assert_int_equal(missing, 2 * BLOCK); /* its first two stayed */
+    assert_int_equal(prefix_load(cache, 0), 1);
+    assert_true(prefix_begin(cache, 2, CHUNK, 1, &match));
+    assert_int_equal(match.gpu_tokens, 3 * BLOCK);
+    assert_int_equal(prefix_load(cache, 2), 1);
+    prefix_end(cache, 0, false);
+    prefix_end(cache, 2, false);
+    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
+    assert_int_equal(prefix_load(cache, 1), 0);
+    prefix_end(cache, 1, false);
+    prefix_cache_destroy(cache);
+}
+
 /* Whatever waits for its save, blocks are conserved: all come back when all have arrived, and
  * nothing on its way is found. */
 static void saves_of_any_length_lose_no_block(void **state)
@@ -718,6 +754,7 @@ int main(void)
         cmocka_unit_test(what_cannot_run_a_host_is_refused),
         cmocka_unit_test(what_is_saved_has_to_arrive),
         cmocka_unit_test(what_is_loaded_stays_on_the_host),
+        cmocka_unit_test(who_finds_what_is_loaded_waits_for_the_load),
         cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,7 +282,7 @@ static struct course begin_alike(int64_t later_ms)
 {
     static uint32_t chunks[] = {0, 0};
     static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
-    struct course course = begin_course(2);
+    struct course course = begin_course(4);
     struct error why;
     course.prefix.has_host = true;
     course.prefix.host_blocks = 8;
@@ -318,6 +318,33 @@ static void what_the_host_has_is_loaded_first(void **state)
     assert_int_equal(course.served[1].match.compute_tokens, 44);
     assert_int_equal(course.served[1].scheduled_ns, 50 * MS);
     assert_int_equal(course.served[1].end_ns, 61256000);
+    end_alike(&course);
+}
+
+/* Another prompt takes all of the GPU's blocks in between. Of two alike at 100 ms the first loads the
+ * 2 blocks in 500.256 ms; the second finds them on the GPU, loads nothing, and cannot compute before
+ * they have come either. */
+static void what_is_on_its_way_is_waited_for(void **state)
+{
+    (void)state;
+    struct course course = begin_alike(50);
+    course.prefix.gpu_keeps = true;
+    course.prefix.gpu_blocks = 6;
+    course.load_start_ns = 500 * MS;
+    struct request *all = course.requests.all, alike = all[1];
+    all[1] = (struct request){.arrival_ns = 50 * MS, .prompt = 6 * BLOCK, .output = 1};
+    alike.arrival_ns = 100 * MS;
+    all[2] = all[3] = alike;
+    course.requests.count = 4;
+    run_course(&course);
+    assert_int_equal(course.served[2].match.host_tokens, 256);
+    assert_int_equal(course.served[3].match.gpu_tokens, 256);
+    for (int i = 2; i < 4; i++) {
+        assert_int_equal(course.served[i].scheduled_ns, 100 * MS);
+        assert_int_equal(course.served[i].end_ns, 610256000);
+        assert_int_equal(course.served[i].waits.ns[WAIT_LOAD], 500256000);
+    }
+    assert_true(fabs(series_sum(&course, SERIES_LOADED) - 256000) < 1e-6);
     end_alike(&course);
 }
 
@@ -666,6 +693,7 @@ int main(void)
         cmocka_unit_test(who_has_no_room_for_all_waits),
         cmocka_unit_test(what_can_never_run_is_left_out),
         cmocka_unit_test(what_the_host_has_is_loaded_first),
+        cmocka_unit_test(what_is_on_its_way_is_waited_for),
         cmocka_unit_test(layers_wait_each_for_its_own),
         cmocka_unit_test(what_a_prompt_writes_takes_the_link),
         cmocka_unit_test(what_is_saved_takes_its_time),
