@@ -441,24 +441,25 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
     }
 }
 
-bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
-                    uint64_t *missing)
+bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t kept,
+                    uint64_t chunk, uint64_t *missing)
 {
     uint32_t block_tokens = cache->options.block_tokens;
-    uint64_t full = tokens / block_tokens, blocks = blocks_of(cache, tokens + chunk);
+    uint64_t full = kept / block_tokens;
+    uint64_t blocks = blocks_of(cache, tokens - kept < chunk ? tokens : kept + chunk);
     struct found found = {.blocks = 0};
     while (found.blocks < full &&
            block_pool_knows(cache->gpu, prefix_id(cache, index, found.blocks))) {
         find_on_gpu(cache, prefix_id(cache, index, found.blocks++), &found);
     }
-    if (block_pool_room(cache->gpu) - found.idle < blocks - found.blocks) {
+    if (block_pool_room(cache->gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
     for (uint64_t block = 0; block < found.blocks; block++) {
         block_pool_refer(cache->gpu, prefix_id(cache, index, block));
     }
     block_pool_take(cache->gpu, blocks - found.blocks);
-    *missing = tokens - found.blocks * block_tokens;
+    *missing = kept - found.blocks * block_tokens;
     uint64_t load = begin_load(cache, &found, *missing > 0);
     for (uint64_t block = found.blocks; block < full; block++) {
         name_block(cache, prefix_id(cache, index, block), load);

@@ -13,8 +13,8 @@
  * between. Where blocks are pinned (`pins`) it does not, from the beginning of a copy to its end,
  * and what finds no room beside them is not saved.
  *
- * What is being loaded is known on the GPU at once, so that nobody loads it again; who finds it there
- * waits for that load (prefix_load()), as who began it does.
+ * What is being loaded is known on the GPU at once, so that nobody loads it again; who finds it
+ * there waits for that load (prefix_load()), as who began it does.
  *
  * The cache knows no time: a server calls it when things happen, prefix_replay() without a clock.
  */
@@ -64,8 +64,9 @@ void prefix_cache_destroy(struct prefix_cache *cache); /* NULL is fine */
 /* Begin request `index` with its first `tokens` tokens (its prompt, and what was generated before
  * it was put back): look them up, refer to what the GPU has, and take blocks for what the host has
  * and for the first `chunk` tokens of the rest. False, and nothing changed, where the GPU has no
- * room for all of them now: one that began with room for its first chunk alone would be put back in
- * the middle of its prompt, again and again (vLLM's scheduler_reserve_full_isl, on by default). */
+ * room for all of them now; they are not reserved. One that began with room for its first chunk
+ * alone would be put back in the middle of its prompt, again and again (vLLM's
+ * scheduler_reserve_full_isl, on by default). */
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match);
 
@@ -75,11 +76,12 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens);
 /* Make room for `tokens` tokens in all; false, and nothing changed, where there is none. */
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
 
-/* Begin request `index` again, which was put back with the KV of its first `tokens` tokens kept
- * elsewhere, and take blocks for `chunk` tokens more. `*missing` are the tokens that the GPU has
- * not kept, all behind those that it has. False, and nothing changed, where there is no room. */
-bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
-                    uint64_t *missing);
+/* Begin request `index` again with its first `tokens` tokens, of which the KV of the first `kept`
+ * was kept elsewhere, and take blocks for these and `chunk` tokens more. `*missing` are those of
+ * the `kept` that the GPU has not, all behind those that it has. False, and nothing changed, where
+ * there is no room for all `tokens` now, as in prefix_begin(). */
+bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t kept,
+                    uint64_t chunk, uint64_t *missing);
 
 /* The oldest `count` saves that are under way are done. */
 void prefix_saved(struct prefix_cache *cache, uint64_t count);

@@ -236,10 +236,8 @@ static bool begin(struct server *server, struct sequence *front, uint32_t budget
     struct served *served = &server->served[front->index];
     struct prefix_match match;
     if (front->swapped > 0) {
-        uint64_t left = known - front->swapped;
         uint32_t block = prefix_block_tokens(server->cache);
-        if (!prefix_restore(server->cache, front->index, front->swapped,
-                            left < budget ? left : budget, load)) {
+        if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, load)) {
             return false;
         }
         server->swap_left += (front->swapped + block - 1) / block;

@@ -658,8 +658,8 @@ static void what_is_loaded_stays_on_the_host(void **state)
     }
 }
 
-/* A's 4 blocks were kept elsewhere, and B has had the GPU's since: A comes back with the first load,
- * and who finds its blocks waits for that one, too. B's are computed again, which needs none. */
+/* A's 4 blocks were kept elsewhere, and B has had 2 of the GPU's since: A comes back with the first
+ * load, and who finds its blocks waits for that one, too. B computes again, which needs none. */
 static void who_finds_what_is_loaded_waits_for_the_load(void **state)
 {
     (void)state;
@@ -680,7 +680,7 @@ static void who_finds_what_is_loaded_waits_for_the_load(void **state)
         prefix_fill(cache, i, CHUNK);
         prefix_end(cache, i, false);
     }
-    assert_true(prefix_restore(cache, 0, CHUNK, 1, &missing));
+    assert_true(prefix_restore(cache, 0, CHUNK + 1, CHUNK, 1, &missing));
     assert_int_equal(missing, 2 * BLOCK); /* its first two stayed */
     assert_int_equal(prefix_load(cache, 0), 1);
     assert_true(prefix_begin(cache, 2, CHUNK, 1, &match));
@@ -691,6 +691,31 @@ static void who_finds_what_is_loaded_waits_for_the_load(void **state)
     assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
     assert_int_equal(prefix_load(cache, 1), 0);
     prefix_end(cache, 1, false);
+    prefix_cache_destroy(cache);
+}
+
+/* The KV of one block of 4 was kept: there is room for it and the next chunk, but not for all. */
+static void who_comes_back_has_room_for_all(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    const uint32_t a = 0, b = 1;
+    struct prefix_match match;
+    uint64_t missing;
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_blocks = 7};
+    add_request(&requests, &a, 1, CHUNK, 1);
+    add_request(&requests, &b, 1, CHUNK, 1);
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
+    assert_false(prefix_restore(cache, 0, CHUNK, BLOCK, 1, &missing));
+    assert_int_equal(prefix_room(cache), 3);
+    prefix_end(cache, 1, false);
+    assert_true(prefix_restore(cache, 0, CHUNK, BLOCK, 1, &missing));
+    assert_int_equal(missing, BLOCK);
+    assert_int_equal(prefix_held(cache, 0), 2);
+    prefix_end(cache, 0, false);
     prefix_cache_destroy(cache);
 }
 
@@ -755,6 +780,7 @@ int main(void)
         cmocka_unit_test(what_is_saved_has_to_arrive),
         cmocka_unit_test(what_is_loaded_stays_on_the_host),
         cmocka_unit_test(who_finds_what_is_loaded_waits_for_the_load),
+        cmocka_unit_test(who_comes_back_has_room_for_all),
         cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,9 +321,9 @@ static void what_the_host_has_is_loaded_first(void **state)
     end_alike(&course);
 }
 
-/* Another prompt takes all of the GPU's blocks in between. Of two alike at 100 ms the first loads the
- * 2 blocks in 500.256 ms; the second finds them on the GPU, loads nothing, and cannot compute before
- * they have come either. */
+/* Another prompt takes all of the GPU's blocks in between. Of two alike at 100 ms the first loads
+ * the 2 blocks in 500.256 ms; the second finds them on the GPU, loads nothing, and cannot compute
+ * before they have come either. */
 static void what_is_on_its_way_is_waited_for(void **state)
 {
     (void)state;
