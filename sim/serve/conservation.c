@@ -94,7 +94,8 @@ void conservation_assert(const struct server *server)
          (double)(to_come + queued + begun)},
     };
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if (fabs(laws[i].left - laws[i].right) > 1e-9 * laws[i].left) { /* bytes are rounded */
+        /* Bytes are rounded; and what is not a number is equal to nothing. */
+        if (!(fabs(laws[i].left - laws[i].right) <= 1e-9 * laws[i].left)) {
             fprintf(stderr, "conservation: %s: %.17g is not %.17g\n", laws[i].says, laws[i].left,
                     laws[i].right);
             abort();

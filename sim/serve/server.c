@@ -1,5 +1,6 @@
 /* An event is a turn of run()'s loop: what arrives, what is scheduled, a step, or time until
- * something changes. After each half of one the books are looked at (conservation.h).
+ * something changes. In the middle of each, and after the last, the books are looked at
+ * (conservation.h).
  */
 #include "serve/server_state.h"
 
@@ -7,6 +8,7 @@
 #include "serve/conservation.h"
 #include "serve/layered.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -507,6 +509,7 @@ static bool run(struct server *server, struct error *why)
             server->totals->end_ns = server->now_ns;
             copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
             conservation_check(server);
+            assert(server->ended == server->count); /* who waits has all blocks to come */
             return prefix_check(server->cache, why);
         }
     }
