@@ -31,6 +31,11 @@ told(path) AS (
   GROUP BY path, system HAVING COUNT(DISTINCT value) > 1
     OR COUNT(*) < (SELECT COUNT(*) FROM ok WHERE ok.system = leaf.system)
 ),
+-- A value as tables print it, where that tells all values of its key apart.
+spelled(path, value, text) AS MATERIALIZED (
+  SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, quantity(value)) = 1 THEN quantity(value) ELSE value END
+  FROM (SELECT DISTINCT path, value FROM leaf JOIN told USING (path))
+),
 -- What runs may be walked over, the likeliest first: the budget, keys that have numbers, others.
 walkable(path, place, numbers, name, unit) AS MATERIALIZED (
   SELECT path, row_number() OVER (ORDER BY path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*') DESC, path),
@@ -63,9 +68,9 @@ word(id, path, text) AS (
       WHEN key IN ('model', 'hardware', 'extends', 'trace', 'gpu', 'link', 'host') THEN value
       WHEN path = '$.context' AND value % 1024 = 0 THEN (value / 1024) || 'K tokens'
       WHEN path = '$.context' THEN value || ' tokens'
-      ELSE key || ' ' || value
+      ELSE key || ' ' || spelled.text
     END
-  FROM leaf JOIN told USING (path)
+  FROM leaf JOIN spelled USING (path, value)
 ),
 title(text) AS (
   SELECT ltrim(

@@ -1,4 +1,5 @@
--- The runs that a report compares: all but those that an ablation made, which has an answer of its own. Its two ends
+-- The runs that a report compares: all but those that a plan or an ablation made, which has an answer of its own. The
+-- values that a plan tried are not equals, for some break its targets. An ablation's two ends
 -- are systems like others, and stay where another study has runs of that system. What it tried on its way to a row
 -- has none itself: it is an end's system with two mechanisms or more of another value.
 , ablated(run, is_end) AS (
@@ -15,6 +16,7 @@ tried(run) AS (
 ),
 other(run, system) AS (
   SELECT run, system FROM runs WHERE run NOT IN (SELECT run FROM ablated) AND run NOT IN (SELECT run FROM tried)
+    AND run NOT IN (SELECT run FROM plan_points WHERE run IS NOT NULL)
 ),
 candidate AS (
   SELECT rowid AS id, * FROM runs

@@ -17,12 +17,12 @@ variant(axis, id, text) AS MATERIALIZED (
 ),
 seen(path, value, id) AS (SELECT path, value, MIN(id) FROM leaf JOIN axis USING (path) GROUP BY path, value),
 value(axis, id, text, x) AS MATERIALIZED (
-  SELECT path, leaf.id, leaf.value,
+  SELECT path, leaf.id, spelled.text,
          CASE WHEN path = '$.mechanisms.budget' THEN ok.cache_bytes / 1073741824.0
               WHEN axis.unit = 'B' THEN CAST(leaf.value AS REAL) / 1073741824.0
               WHEN axis.numbers THEN CAST(leaf.value AS REAL)
               ELSE dense_rank() OVER (PARTITION BY path ORDER BY seen.id) END
-  FROM leaf JOIN axis USING (path) JOIN seen USING (path, value) JOIN ok ON ok.id = leaf.id
+  FROM leaf JOIN axis USING (path) JOIN seen USING (path, value) JOIN spelled USING (path, value) JOIN ok ON ok.id = leaf.id
 ),
 point AS (
   SELECT value.axis, axis.place AS rank, axis.numbers, ok.id, value.x, value.text AS value, figure.name AS figure,

@@ -5,6 +5,7 @@
   UNION ALL SELECT 'steps', COUNT(*) FROM steps UNION ALL SELECT 'requests', COUNT(*) FROM requests
   UNION ALL SELECT 'waits', COUNT(*) FROM waits UNION ALL SELECT 'series', COUNT(*) FROM series
   UNION ALL SELECT 'replications', COUNT(*) FROM replications UNION ALL SELECT 'ablations', COUNT(*) FROM ablations
+  UNION ALL SELECT 'plans', COUNT(*) FROM plans UNION ALL SELECT 'plan_points', COUNT(*) FROM plan_points
   UNION ALL SELECT 'curves', COUNT(*) FROM curves UNION ALL SELECT 'curve_points', COUNT(*) FROM curve_points
   UNION ALL SELECT 'validations', COUNT(*) FROM validations UNION ALL SELECT 'shards', COUNT(*) FROM shards
 )

@@ -4,4 +4,4 @@ SELECT system AS "system", substr(choice, length(system) + 3) AS "with", setting
        ttft_p50_ms AS "TTFT p50 (ms)", ttft_p99_ms AS "TTFT p99 (ms)",
        tpot_p50_ms AS "TPOT p50 (ms)", tpot_p99_ms AS "TPOT p99 (ms)", e2e_p50_ms AS "e2e p50 (ms)",
        decode_tokens_per_s AS "tokens/s", goodput AS "good requests/s", preemptions AS "put back", run AS "run"
-FROM named WHERE kind IN ('served', 'found') ORDER BY id;
+FROM named JOIN seated USING (id) WHERE kind IN ('served', 'found') ORDER BY seat;

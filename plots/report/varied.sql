@@ -2,8 +2,8 @@
 , value(key, path, text, first_id) AS (
   SELECT 'system', '', system, MIN(id) FROM ok GROUP BY system HAVING (SELECT COUNT(DISTINCT system) FROM ok) > 1
   UNION ALL
-  SELECT replace(replace(substr(path, 3), '"', ''), '.extends', ''), path, value, MIN(seat)
-  FROM leaf JOIN told USING (path) JOIN seated USING (id) GROUP BY path, value
+  SELECT replace(replace(substr(path, 3), '"', ''), '.extends', ''), path, spelled.text, MIN(seat)
+  FROM leaf JOIN spelled USING (path, value) JOIN seated USING (id) GROUP BY path, value
 ),
 counted AS (
   SELECT *, row_number() OVER (PARTITION BY path ORDER BY first_id, text) AS place FROM value

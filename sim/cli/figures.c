@@ -1,8 +1,17 @@
 #include "cli/figures.h"
 
+#include "base/units.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *figure_bytes(const struct cell *bytes, char text[FIGURE])
+{
+    return bytes->set && bytes->integer > 0
+               ? units_format((double)bytes->integer, UNIT_BYTES, text, FIGURE)
+               : NULL;
+}
 
 const char *figure_percent(const struct cell *share, char text[FIGURE])
 {

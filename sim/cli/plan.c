@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/plan_json.h"
 #include "cli/plan_report.h"
+#include "cli/plan_rows.h"
 #include "cli/progress.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
@@ -268,7 +269,9 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     if (good && interrupted) {
         good = error_set(why, NULL, 0, "interrupted before the search had ended");
     }
-    good = good && print_answer(arguments, &planning, with, why);
+    good = good &&
+           (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
+           print_answer(arguments, &planning, with, why);
     planning_release(&planning);
     return good;
 }

@@ -27,30 +27,32 @@ void plan_name_quest(const struct planning *planning, const struct quest *quest,
 
 /* ---- verdicts ---- */
 
-static void print_near(const struct target *target, const struct result *result, const char *name,
-                       FILE *out)
+bool plan_note_near(const struct target *target, const struct result *result, const char *name,
+                    char text[PLAN_NOTE])
 {
-    char line[LINE], value[TARGET_TEXT], low[TARGET_TEXT], high[TARGET_TEXT];
+    char value[TARGET_TEXT], low[TARGET_TEXT], high[TARGET_TEXT];
     double least, most;
     if (!verdict_is_near(target, result) || !verdict_range(target, result, &least, &most)) {
-        return;
+        return false;
     }
-    snprintf(line, sizeof line,
+    snprintf(text, PLAN_NOTE,
              "%s may yet %s %s: with the error band of %+.0f … %+.0f %% its %s lies anywhere from "
              "%s to %s",
              name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
              100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
              target_format_value(target, least, low), target_format_value(target, most, high));
-    table_line("note: ", line, out);
+    return true;
 }
 
 static void print_verdicts(const struct planning *planning, const struct targets *targets,
                            const struct quest *quest, uint32_t value, FILE *out)
 {
-    char name[PLAN_NAME];
+    char name[PLAN_NAME], note[PLAN_NOTE];
     plan_name_quest(planning, quest, name);
     for (uint32_t i = 0; i < targets->count; i++) {
-        print_near(&targets->all[i], &quest->results[value], name, out);
+        if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
+            table_line("note: ", note, out);
+        }
     }
 }
 

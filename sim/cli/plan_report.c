@@ -1,8 +1,8 @@
 #include "cli/plan_report.h"
 
-#include "base/units.h"
 #include "cli/figures.h"
 #include "cli/left_out.h"
+#include "cli/plan_answer.h"
 #include "cli/plan_notes.h"
 #include "cli/runs_notes.h"
 #include "cli/shortfall.h"
@@ -70,38 +70,11 @@ struct report {
     struct table *table;
 };
 
-static const char *axis_name(const struct planning *planning)
-{
-    for (uint32_t i = 0; i < planning->count; i++) {
-        if (planning->quests[i].axis.count > 0) {
-            return axis_title(&planning->quests[i].axis);
-        }
-    }
-    return "budget";
-}
-
-static bool is_numeric(const struct planning *planning)
-{
-    bool numeric = true;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct axis *axis = &planning->quests[i].axis;
-        numeric = numeric && (axis->count == 0 || axis->numeric);
-    }
-    return numeric;
-}
-
-static const char *format_bytes(const struct cell *bytes, char text[TEXT])
-{
-    return bytes->set && bytes->integer > 0
-               ? units_format((double)bytes->integer, UNIT_BYTES, text, TEXT)
-               : NULL;
-}
-
 /* Is there a batch to show that is not the axis? What candidates fall short by stands in its place.
  */
 static bool has_batch(const struct planning *planning)
 {
-    return planning->winner != PLANNING_NONE && strcmp(axis_name(planning), "batch") != 0;
+    return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
 }
 
 static bool make_table(struct report *report, struct error *why)
@@ -109,7 +82,7 @@ static bool make_table(struct report *report, struct error *why)
     struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1] = {
         [SYSTEM] = {.title = "system"},
         [HARDWARE] = {.title = "hardware", .optional = true},
-        [VALUE] = {.title = axis_name(report->planning), .right = true},
+        [VALUE] = {.title = plan_axis(report->planning), .right = true},
         [BATCH] = {.title = has_batch(report->planning) ? "batch" : "",
                    .right = true,
                    .optional = true},
@@ -140,14 +113,15 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     const struct planning *planning = report->planning;
     const struct result *result = &quest->results[quest->found];
     const struct cell *cells = result->cells;
-    char value[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE], tpot[FIGURE];
+    char value[TEXT], batch[TEXT], cache[FIGURE], hbm[FIGURE], hit[FIGURE], mass[FIGURE],
+        tpot[FIGURE];
     char rate[FIGURE], cost[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
     uint32_t count = FIXED_COLUMNS;
     texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
     snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
     texts[BATCH] = !has_batch(planning) ? "" : cells[COLUMN_BATCH].set ? batch : NULL;
-    texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
-    texts[HBM] = format_bytes(&cells[COLUMN_HBM_BYTES], hbm);
+    texts[CACHE] = figure_bytes(&cells[COLUMN_CACHE_BYTES], cache);
+    texts[HBM] = figure_bytes(&cells[COLUMN_HBM_BYTES], hbm);
     texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
     texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
     texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
@@ -211,44 +185,6 @@ static bool print_table(struct report *report, FILE *out, struct error *why)
 
 /* ---- what follows ---- */
 
-static void print_winner(const struct report *report, FILE *out)
-{
-    const struct planning *planning = report->planning;
-    const struct quest *quest = &planning->quests[planning->winner];
-    char line[4 * LINE], name[LINE], value[TEXT], before[TEXT], shortfall[LINE];
-    plan_name_quest(planning, quest, name);
-    if (quest->fixed != NULL) {
-        const struct cell *cells = quest->results[quest->found].cells;
-        const char *hbm = format_bytes(&cells[COLUMN_HBM_BYTES], value);
-        const char *kv = format_bytes(&cells[COLUMN_HBM_KV], before);
-        snprintf(line, sizeof line,
-                 "%s meets all targets as it is: there is no budget to choose, for %s%s%s%s%s%s",
-                 name, quest->fixed, hbm != NULL ? "; it takes " : "", hbm != NULL ? hbm : "",
-                 hbm != NULL ? " of HBM" : "", hbm != NULL && kv != NULL ? ", of which KV " : "",
-                 hbm != NULL && kv != NULL ? kv : "");
-        table_line("", line, out);
-        return;
-    }
-    size_t used = (size_t)snprintf(
-        line, sizeof line, "%s meets all targets with a %s of %s", name, axis_name(planning),
-        quest_label(quest, planning->maximise, quest->found, value, sizeof value));
-    if (quest->found == 0) {
-        bool more =
-            planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
-        snprintf(line + used, sizeof line - used, ", which is where the axis %s%s%s%s",
-                 planning->maximise ? "ends" : "begins", more ? "; for more: --maximise " : "",
-                 more ? quest->axis.key : "", more ? "=FROM:TO" : "");
-    } else {
-        const struct result *result = &quest->results[quest->found - 1];
-        shortfall_describe(report->targets, result, shortfall);
-        snprintf(line + used, sizeof line - used, "; the value %s it, %s, %s",
-                 planning->maximise ? "above" : "below",
-                 quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before),
-                 shortfall);
-    }
-    table_line("", line, out);
-}
-
 /* Whose tokens cost least, where there is a choice: the best value of an axis need not be that. */
 static void print_cheapest(const struct planning *planning, FILE *out)
 {
@@ -274,24 +210,6 @@ static void print_cheapest(const struct planning *planning, FILE *out)
     }
 }
 
-/* Of no value is there a figure to judge: the first candidate says why. */
-static void print_impossible(const struct report *report, FILE *out)
-{
-    const struct planning *planning = report->planning;
-    char line[3 * LINE], name[LINE], shortfall[LINE];
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->search.count > 0) {
-            plan_name_quest(planning, quest, name);
-            shortfall_describe(report->targets, &quest->results[0], shortfall);
-            snprintf(line, sizeof line, "out of reach: no run has all figures asked for; %s %s",
-                     name, shortfall);
-            table_line("", line, out);
-            return;
-        }
-    }
-}
-
 /* A value that nothing was tried below, though there may be something. */
 static bool is_least_tried(const struct planning *planning, const struct quest *quest)
 {
@@ -300,26 +218,19 @@ static bool is_least_tried(const struct planning *planning, const struct quest *
            strcmp(quest->axis.key, "batch") != 0;
 }
 
-static void print_nearest(const struct report *report, FILE *out)
+static void print_answer(const struct planning *planning, const struct targets *targets, FILE *out)
 {
-    const struct planning *planning = report->planning;
-    char line[3 * LINE], name[LINE], shortfall[LINE], value[TEXT];
-    if (planning->nearest == PLANNING_NONE) {
-        print_impossible(report, out);
+    char text[PLAN_ANSWER];
+    plan_answer(planning, targets, text);
+    table_line("", text, out);
+    if (planning->winner != PLANNING_NONE || planning->nearest == PLANNING_NONE) {
         return;
     }
     const struct quest *quest = &planning->quests[planning->nearest];
-    const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
-    plan_name_quest(planning, quest, name);
-    shortfall_describe(report->targets, &quest->results[quest->nearest], shortfall);
-    snprintf(line, sizeof line, "out of reach: nearest is %s%s%s%s%s, which %s", name,
-             label != NULL ? " with a " : "", label != NULL ? axis_name(planning) : "",
-             label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
-    table_line("", line, out);
     if (is_least_tried(planning, quest)) {
-        snprintf(line, sizeof line, "that is where the axis begins; for less: --maximise %s=FROM:TO",
-                 quest->axis.key);
-        table_line("", line, out);
+        snprintf(text, sizeof text,
+                 "that is where the axis begins; for less: --maximise %s=FROM:TO", quest->axis.key);
+        table_line("", text, out);
     }
 }
 
@@ -348,11 +259,9 @@ static void print_search(const struct planning *planning, FILE *out)
 
 static void print_title(const struct report *report, FILE *out)
 {
-    const struct planning *planning = report->planning;
-    const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
-                        : planning->maximise ? "last"
-                                             : "first";
-    fprintf(out, "%s %s for ", liked, axis_name(planning));
+    char goal[PLAN_GOAL];
+    plan_goal(report->planning, goal);
+    fprintf(out, "%s for ", goal);
     for (uint32_t i = 0; i < report->targets->count; i++) {
         fprintf(out, "%s%s", i > 0 ? ", " : "", report->targets->all[i].text);
     }
@@ -383,7 +292,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     }
     if (good) {
         fputc('\n', out);
-        (planning->winner != PLANNING_NONE ? print_winner : print_nearest)(&report, out);
+        print_answer(planning, targets, out);
         print_cheapest(planning, out);
         print_search(planning, out);
         plan_notes_print(planning, targets, out);

@@ -39,6 +39,11 @@ static const struct report_kind varied[] = {
     {"varied", of_studied, false, 40, "What the runs differ in"},
     {.name = NULL},
 };
+static const struct report_kind plans[] = {
+    {"plans", of_all, false, 60, "What came of each candidate of a plan"},
+    {"plan_points", of_all, true, 200, "The values that a plan tried, and which meet its targets"},
+    {.name = NULL},
+};
 static const struct report_kind figures[] = {
     {"runs", of_runs, false, 200, "Runs of decode steps"},
     {"served", of_runs, false, 200, "Runs of a server"},
@@ -67,10 +72,8 @@ static const struct {
     const char *const *begin;
     const char *name;
 } headings[] = {
-    {of_studied, "heading"},
-    {of_all, "heading_ablations"},
-    {of_curves, "heading_curves"},
-    {of_all, "heading_validations"},
+    {of_studied, "heading"},       {of_all, "heading_plans"},       {of_all, "heading_ablations"},
+    {of_curves, "heading_curves"}, {of_all, "heading_validations"},
 };
 enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
@@ -179,7 +182,7 @@ static void write_short_answer(const struct report *report, const struct report_
     }
 }
 
-/* Those of ablations, curves and validations are sentences of the database. */
+/* Those of plans, ablations, curves and validations are sentences of the database. */
 static bool write_short_answers(const struct report *report, struct error *why)
 {
     for (size_t i = 1; i < HEADINGS; i++) {
@@ -233,6 +236,7 @@ static const char words[] =
 static bool write_page(const struct report *report, struct error *why)
 {
     bool ok = write_question(report, why) && write_answer(report, why) &&
+              write_tables(report, "Plans", plans, why) &&
               (!report->pictures || report_write_pictures(report, why)) &&
               write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
               write_tables(report, "How far to trust it", trust, why) &&

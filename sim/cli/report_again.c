@@ -7,16 +7,18 @@ enum { MOST_SCENARIOS = 12 };
 
 static const char *const of_all[] = {NULL};
 
-static bool write_scenario(const struct report *report, size_t row, struct error *why)
+/* The scenario of the run that a row names as `best`. */
+static bool write_scenario(const struct report *report, const struct report_table *table,
+                           size_t row, struct error *why)
 {
-    const char *run = report_table_text(&report->best, row, "best");
-    const char *setting = report_table_text(&report->best, row, "setting");
+    const char *run = report_table_text(table, row, "best");
+    const char *setting = report_table_text(table, row, "setting");
     struct result result;
     result_init(&result);
     bool ok = store_get(report->store, run, &result, why);
     if (ok) {
         html_print(report->out, "<details>\n<summary>%s%s%s: run <code>%s</code></summary>\n",
-                   report_table_text(&report->best, row, "best_name"), *setting != '\0' ? ", " : "",
+                   report_table_text(table, row, "best_name"), *setting != '\0' ? ", " : "",
                    setting, run);
         html_print(report->out, "<pre>%s</pre>\n</details>\n", result.scenario);
     }
@@ -24,12 +26,8 @@ static bool write_scenario(const struct report *report, size_t row, struct error
     return ok;
 }
 
-static bool write_scenarios(const struct report *report, struct error *why)
+static void write_way(const struct report *report)
 {
-    size_t shown = report->best.count < MOST_SCENARIOS ? report->best.count : MOST_SCENARIOS;
-    if (shown == 0) {
-        return true;
-    }
     fputs(
         "<p>A run is a scenario, and its name a hash of all that went in. Any run's scenario is in "
         "the database:</p>\n<pre>sqlite3 ",
@@ -40,16 +38,43 @@ static bool write_scenarios(const struct report *report, struct error *why)
           "<p>prints that run again, by the same name where the program's version and the contents "
           "of model, machine and trace are those above. Save one of these as run.yaml for ",
           report->out);
-    if (shown == report->best.count) {
+}
+
+/* Of the best runs, and of those that plans found. */
+static bool write_list(const struct report *report, const struct report_table *best,
+                       const struct report_table *planned, struct error *why)
+{
+    size_t shown = best->count < MOST_SCENARIOS ? best->count : MOST_SCENARIOS;
+    if (shown == 0 && planned->count == 0) {
+        return true;
+    }
+    write_way(report);
+    if (shown == 0) {
+        fputs("what was planned:</p>\n", report->out);
+    } else if (shown == best->count) {
         fputs("the best:</p>\n", report->out);
     } else {
         fprintf(report->out, "the best of %zu settings, the first of %zu:</p>\n", shown,
-                report->best.count);
+                best->count);
     }
     bool ok = true;
     for (size_t row = 0; ok && row < shown; row++) {
-        ok = write_scenario(report, row, why);
+        ok = write_scenario(report, best, row, why);
     }
+    for (size_t row = 0; ok && row < planned->count && row < MOST_SCENARIOS; row++) {
+        ok = write_scenario(report, planned, row, why);
+    }
+    return ok;
+}
+
+static bool write_scenarios(const struct report *report, struct error *why)
+{
+    struct report_table planned;
+    if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
+        return false;
+    }
+    bool ok = write_list(report, &report->best, &planned, why);
+    report_table_release(&planned);
     return ok;
 }
 

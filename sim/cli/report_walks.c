@@ -71,3 +71,19 @@ void report_say_walks(const struct report_table *walks, FILE *out)
                 walks->count - MOST_WALKS);
     }
 }
+
+void report_say_most(const struct report_table *walks, FILE *out)
+{
+    size_t most = 0;
+    for (size_t row = 1; row < walks->count; row++) {
+        most = number(walks, row, "best") > number(walks, most, "best") ? row : most;
+    }
+    bool flat = number(walks, most, "flat") > 0;
+    html_print(
+        out, "<p class=\"answer\">Of these lines <strong>%s</strong> comes to most, with %s %s: ",
+        report_table_text(walks, most, "series"),
+        flat ? "any" : report_table_text(walks, most, "axis"),
+        flat ? report_table_text(walks, most, "axis") : report_table_text(walks, most, "best_at"));
+    fprintf(out, "<strong>%.4g</strong> ", number(walks, most, "best"));
+    html_print(out, "%s.</p>\n", report_table_text(walks, most, "unit"));
+}

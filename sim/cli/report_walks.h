@@ -8,4 +8,7 @@
 /* Say what each row of plots/report/walks.sql comes to, the first of them where they are many. */
 void report_say_walks(const struct report_table *walks, FILE *out);
 
+/* Of two lines or more, as those of a grid are: which comes to most, and where. */
+void report_say_most(const struct report_table *walks, FILE *out);
+
 #endif

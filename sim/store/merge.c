@@ -12,13 +12,14 @@
 
 enum { SQL = 256 };
 
-/* Tables whose rows go with a run, a miss curve, a validation, an ablation; the first one says
- * which there are. */
+/* Tables whose rows go with a run, a miss curve, a validation, an ablation, a plan; the first one
+ * says which there are. */
 static const char *const run_tables[] = {"runs",     "parts", "stalls", "layers", "steps",
                                          "requests", "waits", "series", NULL};
 static const char *const curve_tables[] = {"curves", "curve_points", NULL};
 static const char *const validation_tables[] = {"validations", NULL};
 static const char *const ablation_tables[] = {"ablations", NULL};
+static const char *const plan_tables[] = {"plans", "plan_points", NULL};
 
 /* A file that is merged. */
 struct part {
@@ -306,6 +307,7 @@ static bool copy_all(struct merge *merge, struct error *why)
         if (!copy_keys(merge, part, curve_tables, "curve", why) ||
             !copy_keys(merge, part, validation_tables, "validation", why) ||
             !copy_keys(merge, part, ablation_tables, "ablation", why) ||
+            !copy_keys(merge, part, plan_tables, "plan", why) ||
             (part->is_shard && !store_insert_shard(merge->into, &part->shard, why))) {
             return false;
         }

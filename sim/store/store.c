@@ -4,6 +4,8 @@
 #include "store/store.h"
 
 #include "store/database.h"
+#include "store/later.h"
+#include "store/quantity.h"
 #include "store/schema.h"
 
 #include <stdio.h>
@@ -124,12 +126,13 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     }
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
+               later_tables_open(store, false, why) &&
                database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {
         return error_set(why, store->path, 0, "cannot be written: it is read-only");
     }
-    return version != 0 || create_tables(store, why);
+    return (version != 0 || create_tables(store, why)) && later_tables_open(store, true, why);
 }
 
 /* A reader opens for writing too where it may: else it could not roll a killed writer back. */
@@ -145,7 +148,8 @@ static bool open_file(struct store *store, bool writable, struct error *why)
     if (store->database == NULL) {
         return error_set(why, store->path, 0, "out of memory");
     }
-    return (code == SQLITE_OK || database_error(store, why)) && prepare_file(store, writable, why);
+    return (code == SQLITE_OK || database_error(store, why)) && quantity_function(store, why) &&
+           prepare_file(store, writable, why);
 }
 
 struct store *store_open(const char *path, bool writable, struct error *why)

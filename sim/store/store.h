@@ -5,7 +5,8 @@
  * h2d_bytes), requests (run, request, what became of it), waits (run, request, name, ms: what its
  * time from arrival to end went to), series (series.def: servers over time); replications (run,
  * hash of the ranges drawn from, number, the figures of drawn.def); curves (what store_curve.h has)
- * and curve_points (curve, size, misses); shards; validations and ablations (the .def of the name).
+ * and curve_points (curve, size, misses); shards; validations, ablations, plans and
+ * plan_points (the .def of the name).
  * A run's identity is its hash: a run already there is not put twice. A killed process leaves whole
  * runs only; no column holds the wall clock, so an interrupted and resumed sweep gives the rows of
  * an uninterrupted one.

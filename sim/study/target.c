@@ -223,7 +223,7 @@ const char *target_format_value(const struct target *target, double value, char 
     }
     value = scale > 0 ? value / scale : value;
     bool whole = value == nearbyint(value) && value < 1e9;
-    snprintf(text, TARGET_TEXT, whole ? "%.0f" : "%.4g", value);
+    snprintf(text, TARGET_TEXT, whole || fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
     return text;
 }
 

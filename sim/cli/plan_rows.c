@@ -1,0 +1,201 @@
+#include "cli/plan_rows.h"
+
+#include "base/array.h"
+#include "base/version.h"
+#include "cli/plan_answer.h"
+#include "cli/plan_notes.h"
+#include "cli/shortfall.h"
+#include "store/store_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { VALUE = 64, TARGETS = TARGETS_MOST * (TARGET_TEXT + 2) };
+
+/* What is the same in all rows. */
+struct said {
+    char name[17], goal[PLAN_GOAL], targets[TARGETS], answer[PLAN_ANSWER];
+};
+
+/* ---- the question ---- */
+
+static uint64_t add_text(const char *text, uint64_t hash)
+{
+    return XXH64(text, strlen(text) + 1, hash);
+}
+
+/* A candidate is its scenario, and the values that it may have. */
+static bool add_candidate(const struct quest *quest, uint64_t *hash, struct error *why)
+{
+    char *text = node_canonical(quest->candidate->scenario.root, why);
+    if (text == NULL) {
+        return false;
+    }
+    *hash = add_text(quest->candidate->left_out, add_text(text, *hash));
+    for (uint32_t i = 0; i < quest->axis.count; i++) {
+        *hash = add_text(quest->axis.values[i].text, *hash);
+    }
+    free(text);
+    return true;
+}
+
+static bool say(const struct planning *planning, const struct targets *targets, struct said *out,
+                struct error *why)
+{
+    bool good = true;
+    size_t used = 0;
+    plan_goal(planning, out->goal);
+    plan_answer(planning, targets, out->answer);
+    for (uint32_t i = 0; i < targets->count; i++) {
+        used += (size_t)snprintf(out->targets + used, sizeof out->targets - used, "%s%s",
+                                 i > 0 ? ", " : "", targets->all[i].text);
+    }
+    uint64_t hash = add_text(out->targets, add_text(out->goal, add_text(SPILLWAY_VERSION, 0)));
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        good = add_candidate(&planning->quests[i], &hash, why);
+    }
+    snprintf(out->name, sizeof out->name, "%016llx", (unsigned long long)hash);
+    return good;
+}
+
+static const char *run_name(const struct quest *quest, uint32_t value)
+{
+    const struct cell *run = &quest->results[value].cells[COLUMN_RUN];
+    return run->set ? run->text : NULL;
+}
+
+/* ---- candidates ---- */
+
+/* A row, and the texts that it points to. */
+struct room {
+    char value[VALUE], message[SHORTFALL_TEXT], note[TARGETS_MOST * PLAN_NOTE];
+};
+
+static void note_near(const struct planning *planning, const struct targets *targets,
+                      const struct quest *quest, uint32_t value, struct room *room)
+{
+    char name[PLAN_NAME], note[PLAN_NOTE];
+    size_t used = 0;
+    plan_name_quest(planning, quest, name);
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
+            used += (size_t)snprintf(room->note + used, sizeof room->note - used, "%s%s",
+                                     used > 0 ? "; " : "", note);
+        }
+    }
+}
+
+static void fill_tried(const struct planning *planning, const struct targets *targets,
+                       const struct quest *quest, struct room *room, struct store_plan *out)
+{
+    bool met = quest->found != PLANNING_NONE;
+    uint32_t value = met ? quest->found : quest->nearest;
+    bool wins = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
+    out->verdict = wins ? "wins" : met ? "meets" : "misses";
+    if (!met) {
+        shortfall_describe(targets, &quest->results[value == PLANNING_NONE ? 0 : value],
+                           room->message);
+        out->message = room->message;
+    }
+    if (value != PLANNING_NONE) {
+        out->run = run_name(quest, value);
+        out->value = quest_label(quest, planning->maximise, value, room->value, VALUE);
+        note_near(planning, targets, quest, value, room);
+        out->note = room->note[0] != '\0' ? room->note : NULL;
+    }
+}
+
+static void fill(const struct planning *planning, const struct targets *targets,
+                 const struct said *said, uint32_t place, struct room *room, struct store_plan *out)
+{
+    const struct quest *quest = &planning->quests[place];
+    const struct candidate *candidate = quest->candidate;
+    *out = (struct store_plan){.plan = said->name,
+                               .place = place,
+                               .goal = said->goal,
+                               .targets = said->targets,
+                               .answer = said->answer,
+                               .system = candidate->system,
+                               .hardware = candidate->machine,
+                               .tried = quest->search.tried,
+                               .count = quest->search.count};
+    if (candidate->left_out[0] != '\0' || quest->cannot) {
+        bool left_out = candidate->left_out[0] != '\0';
+        out->verdict = left_out ? "left out" : "refused";
+        out->message = left_out ? candidate->left_out : quest->why.found;
+        return;
+    }
+    fill_tried(planning, targets, quest, room, out);
+}
+
+static bool put_candidates(const struct planning *planning, const struct targets *targets,
+                           const struct said *said, struct store *store, struct error *why)
+{
+    struct room *rooms = array_zeroed(planning->count, sizeof *rooms, why);
+    struct store_plan *rows = array_zeroed(planning->count, sizeof *rows, why);
+    bool good = rooms != NULL && rows != NULL;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        fill(planning, targets, said, i, &rooms[i], &rows[i]);
+    }
+    good = good && store_put_plans(store, rows, planning->count, why);
+    free(rooms);
+    free(rows);
+    return good;
+}
+
+/* ---- values ---- */
+
+struct point_room {
+    char value[VALUE], figure[TARGET_TEXT];
+};
+
+static void fill_point(const struct quest *quest, bool maximise, uint32_t value,
+                       const struct target *target, struct point_room *room,
+                       struct store_plan_point *out)
+{
+    const struct result *result = &quest->results[value];
+    out->liked = value;
+    out->target = target->text;
+    out->value = quest_label(quest, maximise, value, room->value, VALUE);
+    out->run = run_name(quest, value);
+    out->figure = target_format(target, result, room->figure);
+    out->met = target_shortfall(target, result) == 0;
+}
+
+/* Of a candidate. */
+static bool put_points(const struct planning *planning, const struct targets *targets,
+                       const char *name, uint32_t place, struct store *store, struct error *why)
+{
+    const struct quest *quest = &planning->quests[place];
+    uint32_t most = quest->search.tried * targets->count, count = 0;
+    struct point_room *rooms = array_zeroed(most, sizeof *rooms, why);
+    struct store_plan_point *rows = array_zeroed(most, sizeof *rows, why);
+    bool good = rooms != NULL && rows != NULL;
+    for (uint32_t value = 0; good && value < quest->search.count; value++) {
+        for (uint32_t i = 0; !isnan(quest->search.shortfall[value]) && i < targets->count; i++) {
+            rows[count] = (struct store_plan_point){.plan = name, .place = place};
+            fill_point(quest, planning->maximise, value, &targets->all[i], &rooms[count],
+                       &rows[count]);
+            count++;
+        }
+    }
+    good = good && store_put_plan_points(store, rows, count, why);
+    free(rooms);
+    free(rows);
+    return good;
+}
+
+bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
+                struct error *why)
+{
+    struct said said;
+    bool good = say(planning, targets, &said, why);
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        good = planning->quests[i].search.count == 0 ||
+               put_points(planning, targets, said.name, i, store, why);
+    }
+    return good && put_candidates(planning, targets, &said, store, why);
+}

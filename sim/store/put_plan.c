@@ -1,0 +1,48 @@
+#include "store/bind.h"
+#include "store/store_plan.h"
+
+#include "base/version.h"
+
+static const char insert_plan[] = "INSERT OR REPLACE INTO plans VALUES ("
+#define COLUMN(name, type, what) ":" #name ", "
+#include "store/plans.def"
+#undef COLUMN
+                                  ":version)";
+
+static const char insert_point[] = "INSERT OR REPLACE INTO plan_points VALUES ("
+#define COLUMN(name, type, what) ":" #name ", "
+#include "store/plan_points.def"
+#undef COLUMN
+                                   ":version)";
+
+static void bind_plan(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct store_plan *row = (const struct store_plan *)rows + index;
+    int at = 0;
+#define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
+#include "store/plans.def"
+#undef COLUMN
+    bind_TEXT(statement, ++at, SPILLWAY_VERSION);
+}
+
+static void bind_point(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct store_plan_point *row = (const struct store_plan_point *)rows + index;
+    int at = 0;
+#define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
+#include "store/plan_points.def"
+#undef COLUMN
+    bind_TEXT(statement, ++at, SPILLWAY_VERSION);
+}
+
+bool store_put_plan_points(struct store *store, const struct store_plan_point *rows, uint32_t count,
+                           struct error *why)
+{
+    return database_put(store, insert_point, bind_point, rows, count, why);
+}
+
+bool store_put_plans(struct store *store, const struct store_plan *rows, uint32_t count,
+                     struct error *why)
+{
+    return database_put(store, insert_plan, bind_plan, rows, count, why);
+}

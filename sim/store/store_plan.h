@@ -1,0 +1,31 @@
+/* Plans in the results file: what was asked, what came of each candidate (plans.def), and which of
+ * the values tried meet which target (plan_points.def); their runs are in `runs`. */
+#ifndef STORE_STORE_PLAN_H
+#define STORE_STORE_PLAN_H
+
+#include "store/store.h"
+
+#include <stdint.h>
+
+/* A text that is NULL is null. */
+#define PLAN_TEXT const char *
+#define PLAN_INTEGER int64_t
+struct store_plan {
+#define COLUMN(name, type, what) PLAN_##type name;
+#include "store/plans.def"
+#undef COLUMN
+};
+struct store_plan_point {
+#define COLUMN(name, type, what) PLAN_##type name;
+#include "store/plan_points.def"
+#undef COLUMN
+};
+
+/* Put rows in one transaction; those that are there are replaced. Points go first: a plan that is
+ * there is whole. */
+bool store_put_plan_points(struct store *store, const struct store_plan_point *rows, uint32_t count,
+                           struct error *why);
+bool store_put_plans(struct store *store, const struct store_plan *rows, uint32_t count,
+                     struct error *why);
+
+#endif
