@@ -1,14 +1,28 @@
 -- What walks along axes are about: what runs are wanted for over each key with numbers that they differ in, and over
 -- links; where there is none of these, over the first key. What else runs differ in, and their system, tells lines
 -- apart. Wanted are tokens a second; of servers with objectives requests that meet them; of servers without a
--- clock prompts' tokens found.
+-- clock prompts' tokens found; of others to which the same requests come in every run that they take less time. Points
+-- where these are not all answered have no part in a knee, nor are there any over what comes.
 , axis(path, place, numbers, name, unit) AS MATERIALIZED (
   SELECT * FROM walkable WHERE numbers OR name = 'hardware.link' OR place = 1
 ),
-figure(name) AS MATERIALIZED (
-  SELECT CASE WHEN COUNT(goodput) > 0 THEN 'requests a second in time'
-              WHEN COUNT(decode_tokens_per_s) = 0 THEN 'tokens of prompts found (%)'
-              ELSE 'tokens a second' END FROM ok
+arrivals(come, same) AS (
+  SELECT COUNT(requests_in_per_s) > 0 AND COUNT(requests_in_per_s) = COUNT(decode_tokens_per_s)
+           AND COUNT(CASE WHEN json_valid(scenario) THEN json_extract(scenario, '$.clients') END) = 0,
+         MIN(requests_in_per_s) = MAX(requests_in_per_s)
+  FROM ok
+),
+figure(name, sign, bends) AS MATERIALIZED (
+  SELECT name, CASE name WHEN 'seconds a request' THEN -1 ELSE 1 END, name <> 'tokens a second' OR NOT come
+  FROM arrivals JOIN (
+    SELECT CASE WHEN COUNT(goodput) > 0 THEN 'requests a second in time'
+                WHEN COUNT(decode_tokens_per_s) = 0 THEN 'tokens of prompts found (%)'
+                WHEN (SELECT come AND same FROM arrivals) THEN 'seconds a request'
+                ELSE 'tokens a second' END AS name
+    FROM ok)
+),
+short(id, tokens) AS MATERIALIZED (
+  SELECT id, prompt_tokens - hit_tokens_gpu - hit_tokens_host - recompute_tokens FROM ok WHERE requests_out_per_s IS NOT NULL
 ),
 variant(axis, id, text) AS MATERIALIZED (
   SELECT axis, id, group_concat(text, ', ')
@@ -25,26 +39,31 @@ value(axis, id, text, x) AS MATERIALIZED (
   FROM leaf JOIN axis USING (path) JOIN seen USING (path, value) JOIN spelled USING (path, value) JOIN ok ON ok.id = leaf.id
 ),
 point AS (
-  SELECT value.axis, axis.place AS rank, axis.numbers, ok.id, value.x, value.text AS value, figure.name AS figure,
+  SELECT value.axis, axis.place AS rank, axis.numbers, ok.id, value.x, value.text AS value, figure.name AS figure, sign, bends,
          CASE figure.name WHEN 'requests a second in time' THEN goodput
                           WHEN 'tokens a second' THEN decode_tokens_per_s
+                          WHEN 'seconds a request' THEN e2e_ms / 1000
                           ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END AS rate,
+         figure.name = 'requests a second in time'
+           OR (COALESCE(queue_grows, 0) = 0 AND COALESCE(short.tokens, 0) <= COALESCE((SELECT MIN(tokens) FROM short), 0)) AS sound,
          COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit, queue_grows, ttft_p99_ms, e2e_p50_ms,
          system || COALESCE(', ' || variant.text, '') AS series
   FROM value JOIN axis ON axis.path = value.axis JOIN ok ON ok.id = value.id JOIN figure
-  LEFT JOIN variant ON variant.axis = value.axis AND variant.id = ok.id
+  LEFT JOIN variant ON variant.axis = value.axis AND variant.id = ok.id LEFT JOIN short ON short.id = ok.id
   WHERE rate IS NOT NULL
 ),
 spanned AS (
-  SELECT *, MIN(id) OVER whole AS first_id, COUNT(*) OVER whole AS points, MIN(x) OVER whole AS low, MAX(x) OVER whole AS high,
-         first_value(rate) OVER whole AS first, last_value(rate) OVER whole AS last
+  SELECT *, MIN(id) OVER whole AS first_id, COUNT(*) OVER whole AS points, MIN(x) OVER whole AS low,
+         MIN(x) OVER held AS from_x, MAX(x) OVER held AS to_x,
+         first_value(sign * rate) OVER held AS first, last_value(sign * rate) OVER held AS last
   FROM point
-  WINDOW whole AS (PARTITION BY axis, series ORDER BY x, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  WINDOW whole AS (PARTITION BY axis, series ORDER BY x, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+         held AS (PARTITION BY axis, series, sound ORDER BY x, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 ),
 -- Of the line from the first point to the last, how far above it a point lies; that of most is the knee.
 above AS (
-  SELECT *, CASE WHEN numbers AND high > low AND (last > first OR figure = 'requests a second in time')
-                 THEN rate - first - (last - first) * (x - low) / (high - low) ELSE 0 END AS beyond
+  SELECT *, CASE WHEN numbers AND sound AND bends AND to_x > from_x AND (last > first OR figure = 'requests a second in time')
+                 THEN sign * rate - first - (last - first) * (x - from_x) / (to_x - from_x) ELSE 0 END AS beyond
   FROM spanned
 ),
 bent AS (SELECT *, MAX(beyond) OVER (PARTITION BY axis, series) AS furthest FROM above),

@@ -4,7 +4,7 @@ rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
 title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; figure = ""; served = 0; ratio = 0; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; longest = 0
-least = 1e300; most = 0; peak = 0; points = 0; places = ""; marks = ""
+least = 1e300; most = 0; peak = 0; lowest = 1e300; points = 0; places = ""; marks = ""
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
@@ -19,6 +19,7 @@ stats rows using ( \
     (is("point") && $3 < least ? (least = $3) : 0), \
     (is("point") && $3 > most ? (most = $3) : 0), \
     (is("point") && $4 > peak ? (peak = $4) : 0), \
+    (is("point") && $4 < lowest ? (lowest = $4) : 0), \
     (is("point") && $2 == 1 ? (points = points + 1, \
         places = places.sprintf($3 < 1000 ? "%s\"%.3g\" %g" : "%s\"%.0f\" %g", places eq "" ? "" : ", ", $3, $3), \
         marks = marks.sprintf("%s\"\" %g", marks eq "" ? "" : ", ", $3)) : ""), 0) nooutput
@@ -58,6 +59,7 @@ if (!numbers) {
 if (lines == 1) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
 set ylabel figure offset 0.5, 0
 if (served && axis eq "rate") { set yrange [0:1.2 * peak] } else { set yrange [0:*] }
+if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set yrange [*:*] }
 eval panel(height - 45, hits ? height / 2 + 30 : 90)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }

@@ -34,6 +34,12 @@ static void say_waits(const struct report_table *walks, size_t row, FILE *out)
                    "bound.",
                    report_table_text(walks, row, "axis"),
                    report_table_text(walks, row, "unbounded_at"));
+    } else if (has(walks, row, "unbounded_until")) {
+        html_print(out,
+                   " Up to %s %s more requests come than are answered: the queue grows without "
+                   "bound.",
+                   report_table_text(walks, row, "axis"),
+                   report_table_text(walks, row, "unbounded_until"));
     }
 }
 
@@ -43,18 +49,21 @@ static void say_walk(const struct report_table *walks, size_t row, FILE *out)
     html_print(out, "<p class=\"answer\"><strong>%s</strong> over %s, from %s to %s: ",
                report_table_text(walks, row, "series"), report_table_text(walks, row, "axis"),
                report_table_text(walks, row, "from"), report_table_text(walks, row, "to"));
-    if (number(walks, row, "flat") > 0) {
+    if (!has(walks, row, "best")) {
+        fputs("no point answers all that come.", out);
+    } else if (number(walks, row, "flat") > 0) {
         fprintf(out, "<strong>%.4g</strong> ", number(walks, row, "best"));
         html_print(out, "%s at every value.", unit);
     } else {
         fprintf(out, "best <strong>%.4g</strong> ", number(walks, row, "best"));
         html_print(out, "%s at %s", unit, report_table_text(walks, row, "best_at"));
     }
-    if (number(walks, row, "flat") <= 0 && has(walks, row, "knee")) {
+    bool bends = has(walks, row, "best") && number(walks, row, "flat") <= 0;
+    if (bends && has(walks, row, "knee")) {
         fprintf(out, "; knee %.4g ", number(walks, row, "knee"));
         html_print(out, "%s at %s, past which more earns less than it did.", unit,
                    report_table_text(walks, row, "knee_at"));
-    } else if (number(walks, row, "flat") <= 0) {
+    } else if (bends) {
         fputs(".", out);
     }
     say_waits(walks, row, out);

@@ -5,36 +5,20 @@
 
 #include <inttypes.h>
 
-enum {
-    REQUESTS,
-    COME,
-    ANSWERED,
-    ON_GPU,
-    ON_HOST,
-    TTFT,
-    TTFT_P99,
-    TPOT,
-    TPOT_P99,
-    RATE,
-    GOOD,
-    COST,
-    PUT_BACK,
-};
-
 const struct table_column served_columns[SERVED_FIGURES] = {
-    [REQUESTS] = {.title = "requests", .right = true, .drop = 3},
-    [COME] = {.title = "req/s in", .right = true, .optional = true, .drop = 2},
-    [ANSWERED] = {.title = "req/s out", .right = true, .optional = true, .drop = 2},
-    [ON_GPU] = {.title = "GPU hit %", .right = true, .optional = true},
-    [ON_HOST] = {.title = "host hit %", .right = true, .optional = true},
-    [TTFT] = {.title = "TTFT ms", .right = true, .optional = true},
-    [TTFT_P99] = {.title = "p99", .right = true, .optional = true},
-    [TPOT] = {.title = "TPOT ms", .right = true, .optional = true},
-    [TPOT_P99] = {.title = "p99", .right = true, .optional = true},
-    [RATE] = {.title = "tok/s", .right = true, .optional = true},
-    [GOOD] = {.title = "good req/s", .right = true, .optional = true},
-    [COST] = {.title = "$/M tok", .right = true, .optional = true},
-    [PUT_BACK] = {.title = "put back", .right = true, .optional = true, .drop = 1},
+    [SERVED_REQUESTS] = {.title = "requests", .right = true, .drop = 3},
+    [SERVED_COME] = {.title = "req/s in", .right = true, .optional = true, .drop = 2},
+    [SERVED_ANSWERED] = {.title = "req/s out", .right = true, .optional = true, .drop = 2},
+    [SERVED_ON_GPU] = {.title = "GPU hit %", .right = true, .optional = true},
+    [SERVED_ON_HOST] = {.title = "host hit %", .right = true, .optional = true},
+    [SERVED_TTFT] = {.title = "TTFT ms", .right = true, .optional = true},
+    [SERVED_TTFT_P99] = {.title = "p99", .right = true, .optional = true},
+    [SERVED_TPOT] = {.title = "TPOT ms", .right = true, .optional = true},
+    [SERVED_TPOT_P99] = {.title = "p99", .right = true, .optional = true},
+    [SERVED_RATE] = {.title = "tok/s", .right = true, .optional = true},
+    [SERVED_GOOD] = {.title = "good req/s", .right = true, .optional = true},
+    [SERVED_COST] = {.title = "$/M tok", .right = true, .optional = true},
+    [SERVED_PUT_BACK] = {.title = "put back", .right = true, .optional = true, .drop = 1},
 };
 
 static void write_whole(const struct cell *cell, const char **text, char room[SERVED_TEXT])
@@ -45,11 +29,12 @@ static void write_whole(const struct cell *cell, const char **text, char room[SE
     }
 }
 
-/* Of the prompts' tokens. */
-static void write_share(const struct cell *cell, const struct cell *of, const char **text,
+/* Of the prompts' tokens. Where the workload has no hashes nobody knows what prompts begin alike. */
+static void write_share(const struct cell *cells, enum column column, const char **text,
                         char room[SERVED_TEXT])
 {
-    if (cell->set && of->set && of->integer > 0) {
+    const struct cell *cell = &cells[column], *of = &cells[COLUMN_PROMPT_TOKENS];
+    if (cell->set && cells[COLUMN_HASHED].set && of->set && of->integer > 0) {
         snprintf(room, SERVED_TEXT, "%.1f", 100 * (double)cell->integer / (double)of->integer);
         *text = room;
     }
@@ -84,9 +69,10 @@ static void write_drawn(const struct result *result, const char *texts[SERVED_FI
     static const struct {
         int figure;
         enum drawn drawn;
-    } means[] = {{TTFT, DRAWN_TTFT_P50},     {TTFT_P99, DRAWN_TTFT_P99}, {TPOT, DRAWN_TPOT_P50},
-                 {TPOT_P99, DRAWN_TPOT_P99}, {GOOD, DRAWN_GOODPUT},      {COST, DRAWN_COST}};
-    for (int figure = REQUESTS + 1; figure < SERVED_FIGURES; figure++) {
+    } means[] = {{SERVED_TTFT, DRAWN_TTFT_P50}, {SERVED_TTFT_P99, DRAWN_TTFT_P99},
+                 {SERVED_TPOT, DRAWN_TPOT_P50}, {SERVED_TPOT_P99, DRAWN_TPOT_P99},
+                 {SERVED_GOOD, DRAWN_GOODPUT},  {SERVED_COST, DRAWN_COST}};
+    for (int figure = SERVED_REQUESTS + 1; figure < SERVED_FIGURES; figure++) {
         texts[figure] = NULL;
     }
     for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
@@ -99,20 +85,19 @@ void served_figures(const struct result *result, const char *texts[SERVED_FIGURE
                     char room[SERVED_FIGURES][SERVED_TEXT])
 {
     const struct cell *cells = result->cells;
-    const struct cell *prompt = &cells[COLUMN_PROMPT_TOKENS];
-    write_whole(&cells[COLUMN_REQUESTS], &texts[REQUESTS], room[REQUESTS]);
-    write_rate(&cells[COLUMN_RATE_IN], &texts[COME], room[COME]);
-    write_rate(&cells[COLUMN_RATE_OUT], &texts[ANSWERED], room[ANSWERED]);
-    write_share(&cells[COLUMN_HIT_TOKENS_GPU], prompt, &texts[ON_GPU], room[ON_GPU]);
-    write_share(&cells[COLUMN_HIT_TOKENS_HOST], prompt, &texts[ON_HOST], room[ON_HOST]);
-    write_ms(&cells[COLUMN_TTFT_P50], &texts[TTFT], room[TTFT]);
-    write_ms(&cells[COLUMN_TTFT_P99], &texts[TTFT_P99], room[TTFT_P99]);
-    write_ms(&cells[COLUMN_TPOT_P50], &texts[TPOT], room[TPOT]);
-    write_ms(&cells[COLUMN_TPOT_P99], &texts[TPOT_P99], room[TPOT_P99]);
-    write_rate(&cells[COLUMN_DECODE_RATE], &texts[RATE], room[RATE]);
-    write_rate(&cells[COLUMN_GOODPUT], &texts[GOOD], room[GOOD]);
-    texts[COST] = figure_dollars(&cells[COLUMN_COST], room[COST]);
-    write_whole(&cells[COLUMN_PREEMPTIONS], &texts[PUT_BACK], room[PUT_BACK]);
+    write_whole(&cells[COLUMN_REQUESTS], &texts[SERVED_REQUESTS], room[SERVED_REQUESTS]);
+    write_rate(&cells[COLUMN_RATE_IN], &texts[SERVED_COME], room[SERVED_COME]);
+    write_rate(&cells[COLUMN_RATE_OUT], &texts[SERVED_ANSWERED], room[SERVED_ANSWERED]);
+    write_share(cells, COLUMN_HIT_TOKENS_GPU, &texts[SERVED_ON_GPU], room[SERVED_ON_GPU]);
+    write_share(cells, COLUMN_HIT_TOKENS_HOST, &texts[SERVED_ON_HOST], room[SERVED_ON_HOST]);
+    write_ms(&cells[COLUMN_TTFT_P50], &texts[SERVED_TTFT], room[SERVED_TTFT]);
+    write_ms(&cells[COLUMN_TTFT_P99], &texts[SERVED_TTFT_P99], room[SERVED_TTFT_P99]);
+    write_ms(&cells[COLUMN_TPOT_P50], &texts[SERVED_TPOT], room[SERVED_TPOT]);
+    write_ms(&cells[COLUMN_TPOT_P99], &texts[SERVED_TPOT_P99], room[SERVED_TPOT_P99]);
+    write_rate(&cells[COLUMN_DECODE_RATE], &texts[SERVED_RATE], room[SERVED_RATE]);
+    write_rate(&cells[COLUMN_GOODPUT], &texts[SERVED_GOOD], room[SERVED_GOOD]);
+    texts[SERVED_COST] = figure_dollars(&cells[COLUMN_COST], room[SERVED_COST]);
+    write_whole(&cells[COLUMN_PREEMPTIONS], &texts[SERVED_PUT_BACK], room[SERVED_PUT_BACK]);
     if (result->draws.count > 0) {
         write_drawn(result, texts, room);
     }

@@ -6,7 +6,23 @@
 #include "cli/table.h"
 #include "store/result.h"
 
-enum { SERVED_FIGURES = 13, SERVED_TEXT = DRAWN_TEXT };
+enum served_figure {
+    SERVED_REQUESTS,
+    SERVED_COME,
+    SERVED_ANSWERED,
+    SERVED_ON_GPU,
+    SERVED_ON_HOST,
+    SERVED_TTFT,
+    SERVED_TTFT_P99,
+    SERVED_TPOT,
+    SERVED_TPOT_P99,
+    SERVED_RATE,
+    SERVED_GOOD,
+    SERVED_COST,
+    SERVED_PUT_BACK,
+    SERVED_FIGURES
+};
+enum { SERVED_TEXT = DRAWN_TEXT };
 extern const struct table_column served_columns[SERVED_FIGURES];
 
 /* The texts of a run's figures, written into `room`; NULL where one does not apply. Of a run with

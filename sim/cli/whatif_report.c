@@ -45,6 +45,13 @@ static const struct {
 } figures[] = {
     [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
                      "nothing of this changes how fast it decodes"},
+    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests",
+                      "no point answers all that come",
+                      "nothing of this changes how many tokens a second are served"},
+    [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
+                     "seconds a request (mean, arrival to last token)",
+                     "no point answers all that come",
+                     "nothing of this changes how long requests take"},
     [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
                         "requests a second that meet the objectives", "no request has a time",
                         "nothing of this changes how many requests meet the objectives"},
@@ -82,9 +89,10 @@ static bool serves(const struct whatif *whatif)
 enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
 
 /* What a person looks for among the points. */
-static const char *mark_point(const struct whatif_findings *findings, uint32_t point,
-                              char text[TEXT])
+static const char *mark_point(const struct whatif *whatif, const struct whatif_findings *findings,
+                              uint32_t point, char text[TEXT])
 {
+    const char *objection = whatif_objection(whatif, point);
     const struct {
         bool here;
         const char *mark;
@@ -93,6 +101,7 @@ static const char *mark_point(const struct whatif_findings *findings, uint32_t p
         {findings->more == point, "here and a GiB more"},
         {findings->knee == point, "knee"},
         {findings->best == point && !findings->flat, "best"},
+        {objection != NULL, objection},
     };
     text[0] = '\0';
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
@@ -150,7 +159,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     texts[STALLED] = figure_stalled(result, stalled);
     texts[LINK] = link;
-    texts[MARKS] = mark_point(findings, point, marks);
+    texts[MARKS] = mark_point(whatif, findings, point, marks);
     return table_add(table, texts, COLUMNS, why);
 }
 
@@ -183,20 +192,32 @@ static bool print_axis(const struct whatif *whatif, const struct whatif_findings
 
 /* ---- a server along an axis ---- */
 
-enum { SERVED_VALUE, SERVED_FIRST, SERVED_MARKS = SERVED_FIRST + SERVED_FIGURES, SERVED_COLUMNS };
+enum {
+    SERVED_VALUE,
+    SERVED_FIRST,
+    SERVED_TIME = SERVED_FIRST + SERVED_FIGURES,
+    SERVED_MARKS,
+    SERVED_COLUMNS
+};
 
 static bool add_served(const struct whatif *whatif, const struct whatif_findings *findings,
                        uint32_t point, struct table *table, struct error *why)
 {
     const struct result *result = &whatif->results[point];
     const char *texts[SERVED_COLUMNS] = {NULL};
-    char value[TEXT], marks[TEXT], room[SERVED_FIGURES][SERVED_TEXT];
+    char value[TEXT], marks[TEXT], time[FIGURE], room[SERVED_FIGURES][SERVED_TEXT];
     texts[SERVED_VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
     if (!went_well(result)) {
         return add_untimed(table, texts, SERVED_FIRST, result, why);
     }
     served_figures(result, texts + SERVED_FIRST, room);
-    texts[SERVED_MARKS] = mark_point(findings, point, marks);
+    if (whatif->figure == WHATIF_TIME) {
+        texts[SERVED_TIME] = figure_seconds(result->cells[COLUMN_E2E].integer, time);
+    }
+    if (!isnan(whatif_arrivals(whatif))) {
+        texts[SERVED_FIRST + SERVED_COME] = NULL;
+    }
+    texts[SERVED_MARKS] = mark_point(whatif, findings, point, marks);
     return table_add(table, texts, SERVED_COLUMNS, why);
 }
 
@@ -205,9 +226,12 @@ static bool print_served(const struct whatif *whatif, const struct whatif_findin
 {
     struct table_column columns[SERVED_COLUMNS] = {
         [SERVED_VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
+        [SERVED_TIME] = {.title = "e2e s", .right = true, .optional = true},
         [SERVED_MARKS] = {.title = ""},
     };
     memcpy(columns + SERVED_FIRST, served_columns, sizeof served_columns);
+    columns[SERVED_FIRST + SERVED_COME].drop = 0; /* an axis says what is asked for, not drawn */
+    columns[SERVED_FIRST + SERVED_RATE].drop = whatif->figure == WHATIF_GOODPUT;
     struct table *table = table_create(columns, SERVED_COLUMNS, why);
     bool good = table != NULL;
     for (uint32_t i = 0; good && i < whatif->count; i++) {
@@ -222,6 +246,15 @@ static bool print_served(const struct whatif *whatif, const struct whatif_findin
 
 /* ---- a grid ---- */
 
+static bool any_objection(const struct whatif *whatif)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        any = any || whatif_objection(whatif, i) != NULL;
+    }
+    return any;
+}
+
 static const char *describe_cell(const struct whatif *whatif,
                                  const struct whatif_findings *findings, uint32_t point,
                                  char text[TEXT])
@@ -232,6 +265,9 @@ static const char *describe_cell(const struct whatif *whatif,
     if (!went_well(result)) {
         bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
         return memory ? "oom" : "failed";
+    }
+    if (whatif_objection(whatif, point) != NULL) {
+        return "over";
     }
     snprintf(text, TEXT, "%s%s",
              findings->best == point && !findings->flat ? "*"
@@ -278,8 +314,9 @@ static bool print_grid(const struct whatif *whatif, const struct whatif_findings
         good = add_line(whatif, findings, i, table, why);
     }
     if (good) {
-        fprintf(out, "%s; * best, > as the scenario says, oom out of memory\n",
-                figures[whatif->figure].grid);
+        fprintf(out, "%s; * best, > as the scenario says, oom out of memory\n%s",
+                figures[whatif->figure].grid,
+                any_objection(whatif) ? "over: more requests come than are answered\n" : "");
         table_print(table, out);
     }
     table_destroy(table);
@@ -325,10 +362,11 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
 {
     char line[3 * LINE], name[LINE], cache[LINE], rate[FIGURE];
     snprintf(line, sizeof line,
-             "knee: %s %s at %s%s, furthest above the line from the first point to the last: "
-             "past it, more earns less than it did",
+             "knee: %s %s at %s%s, furthest %s the line from the first point to the last: past it, "
+             "more earns less than it did",
              format_worth(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
-             name_point(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache));
+             name_point(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache),
+             whatif->figure == WHATIF_TIME ? "below" : "above");
     table_line("", line, out);
 }
 
@@ -365,20 +403,65 @@ static void print_link(const struct whatif *whatif, const struct whatif_findings
     }
 }
 
+/* What such points have is left out of what is found, but for goodput, which tells by itself. */
 static void print_unbounded(const struct whatif *whatif, const struct whatif_findings *findings,
                             FILE *out)
 {
-    char line[2 * LINE], name[LINE];
+    uint32_t from = findings->unbounded_from, to = findings->unbounded_to;
+    char line[2 * LINE], name[LINE], where[LINE + TEXT] = "at every point";
+    if (from > 0) {
+        snprintf(where, sizeof where, "from %s on", name_point(whatif, from, name));
+    } else if (to < whatif->count) {
+        snprintf(where, sizeof where, "up to %s", name_point(whatif, to - 1, name));
+    }
     snprintf(line, sizeof line,
-             "from %s on more requests come than are answered: the queue grows without bound",
-             name_point(whatif, findings->unbounded_from, name));
+             "%s more requests come than are answered: the queue grows without bound%s", where,
+             findings->timed > 0 && whatif->figure != WHATIF_GOODPUT
+                 ? "; best and knee leave these points out"
+                 : "");
     table_line("", line, out);
+}
+
+/* Of each rate that a grid asks for: "of a rate of 1 come 1.10 requests/s, of 4 4.39". */
+static void print_drawn_rates(const struct whatif *whatif, uint32_t axis, FILE *out)
+{
+    char line[2 * LINE] = "", label[TEXT], figure[FIGURE];
+    size_t used = 0;
+    for (uint32_t i = 0, next = 0; i < whatif->count && used < sizeof line; i++) {
+        const struct cell *come = &whatif->results[i].cells[COLUMN_RATE_IN];
+        if (come->set && whatif_value(whatif, axis, i) == next) {
+            axis_label(&whatif->axes[axis], next++, label, sizeof label);
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s come %s%s",
+                                     used > 0 ? ", of " : "of a rate of ", label,
+                                     format_worth(come->real, figure),
+                                     used > 0 ? "" : " requests/s");
+        }
+    }
+    table_line("", line, out);
+}
+
+/* How many requests come, where a table has no column for it: arrivals are a draw of what is asked
+ * for. */
+static void print_arrivals(const struct whatif *whatif, FILE *out)
+{
+    double rate = whatif_arrivals(whatif);
+    char line[LINE], figure[FIGURE];
+    if (!isnan(rate)) {
+        snprintf(line, sizeof line, "at every point %s requests/s come",
+                 format_worth(rate, figure));
+        table_line("", line, out);
+        return;
+    }
+    for (uint32_t axis = 0; whatif->axis_count > 1 && axis < whatif->axis_count; axis++) {
+        if (strcmp(whatif->axes[axis].key, "rate") == 0) {
+            print_drawn_rates(whatif, axis, out);
+        }
+    }
 }
 
 static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
                            FILE *out)
 {
-    fputc('\n', out);
     bool served = serves(whatif);
     if (findings->timed == 0) {
         table_line("",
@@ -390,7 +473,7 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     if (findings->flat) {
         table_line("",
                    served && whatif->figure == WHATIF_RATE
-                       ? "nothing of this changes how many tokens a second are served"
+                       ? figures[WHATIF_BORNE].flat
                        : figures[whatif->figure].flat,
                    out);
         return;
@@ -406,9 +489,6 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     print_best(whatif, findings, out);
     if (findings->ordered && !served) {
         print_link(whatif, findings, out);
-    }
-    if (findings->unbounded_from != WHATIF_NONE) {
-        print_unbounded(whatif, findings, out);
     }
 }
 
@@ -467,7 +547,12 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
                                        : print_axis)(whatif, &findings, out, why);
     }
     if (good) {
+        fputc('\n', out);
         print_findings(whatif, &findings, out);
+        if (findings.unbounded_from < findings.unbounded_to) {
+            print_unbounded(whatif, &findings, out);
+        }
+        print_arrivals(whatif, out);
         print_assumed(whatif, out);
         whatif_stores_print(whatif, out);
         runs_notes_print_below(notes, out);

@@ -3,6 +3,7 @@
 #include "study/serving_outcome.h"
 
 #include "base/array.h"
+#include "study/backlog.h"
 #include "study/price.h"
 #include "study/serving_detail.h"
 
@@ -217,35 +218,6 @@ static void write_rates(const struct setup *setup, const struct tokens *tokens,
     }
 }
 
-/* Requests that have come and have not been scheduled. */
-static uint64_t queue_at(const struct served *all, size_t count, int64_t at_ns)
-{
-    uint64_t queue = 0;
-    for (size_t i = 0; i < count; i++) {
-        queue += all[i].arrived_ns <= at_ns && all[i].scheduled_ns > at_ns;
-    }
-    return queue;
-}
-
-static uint64_t arrived_by(const struct served *all, size_t count, int64_t at_ns)
-{
-    uint64_t arrived = 0;
-    for (size_t i = 0; i < count; i++) {
-        arrived += !all[i].too_long && all[i].arrived_ns <= at_ns;
-    }
-    return arrived;
-}
-
-/* Does the queue grow through both halves of the arrivals, by more than a twentieth of what comes?
- * One burst fills it once; only too many requests a second do it twice. */
-static bool queue_grows(const struct served *all, size_t count, int64_t last_ns)
-{
-    int64_t half_ns = last_ns / 2;
-    uint64_t half = queue_at(all, count, half_ns), full = queue_at(all, count, last_ns);
-    uint64_t came = arrived_by(all, count, half_ns), all_came = arrived_by(all, count, last_ns);
-    return 20 * half > came && full > half && 20 * (full - half) > all_came - came;
-}
-
 /* Clients that wait for their answers set the pace themselves. */
 static void write_arrivals(const struct setup *setup, const struct requests *requests,
                            const struct served *all, const struct serving_totals *totals,
@@ -261,7 +233,7 @@ static void write_arrivals(const struct setup *setup, const struct requests *req
     }
     if (last_ns > 0) {
         result_real(result, COLUMN_RATE_IN, (double)(requests->count - 1) * 1e9 / (double)last_ns);
-        bool grows = setup->workload.clients == 0 && queue_grows(all, requests->count, last_ns);
+        bool grows = setup->workload.clients == 0 && backlog_grows(all, requests->count, last_ns);
         result_integer(result, COLUMN_QUEUE_GROWS, grows);
         if (grows) {
             note(result, "more requests come than are answered: the queue grows without bound");

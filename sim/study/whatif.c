@@ -202,7 +202,7 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
     }
     planned_release(&own);
     good = good && run_points(out, options, interrupted, why) && check_any(out, why);
-    out->figure = whatif_figure_of(out);
+    whatif_judge(out);
     return good;
 }
 

@@ -12,9 +12,18 @@
 
 enum { WHATIF_MOST_AXES = 2 };
 
-/* What a study wants more of: tokens a second, all sequences; of a server with objectives, requests
- * a second that meet them; of one without a clock, the percentage of prompts that is found. */
-enum whatif_figure { WHATIF_RATE, WHATIF_GOODPUT, WHATIF_FOUND };
+/* What a study wants more of: tokens a second, all sequences. Of a server with objectives, requests
+ * a second that meet them; of one without a clock, the percentage of prompts that is found. Of a
+ * server without objectives, tokens a second are those of the requests that come, however it fares,
+ * for as long as it answers them: where the same come at every point it should take less time for
+ * them, and where others come at each, bear more of them. */
+enum whatif_figure {
+    WHATIF_RATE,
+    WHATIF_BORNE, /* tokens a second of those that come */
+    WHATIF_TIME,  /* seconds a request from arrival to the last token, on average: less is better */
+    WHATIF_GOODPUT,
+    WHATIF_FOUND,
+};
 #define WHATIF_NONE UINT32_MAX
 
 struct whatif_options {
@@ -34,6 +43,7 @@ struct whatif {
     struct result *results; /* [count] in the order of the axes, the last one fastest; owned */
     uint32_t count;         /* fewer than there are points where it was interrupted */
     enum whatif_figure figure;
+    int64_t unanswered; /* prompt tokens of requests that no point answers */
 };
 
 /* Run a scenario of one point along its axes. Fails where not even one point can be run. The caller
@@ -45,23 +55,32 @@ void whatif_release(struct whatif *whatif);
 /* The value that point `point` has on an axis. */
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point);
 
-/* The figure that its points have. */
-enum whatif_figure whatif_figure_of(const struct whatif *whatif);
+/* Read off the points which figure the study is about, and what none answers. */
+void whatif_judge(struct whatif *whatif);
 
-/* What a point has of it; NAN where it has none. And the share of its step in which it waits for
- * the link. */
+/* Why a point of a server without objectives says nothing about another; NULL where it does: its
+ * queue grows without bound, so that its times and rates are those of a workload of just this
+ * length; or it leaves out requests that others answer. */
+const char *whatif_objection(const struct whatif *whatif, uint32_t point);
+
+/* What a point has of the figure; NAN where it has none, or there is an objection. And the share of
+ * its step in which it waits for the link. */
 double whatif_worth(const struct whatif *whatif, uint32_t point);
 double whatif_link_stall(const struct result *result);
+
+/* Requests a second that come at every point with a time; NAN where they differ, or none do. */
+double whatif_arrivals(const struct whatif *whatif);
 
 /* What follows. Points, or WHATIF_NONE. */
 struct whatif_findings {
     uint32_t timed;          /* how many points have the figure */
     bool flat;               /* all of these have the same, within a thousandth */
-    uint32_t best;           /* the first that has the highest, within a thousandth */
+    uint32_t best;           /* the first that has the best, within a thousandth */
     uint32_t own, more;      /* the scenario's own point; with a GiB more */
     bool ordered;            /* one axis, of numbers or links: what follows says something */
-    uint32_t knee;           /* of a figure that rises along an axis of numbers */
-    uint32_t unbounded_from; /* from there on more requests come than are answered */
+    uint32_t knee;           /* of a figure that gets better along an axis of numbers */
+    /* More requests come than are answered at the points [from, to), which reach an end. */
+    uint32_t unbounded_from, unbounded_to;
     /* The link stalls less than WHATIF_FREE of the step at the points [from, to). */
     uint32_t link_free_from, link_free_to;
 };

@@ -14,7 +14,47 @@ uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point
     return axis == 0 ? point / across : point % across;
 }
 
-enum whatif_figure whatif_figure_of(const struct whatif *whatif)
+/* ---- what a study is about ---- */
+
+/* Clients that wait for their answers set the pace themselves. */
+static bool has_clients(const struct whatif *whatif)
+{
+    const struct node *clients = node_get(whatif->scenario.root, "clients");
+    bool has = clients != NULL && clients->kind != NODE_NULL;
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        has = has || strcmp(whatif->axes[axis].key, "clients") == 0;
+    }
+    return has;
+}
+
+double whatif_arrivals(const struct whatif *whatif)
+{
+    double rate = NAN;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *come = &whatif->results[i].cells[COLUMN_RATE_IN];
+        if (come->set && !isnan(rate) && come->real != rate) {
+            return NAN;
+        }
+        rate = come->set ? come->real : rate;
+    }
+    return rate;
+}
+
+/* All that have an answer come by themselves. */
+static bool has_arrivals(const struct whatif *whatif)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *cells = whatif->results[i].cells;
+        if (cells[COLUMN_DECODE_RATE].set && !cells[COLUMN_RATE_IN].set) {
+            return false;
+        }
+        any = any || cells[COLUMN_RATE_IN].set;
+    }
+    return any && !has_clients(whatif);
+}
+
+static enum whatif_figure figure_of(const struct whatif *whatif)
 {
     enum whatif_figure figure = WHATIF_FOUND;
     for (uint32_t i = 0; i < whatif->count; i++) {
@@ -27,8 +67,42 @@ enum whatif_figure whatif_figure_of(const struct whatif *whatif)
             figure = WHATIF_RATE;
         }
     }
+    if (figure == WHATIF_RATE && has_arrivals(whatif)) {
+        figure = isnan(whatif_arrivals(whatif)) ? WHATIF_BORNE : WHATIF_TIME;
+    }
     return figure;
 }
+
+/* Prompt tokens of requests that were left out. */
+static int64_t unanswered_tokens(const struct cell *cells)
+{
+    return cells[COLUMN_PROMPT_TOKENS].integer - cells[COLUMN_HIT_TOKENS_GPU].integer -
+           cells[COLUMN_HIT_TOKENS_HOST].integer - cells[COLUMN_RECOMPUTE_TOKENS].integer;
+}
+
+void whatif_judge(struct whatif *whatif)
+{
+    whatif->figure = figure_of(whatif);
+    whatif->unanswered = INT64_MAX;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *cells = whatif->results[i].cells;
+        int64_t unanswered = unanswered_tokens(cells);
+        bool served = cells[COLUMN_RECOMPUTE_TOKENS].set;
+        whatif->unanswered =
+            served && unanswered < whatif->unanswered ? unanswered : whatif->unanswered;
+    }
+}
+
+const char *whatif_objection(const struct whatif *whatif, uint32_t point)
+{
+    const struct cell *cells = whatif->results[point].cells;
+    bool served = cells[COLUMN_RATE_OUT].set && !cells[COLUMN_GOODPUT].set;
+    return served && cells[COLUMN_QUEUE_GROWS].integer > 0              ? "queue grows"
+           : served && unanswered_tokens(cells) > whatif->unanswered ? "leaves some out"
+                                                                        : NULL;
+}
+
+/* ---- what a point is worth ---- */
 
 static double found_percent(const struct cell *cells)
 {
@@ -42,14 +116,27 @@ double whatif_worth(const struct whatif *whatif, uint32_t point)
 {
     const struct cell *cells = whatif->results[point].cells;
     const struct cell *goodput = &cells[COLUMN_GOODPUT], *rate = &cells[COLUMN_DECODE_RATE];
+    const struct cell *time = &cells[COLUMN_E2E];
+    if (whatif_objection(whatif, point) != NULL) {
+        return NAN;
+    }
     switch (whatif->figure) {
     case WHATIF_GOODPUT:
         return goodput->set ? goodput->real : NAN;
     case WHATIF_FOUND:
         return found_percent(cells);
+    case WHATIF_TIME:
+        return time->set ? (double)time->integer / 1e9 : NAN;
     default:
         return rate->set && rate->real > 0 ? rate->real : NAN;
     }
+}
+
+/* The same, where more is better. */
+static double merit(const struct whatif *whatif, uint32_t point)
+{
+    double worth = whatif_worth(whatif, point);
+    return whatif->figure == WHATIF_TIME ? -worth : worth;
 }
 
 double whatif_link_stall(const struct result *result)
@@ -62,21 +149,24 @@ double whatif_link_stall(const struct result *result)
     return 0;
 }
 
+/* ---- what follows ---- */
+
 static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
 {
-    double most = 0, least = INFINITY;
+    double most = -INFINITY, least = INFINITY;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        double worth = whatif_worth(whatif, i);
-        if (!isnan(worth)) {
+        double own = merit(whatif, i);
+        if (!isnan(own)) {
             findings->timed++;
-            most = fmax(most, worth);
-            least = fmin(least, worth);
+            most = fmax(most, own);
+            least = fmin(least, own);
         }
     }
+    double as_good = most - 0.001 * fabs(most);
     for (uint32_t i = whatif->count; i-- > 0;) {
-        findings->best = whatif_worth(whatif, i) >= 0.999 * most ? i : findings->best;
+        findings->best = merit(whatif, i) >= as_good ? i : findings->best;
     }
-    findings->flat = findings->timed > 1 && least >= 0.999 * most;
+    findings->flat = findings->timed > 1 && least >= as_good;
 }
 
 /* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it.
@@ -101,22 +191,23 @@ static void find_own(const struct whatif *whatif, struct whatif_findings *findin
     }
 }
 
-/* Of the points that have a figure, where it rises along the axis. Goodput may fall again: past
- * what a server can do, nobody is served in time. */
+/* Of the points that have a figure, where it gets better along the axis. Goodput may fall again:
+ * past what a server can do, nobody is served in time. What is borne is what comes: its line has no
+ * bend. */
 static void find_knee(const struct whatif *whatif, struct whatif_findings *findings)
 {
     double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
     uint32_t points[AXIS_MOST_VALUES], count = 0, knee;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        double worth = whatif_worth(whatif, i);
-        if (!isnan(worth)) {
+        double own = merit(whatif, i);
+        if (!isnan(own)) {
             points[count] = i;
             x[count] = whatif->axes[0].values[i].number;
-            y[count++] = worth;
+            y[count++] = own;
         }
     }
     bool rises = count > 2 && (y[count - 1] > y[0] || whatif->figure == WHATIF_GOODPUT);
-    if (rises && knee_above(x, y, count, &knee)) {
+    if (rises && whatif->figure != WHATIF_BORNE && knee_above(x, y, count, &knee)) {
         findings->knee = points[knee];
     }
 }
@@ -144,16 +235,24 @@ static void find_link_free(const struct whatif *whatif, struct whatif_findings *
     }
 }
 
-/* The first point from which on the queue grows at every one. */
+static bool is_unbounded(const struct whatif *whatif, uint32_t point)
+{
+    return whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
+}
+
+/* To the last point, or else from the first one. */
 static void find_unbounded(const struct whatif *whatif, struct whatif_findings *findings)
 {
-    for (uint32_t i = whatif->count; i-- > 0;) {
-        const struct cell *grows = &whatif->results[i].cells[COLUMN_QUEUE_GROWS];
-        if (!grows->set || grows->integer == 0) {
-            return;
-        }
-        findings->unbounded_from = i;
+    uint32_t from = whatif->count, to = 0;
+    while (from > 0 && is_unbounded(whatif, from - 1)) {
+        from--;
     }
+    while (to < whatif->count && is_unbounded(whatif, to)) {
+        to++;
+    }
+    bool behind = from < whatif->count;
+    findings->unbounded_from = behind ? from : 0;
+    findings->unbounded_to = behind ? whatif->count : to;
 }
 
 struct whatif_findings whatif_find(const struct whatif *whatif)
@@ -161,8 +260,7 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
     struct whatif_findings findings = {.best = WHATIF_NONE,
                                        .own = WHATIF_NONE,
                                        .more = WHATIF_NONE,
-                                       .knee = WHATIF_NONE,
-                                       .unbounded_from = WHATIF_NONE};
+                                       .knee = WHATIF_NONE};
     find_best(whatif, &findings);
     find_own(whatif, &findings);
     const struct axis *axis = &whatif->axes[0];

@@ -242,7 +242,7 @@ static void the_only_point_with_a_figure_is_the_best(void **state)
     result_integer(&results[1], COLUMN_HIT_TOKENS_HOST, 0);
     result_integer(&results[1], COLUMN_PROMPT_TOKENS, 100);
     assert_true(result_text(&results[0], COLUMN_STATUS, "failed", &why));
-    whatif.figure = whatif_figure_of(&whatif);
+    whatif_judge(&whatif);
     assert_int_equal(whatif.figure, WHATIF_FOUND);
     struct whatif_findings findings = whatif_find(&whatif);
     assert_int_equal(findings.timed, 1);
@@ -250,6 +250,85 @@ static void the_only_point_with_a_figure_is_the_best(void **state)
     assert_false(findings.flat);
     result_release(&results[0]);
     free(results);
+}
+
+/* ---- servers ---- */
+
+/* Points of a server: what comes and is decoded a second, the mean request's seconds, whether the
+ * queue grows, and tokens of prompts, of 100, that were left out. */
+static const struct {
+    const char *name;
+    bool clients;
+    double come[MOST], tokens[MOST], times[MOST];
+    int grows[MOST], left_out[MOST];
+    enum whatif_figure figure;
+    int best, knee, from, to;
+    bool flat;
+} servers[] = {
+    /* of 10, 3, 2, 1.9 s the last three: 3 - 0.55 a step is 2.45 at the third */
+    {"a pool that is too small", false, {1, 1, 1, 1}, {50, 60, 60, 60}, {10, 3, 2, 1.9},
+     {1, 0, 0, 0}, {0}, WHATIF_TIME, 3, 2, 0, 1, false},
+    {"and one that leaves some out", false, {1, 1, 1, 1}, {50, 60, 60, 60}, {1, 3, 2, 1.9},
+     {0}, {9, 0, 0, 0}, WHATIF_TIME, 3, 2, 0, 0, false},
+    /* who is left out everywhere tells nothing apart: above 4, 3.3, 2.6, 1.9 lies none but 2 */
+    {"one too long for any", false, {1, 1, 1, 1}, {50, 60, 60, 60}, {4, 3.2, 2, 1.9},
+     {0}, {9, 9, 9, 9}, WHATIF_TIME, 3, 2, 0, 0, false},
+    {"a pool that does not matter", false, {1, 1, 1, 1}, {60, 60, 60, 60}, {2, 2, 2, 2}, {0},
+     {0}, WHATIF_TIME, 0, NO, 0, 0, true},
+    /* a rate of 8 has the most tokens, and is not borne */
+    {"more and more", false, {1, 2, 4, 8}, {10, 21, 39, 45}, {1, 2, 3, 90}, {0, 0, 0, 1},
+     {0}, WHATIF_BORNE, 2, NO, 3, 4, false},
+    {"too many everywhere", false, {4, 4, 4, 4}, {10, 10, 10, 10}, {9, 9, 9, 9},
+     {1, 1, 1, 1}, {0}, WHATIF_TIME, NO, NO, 0, 4, false},
+    /* they send as they are answered; above 10 + 10 x lies 45 most */
+    {"clients", true, {1, 4, 4.5, 5}, {10, 40, 45, 50}, {1, 1, 1, 1}, {0}, {0}, WHATIF_RATE,
+     3, 1, 0, 0, false},
+};
+
+static void serve(size_t number, struct whatif *whatif, struct axis_value *values,
+                  struct result *results)
+{
+    *whatif = (struct whatif){.axis_count = 1, .results = results, .count = 4};
+    whatif->axes[0] = (struct axis){.numeric = true, .values = values, .count = 4};
+    strcpy(whatif->axes[0].key, servers[number].clients ? "clients" : "kv_pool_tokens");
+    for (int i = 0; i < 4; i++) {
+        int64_t left_out = servers[number].left_out[i];
+        values[i] = (struct axis_value){.number = i};
+        result_init(&results[i]);
+        result_real(&results[i], COLUMN_DECODE_RATE, servers[number].tokens[i]);
+        result_real(&results[i], COLUMN_RATE_IN, servers[number].come[i]);
+        result_real(&results[i], COLUMN_RATE_OUT, servers[number].come[i]);
+        result_integer(&results[i], COLUMN_QUEUE_GROWS, servers[number].grows[i]);
+        result_integer(&results[i], COLUMN_E2E, (int64_t)(1e9 * servers[number].times[i]));
+        result_integer(&results[i], COLUMN_PROMPT_TOKENS, 100);
+        result_integer(&results[i], COLUMN_HIT_TOKENS_GPU, 20);
+        result_integer(&results[i], COLUMN_HIT_TOKENS_HOST, 10);
+        result_integer(&results[i], COLUMN_RECOMPUTE_TOKENS, 70 - left_out);
+    }
+    whatif_judge(whatif);
+}
+
+static void a_server_is_judged_by_what_it_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
+        struct whatif whatif;
+        struct axis_value values[4];
+        struct result *results = calloc(4, sizeof *results);
+        serve(i, &whatif, values, results);
+        struct whatif_findings findings = whatif_find(&whatif);
+        int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
+        int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
+        if (whatif.figure != servers[i].figure || best != servers[i].best ||
+            knee != servers[i].knee || findings.flat != servers[i].flat ||
+            findings.unbounded_from != (uint32_t)servers[i].from ||
+            findings.unbounded_to != (uint32_t)servers[i].to) {
+            fail_msg("%s: figure %d, best %d, knee %d, unbounded [%u, %u), flat %d",
+                     servers[i].name, (int)whatif.figure, best, knee, findings.unbounded_from,
+                     findings.unbounded_to, findings.flat);
+        }
+        free(results);
+    }
 }
 
 int main(void)
@@ -261,6 +340,7 @@ int main(void)
         cmocka_unit_test(a_point_that_cannot_be_is_a_point_unless_none_can),
         cmocka_unit_test(findings_are_those_of_the_curve),
         cmocka_unit_test(the_only_point_with_a_figure_is_the_best),
+        cmocka_unit_test(a_server_is_judged_by_what_it_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
