@@ -180,12 +180,6 @@ bool gpu_lru_run_graph(gpu_mini *gpu, struct play *play, struct error *why)
 
 /* ---- before a sample ---- */
 
-/* Has the cache of this turn seen the source's step when the first one is run? (mini_head.h) */
-static bool has_seen(const struct mini_head *head, uint32_t turn, uint32_t step)
-{
-    return turn == 0 ? step < head->warmup + head->shift : head->shift > 0 && step < head->warmup;
-}
-
 static bool warm_layer(gpu_mini *gpu, uint32_t l, uint32_t turn, uint32_t step, struct error *why)
 {
     gpu_lru *lru = gpu->lru.get();
@@ -193,7 +187,7 @@ static bool warm_layer(gpu_mini *gpu, uint32_t l, uint32_t turn, uint32_t step, 
     std::vector<uint32_t> wanted((size_t)heads * gpu->most), counts(heads);
     for (uint32_t h = 0; h < heads; h++) {
         const struct mini_head *head = &mini_heads(gpu->mini, l)[h];
-        if (has_seen(head, turn, step)) {
+        if (step < mini_head_seen(head, turn)) {
             const struct mini_demand *demand = &head->demands[step];
             std::copy(demand->units, demand->units + demand->count, &wanted[h * gpu->most]);
             counts[h] = demand->count;

@@ -197,11 +197,19 @@ static void note_set(struct mini_cache *cache, const struct mini_demand *demand)
     cache->fetched = demand;
 }
 
-/* A cache that has seen the first `steps` of the source. */
-static bool cache_start(struct mini_head *head, struct mini_cache *cache,
-                        const struct policy_kind *kind, const struct policy_env *env,
-                        uint32_t steps, struct error *why)
+uint32_t mini_head_seen(const struct mini_head *head, uint32_t cache)
 {
+    if (cache == 0) {
+        return head->warmup + head->shift;
+    }
+    return head->shift > 0 ? head->warmup : 0;
+}
+
+static bool cache_start(struct mini_head *head, uint32_t number, const struct policy_kind *kind,
+                        const struct policy_env *env, struct error *why)
+{
+    struct mini_cache *cache = &head->caches[number];
+    uint32_t steps = mini_head_seen(head, number);
     cache->policy = policy_create(kind, NULL, env, why);
     for (uint32_t s = 0; cache->policy != NULL && s < steps; s++) {
         struct outcome outcome;
@@ -223,8 +231,8 @@ bool mini_head_start(struct mini_head *head, const struct policy_kind *kind,
         head->caches[i].fetched = NULL;
     }
     head->agrees = true;
-    return cache_start(head, &head->caches[0], kind, env, head->warmup + head->shift, why) &&
-           (head->shift == 0 || cache_start(head, &head->caches[1], kind, env, head->warmup, why));
+    return cache_start(head, 0, kind, env, why) &&
+           (head->shift == 0 || cache_start(head, 1, kind, env, why));
 }
 
 static bool holds(const struct mini_head *head, const struct policy *policy, uint32_t token)

@@ -55,6 +55,10 @@ struct policy_env mini_env(const struct miniature *shape, const struct trace *tr
 bool mini_head_start(struct mini_head *head, const struct policy_kind *kind,
                      const struct policy_env *env, struct error *why);
 
+/* Steps of the source that a cache has seen before the first step that is run: cache 0 those up to
+ * the head's shift, cache 1, where there is one, the warm-up alone. */
+uint32_t mini_head_seen(const struct mini_head *head, uint32_t cache);
+
 const struct mini_demand *mini_head_demand(const struct mini_head *head, uint32_t step);
 struct mini_cache *mini_head_cache(struct mini_head *head, uint32_t step);
 
