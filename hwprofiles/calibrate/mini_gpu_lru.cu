@@ -226,14 +226,6 @@ bool gpu_lru_start(gpu_mini *gpu, const struct policy_env *env, struct error *wh
 
 /* ---- beside the policy ---- */
 
-void gpu_lru_begin_step(gpu_mini *gpu, struct play *play)
-{
-    for (play->layer = 0; play->layer < gpu->mini->shape.layers; play->layer++) {
-        mini_look_up(play);
-        mini_update(play);
-    }
-}
-
 static bool missed_alike(const struct mini_head *head, uint32_t step, const uint32_t *missed,
                          uint32_t count)
 {

@@ -38,9 +38,6 @@ static inline bool gpu_lru_is(enum miniature_id id)
 /* Caches that are warm, made when they are first asked for. */
 bool gpu_lru_start(gpu_mini *gpu, const struct policy_env *env, struct error *why);
 
-/* Before a step: the policy runs ahead, outside of its time. */
-void gpu_lru_begin_step(gpu_mini *gpu, struct play *play);
-
 /* A layer of a step, launched; and one launch a step. */
 bool gpu_lru_run(gpu_mini *gpu, struct play *play, struct error *why);
 bool gpu_lru_run_graph(gpu_mini *gpu, struct play *play, struct error *why);

@@ -207,7 +207,7 @@ static bool begin_step(gpu_mini *gpu, struct play *play, struct error *why)
         return qsac_begin_step(gpu, play, why);
     }
     if (gpu_lru_is(play->id)) {
-        gpu_lru_begin_step(gpu, play);
+        mini_run_ahead(play); /* outside of the step's time */
         return true;
     }
     for (play->layer = 0; !mini_manages(play->id) && play->layer < gpu->mini->shape.layers;

@@ -74,12 +74,11 @@ bool qsac_start(gpu_mini *gpu, enum miniature_id id, struct error *why)
 
 bool qsac_begin_step(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    bool ok = play->step == 0 || put_heads(gpu, play->id, play->step, why);
-    for (play->layer = 0; ok && play->layer < gpu->mini->shape.layers; play->layer++) {
-        mini_look_up(play);
-        mini_update(play);
+    if (play->step > 0 && !put_heads(gpu, play->id, play->step, why)) {
+        return false;
     }
-    return ok;
+    mini_run_ahead(play);
+    return true;
 }
 
 static bool check_slots(const gpu_mini *gpu, const char *found, uint32_t layer, uint32_t h,

@@ -40,6 +40,9 @@ void mini_tell_apart(struct play *play);
 void mini_look_up(struct play *play);
 void mini_update(struct play *play);
 
+/* The policy's step, all layers of it, ahead of a GPU that manages by itself. */
+void mini_run_ahead(struct play *play);
+
 /* Rows of all misses into mini->rows, keys and then values; and these rows into `staging`. */
 void mini_list_misses(struct play *play);
 void mini_gather(struct play *play);

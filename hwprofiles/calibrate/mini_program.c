@@ -67,6 +67,14 @@ void mini_update(struct play *play)
     pool_run(play->pool, play->mini->shape.kv_heads, update_job, play);
 }
 
+void mini_run_ahead(struct play *play)
+{
+    for (play->layer = 0; play->layer < play->mini->shape.layers; play->layer++) {
+        mini_look_up(play);
+        mini_update(play);
+    }
+}
+
 void mini_list_misses(struct play *play)
 {
     struct mini *mini = play->mini;
