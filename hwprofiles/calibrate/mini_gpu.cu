@@ -38,12 +38,14 @@ gpu_mini::~gpu_mini()
 
 /* ---- buffers ---- */
 
-/* cudaMemcpy() of pageable memory may return before the last of it is there, and no stream of ours
- * waits for the default one: cudaDeviceSynchronize() stands before what reads it. */
-static bool to_gpu(gpu_memory *memory, const void *from, size_t bytes, struct error *why)
+bool gpu_copy_in(char *to, const void *from, size_t bytes, struct error *why)
 {
-    return memory->take(bytes > 0 ? bytes : 1, why) &&
-           GPU_TRY(cudaMemcpy(memory->data, from, bytes, cudaMemcpyHostToDevice), why);
+    return GPU_TRY(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), why);
+}
+
+bool gpu_take_copy(gpu_memory *memory, const void *from, size_t bytes, struct error *why)
+{
+    return memory->take(bytes > 0 ? bytes : 1, why) && gpu_copy_in(memory->data, from, bytes, why);
 }
 
 static bool create_layer(gpu_mini *gpu, uint32_t l, struct error *why)
@@ -61,7 +63,7 @@ static bool create_layer(gpu_mini *gpu, uint32_t l, struct error *why)
     }
     layer->seen = (const char *)seen;
     memcpy(layer->pageable.bytes, kv->bytes, kv->size);
-    return to_gpu(&layer->kv, kv->bytes, kv->size, why) && layer->cache.take(kv->size, why);
+    return gpu_take_copy(&layer->kv, kv->bytes, kv->size, why) && layer->cache.take(kv->size, why);
 }
 
 /* Queries as the kernels have them, and the reference too. */
@@ -74,7 +76,7 @@ static bool create_queries(gpu_mini *gpu, struct error *why)
         queries[i] = bf16_of(mini->queries[i]);
         mini->queries[i] = bf16_value(queries[i]);
     }
-    return to_gpu(&gpu->queries, queries.data(), numbers * sizeof queries[0], why) &&
+    return gpu_take_copy(&gpu->queries, queries.data(), numbers * sizeof queries[0], why) &&
            gpu->out.take(numbers * sizeof(float), why) && gpu->lse.take(rows * sizeof(float), why);
 }
 
@@ -95,12 +97,8 @@ static bool fill_lists(gpu_mini *gpu, gpu_lists *lists, struct error *why, Take 
             }
         }
     }
-    return GPU_TRY(cudaMemcpy(lists->tokens.data, tokens.data(), tokens.size() * sizeof(uint32_t),
-                              cudaMemcpyHostToDevice),
-                   why) &&
-           GPU_TRY(cudaMemcpy(lists->counts.data, counts.data(), counts.size() * sizeof(uint32_t),
-                              cudaMemcpyHostToDevice),
-                   why);
+    return gpu_copy_in(lists->tokens.data, tokens.data(), tokens.size() * sizeof(uint32_t), why) &&
+           gpu_copy_in(lists->counts.data, counts.data(), counts.size() * sizeof(uint32_t), why);
 }
 
 static uint32_t take_wanted(struct mini_head *head, uint32_t step, const uint32_t **rows)
@@ -335,9 +333,8 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
     gpu_mini *gpu = (gpu_mini *)runtime;
     bool ok = mini_start(gpu->mini, id, env, why);
     for (uint32_t l = 0; ok && l < gpu->mini->shape.layers; l++) {
-        ok = GPU_TRY(cudaMemcpy(gpu->layers[l].cache.data, gpu->mini->layers[l].cache.bytes,
-                                gpu->layer_bytes, cudaMemcpyHostToDevice),
-                     why);
+        ok = gpu_copy_in(gpu->layers[l].cache.data, gpu->mini->layers[l].cache.bytes,
+                         gpu->layer_bytes, why);
     }
     return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits)) &&
            (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why)) &&

@@ -93,6 +93,13 @@ struct gpu_mini {
     bool create(struct mini *of, struct error *why);
 };
 
+/* From the host into memory that the GPU sees. cudaMemcpy() of pageable memory may return before
+ * the last of it is there, and no stream of ours waits for the default one: cudaDeviceSynchronize()
+ * stands before what reads it. */
+bool gpu_copy_in(char *to, const void *from, size_t bytes, struct error *why);
+/* The same into memory that is taken for it. */
+bool gpu_take_copy(gpu_memory *memory, const void *from, size_t bytes, struct error *why);
+
 /* Attention of (step, layer) to what it wants: all but where that lies. */
 struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32_t layer);
 /* The same to all tokens. */

@@ -13,14 +13,6 @@ gpu_activations::~gpu_activations()
 
 /* ---- buffers ---- */
 
-template <typename Value>
-static bool to_gpu(gpu_memory *memory, const Value *from, size_t count, struct error *why)
-{
-    return memory->take(count * sizeof(Value), why) &&
-           GPU_TRY(cudaMemcpy(memory->data, from, count * sizeof(Value), cudaMemcpyHostToDevice),
-                   why);
-}
-
 /* K and V of the tokens behind the made ones, then activations. */
 static void fill_kept(const struct mini *mini, uint32_t l, char *to)
 {
@@ -46,7 +38,8 @@ static bool create_layer(gpu_mini *gpu, gpu_activations *own, uint32_t l, size_t
         return false;
     }
     fill_kept(gpu->mini, l, own->layers[l].kept.data);
-    return to_gpu(&own->layers[l].weights, made->weights + l * weights, weights, why);
+    return gpu_take_copy(&own->layers[l].weights, made->weights + l * weights,
+                         weights * sizeof *made->weights, why);
 }
 
 bool gpu_activations::create(gpu_mini *gpu, struct error *why)
@@ -65,9 +58,10 @@ bool gpu_activations::create(gpu_mini *gpu, struct error *why)
         ok = create_layer(gpu, this, l, kv_bytes - made_bytes + acts, why);
     }
     return ok && buffers[0].take(kv_bytes + acts, why) && buffers[1].take(kv_bytes + acts, why) &&
-           normed.take(acts, why) && to_gpu(&norm, made->norm, made->hidden, why) &&
-           to_gpu(&turns, all_turns.data(), all_turns.size(), why) &&
-           to_gpu(&positions, places.data(), places.size(), why);
+           normed.take(acts, why) &&
+           gpu_take_copy(&norm, made->norm, made->hidden * sizeof *made->norm, why) &&
+           gpu_take_copy(&turns, all_turns.data(), all_turns.size() * sizeof(float), why) &&
+           gpu_take_copy(&positions, places.data(), places.size() * sizeof(uint32_t), why);
 }
 
 /* What no sample has made is a NaN. */

@@ -13,11 +13,6 @@ extern "C" {
 
 /* ---- before and behind ---- */
 
-static bool to_gpu(char *to, const void *from, size_t bytes, struct error *why)
-{
-    return GPU_TRY(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), why);
-}
-
 /* Queries of a recorded demand: small integers, which bf16 has, and their sums fp32. */
 static void append_queries(const gpu_qsac *qsac, const struct mini_demand *demand,
                            std::vector<uint16_t> &values)
@@ -44,10 +39,10 @@ static bool put_head(gpu_mini *gpu, bool stores, uint32_t layer, uint32_t h,
                mini->layers[layer].kv.bytes + row * mini->row_bytes, mini->row_bytes);
     }
     size_t label_bytes = label.size() * sizeof label[0];
-    return to_gpu(qsac->slots(stores) + at * slots.size(), slots.data(), slots.size(), why) &&
-           to_gpu(qsac->labels.data + at * label_bytes, label.data(), label_bytes, why) &&
-           to_gpu(qsac->counts.data + at * sizeof(uint32_t), &cache->set_count, sizeof(uint32_t),
-                  why);
+    return gpu_copy_in(qsac->slots(stores) + at * slots.size(), slots.data(), slots.size(), why) &&
+           gpu_copy_in(qsac->labels.data + at * label_bytes, label.data(), label_bytes, why) &&
+           gpu_copy_in(qsac->counts.data + at * sizeof(uint32_t), &cache->set_count,
+                       sizeof(uint32_t), why);
 }
 
 /* Heads that begin with a cache at this step. */
@@ -129,8 +124,7 @@ static bool create_queries(gpu_mini *gpu, struct error *why)
             append_queries(qsac, mini_head_demand(&gpu->mini->heads[h], step), values);
         }
     }
-    size_t bytes = values.size() * sizeof values[0];
-    return qsac->queries.take(bytes, why) && to_gpu(qsac->queries.data, values.data(), bytes, why);
+    return gpu_take_copy(&qsac->queries, values.data(), values.size() * sizeof values[0], why);
 }
 
 /* All heads weigh the same, as where a policy is told no importances. */
@@ -145,10 +139,10 @@ static bool create_rule(gpu_mini *gpu, struct error *why)
     uint32_t heads = gpu->mini->shape.kv_heads;
     std::vector<float> weights(heads * qsac->group, 1.0f),
         thresholds(heads, (float)qsac_threshold(values, 1));
-    return kind != nullptr && qsac->weights.take(weights.size() * sizeof(float), why) &&
-           qsac->thresholds.take(thresholds.size() * sizeof(float), why) &&
-           to_gpu(qsac->weights.data, weights.data(), qsac->weights.bytes, why) &&
-           to_gpu(qsac->thresholds.data, thresholds.data(), qsac->thresholds.bytes, why) &&
+    return kind != nullptr &&
+           gpu_take_copy(&qsac->weights, weights.data(), weights.size() * sizeof(float), why) &&
+           gpu_take_copy(&qsac->thresholds, thresholds.data(), thresholds.size() * sizeof(float),
+                         why) &&
            qsac->similarity.take(heads * sizeof(float), why) &&
            qsac->reuse.take(heads * sizeof(uint32_t), why);
 }
@@ -168,8 +162,7 @@ static bool create_buffers(gpu_mini *gpu, struct error *why)
     return ok && qsac->copied.take(shape->layers * gpu->qsac->layer_bytes(), why) &&
            qsac->labels.take(shape->layers * gpu->qsac->label_values() * sizeof(uint16_t), why) &&
            qsac->counts.take((size_t)shape->layers * shape->kv_heads * sizeof(uint32_t), why) &&
-           qsac->asking.take(sizeof none, why) &&
-           to_gpu(qsac->asking.data, &none, sizeof none, why) &&
+           gpu_take_copy(&qsac->asking, &none, sizeof none, why) &&
            qsac->asked.take(2 * gpu->qsac->asked_words() * sizeof(uint32_t), 1, why) &&
            qsac->words.take(QSAC_WORDS * sizeof(uint32_t), 1, why) &&
            qsac->staging.take(2 * gpu->qsac->layer_bytes(), 1, why);
