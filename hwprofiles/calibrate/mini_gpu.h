@@ -114,6 +114,21 @@ bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *
 bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
                 struct error *why);
 
+/* What a layer has copied to the GPU: into the buffer of `turn`, 0 or 1. */
+struct gpu_copy {
+    char *to;
+    const char *from;
+    size_t bytes;
+};
+typedef gpu_copy (*gpu_copy_of)(gpu_mini *gpu, uint32_t layer, uint32_t turn);
+/* Launch what reads that buffer. */
+typedef bool (*gpu_use)(gpu_mini *gpu, struct play *play, uint32_t turn, struct error *why);
+
+/* A layer of a step whose copy comes a layer ahead, in two buffers by turns: into one once the
+ * layer before last was attended to in it. */
+bool gpu_run_streamed(gpu_mini *gpu, struct play *play, gpu_copy_of copy_of, gpu_use use,
+                      struct error *why);
+
 /* Play a sample: ns[steps][layers]. */
 bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
               struct error *why);

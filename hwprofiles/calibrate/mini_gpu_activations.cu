@@ -84,17 +84,11 @@ bool activations_start(gpu_mini *gpu, struct error *why)
 
 /* ---- a layer ---- */
 
-static bool copy_kept(gpu_mini *gpu, uint32_t slot, struct error *why)
+static gpu_copy copy_kept(gpu_mini *gpu, uint32_t layer, uint32_t turn)
 {
     const gpu_activations *own = gpu->activations.get();
-    uint32_t l = slot % gpu->mini->shape.layers, buffer = slot % 2;
-    const pinned_memory &kept = own->layers[l].kept;
-    return (slot < 2 ||
-            GPU_TRY(cudaStreamWaitEvent(gpu->copies.at, gpu->attended[buffer].at, 0), why)) &&
-           GPU_TRY(cudaMemcpyAsync(own->buffers[buffer].data + own->made_bytes, kept.data,
-                                   kept.bytes, cudaMemcpyHostToDevice, gpu->copies.at),
-                   why) &&
-           GPU_TRY(cudaEventRecord(gpu->copied[buffer].at, gpu->copies.at), why);
+    const pinned_memory &kept = own->layers[layer].kept;
+    return {own->buffers[turn].data + own->made_bytes, kept.data, kept.bytes};
 }
 
 static bool make(gpu_mini *gpu, uint32_t l, char *buffer, struct error *why)
@@ -124,14 +118,13 @@ static bool attend(gpu_mini *gpu, const struct play *play, const char *buffer, s
     return kernel_attend(&attention, gpu->main.at, why);
 }
 
+static bool make_and_attend(gpu_mini *gpu, struct play *play, uint32_t turn, struct error *why)
+{
+    char *buffer = gpu->activations->buffers[turn].data;
+    return make(gpu, play->layer, buffer, why) && attend(gpu, play, buffer, why);
+}
+
 bool activations_run(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    const struct miniature *shape = &gpu->mini->shape;
-    uint32_t slot = play->step * shape->layers + play->layer, turn = slot % 2;
-    bool last = slot + 1 == shape->steps * shape->layers;
-    char *buffer = gpu->activations->buffers[turn].data;
-    return (slot > 0 || copy_kept(gpu, slot, why)) && (last || copy_kept(gpu, slot + 1, why)) &&
-           GPU_TRY(cudaStreamWaitEvent(gpu->main.at, gpu->copied[turn].at, 0), why) &&
-           make(gpu, play->layer, buffer, why) && attend(gpu, play, buffer, why) &&
-           GPU_TRY(cudaEventRecord(gpu->attended[turn].at, gpu->main.at), why);
+    return gpu_run_streamed(gpu, play, copy_kept, make_and_attend, why);
 }

@@ -47,6 +47,32 @@ static bool copy_staged(const gpu_mini *gpu, size_t bytes, struct error *why)
                                  why);
 }
 
+/* The slot-th layer, counted over all steps. */
+static bool copy_ahead(gpu_mini *gpu, uint32_t slot, gpu_copy_of copy_of, struct error *why)
+{
+    uint32_t turn = slot % 2;
+    const gpu_copy copy = copy_of(gpu, slot % gpu->mini->shape.layers, turn);
+    return (slot < 2 ||
+            GPU_TRY(cudaStreamWaitEvent(gpu->copies.at, gpu->attended[turn].at, 0), why)) &&
+           GPU_TRY(cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyHostToDevice,
+                                   gpu->copies.at),
+                   why) &&
+           GPU_TRY(cudaEventRecord(gpu->copied[turn].at, gpu->copies.at), why);
+}
+
+bool gpu_run_streamed(gpu_mini *gpu, struct play *play, gpu_copy_of copy_of, gpu_use use,
+                      struct error *why)
+{
+    const struct miniature *shape = &gpu->mini->shape;
+    uint32_t slot = play->step * shape->layers + play->layer, turn = slot % 2;
+    bool last = slot + 1 == shape->steps * shape->layers;
+    return (slot > 0 || copy_ahead(gpu, slot, copy_of, why)) &&
+           (last || copy_ahead(gpu, slot + 1, copy_of, why)) &&
+           GPU_TRY(cudaStreamWaitEvent(gpu->main.at, gpu->copied[turn].at, 0), why) &&
+           use(gpu, play, turn, why) &&
+           GPU_TRY(cudaEventRecord(gpu->attended[turn].at, gpu->main.at), why);
+}
+
 /* ---- programs: a layer of a step ---- */
 
 static bool run_full(gpu_mini *gpu, struct play *play, struct error *why)
@@ -94,32 +120,29 @@ static bool run_lru_loads(gpu_mini *gpu, struct play *play, struct error *why)
     return ok;
 }
 
-/* The slot-th layer, counted over all steps, into the slot-th of two buffers in turn, once the
- * layer before last was attended to in it. */
-static bool copy_layer(gpu_mini *gpu, enum miniature_id id, uint32_t slot, struct error *why)
+static gpu_copy copy_pinned(gpu_mini *gpu, uint32_t layer, uint32_t turn)
 {
-    uint32_t l = slot % gpu->mini->shape.layers, buffer = slot % 2;
-    const char *from = id == MINIATURE_GPU_STREAM_PAGEABLE ? gpu->layers[l].pageable.bytes
-                                                           : gpu->mini->layers[l].kv.bytes;
-    return (slot < 2 ||
-            GPU_TRY(cudaStreamWaitEvent(gpu->copies.at, gpu->attended[buffer].at, 0), why)) &&
-           GPU_TRY(cudaMemcpyAsync(gpu->streamed[buffer].data, from, gpu->layer_bytes,
-                                   cudaMemcpyHostToDevice, gpu->copies.at),
-                   why) &&
-           GPU_TRY(cudaEventRecord(gpu->copied[buffer].at, gpu->copies.at), why);
+    return {gpu->streamed[turn].data, gpu->mini->layers[layer].kv.bytes, gpu->layer_bytes};
+}
+
+static gpu_copy copy_pageable(gpu_mini *gpu, uint32_t layer, uint32_t turn)
+{
+    return {gpu->streamed[turn].data, gpu->layers[layer].pageable.bytes, gpu->layer_bytes};
+}
+
+static bool attend_to_streamed(gpu_mini *gpu, struct play *play, uint32_t turn, struct error *why)
+{
+    return gpu_attend(gpu, play->step, play->layer, gpu->streamed[turn].data, nullptr, false, why);
 }
 
 static bool run_stream(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    const struct miniature *shape = &gpu->mini->shape;
-    uint32_t slot = play->step * shape->layers + play->layer, buffer = slot % 2;
-    bool last = slot + 1 == shape->steps * shape->layers;
-    return (slot > 0 || copy_layer(gpu, play->id, slot, why)) &&
-           (last || copy_layer(gpu, play->id, slot + 1, why)) &&
-           GPU_TRY(cudaStreamWaitEvent(gpu->main.at, gpu->copied[buffer].at, 0), why) &&
-           gpu_attend(gpu, play->step, play->layer, gpu->streamed[buffer].data, nullptr, false,
-                      why) &&
-           GPU_TRY(cudaEventRecord(gpu->attended[buffer].at, gpu->main.at), why);
+    return gpu_run_streamed(gpu, play, copy_pinned, attend_to_streamed, why);
+}
+
+static bool run_stream_pageable(gpu_mini *gpu, struct play *play, struct error *why)
+{
+    return gpu_run_streamed(gpu, play, copy_pageable, attend_to_streamed, why);
 }
 
 /* The CPU's part of the output to the GPU, and both into one. */
@@ -178,7 +201,7 @@ static const struct {
     {MINIATURE_GPU_LRU_KERNELS, gpu_lru_run},
     {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph},
     {MINIATURE_GPU_STREAM, run_stream},
-    {MINIATURE_GPU_STREAM_PAGEABLE, run_stream},
+    {MINIATURE_GPU_STREAM_PAGEABLE, run_stream_pageable},
     {MINIATURE_GPU_ACTIVATIONS, activations_run},
     {MINIATURE_GPU_HYBRID, run_hybrid},
     {MINIATURE_GPU_QSAC_COPY, qsac_run},
