@@ -115,6 +115,11 @@ static uint32_t take_hits(struct mini_head *head, uint32_t step, const uint32_t 
     return head->hit_count;
 }
 
+bool gpu_list_hits(gpu_mini *gpu, struct error *why)
+{
+    return fill_lists(gpu, &gpu->hits, why, take_hits);
+}
+
 /* Of all that a cache sees: in the warm-up, too. */
 static uint32_t most_tokens(const struct mini *mini)
 {
@@ -323,7 +328,8 @@ static void destroy(void *runtime)
 
 static bool can(const void *runtime, enum miniature_id id, struct error *why)
 {
-    return miniature_qsac(id) == nullptr || qsac_can((const gpu_mini *)runtime, id, why);
+    const struct gpu_program *program = gpu_program_of(id);
+    return program->can == nullptr || program->can((const gpu_mini *)runtime, id, why);
 }
 
 /* The host's caches as they are to be, and the GPU's like them. */
@@ -331,15 +337,13 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
                   struct error *why)
 {
     gpu_mini *gpu = (gpu_mini *)runtime;
+    const struct gpu_program *program = gpu_program_of(id);
     bool ok = mini_start(gpu->mini, id, env, why);
     for (uint32_t l = 0; ok && l < gpu->mini->shape.layers; l++) {
         ok = gpu_copy_in(gpu->layers[l].cache.data, gpu->mini->layers[l].cache.bytes,
                          gpu->layer_bytes, why);
     }
-    return ok && (id != MINIATURE_GPU_HYBRID || fill_lists(gpu, &gpu->hits, why, take_hits)) &&
-           (miniature_qsac(id) == nullptr || qsac_start(gpu, id, why)) &&
-           (!gpu_lru_is(id) || gpu_lru_start(gpu, env, why)) &&
-           (id != MINIATURE_GPU_ACTIVATIONS || activations_start(gpu, why)) &&
+    return ok && (program->start == nullptr || program->start(gpu, id, env, why)) &&
            GPU_TRY(cudaDeviceSynchronize(), why);
 }
 
@@ -351,7 +355,6 @@ static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_co
     struct mini *mini = gpu->mini;
     return GPU_TRY(cudaMemsetAsync(gpu->out.data, 0xff, gpu->out.bytes, gpu->main.at), why) &&
            gpu->main.wait(why) && gpu_play(gpu, id, ns, counts, why) &&
-           (miniature_qsac(id) == nullptr || qsac_check(gpu, id, why)) &&
            GPU_TRY(cudaMemcpy(mini->out, gpu->out.data, gpu->out.bytes, cudaMemcpyDeviceToHost),
                    why);
 }

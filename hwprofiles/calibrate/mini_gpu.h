@@ -129,6 +129,30 @@ typedef bool (*gpu_use)(gpu_mini *gpu, struct play *play, uint32_t turn, struct 
 bool gpu_run_streamed(gpu_mini *gpu, struct play *play, gpu_copy_of copy_of, gpu_use use,
                       struct error *why);
 
+/* Lists of what each head's cache holds that stays as it is. */
+bool gpu_list_hits(gpu_mini *gpu, struct error *why);
+
+/* A mechanism, as it runs here; a hook that is null has nothing to do. */
+struct gpu_program {
+    enum miniature_id id;
+    /* Launch a layer of a step. */
+    bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
+    /* Before each step, outside of its time. */
+    bool (*begin_step)(gpu_mini *gpu, struct play *play, struct error *why) = nullptr;
+    /* Before a sample, behind the host's caches: what it has on the GPU. */
+    bool (*start)(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
+                  struct error *why) = nullptr;
+    /* Behind each step, when the clock stands: does the policy agree? */
+    bool (*end_step)(gpu_mini *gpu, struct play *play, bool *agrees, struct error *why) = nullptr;
+    /* Behind the last one. */
+    bool (*check)(gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
+    /* Can it run on this machine? */
+    bool (*can)(const gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
+};
+
+/* Each mechanism of a GPU has one. */
+const struct gpu_program *gpu_program_of(enum miniature_id id);
+
 /* Play a sample: ns[steps][layers]. */
 bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
               struct error *why);

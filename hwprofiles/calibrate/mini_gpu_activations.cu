@@ -65,7 +65,8 @@ bool gpu_activations::create(gpu_mini *gpu, struct error *why)
 }
 
 /* What no sample has made is a NaN. */
-bool activations_start(gpu_mini *gpu, struct error *why)
+bool activations_start(gpu_mini *gpu, enum miniature_id, const struct policy_env *,
+                       struct error *why)
 {
     if (gpu->activations == nullptr) {
         gpu->activations.reset(new (std::nothrow) gpu_activations);

@@ -31,7 +31,8 @@ struct gpu_activations {
 };
 
 /* Buffers, made when they are first asked for. */
-bool activations_start(gpu_mini *gpu, struct error *why);
+bool activations_start(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
+                       struct error *why);
 
 /* A layer of a step. */
 bool activations_run(gpu_mini *gpu, struct play *play, struct error *why);

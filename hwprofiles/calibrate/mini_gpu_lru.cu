@@ -212,7 +212,8 @@ static bool warm(gpu_mini *gpu, struct error *why)
     return ok && gpu->main.wait(why);
 }
 
-bool gpu_lru_start(gpu_mini *gpu, const struct policy_env *env, struct error *why)
+bool gpu_lru_start(gpu_mini *gpu, enum miniature_id, const struct policy_env *env,
+                   struct error *why)
 {
     if (gpu->lru == nullptr) {
         gpu->lru.reset(new (std::nothrow) gpu_lru);
@@ -238,7 +239,7 @@ static bool missed_alike(const struct mini_head *head, uint32_t step, const uint
     return alike;
 }
 
-bool gpu_lru_compare(gpu_mini *gpu, const struct play *play, bool *agrees, struct error *why)
+bool gpu_lru_compare(gpu_mini *gpu, struct play *play, bool *agrees, struct error *why)
 {
     uint32_t heads = gpu->mini->shape.layers * gpu->mini->shape.kv_heads;
     std::vector<uint32_t> missed((size_t)heads * gpu->most), counts(heads);

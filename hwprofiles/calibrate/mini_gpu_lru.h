@@ -30,19 +30,15 @@ struct gpu_lru {
     bool create(gpu_mini *gpu, uint32_t slots_each, struct error *why);
 };
 
-static inline bool gpu_lru_is(enum miniature_id id)
-{
-    return id == MINIATURE_GPU_LRU_KERNELS || id == MINIATURE_GPU_LRU_GRAPH;
-}
-
 /* Caches that are warm, made when they are first asked for. */
-bool gpu_lru_start(gpu_mini *gpu, const struct policy_env *env, struct error *why);
+bool gpu_lru_start(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
+                   struct error *why);
 
 /* A layer of a step, launched; and one launch a step. */
 bool gpu_lru_run(gpu_mini *gpu, struct play *play, struct error *why);
 bool gpu_lru_run_graph(gpu_mini *gpu, struct play *play, struct error *why);
 
 /* Behind it: what it missed in all its layers, beside what the policy says. */
-bool gpu_lru_compare(gpu_mini *gpu, const struct play *play, bool *agrees, struct error *why);
+bool gpu_lru_compare(gpu_mini *gpu, struct play *play, bool *agrees, struct error *why);
 
 #endif

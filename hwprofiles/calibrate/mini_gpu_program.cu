@@ -2,6 +2,7 @@
 #include "calibrate/mini_gpu_lru.h"
 #include "calibrate/mini_gpu_qsac.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- stages ---- */
@@ -188,64 +189,70 @@ static bool run_hybrid(gpu_mini *gpu, struct play *play, struct error *why)
     return ok && merge_answers(gpu, play, why);
 }
 
-/* ---- samples ---- */
-
-static const struct {
-    enum miniature_id id;
-    bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
-} programs[] = {
-    {MINIATURE_GPU_FULL, run_full},
-    {MINIATURE_GPU_FULL_GRAPH, run_graph},
-    {MINIATURE_GPU_LRU_COPY, run_lru_copy},
-    {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
-    {MINIATURE_GPU_LRU_KERNELS, gpu_lru_run},
-    {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph},
-    {MINIATURE_GPU_STREAM, run_stream},
-    {MINIATURE_GPU_STREAM_PAGEABLE, run_stream_pageable},
-    {MINIATURE_GPU_ACTIVATIONS, activations_run},
-    {MINIATURE_GPU_HYBRID, run_hybrid},
-    {MINIATURE_GPU_QSAC_COPY, qsac_run},
-    {MINIATURE_GPU_QSAC_COPY_POLL, qsac_run},
-    {MINIATURE_GPU_QSAC_COPY_GRAPH, qsac_run},
-    {MINIATURE_GPU_QSAC_STORE, qsac_run},
-    {MINIATURE_GPU_QSAC_STORE_POLL, qsac_run},
-    {MINIATURE_GPU_QSAC_STORE_GRAPH, qsac_run},
-};
-
-static bool run_layer(gpu_mini *gpu, struct play *play, struct error *why)
-{
-    for (const auto &program : programs) {
-        if (program.id == play->id) {
-            return program.run(gpu, play, why);
-        }
-    }
-    return error_set(why, NULL, 0, "'%s' has no program on a GPU", miniature_kinds[play->id].name);
-}
+/* ---- before a step, and before a sample ---- */
 
 /* Where no manager is asked, what a layer misses is told before its step: the hybrid's lists, too,
  * are what the heads held then. */
-static bool begin_step(gpu_mini *gpu, struct play *play, struct error *why)
+static bool tell_step(gpu_mini *, struct play *play, struct error *)
 {
-    if (miniature_qsac(play->id) != nullptr) {
-        return qsac_begin_step(gpu, play, why);
-    }
-    if (gpu_lru_is(play->id)) {
-        mini_run_ahead(play); /* outside of the step's time */
-        return true;
-    }
-    for (play->layer = 0; !mini_manages(play->id) && play->layer < gpu->mini->shape.layers;
-         play->layer++) {
+    for (play->layer = 0; play->layer < play->mini->shape.layers; play->layer++) {
         mini_tell_apart(play);
     }
     return true;
 }
 
-static bool run_step(gpu_mini *gpu, struct play *play, struct mini_counts *counts,
-                     struct error *why)
+static bool run_policy_ahead(gpu_mini *, struct play *play, struct error *)
+{
+    mini_run_ahead(play);
+    return true;
+}
+
+static bool start_hybrid(gpu_mini *gpu, enum miniature_id, const struct policy_env *,
+                         struct error *why)
+{
+    return gpu_list_hits(gpu, why);
+}
+
+/* ---- samples ---- */
+
+#define QSAC qsac_run, qsac_begin_step, qsac_start, nullptr, qsac_check, qsac_can
+
+static const struct gpu_program programs[] = {
+    {MINIATURE_GPU_FULL, run_full, tell_step},
+    {MINIATURE_GPU_FULL_GRAPH, run_graph, tell_step},
+    {MINIATURE_GPU_LRU_COPY, run_lru_copy},
+    {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
+    {MINIATURE_GPU_LRU_KERNELS, gpu_lru_run, run_policy_ahead, gpu_lru_start, gpu_lru_compare},
+    {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph, run_policy_ahead, gpu_lru_start, gpu_lru_compare},
+    {MINIATURE_GPU_STREAM, run_stream, tell_step},
+    {MINIATURE_GPU_STREAM_PAGEABLE, run_stream_pageable, tell_step},
+    {MINIATURE_GPU_ACTIVATIONS, activations_run, tell_step, activations_start},
+    {MINIATURE_GPU_HYBRID, run_hybrid, tell_step, start_hybrid},
+    {MINIATURE_GPU_QSAC_COPY, QSAC},
+    {MINIATURE_GPU_QSAC_COPY_POLL, QSAC},
+    {MINIATURE_GPU_QSAC_COPY_GRAPH, QSAC},
+    {MINIATURE_GPU_QSAC_STORE, QSAC},
+    {MINIATURE_GPU_QSAC_STORE_POLL, QSAC},
+    {MINIATURE_GPU_QSAC_STORE_GRAPH, QSAC},
+};
+
+const struct gpu_program *gpu_program_of(enum miniature_id id)
+{
+    for (const struct gpu_program &program : programs) {
+        if (program.id == id) {
+            return &program;
+        }
+    }
+    assert(!"a mechanism of a GPU without a program");
+    return nullptr;
+}
+
+static bool run_step(gpu_mini *gpu, const struct gpu_program *program, struct play *play,
+                     struct mini_counts *counts, struct error *why)
 {
     bool ok = true;
     for (play->layer = 0; ok && play->layer < gpu->mini->shape.layers; play->layer++) {
-        ok = run_layer(gpu, play, why);
+        ok = program->run(gpu, play, why);
         mini_count(play, counts);
     }
     return ok && synchronize(gpu, why);
@@ -254,19 +261,22 @@ static bool run_step(gpu_mini *gpu, struct play *play, struct mini_counts *count
 bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
               struct error *why)
 {
+    const struct gpu_program *program = gpu_program_of(id);
     uint32_t layers = gpu->mini->shape.layers;
     struct play play = mini_play_init(gpu->mini, id);
     bool ok = true;
     *counts = {0, 0, true};
     for (play.step = 0; ok && play.step < gpu->mini->shape.steps; play.step++) {
-        ok = begin_step(gpu, &play, why);
+        ok = program->begin_step == nullptr || program->begin_step(gpu, &play, why);
         double begin = clock_ns();
-        ok = ok && run_step(gpu, &play, counts, why);
+        ok = ok && run_step(gpu, program, &play, counts, why);
         double each = (clock_ns() - begin) / layers;
         for (uint32_t layer = 0; layer < layers; layer++) {
             *ns++ = each;
         }
-        ok = ok && (!gpu_lru_is(id) || gpu_lru_compare(gpu, &play, &counts->agrees, why));
+        ok = ok &&
+             (program->end_step == nullptr || program->end_step(gpu, &play, &counts->agrees, why));
     }
-    return ok && gpu->copies.wait(why);
+    return ok && gpu->copies.wait(why) &&
+           (program->check == nullptr || program->check(gpu, id, why));
 }

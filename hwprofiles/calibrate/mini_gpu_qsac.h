@@ -88,7 +88,8 @@ bool qsac_create(gpu_mini *gpu, struct error *why);
 /* Can it run here? */
 bool qsac_can(const gpu_mini *gpu, enum miniature_id id, struct error *why);
 /* Labels and slots as the host's caches are, which have been started. */
-bool qsac_start(gpu_mini *gpu, enum miniature_id id, struct error *why);
+bool qsac_start(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
+                struct error *why);
 /* Before a step, and a layer of it. */
 bool qsac_begin_step(gpu_mini *gpu, struct play *play, struct error *why);
 bool qsac_run(gpu_mini *gpu, struct play *play, struct error *why);

@@ -59,7 +59,7 @@ static bool put_heads(gpu_mini *gpu, enum miniature_id id, uint32_t step, struct
     return ok && GPU_TRY(cudaDeviceSynchronize(), why);
 }
 
-bool qsac_start(gpu_mini *gpu, enum miniature_id id, struct error *why)
+bool qsac_start(gpu_mini *gpu, enum miniature_id id, const struct policy_env *, struct error *why)
 {
     for (int word : {QSAC_ASKED, QSAC_ANSWERED, QSAC_GIVEN_UP}) {
         gpu->qsac->say(word, 0);

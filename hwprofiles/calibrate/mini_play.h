@@ -30,10 +30,8 @@ static inline struct mini_layer *play_layer(const struct play *play)
     return &play->mini->layers[play->layer];
 }
 
-/* Does a policy manage its cache, so that misses are known once it has looked up? */
-bool mini_manages(enum miniature_id id);
-
-/* Where none does: what is missed is known before, and no part of the mechanism's time. */
+/* Where no policy manages the cache: what is missed is known before, and no part of the mechanism's
+ * time. */
 void mini_tell_apart(struct play *play);
 
 /* By the pool, all heads. */

@@ -274,7 +274,8 @@ static void (*const programs[MINIATURE_COUNT])(struct play *) = {
 
 /* ---- samples ---- */
 
-bool mini_manages(enum miniature_id id)
+/* Does a policy manage its cache, so that misses are known once it has looked up? */
+static bool manages(enum miniature_id id)
 {
     const char *policy = miniature_kinds[id].policy;
     return strcmp(policy, "none") != 0 && strcmp(policy, "prefix") != 0;
@@ -333,7 +334,7 @@ void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_
     *counts = (struct mini_counts){.agrees = true};
     for (play.step = 0; play.step < shape->steps; play.step++) {
         for (play.layer = 0; play.layer < shape->layers; play.layer++) {
-            if (!mini_manages(id)) {
+            if (!manages(id)) {
                 mini_tell_apart(&play);
             }
             fill_caches(mini);
