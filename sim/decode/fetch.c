@@ -9,11 +9,6 @@
 
 #define INDEX_BYTES 8.0
 
-static double figure(const struct pipe *pipe, enum curve_id id, double size, struct trust *trust)
-{
-    return profile_value(&pipe->setup->profile, id, size, trust);
-}
-
 /* The first layer's query is known only when it runs. */
 static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 {
@@ -53,12 +48,13 @@ static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_
     engine_task_id started = pipe->graph;
     struct trust trust = work_trust;
     if (pipe->mechanisms->launch == LAUNCH_EAGER &&
-        !work_put_thread(pipe, PART_LAUNCH, calls * figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust),
-                         ENGINE_NONE, trust, &started, why)) {
+        !work_put_thread(pipe, PART_LAUNCH,
+                         calls * pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust), ENGINE_NONE,
+                         trust, &started, why)) {
         return false;
     }
-    work.fixed_ns = calls * figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.rate = figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) /
+    work.fixed_ns = calls * pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) /
                 cost_uplink_sharers(pipe->setup, &work.rate_trust) / 1e9;
     work_wait_for(&work, started);
     work_wait_for(&work, after);
@@ -158,13 +154,13 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         return true;
     }
     if (m->sync == SYNC_GPU) {
-        work.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     } else {
         work.resource = PIPE_D2H;
         work.route = ROUTE_COPY_OUT;
-        work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
         work.bytes = index_bytes(pipe, layer);
-        work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+        work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
         pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     }
     work_wait_for(&work, at->selected);
@@ -180,7 +176,7 @@ bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->sync != SYNC_CPU || m->syncs == 0) {
         return true;
     }
-    double ns = (double)m->syncs * figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+    double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
     return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why);
 }
 
@@ -224,9 +220,9 @@ static bool put_managed(struct pipe *pipe, uint32_t layer,
     double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
     double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
-    double unit = figure(pipe, unit_cost, wanted, &work.fixed_trust);
+    double unit = pipe_figure(pipe, unit_cost, wanted, &work.fixed_trust);
     double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
-    work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
                     fmax(units(row) * unit / jobs, longest);
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
@@ -269,8 +265,8 @@ static double gather_rate(const struct pipe *pipe, struct trust *trust)
     double threads = cost_threads(pipe->setup, pipe->mechanisms->transfer_threads, trust);
     double span = (double)pipe->setup->context * pipe->head_bytes / 2;
     bool stated = pipe->setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0;
-    return figure(pipe, CURVE_HOST_GATHER, threads, trust) *
-           (stated ? figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust) : 1);
+    return pipe_figure(pipe, CURVE_HOST_GATHER, threads, trust) *
+           (stated ? pipe_figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust) : 1);
 }
 
 /* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */
@@ -302,17 +298,17 @@ static void choose_way(const struct pipe *pipe, struct work *work)
     case TRANSFER_SM_ZERO_COPY:
         work->resource = PIPE_SIDE;
         work->route = ROUTE_ZERO_COPY;
-        work->fixed_ns = figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work->fixed_trust);
+        work->fixed_ns = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work->fixed_trust);
         break;
     case TRANSFER_CPU_STORE: /* ends with a flag that a kernel polls */
         work->resource = PIPE_STORES;
         work->route = ROUTE_COPY_IN;
-        work->fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work->fixed_trust);
+        work->fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work->fixed_trust);
         break;
     default:
         work->resource = PIPE_H2D;
         work->route = ROUTE_COPY_IN;
-        work->fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work->fixed_trust);
+        work->fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work->fixed_trust);
     }
 }
 
@@ -328,7 +324,7 @@ static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *star
         return true;
     }
     double ns = m->transfer == TRANSFER_SM_ZERO_COPY
-                    ? figure(pipe, CURVE_HOST_LAUNCH, 0, &trust)
+                    ? pipe_figure(pipe, CURVE_HOST_LAUNCH, 0, &trust)
                     : cost_copy_call(pipe->setup, m->transfer == TRANSFER_PAGEABLE, bytes, &trust);
     enum part part = m->transfer == TRANSFER_PAGEABLE ? PART_GATHER : PART_LAUNCH;
     return work_put_thread(pipe, part, ns, ENGINE_NONE, trust, started, why);

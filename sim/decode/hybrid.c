@@ -11,11 +11,6 @@
 #define WEIGHT_BYTES 2.0  /* of an attention weight: bf16 */
 #define COMBINE_KERNELS 1 /* reads, merges and writes */
 
-static double figure(const struct pipe *pipe, enum curve_id id, double size, struct trust *trust)
-{
-    return profile_value(&pipe->setup->profile, id, size, trust);
-}
-
 bool hybrid_is(const struct setup *setup, uint32_t layer)
 {
     return setup->mechanisms.attention == ATTEND_HYBRID && !setup_attends_all(setup, layer);
@@ -75,18 +70,18 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->sync == SYNC_CPU) {
         struct trust trust = work_trust;
         engine_task_id started;
-        double call = figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
+        double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
         if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
             return false;
         }
         work_wait_for(&work, started);
         work.resource = PIPE_D2H;
-        work.fixed_ns = figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     } else {
-        work.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     }
     work.bytes = hybrid_query_bytes(&pipe->setup->model, row->offloaded_heads);
-    work.rate = figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
     pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     return work_put(pipe, &work, &pipe->at[layer].selected, why);
 }
@@ -126,12 +121,12 @@ bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger
     double threads = ceil(row->offloaded_heads / (double)each);
     work.bytes = (double)row->for_cpu_padded * pipe->head_bytes;
     double worst = (double)row->for_cpu_worst * pipe->head_bytes;
-    double rate = figure(pipe, CURVE_HOST_ATTENTION, threads * sharers, &all_trust) / sharers;
+    double rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, threads * sharers, &all_trust) / sharers;
     double all_ns = work.bytes * 1e9 / rate;
-    double worst_ns = worst * 1e9 / figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
+    double worst_ns = worst * 1e9 / pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
     work.rate = work.bytes / fmax(all_ns, worst_ns);
     work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
-    work.fixed_ns = figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust);
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust);
     work_wait_for(&work, pipe->at[layer].selected);
     return work_put(pipe, &work, &pipe->at[layer].answered, why);
 }
@@ -149,7 +144,7 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
         return true;
     }
     if (m->sync == SYNC_CPU) {
-        double ns = (double)m->syncs * figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+        double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
         return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why) &&
                hybrid_put_attention(pipe, layer, row, why) &&
                work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
@@ -160,7 +155,7 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    flag.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
+    flag.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
     if (!hybrid_put_attention(pipe, layer, row, why)) {
         return false;
     }
@@ -171,8 +166,9 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Bytes a second that SMs load over one GPU's share of the link. */
 static double load_rate(const struct pipe *pipe, struct trust *trust)
 {
-    double link = figure(pipe, CURVE_LINK_H2D, 0, trust) / cost_uplink_sharers(pipe->setup, trust);
-    return fmin(link, figure(pipe, CURVE_LINK_ZERO_COPY, 0, trust));
+    double link =
+        pipe_figure(pipe, CURVE_LINK_H2D, 0, trust) / cost_uplink_sharers(pipe->setup, trust);
+    return fmin(link, pipe_figure(pipe, CURVE_LINK_ZERO_COPY, 0, trust));
 }
 
 /* One kernel on the main stream, that loads over the link. */
@@ -193,7 +189,7 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
     work.bytes = hybrid_answer_bytes(&pipe->setup->model, row->offloaded_heads);
     work.rate = load_rate(pipe, &work.rate_trust) / 1e9;
     double moves = work.bytes / work.rate;
-    double starts = figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
+    double starts = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
     struct kernel least = kernel_at_least(pipe->setup, kernel_none, COMBINE_KERNELS);
     if (least.ns > starts + moves) {
         starts = least.ns - moves;

@@ -15,7 +15,7 @@ static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
 static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve, double share,
                         uint32_t *channel, struct error *why)
 {
-    double rate = profile_value(&pipe->setup->profile, curve, 0, &pipe->channel_trust);
+    double rate = pipe_figure(pipe, curve, 0, &pipe->channel_trust);
     *channel = engine_channel_add(pipe->engine, name, rate / share / 1e9, why);
     return *channel != ENGINE_NONE;
 }

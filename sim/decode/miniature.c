@@ -102,7 +102,7 @@ bool miniature_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct trust trust = work_trust;
     double threads = (double)pipe->mechanisms->transfer_threads;
-    double handoff = profile_value(&pipe->setup->profile, CURVE_HOST_POOL_HANDOFF, threads, &trust);
+    double handoff = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &trust);
     return work_put_thread(pipe, PART_GATHER, handoff, ENGINE_NONE, trust,
                            &pipe->at[layer].looked_up, why) &&
            fetch_gather(pipe, layer, why);

@@ -81,7 +81,7 @@ static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
 {
     struct trust trust = work_trust;
-    double call = profile_value(&pipe->setup->profile, CURVE_HOST_COPY_CALL, 0, &trust);
+    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     struct work work = {
         .part = PART_LINK,
         .resource = PIPE_H2D,
@@ -94,9 +94,8 @@ static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
     if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }
-    work.fixed_ns =
-        profile_value(&pipe->setup->profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.rate = profile_value(&pipe->setup->profile, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9;
+    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9;
     work_wait_for(&work, started);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
     return work_put(pipe, &work, &copied, why) && work_put_event(pipe, PART_LINK, copied, why);
@@ -206,7 +205,7 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct model *model = &pipe->setup->model;
     double numbers = (double)model->query_heads * model->head_dim;
     struct trust trust = work_trust;
-    double call = profile_value(&pipe->setup->profile, CURVE_HOST_COPY_CALL, 0, &trust);
+    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, NULL, why) &&
            work_put_copy_out(pipe, numbers * QUERY_BYTES, &pipe->at[layer].selected, why) &&
            put_attention(pipe, row->hit, ENGINE_NONE, why) && fetch_sync(pipe, layer, why) &&
@@ -258,12 +257,11 @@ static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *w
 static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struct error *why)
 {
     struct trust trust = work_trust;
-    const struct profile *profile = &pipe->setup->profile;
     if (!begins) {
-        double sync = profile_value(profile, CURVE_HOST_SYNC, 0, &trust);
+        double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
         return work_put_thread(pipe, PART_SYNC, sync, pipe->last[PIPE_MAIN], trust, NULL, why);
     }
-    double launch = profile_value(profile, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
+    double launch = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
     return programs[id].launch != LAUNCH_GRAPH ||
            work_put_thread(pipe, PART_LAUNCH, launch, ENGINE_NONE, trust, &pipe->graph, why);
 }

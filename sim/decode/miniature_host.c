@@ -15,7 +15,6 @@ static const enum curve_id curves[] = {
 /* The thread that stands for the GPU attends to `tokens` of one KV head's K and V. */
 static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
 {
-    const struct profile *profile = &pipe->setup->profile;
     struct work work = {
         .part = PART_COMPUTE,
         .resource = PIPE_MAIN,
@@ -24,8 +23,8 @@ static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    work.fixed_ns = profile_value(profile, CURVE_HOST_POOL_HANDOFF, 1, &work.fixed_trust);
-    work.rate = profile_value(profile, CURVE_HOST_ATTENTION, 1, &work.rate_trust) / 1e9;
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, 1, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &work.rate_trust) / 1e9;
     work_wait_for(&work, pipe->last[PIPE_LAUNCH]);
     return work_put(pipe, &work, NULL, why);
 }
@@ -135,8 +134,7 @@ static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct e
 /* A copy that a thread makes reads and writes DRAM. */
 static bool machine_init(struct pipe *pipe, struct error *why)
 {
-    const struct profile *profile = &pipe->setup->profile;
-    double dram = profile_value(profile, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
+    double dram = pipe_figure(pipe, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
     pipe->engine = engine_create(true, why);
     uint32_t channel =
         pipe->engine ? engine_channel_add(pipe->engine, "DRAM", dram / 1e9, why) : ENGINE_NONE;

@@ -19,11 +19,6 @@ const struct miniature_qsac *miniature_qsac(enum miniature_id id)
     return is ? &ways[id] : NULL;
 }
 
-static double figure(const struct pipe *pipe, enum curve_id id, double size, struct trust *trust)
-{
-    return profile_value(&pipe->setup->profile, id, size, trust);
-}
-
 /* A flag on its way. */
 static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out,
                      struct error *why)
@@ -34,7 +29,7 @@ static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *ou
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    work.fixed_ns = figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+    work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
 }
@@ -44,7 +39,7 @@ static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct kernel kernel = kernel_none;
     double bytes = (double)pipe_row(pipe, layer)->missed * sizeof(uint32_t);
-    kernel.ns = bytes * 1e9 / figure(pipe, CURVE_LINK_D2H, 0, &kernel.trust);
+    kernel.ns = bytes * 1e9 / pipe_figure(pipe, CURVE_LINK_D2H, 0, &kernel.trust);
     return work_put_kernel(pipe, PART_MANAGER, kernel, ASK_KERNELS, ENGINE_NONE,
                            &pipe->at[layer].selected, why);
 }
@@ -73,7 +68,7 @@ static bool put_rows(struct pipe *pipe, uint32_t layer, bool stores, struct erro
         .rate_trust = work_trust,
     };
     work.fixed_ns =
-        (stores ? 1 : row->fetching_heads) * figure(pipe, fixed, size, &work.fixed_trust);
+        (stores ? 1 : row->fetching_heads) * pipe_figure(pipe, fixed, size, &work.fixed_trust);
     work.rate = cost_transfer_rate(pipe->setup, &work.rate_trust) / 1e9;
     work_wait_for(&work, pipe->last[PIPE_LAUNCH]);
     return work_put(pipe, &work, &pipe->at[layer].fetched, why);
@@ -83,7 +78,7 @@ static bool put_copies(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct trust trust = work_trust;
     double calls = pipe_row(pipe, layer)->fetching_heads;
-    double ns = calls * figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
+    double ns = calls * pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     pipe->at[layer].looked_up = pipe->last[PIPE_LAUNCH];
     return miniature_gather(pipe, layer, why) &&
            work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, NULL, why) &&

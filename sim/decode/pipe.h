@@ -102,6 +102,13 @@ struct pipe {
     struct pipeline_step *moved; /* [steps], owned: bytes on the link */
 };
 
+/* A figure of the machine, in its curve's unit; `trust` is worsened by what it rests on. */
+static inline double pipe_figure(const struct pipe *pipe, enum curve_id id, double size,
+                                 struct trust *trust)
+{
+    return profile_value(&pipe->setup->profile, id, size, trust);
+}
+
 /* Build the whole schedule and run it; pipe_release() frees it, also after a failure. */
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                 const struct ledger *ledger, struct error *why);

@@ -158,7 +158,7 @@ bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
         return true;
     }
     double bytes = 2.0 * pipe->setup->model.hidden * (double)rows;
-    both.ns = 2 * profile_value(&pipe->setup->profile, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
+    both.ns = 2 * pipe_figure(pipe, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }
 
@@ -222,7 +222,7 @@ static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
         (pipe->mechanisms->barrier == BARRIER_LAYER && !last)) {
         return true;
     }
-    work.fixed_ns = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &work.fixed_trust);
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &work.fixed_trust);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         work_wait_for(&work, pipe->last[all[i]]);
     }
@@ -270,7 +270,7 @@ bool stage_begin_step(struct pipe *pipe, struct error *why)
     if (pipe->mechanisms->launch != LAUNCH_GRAPH) {
         return true;
     }
-    double ns = profile_value(&pipe->setup->profile, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
+    double ns = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
     return work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
 }
 
@@ -280,7 +280,7 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
 {
     struct trust trust = work_trust;
     engine_task_id head;
-    double sync = profile_value(&pipe->setup->profile, CURVE_HOST_SYNC, 0, &trust);
+    double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
     double ns = sync + (double)pipe->mechanisms->step_overhead;
     pipe->stage = "head";
     if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why)) {

@@ -80,7 +80,6 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    const struct profile *profile = &pipe->setup->profile;
     struct trust trust = work_trust;
     engine_task_id started = pipe->graph;
     double call = m->launch == LAUNCH_GRAPH
@@ -89,8 +88,8 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }
-    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.rate = profile_value(profile, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9 /
+    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9 /
                 cost_uplink_sharers(pipe->setup, &work.rate_trust);
     work_wait_for(&work, started);
     work_wait_for(&work, stream->weights_freed);

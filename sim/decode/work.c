@@ -80,7 +80,7 @@ bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, str
         return true;
     }
     struct trust trust = work_trust;
-    double call = profile_value(&pipe->setup->profile, CURVE_HOST_LAUNCH, 0, &trust);
+    double call = pipe_figure(pipe, CURVE_HOST_LAUNCH, 0, &trust);
     double rest = call * (double)(kernels - 1);
     return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, first, why) &&
            (kernels == 1 ||
@@ -121,7 +121,6 @@ bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, 
 
 bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why)
 {
-    const struct profile *profile = &pipe->setup->profile;
     struct work work = {
         .part = PART_LINK,
         .resource = PIPE_D2H,
@@ -130,8 +129,8 @@ bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, str
         .fixed_trust = work_trust,
         .rate_trust = work_trust,
     };
-    work.rate = profile_value(profile, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-    work.fixed_ns = profile_value(profile, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
     pipe->moved[pipe->step].d2h_bytes += llround(bytes);
     return work_put(pipe, &work, out, why);
