@@ -37,14 +37,9 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
 static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
                      engine_task_id *out, struct error *why)
 {
-    struct work work = {
-        .part = PART_LINK,
-        .resource = PIPE_H2D,
-        .route = ROUTE_COPY_IN,
-        .bytes = bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_LINK, PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = bytes;
     engine_task_id started = pipe->graph;
     struct trust trust = work_trust;
     if (pipe->mechanisms->launch == LAUNCH_EAGER &&
@@ -144,12 +139,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     struct pipe_layer *at = &pipe->at[layer];
-    struct work work = {
-        .part = PART_SYNC,
-        .resource = PIPE_NO_QUEUE,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
     if (!setup_retrieves(pipe->setup) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
         return true;
     }
@@ -211,12 +201,7 @@ static bool put_managed(struct pipe *pipe, uint32_t layer,
                         engine_task_id after, engine_task_id *out, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
-    struct work work = {
-        .part = PART_MANAGER,
-        .resource = PIPE_POOL,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_MANAGER, PIPE_POOL);
     double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
     double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
@@ -274,14 +259,9 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     struct pipe_layer *at = &pipe->at[layer];
-    struct work work = {
-        .part = PART_GATHER,
-        .resource = PIPE_POOL,
-        .route = ROUTE_GATHER,
-        .bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_GATHER, PIPE_POOL);
+    work.route = ROUTE_GATHER;
+    work.bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes;
     if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
         return true;
     }
@@ -292,24 +272,26 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 /* Who moves the bytes of a transfer, at what fixed cost. */
-static void choose_way(const struct pipe *pipe, struct work *work)
+static struct work way_of(const struct pipe *pipe)
 {
+    struct work work;
     switch (pipe->mechanisms->transfer) {
     case TRANSFER_SM_ZERO_COPY:
-        work->resource = PIPE_SIDE;
-        work->route = ROUTE_ZERO_COPY;
-        work->fixed_ns = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work->fixed_trust);
+        work = work_of(PART_LINK, PIPE_SIDE);
+        work.route = ROUTE_ZERO_COPY;
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
         break;
     case TRANSFER_CPU_STORE: /* ends with a flag that a kernel polls */
-        work->resource = PIPE_STORES;
-        work->route = ROUTE_COPY_IN;
-        work->fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work->fixed_trust);
+        work = work_of(PART_LINK, PIPE_STORES);
+        work.route = ROUTE_COPY_IN;
+        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
         break;
     default:
-        work->resource = PIPE_H2D;
-        work->route = ROUTE_COPY_IN;
-        work->fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work->fixed_trust);
+        work = work_of(PART_LINK, PIPE_H2D);
+        work.route = ROUTE_COPY_IN;
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     }
+    return work;
 }
 
 /* CPU time of starting a transfer: a copy call, a launch, a pass over pageable memory, or nothing
@@ -333,17 +315,12 @@ static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *star
 bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
                         engine_task_id freed, engine_task_id *out, struct error *why)
 {
-    struct work work = {
-        .part = PART_LINK,
-        .bytes = bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = way_of(pipe);
     engine_task_id started;
     if (!start_transfer(pipe, bytes, &started, why)) {
         return false;
     }
-    choose_way(pipe, &work);
+    work.bytes = bytes;
     struct trust all_trust = work_trust, worst_trust = work_trust;
     double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &all_trust);
     double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &worst_trust);

@@ -56,13 +56,8 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = row_for_cpu(pipe, layer);
-    struct work work = {
-        .part = PART_SYNC,
-        .resource = PIPE_NO_QUEUE,
-        .route = ROUTE_COPY_OUT,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
+    work.route = ROUTE_COPY_OUT;
     if (row == NULL) {
         return true;
     }
@@ -108,13 +103,8 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           struct error *why)
 {
-    struct work work = {
-        .part = PART_CPU_ATTENTION,
-        .resource = PIPE_POOL,
-        .route = ROUTE_CPU_READ,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_CPU_ATTENTION, PIPE_POOL);
+    work.route = ROUTE_CPU_READ;
     struct trust all_trust = work_trust, worst_trust = work_trust;
     double sharers = cost_uplink_sharers(pipe->setup, &all_trust);
     uint64_t each = cpu_heads_each(row->offloaded_heads, pipe->plan->cpu_threads);
@@ -149,12 +139,7 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
                hybrid_put_attention(pipe, layer, row, why) &&
                work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
     }
-    struct work flag = {
-        .part = PART_SYNC,
-        .resource = PIPE_NO_QUEUE,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work flag = work_of(PART_SYNC, PIPE_NO_QUEUE);
     flag.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
     if (!hybrid_put_attention(pipe, layer, row, why)) {
         return false;
@@ -175,13 +160,8 @@ static double load_rate(const struct pipe *pipe, struct trust *trust)
 bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = row_for_cpu(pipe, layer);
-    struct work work = {
-        .part = PART_MERGE,
-        .resource = PIPE_MAIN,
-        .route = ROUTE_ZERO_COPY,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_MERGE, PIPE_MAIN);
+    work.route = ROUTE_ZERO_COPY;
     engine_task_id launched;
     if (row == NULL) {
         return true;

@@ -82,14 +82,9 @@ static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
 {
     struct trust trust = work_trust;
     double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
-    struct work work = {
-        .part = PART_LINK,
-        .resource = PIPE_H2D,
-        .route = ROUTE_COPY_IN,
-        .bytes = bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_LINK, PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = bytes;
     engine_task_id started, copied;
     if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
         return false;

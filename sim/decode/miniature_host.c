@@ -15,14 +15,9 @@ static const enum curve_id curves[] = {
 /* The thread that stands for the GPU attends to `tokens` of one KV head's K and V. */
 static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
 {
-    struct work work = {
-        .part = PART_COMPUTE,
-        .resource = PIPE_MAIN,
-        .route = ROUTE_CPU_READ,
-        .bytes = (double)tokens * pipe->head_bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_COMPUTE, PIPE_MAIN);
+    work.route = ROUTE_CPU_READ;
+    work.bytes = (double)tokens * pipe->head_bytes;
     work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, 1, &work.fixed_trust);
     work.rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &work.rate_trust) / 1e9;
     work_wait_for(&work, pipe->last[PIPE_LAUNCH]);

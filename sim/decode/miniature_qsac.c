@@ -23,12 +23,7 @@ const struct miniature_qsac *miniature_qsac(enum miniature_id id)
 static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out,
                      struct error *why)
 {
-    struct work work = {
-        .part = PART_SYNC,
-        .resource = PIPE_NO_QUEUE,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
     work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     work_wait_for(&work, after);
     return work_put(pipe, &work, out, why);
@@ -59,14 +54,9 @@ static bool put_rows(struct pipe *pipe, uint32_t layer, bool stores, struct erro
     const struct ledger_row *row = pipe_row(pipe, layer);
     enum curve_id fixed = stores ? CURVE_HOST_POOL_HANDOFF : CURVE_LINK_COPY_LATENCY;
     double size = stores ? (double)pipe->mechanisms->transfer_threads : 0;
-    struct work work = {
-        .part = PART_LINK,
-        .resource = stores ? PIPE_STORES : PIPE_H2D,
-        .route = ROUTE_COPY_IN,
-        .bytes = (double)row->missed * pipe->head_bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_LINK, stores ? PIPE_STORES : PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = (double)row->missed * pipe->head_bytes;
     work.fixed_ns =
         (stores ? 1 : row->fetching_heads) * pipe_figure(pipe, fixed, size, &work.fixed_trust);
     work.rate = cost_transfer_rate(pipe->setup, &work.rate_trust) / 1e9;

@@ -113,12 +113,7 @@ static double pass_ns(const struct pipe *pipe)
 /* Keys that have left are trained on by the CPU, beside the passes behind. */
 static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error *why)
 {
-    struct work work = {
-        .part = PART_RETRIEVAL,
-        .resource = PIPE_POOL,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_RETRIEVAL, PIPE_POOL);
     struct indexing indexing = pass_indexing(pipe);
     work.fixed_ns = index_build_host_ns(pipe->setup, &indexing, pass_ns(pipe), &work.fixed_trust);
     work_wait_for(&work, left);

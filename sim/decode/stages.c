@@ -121,13 +121,9 @@ static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
 
 bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    struct work work = {
-        .part = PART_OVERHEAD,
-        .resource = PIPE_MAIN,
-        .fixed_ns = (double)pipe->mechanisms->micro_batch_overhead,
-        .fixed_trust = {BASIS_ASSUMED, false},
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_OVERHEAD, PIPE_MAIN);
+    work.fixed_ns = (double)pipe->mechanisms->micro_batch_overhead;
+    work.fixed_trust = (struct trust){BASIS_ASSUMED, false};
     (void)layer;
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }
@@ -212,12 +208,7 @@ static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
     bool last =
         pipe->micro_batch + 1 == pipe->plan->micro_batches.count && (pipe->halves & HALF_FFN) != 0;
     (void)layer;
-    struct work work = {
-        .part = PART_SYNC,
-        .resource = PIPE_LAUNCH,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_SYNC, PIPE_LAUNCH);
     if (pipe->mechanisms->barrier == BARRIER_NONE ||
         (pipe->mechanisms->barrier == BARRIER_LAYER && !last)) {
         return true;

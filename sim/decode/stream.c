@@ -72,14 +72,9 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     double parts = m->weights_spread ? pipe->plan->micro_batches.count : 1;
     enum stage_half halves = next_halves(pipe, &layer);
-    struct work work = {
-        .part = PART_WEIGHTS,
-        .resource = PIPE_H2D,
-        .route = ROUTE_COPY_IN,
-        .bytes = stream_weight_bytes(pipe->setup, layer, halves) / parts,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_WEIGHTS, PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = stream_weight_bytes(pipe->setup, layer, halves) / parts;
     struct trust trust = work_trust;
     engine_task_id started = pipe->graph;
     double call = m->launch == LAUNCH_GRAPH

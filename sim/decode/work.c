@@ -8,6 +8,12 @@
 
 const struct trust work_trust = {BASIS_MEASURED, false};
 
+struct work work_of(enum part part, enum pipe_resource resource)
+{
+    return (struct work){
+        .part = part, .resource = resource, .fixed_trust = work_trust, .rate_trust = work_trust};
+}
+
 void work_wait_for(struct work *work, engine_task_id task)
 {
     if (task != ENGINE_NONE) {
@@ -67,8 +73,7 @@ bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_i
 
 bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, struct error *why)
 {
-    struct work work = {
-        .part = part, .resource = PIPE_MAIN, .fixed_trust = work_trust, .rate_trust = work_trust};
+    struct work work = work_of(part, PIPE_MAIN);
     work_wait_for(&work, after);
     return work_put(pipe, &work, NULL, why);
 }
@@ -121,14 +126,9 @@ bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, 
 
 bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why)
 {
-    struct work work = {
-        .part = PART_LINK,
-        .resource = PIPE_D2H,
-        .route = ROUTE_COPY_OUT,
-        .bytes = bytes,
-        .fixed_trust = work_trust,
-        .rate_trust = work_trust,
-    };
+    struct work work = work_of(PART_LINK, PIPE_D2H);
+    work.route = ROUTE_COPY_OUT;
+    work.bytes = bytes;
     work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
     work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);

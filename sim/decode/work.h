@@ -27,6 +27,9 @@ struct work {
 /* Nothing read yet: what a task's trust starts from. */
 extern const struct trust work_trust;
 
+/* A task that takes no time and moves nothing yet. */
+struct work work_of(enum part part, enum pipe_resource resource);
+
 /* Let `work` wait for `task`; ENGINE_NONE is nothing to wait for. */
 void work_wait_for(struct work *work, engine_task_id task);
 
