@@ -2,6 +2,7 @@
 #include "study/scenario.h"
 
 #include "base/array.h"
+#include "study/machine_places.h"
 #include "study/resolve.h"
 #include "study/resolve_workload.h"
 #include "study/scenario_layers.h"
@@ -127,18 +128,11 @@ static bool open_name(struct node *root, const char *path, const struct node *na
 /* `hardware` and its parts, as maps. */
 static bool open_hardware(struct node *root, struct error *why)
 {
-    static const char *const parts[] = {"gpu", "link", "host"};
-    if (!open_name(root, "hardware", node_get(root, "hardware"), why)) {
-        return false;
+    bool good = true;
+    for (const struct machine_place *at = machine_places; good && at->path != NULL; at++) {
+        good = open_name(root, at->path, node_find(root, at->path), why);
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char path[32];
-        snprintf(path, sizeof path, "hardware.%s", parts[i]);
-        if (!open_name(root, path, node_get(node_get(root, "hardware"), parts[i]), why)) {
-            return false;
-        }
-    }
-    return true;
+    return good;
 }
 
 /* Lay `map`, which is opened on the way. */

@@ -1,19 +1,9 @@
 #include "study/scenario_layers.h"
 
+#include "study/machine_places.h"
+
 #include <stdio.h>
 #include <string.h>
-
-/* Is it a place where a name stands for a map, which says it as `extends`? */
-static bool may_be_named(const char *path)
-{
-    static const char *const places[] = {"hardware", "hardware.gpu", "hardware.link",
-                                         "hardware.host"};
-    bool may = false;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        may = may || strcmp(path, places[i]) == 0;
-    }
-    return may;
-}
 
 static bool any_value(const struct node *list, enum node_kind kind)
 {
@@ -33,7 +23,7 @@ static const struct node *find_said(const struct node *layer, const struct node 
     if (said == NULL || said->kind != NODE_MAP) {
         return said;
     }
-    if (may_be_named(list->key)) {
+    if (machine_place_find(list->key, strlen(list->key)) != NULL) {
         return node_get(said, "extends");
     }
     return any_value(list, NODE_MAP) ? NULL : said;

@@ -2,22 +2,23 @@
 
 #include "base/named.h"
 #include "hardware/profile.h"
+#include "study/machine_places.h"
 #include "study/resolve_trace.h"
 #include "study/scenario.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Where a machine, or a part of one, is named; part NULL: a machine. */
-static const struct {
-    const char *path, *part;
-} machine_names[] = {
-    {"hardware", NULL},        {"hardware.extends", NULL},
-    {"hardware.gpu", "gpu"},   {"hardware.gpu.extends", "gpu"},
-    {"hardware.link", "link"}, {"hardware.link.extends", "link"},
-    {"hardware.host", "host"}, {"hardware.host.extends", "host"},
-};
-enum { MACHINE_NAMES = sizeof machine_names / sizeof machine_names[0], PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096 };
+
+/* The place that `path` is, or of whose map it is the `extends`; NULL for none. */
+static const struct machine_place *find_place(const char *path)
+{
+    static const char extends[] = ".extends";
+    size_t length = strlen(path), behind = strlen(extends);
+    bool inside = length > behind && strcmp(path + length - behind, extends) == 0;
+    return machine_place_find(path, inside ? length - behind : length);
+}
 
 /* What stands at `path`, and what a map there has under its keys. */
 static bool check_machine(const struct node *node, const char *path, struct error *why)
@@ -29,12 +30,8 @@ static bool check_machine(const struct node *node, const char *path, struct erro
             return false;
         }
     }
-    for (size_t i = 0; node->kind == NODE_SCALAR && i < MACHINE_NAMES; i++) {
-        if (strcmp(machine_names[i].path, path) == 0) {
-            return profile_named(node, machine_names[i].part, why);
-        }
-    }
-    return true;
+    const struct machine_place *place = node->kind == NODE_SCALAR ? find_place(path) : NULL;
+    return place == NULL || profile_named(node, place->part, why);
 }
 
 static bool check_file(const struct scenario_key *key, const struct node *node, struct error *why)
