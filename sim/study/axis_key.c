@@ -67,12 +67,8 @@ static bool is_first_word(const char *path, const char *word)
 
 static bool is_scenario_key(const char *path)
 {
-    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        if (is_first_word(path, key->name)) {
-            return strcmp(key->name, "sweep") != 0;
-        }
-    }
-    return false;
+    const struct scenario_key *key = scenario_key_find(path, strcspn(path, "."));
+    return key != NULL && key->shape != SCENARIO_SWEEP;
 }
 
 static bool is_mechanism(const char *path)
@@ -102,12 +98,8 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
 
 bool axis_key_is_real(const char *path)
 {
-    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        if (strcmp(path, key->name) == 0) {
-            return key->shape == SCENARIO_NUMBER;
-        }
-    }
-    return false;
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    return key != NULL && key->shape == SCENARIO_NUMBER;
 }
 
 /* ---- what the scenario says ---- */

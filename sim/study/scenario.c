@@ -100,6 +100,16 @@ const struct scenario_key scenario_keys[] = {
     {.name = NULL},
 };
 
+const struct scenario_key *scenario_key_find(const char *name, size_t length)
+{
+    const struct scenario_key *key = scenario_keys;
+    while (key->name != NULL &&
+           (strlen(key->name) != length || strncmp(key->name, name, length) != 0)) {
+        key++;
+    }
+    return key->name != NULL ? key : NULL;
+}
+
 static bool check_keys(const struct node *root, struct error *why)
 {
     const char *keys[48];

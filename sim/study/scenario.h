@@ -46,6 +46,9 @@ struct scenario_key {
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 
+/* The key that the first `length` characters of `name` are; NULL for none. */
+const struct scenario_key *scenario_key_find(const char *name, size_t length);
+
 struct scenario {
     struct node *root;   /* all files and overrides merged, `sweep` apart */
     struct node *sweep;  /* a map of key path → list, or NULL */

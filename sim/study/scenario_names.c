@@ -41,18 +41,9 @@ static bool check_file(const struct scenario_key *key, const struct node *node, 
                       sizeof path, why);
 }
 
-static const struct scenario_key *find_key(const char *name)
-{
-    const struct scenario_key *key = scenario_keys;
-    while (key->name != NULL && strcmp(key->name, name) != 0) {
-        key++;
-    }
-    return key->name != NULL ? key : NULL;
-}
-
 static bool check_value(const char *path, const struct node *value, struct error *why)
 {
-    const struct scenario_key *key = find_key(path);
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
     if (key != NULL && key->shape == SCENARIO_NAME && value->kind == NODE_SCALAR) {
         return check_file(key, value, why);
     }
