@@ -100,14 +100,14 @@ static void pass_request(struct pass *pass, size_t index)
     }
     prefix_totals_add(&curve->totals, request, &match);
     count_depths(pass, index, match.gpu_tokens / curve->options.block_tokens);
-    touch(pass, index, prefix_kept_tokens(request));
+    touch(pass, index, request_kept_tokens(request));
 }
 
 static uint64_t most_tokens(const struct requests *requests)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < requests->count; i++) {
-        uint64_t kept = prefix_kept_tokens(&requests->all[i]);
+        uint64_t kept = request_kept_tokens(&requests->all[i]);
         most = kept > most ? kept : most;
     }
     return most;

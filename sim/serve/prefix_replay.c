@@ -6,15 +6,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-uint64_t prefix_kept_tokens(const struct request *request)
-{
-    return (uint64_t)request->prompt + request->output - 1;
-}
-
 bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,
                        size_t index, const struct request *request, struct prefix_match *match)
 {
-    uint64_t kept = prefix_kept_tokens(request);
+    uint64_t kept = request_kept_tokens(request);
     if (kept > options->gpu_blocks * options->block_tokens) {
         return false;
     }

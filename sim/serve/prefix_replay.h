@@ -19,9 +19,6 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
                    const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
                    struct error *why);
 
-/* Its tokens that become KV: the last one is handed out and never does. */
-uint64_t prefix_kept_tokens(const struct request *request);
-
 /* Replay request `index` on a cache that nobody else uses; false, and nothing changed, where its
  * tokens are more than the GPU has room for. */
 bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,

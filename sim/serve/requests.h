@@ -35,6 +35,12 @@ struct request {
     uint32_t chunks;         /* 0: nobody knows what the prompt says */
 };
 
+/* Its tokens that become KV: the last one is handed out and never does. */
+static inline uint64_t request_kept_tokens(const struct request *request)
+{
+    return (uint64_t)request->prompt + request->output - 1;
+}
+
 struct requests {
     struct request *all;
     size_t count, capacity;

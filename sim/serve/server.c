@@ -23,8 +23,7 @@ static uint64_t known_tokens(const struct server *server, const struct sequence 
 /* The request can never run: its tokens are more than the GPU has blocks for. */
 static bool is_too_long(const struct server *server, uint32_t index)
 {
-    const struct request *request = &server->requests->all[index];
-    return (uint64_t)request->prompt + request->output - 1 > server->all_blocks_tokens;
+    return request_kept_tokens(&server->requests->all[index]) > server->all_blocks_tokens;
 }
 
 /* When the next request arrives; INT64_MAX where that waits for another's end. */

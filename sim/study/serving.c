@@ -144,8 +144,7 @@ static bool check_fit(const struct serving *serving, struct error *why)
     const struct prefix_options *prefix = &serving->memory.prefix;
     uint64_t room = prefix->gpu_blocks * prefix->block_tokens, least = UINT64_MAX;
     for (size_t i = 0; i < serving->requests.count; i++) {
-        const struct request *request = &serving->requests.all[i];
-        uint64_t tokens = (uint64_t)request->prompt + request->output - 1;
+        uint64_t tokens = request_kept_tokens(&serving->requests.all[i]);
         least = tokens < least ? tokens : least;
     }
     if (least <= room) {
