@@ -3,7 +3,6 @@
 #include "cli/table.h"
 #include "study/verdict.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { LINE = 2048 };
@@ -56,22 +55,6 @@ static void print_verdicts(const struct planning *planning, const struct targets
     }
 }
 
-/* The candidate without a value that meets all targets that comes nearest; NULL. */
-static const struct quest *nearest_miss(const struct planning *planning)
-{
-    const struct quest *nearest = NULL;
-    double least = INFINITY;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->found == PLANNING_NONE && quest->nearest != PLANNING_NONE &&
-            quest->search.shortfall[quest->nearest] < least) {
-            least = quest->search.shortfall[quest->nearest];
-            nearest = quest;
-        }
-    }
-    return nearest;
-}
-
 /* ---- attention mass ---- */
 
 static void print_mass(const struct planning *planning, const struct targets *targets,
@@ -115,13 +98,13 @@ static void print_draw(const struct planning *planning, FILE *out)
 
 void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out)
 {
-    const struct quest *missed = nearest_miss(planning);
     if (planning->winner != PLANNING_NONE) {
         const struct quest *winner = &planning->quests[planning->winner];
         print_verdicts(planning, targets, winner, winner->found, out);
         print_mass(planning, targets, winner, out);
     }
-    if (missed != NULL) {
+    if (planning->nearest != PLANNING_NONE) {
+        const struct quest *missed = &planning->quests[planning->nearest];
         print_verdicts(planning, targets, missed, missed->nearest, out);
     }
     print_draw(planning, out);

@@ -198,18 +198,23 @@ static bool is_better(const struct planning *planning, const struct quest *a, co
 
 static void find_winner(struct planning *planning)
 {
-    double least = INFINITY;
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
-        if (quest->search.count == 0) {
-            continue;
-        }
-        if (quest->found != SEARCH_NONE &&
+        if (quest->found != PLANNING_NONE &&
             (planning->winner == PLANNING_NONE ||
              is_better(planning, quest, &planning->quests[planning->winner]))) {
             planning->winner = i;
         }
-        if (quest->nearest != SEARCH_NONE && quest->search.shortfall[quest->nearest] < least) {
+    }
+}
+
+static void find_nearest(struct planning *planning)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->found == PLANNING_NONE && quest->nearest != PLANNING_NONE &&
+            quest->search.shortfall[quest->nearest] < least) {
             least = quest->search.shortfall[quest->nearest];
             planning->nearest = i;
         }
@@ -272,6 +277,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     }
     if (good) {
         find_winner(out);
+        find_nearest(out);
     }
     return good;
 }

@@ -49,7 +49,7 @@ struct planning {
     uint32_t count;
     bool maximise;
     uint32_t winner;  /* of the quests; or PLANNING_NONE */
-    uint32_t nearest; /* that is least short where nobody wins; or PLANNING_NONE */
+    uint32_t nearest; /* that is least short of those that find no value; or PLANNING_NONE */
 };
 
 /* Fails where no candidate can be run, all are left out, or none can have a value that was typed. The caller releases `out`, on failure
