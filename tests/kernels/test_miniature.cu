@@ -9,7 +9,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <stdlib.h>
 
 static const char recording[] = "traces/smollm2-135m.swt";
 
@@ -153,26 +152,12 @@ static std::string check_larger_warmup(const void *at, generator &)
     return wrong.empty() && !counts.agrees ? "the policy counted other hits" : wrong;
 }
 
-/* What takes an emulator many seconds, and launches what other cases launch too, is left to its
- * plain pass: not in reverse, nor under the address sanitizer. */
-static bool is_left_out(int id)
-{
-#ifdef __SANITIZE_ADDRESS__
-    bool plain = false;
-#else
-    bool plain = getenv("EMULATOR_REVERSE") == nullptr;
-#endif
-    return !plain && (id == MINIATURE_GPU_FULL_GRAPH || id == MINIATURE_GPU_STREAM ||
-                      id == MINIATURE_GPU_STREAM_PAGEABLE || id == MINIATURE_GPU_LRU_GRAPH ||
-                      id == MINIATURE_GPU_ACTIVATIONS);
-}
-
 void miniature_cases(std::vector<kernel_case> &cases)
 {
     static enum miniature_id ids[MINIATURE_COUNT];
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         ids[id] = (enum miniature_id)id;
-        if (miniature_kinds[id].site == MINIATURE_GPU && !is_left_out(id)) {
+        if (miniature_kinds[id].site == MINIATURE_GPU) {
             cases.push_back(
                 {std::string("miniature, ") + miniature_kinds[id].name, check_mechanism, &ids[id]});
         }

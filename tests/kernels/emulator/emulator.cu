@@ -3,22 +3,17 @@
 #include "calibrate/kernels/ptx.cuh"
 #include "calibrate/small_floats.h"
 #include "../kernel_test.h"
+#include "fibers.h"
 
 #include <stdio.h>
-#include <ucontext.h>
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
 
 #include <map>
-#include <memory>
 #include <vector>
 
 #define SHARED_MOST (99U << 10) /* of a CTA on sm_86 and sm_89; of all others it is more */
 #define SHARED_UNASKED (48U << 10)
 #define SHARED_GUARD 4096
 #define GUARD 0x5a
-#define STACK_BYTES (128U << 10)
 #define SHOWN_BYTES 64
 #define THREADS_MOST 1024
 
@@ -33,17 +28,16 @@ alignas(256) uint4 launch_shared[(SHARED_MOST + SHARED_GUARD) / sizeof(uint4)];
     abort();
 }
 
-/* ---- fibers ---- */
+/* ---- threads ---- */
 
 struct copy {
     void *to;
     const void *from;
 };
 
-struct fiber {
-    ucontext_t context;
-    std::unique_ptr<char[]> stack;
-    bool done;
+struct thread {
+    struct fiber fiber;
+    bool ready, done; /* for the next kernel; with this one */
     std::vector<std::vector<copy>> groups; /* of copies, the last not committed */
 };
 
@@ -52,8 +46,7 @@ struct meeting {
     unsigned here, turn;
 };
 
-static std::vector<fiber> fibers;
-static ucontext_t scheduler;
+static std::vector<thread> threads;
 static const std::function<void()> *body;
 static meeting warps[THREADS_MOST / EMULATOR_WARP], cta;
 static unsigned char shown[2][THREADS_MOST / EMULATOR_WARP][EMULATOR_WARP * SHOWN_BYTES];
@@ -63,8 +56,7 @@ static const bool reverse = getenv("EMULATOR_REVERSE") != nullptr;
 
 static void change_over()
 {
-    unsigned self = threadIdx.x;
-    swapcontext(&fibers[self].context, &scheduler);
+    fiber_leave(&threads[threadIdx.x].fiber);
 }
 
 static void meet(meeting &place, unsigned all)
@@ -104,62 +96,64 @@ const void *emulator_show(const void *mine, size_t bytes)
     return place;
 }
 
-void __nanosleep(unsigned)
+static void end_thread(bool ready)
 {
-    if (emulator_stall()) {
-        fibers[threadIdx.x].done = true;
-        moved = true;
-        change_over();
-    }
-}
-
-static void run_fiber()
-{
-    (*body)();
-    fibers[threadIdx.x].done = true;
+    threads[threadIdx.x].ready = ready;
+    threads[threadIdx.x].done = true;
     moved = true;
     change_over();
 }
 
-static void prepare(fiber &fiber)
+/* A thread that waits for what will not come is left where it is. */
+void __nanosleep(unsigned)
 {
-    getcontext(&fiber.context);
-#ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(fiber.stack.get(), STACK_BYTES); /* of one that was left */
-#endif
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = STACK_BYTES;
-    fiber.context.uc_link = nullptr;
-    fiber.done = false;
-    fiber.groups.assign(1, {});
-    makecontext(&fiber.context, run_fiber, 0);
+    if (emulator_stall()) {
+        end_thread(false);
+    }
+}
+
+static void run_kernels()
+{
+    for (;;) {
+        (*body)();
+        end_thread(true);
+    }
+}
+
+static void prepare(thread &thread)
+{
+    thread.done = false;
+    thread.groups.assign(1, {});
+    if (!thread.ready) {
+        fiber_begin(&thread.fiber, run_kernels);
+    }
 }
 
 /* Threads in turn until all are done; a whole round in which none got anywhere is a deadlock. */
-static void run_cta(unsigned threads)
+static void run_cta(unsigned count)
 {
-    for (unsigned i = 0; i < threads; i++) {
-        prepare(fibers[i]);
+    for (unsigned i = 0; i < count; i++) {
+        prepare(threads[i]);
     }
     memset(warps, 0, sizeof warps);
     cta = {};
-    for (unsigned left = threads; left > 0;) {
+    for (unsigned left = count; left > 0;) {
         left = 0;
         moved = false;
-        for (unsigned i = 0; i < threads; i++) {
-            unsigned at = reverse ? threads - 1 - i : i;
-            if (!fibers[at].done) {
+        for (unsigned i = 0; i < count; i++) {
+            unsigned at = reverse ? count - 1 - i : i;
+            if (!threads[at].done) {
                 threadIdx.x = at;
-                swapcontext(&scheduler, &fibers[at].context);
-                left += !fibers[at].done;
+                fiber_run(&threads[at].fiber);
+                left += !threads[at].done;
             }
         }
         if (left > 0 && !moved) {
             fail("a barrier that not all threads reach");
         }
     }
-    for (unsigned i = 0; i < threads; i++) {
-        if (fibers[i].groups.size() > 1 || !fibers[i].groups[0].empty()) {
+    for (unsigned i = 0; i < count; i++) {
+        if (threads[i].groups.size() > 1 || !threads[i].groups[0].empty()) {
             fail("a copy that nobody waits for");
         }
     }
@@ -178,16 +172,15 @@ void emulator_allow(const void *kernel, size_t bytes)
 void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
                   const std::function<void()> &thread)
 {
-    unsigned threads = config.blockDim.x;
+    unsigned count = config.blockDim.x;
     size_t shared = config.dynamicSmemBytes;
     size_t most = allowed.count(kernel) > 0 ? allowed[kernel] : SHARED_UNASKED;
-    if (threads == 0 || threads > THREADS_MOST || threads % EMULATOR_WARP != 0 || shared > most ||
+    if (count == 0 || count > THREADS_MOST || count % EMULATOR_WARP != 0 || shared > most ||
         config.gridDim.x == 0 || config.gridDim.y == 0) {
         fail("a launch that a GPU would refuse");
     }
-    while (fibers.size() < threads) {
-        fibers.push_back({});
-        fibers.back().stack.reset(new char[STACK_BYTES]);
+    while (threads.size() < count) {
+        threads.push_back({});
     }
     body = &thread;
     gridDim = config.gridDim;
@@ -197,7 +190,7 @@ void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
             unsigned char *bytes = (unsigned char *)launch_shared;
             memset(bytes, 0xff, shared);
             memset(bytes + shared, GUARD, SHARED_GUARD);
-            run_cta(threads);
+            run_cta(count);
             for (size_t i = 0; i < SHARED_GUARD; i++) {
                 if (bytes[shared + i] != GUARD) {
                     fail("a write behind shared memory");
@@ -214,17 +207,17 @@ void ptx_copy(void *shared, const void *global, bool there)
     if ((uintptr_t)shared % 16 != 0 || (uintptr_t)global % 16 != 0) {
         fail("a copy from or to where 16 bytes do not begin");
     }
-    fibers[threadIdx.x].groups.back().push_back({shared, there ? global : nullptr});
+    threads[threadIdx.x].groups.back().push_back({shared, there ? global : nullptr});
 }
 
 void ptx_copy_commit()
 {
-    fibers[threadIdx.x].groups.push_back({});
+    threads[threadIdx.x].groups.push_back({});
 }
 
 void emulator_copy_wait(int pending)
 {
-    std::vector<std::vector<copy>> &groups = fibers[threadIdx.x].groups;
+    std::vector<std::vector<copy>> &groups = threads[threadIdx.x].groups;
     while (groups.size() > (size_t)pending + 1) {
         for (const copy &copy : groups.front()) {
             copy.from != nullptr ? memcpy(copy.to, copy.from, 16) : memset(copy.to, 0, 16);
