@@ -145,6 +145,10 @@ static bool read_info(const struct node *file, const char *name, struct system_i
             return false;
         }
     }
+    if (strlen(texts[5]) >= sizeof out->command) {
+        return node_error(node_get(file, "command"), why, "'command' has more than %zu bytes",
+                          sizeof out->command - 1);
+    }
     snprintf(out->name, sizeof out->name, "%s", name);
     snprintf(out->summary, sizeof out->summary, "%s", texts[0]);
     snprintf(out->paper, sizeof out->paper, "%s", texts[1]);

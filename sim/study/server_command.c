@@ -69,14 +69,14 @@ static bool write_hbm_usable(const struct setup *setup, const struct result *res
     return true;
 }
 
-/* Other types than fp8 are the model's own. */
+/* Other types than fp8 are the model's own; vLLM's plain fp8 is this one. */
 static bool write_kv_dtype(const struct setup *setup, const struct result *result, char text[VALUE],
                            struct error *why)
 {
     const char *name = dtype_name(setup->model.kv);
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8" : "auto");
+    snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
     return true;
 }
 
@@ -111,16 +111,97 @@ static bool write_cached(const struct setup *setup, const struct result *result,
     return true;
 }
 
+static double host_bytes(const struct setup *setup)
+{
+    struct trust unseen = {BASIS_MEASURED, false};
+    return setup->host_memory > 0
+               ? (double)setup->host_memory
+               : profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
+}
+
 static bool write_host(const struct setup *setup, const struct result *result, char text[VALUE],
                        struct error *why)
 {
-    struct trust unseen = {BASIS_MEASURED, false};
-    double bytes = setup->host_memory > 0
-                       ? (double)setup->host_memory
-                       : profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f", floor(bytes / 1073741824.0));
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(setup) / 1073741824.0));
+    return true;
+}
+
+/* Shares are rarely whole, and too small a one may leave nothing. */
+static bool write_host_each(const struct setup *setup, const struct result *result,
+                            char text[VALUE], struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.4g", host_bytes(setup) / 1073741824.0 / setup->model.tensor_parallel);
+    return true;
+}
+
+static bool write_host_gb_each(const struct setup *setup, const struct result *result,
+                               char text[VALUE], struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(setup) / 1e9 / setup->model.tensor_parallel));
+    return true;
+}
+
+/* ---- of a server under requests; "" of a run of steps ---- */
+
+static bool write_batched(const struct setup *setup, const struct result *result, char text[VALUE],
+                          struct error *why)
+{
+    (void)result;
+    (void)why;
+    text[0] = '\0';
+    if (setup_serves(setup)) {
+        snprintf(text, VALUE, "%" PRIu64, setup->workload.batched_tokens);
+    }
+    return true;
+}
+
+static bool write_block(const struct setup *setup, const struct result *result, char text[VALUE],
+                        struct error *why)
+{
+    (void)result;
+    (void)why;
+    text[0] = '\0';
+    if (setup_serves(setup)) {
+        snprintf(text, VALUE, "%" PRIu64, setup->mechanisms.prefix_block);
+    }
+    return true;
+}
+
+/* Blocks that a server has for sequences: of its replicas each has as many. */
+static int64_t pool_blocks(const struct setup *setup, const struct result *result)
+{
+    const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
+    return blocks->set ? blocks->integer / (int64_t)setup->workload.replicas : 0;
+}
+
+/* Of vLLM's blocks one is never given to a sequence: vllm/v1/core/block_pool.py, null_block. */
+static bool write_pool_blocks(const struct setup *setup, const struct result *result,
+                              char text[VALUE], struct error *why)
+{
+    int64_t blocks = pool_blocks(setup, result);
+    (void)why;
+    text[0] = '\0';
+    if (blocks > 0) {
+        snprintf(text, VALUE, "%" PRId64, blocks + 1);
+    }
+    return true;
+}
+
+static bool write_pool_tokens(const struct setup *setup, const struct result *result,
+                              char text[VALUE], struct error *why)
+{
+    int64_t blocks = pool_blocks(setup, result);
+    (void)why;
+    text[0] = '\0';
+    if (blocks > 0) {
+        snprintf(text, VALUE, "%" PRId64, blocks * (int64_t)setup->mechanisms.prefix_block);
+    }
     return true;
 }
 
@@ -129,10 +210,20 @@ static const struct value {
     bool (*write)(const struct setup *setup, const struct result *result, char text[VALUE],
                   struct error *why);
 } values[] = {
-    {"gpus", write_gpus},           {"sequences", write_sequences},
-    {"longest", write_longest},     {"hbm_usable", write_hbm_usable},
-    {"kv_dtype", write_kv_dtype},   {"selected_tokens", write_selected},
-    {"cache_tokens", write_cached}, {"host_gib", write_host},
+    {"gpus", write_gpus},
+    {"sequences", write_sequences},
+    {"longest", write_longest},
+    {"hbm_usable", write_hbm_usable},
+    {"kv_dtype", write_kv_dtype},
+    {"selected_tokens", write_selected},
+    {"cache_tokens", write_cached},
+    {"host_gib", write_host},
+    {"host_gib_each", write_host_each},
+    {"host_gb_each", write_host_gb_each},
+    {"batched_tokens", write_batched},
+    {"block_tokens", write_block},
+    {"pool_blocks", write_pool_blocks},
+    {"pool_tokens", write_pool_tokens},
 };
 
 /* ---- the command ---- */
@@ -149,24 +240,48 @@ static size_t name_length(const char *text)
     return text[0] == '{' && text[1 + length] == '}' ? length : 0;
 }
 
+/* A value's name, from `at` on; `*length` 0 where none is there. */
+static bool write_value(const struct setup *setup, const struct result *result, const char *at,
+                        char text[VALUE], size_t *length, struct error *why)
+{
+    *length = name_length(at);
+    if (*length == 0 || *length >= VALUE) {
+        *length = 0;
+        return true;
+    }
+    snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
+    int row = name_find(text, value_name, "value of a command", setup->system.name, 0, why);
+    return row >= 0 && values[row].write(setup, result, text, why);
+}
+
 static bool write_command(const struct setup *setup, const struct result *result,
                           char text[SERVER_COMMAND], struct error *why)
 {
-    size_t used = 0;
+    size_t used = 0, part = 0; /* where a part began that may be left out */
+    bool misses = false;       /* and one of its values does not apply */
     for (const char *at = setup->system.command; *at != '\0' && used + VALUE < SERVER_COMMAND;) {
-        char name[VALUE];
-        size_t length = name_length(at);
-        if (length == 0 || length >= VALUE) {
-            text[used++] = *at++;
-            continue;
-        }
-        snprintf(name, sizeof name, "%.*s", (int)length, at + 1);
-        int row = name_find(name, value_name, "value of a command", setup->system.name, 0, why);
-        if (row < 0 || !values[row].write(setup, result, name, why)) {
+        char value[VALUE];
+        size_t length;
+        if (!write_value(setup, result, at, value, &length, why)) {
             return false;
         }
-        used += (size_t)snprintf(text + used, SERVER_COMMAND - used, "%s", name);
-        at += length + 2;
+        if (length > 0) {
+            used += (size_t)snprintf(text + used, SERVER_COMMAND - used, "%s", value);
+            misses = misses || value[0] == '\0';
+            at += length + 2;
+        } else if (*at == '[') {
+            part = used;
+            misses = false;
+            at++;
+        } else if (*at == ']') {
+            used = misses ? part : used;
+            at += misses && at[1] == ' ' ? 2 : 1;
+        } else {
+            text[used++] = *at++;
+        }
+    }
+    while (used > 0 && text[used - 1] == ' ') {
+        used--;
     }
     text[used] = '\0';
     return true;

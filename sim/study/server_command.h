@@ -9,6 +9,15 @@
  *     selected_tokens  that a head attends to
  *     cache_tokens     that a head's cache holds of a sequence, and those selected at least
  *     host_gib         GiB of host memory
+ *     host_gib_each    of it, for each GPU
+ *     host_gb_each     the same in units of 10^9 bytes
+ *     batched_tokens   of a server's step
+ *     block_tokens     of a block of KV
+ *     pool_blocks      that vLLM needs to have as many for sequences as the run had
+ *     pool_tokens      that sequences had room for
+ *
+ * What stands in [ ] is left out where one of its values does not apply: the last four of a run of
+ * steps, which no requests come to.
  */
 #ifndef STUDY_SERVER_COMMAND_H
 #define STUDY_SERVER_COMMAND_H

@@ -168,6 +168,7 @@ static bool run(struct serving *serving, uint32_t threads, struct shared *shared
         return false;
     }
     serving_write_requests(serving->setup, &serving->requests, &bound, result);
+    serving_note_pool(serving->setup, &serving->memory.prefix, result);
     if (!serving->setup->workload.timed) {
         if (!serving_replay(serving->setup, &serving->memory.prefix, &serving->requests,
                             &serving->router, shared, &found, why)) {

@@ -76,6 +76,21 @@ void serving_write_requests(const struct setup *setup, const struct requests *re
     note_unheard(setup, result);
 }
 
+/* A system that offloads has its pool on the host. */
+void serving_note_pool(const struct setup *setup, const struct prefix_options *memory,
+                       struct result *result)
+{
+    uint64_t tokens = memory->gpu_blocks * memory->block_tokens;
+    char text[128];
+    if (!mechanisms_offload(&setup->mechanisms) &&
+        tokens + memory->block_tokens < setup->kv_pool_tokens) {
+        snprintf(text, sizeof text,
+                 "kv_pool_tokens is more than HBM holds: the server has %llu tokens",
+                 (unsigned long long)tokens);
+        note(result, text);
+    }
+}
+
 static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct result *result)
 {
     result_integer(result, COLUMN_HIT_TOKENS_GPU, (int64_t)gpu);

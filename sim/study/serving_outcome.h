@@ -23,6 +23,10 @@ struct serving_totals {
 void serving_write_requests(const struct setup *setup, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result);
 
+/* Say so where HBM holds less than the pool asked for. */
+void serving_note_pool(const struct setup *setup, const struct prefix_options *memory,
+                       struct result *result);
+
 /* What was found without a clock. */
 void serving_write_found(const struct prefix_totals *found, struct result *result);
 

@@ -201,6 +201,8 @@ static void a_command_says_what_the_run_says(void **state)
     check_command("\"s {hbm_usable} {kv_dtype} {host_gib}\"", "s 0.9 auto 768");
     check_command("'s {\"top\": {selected_tokens}, \"buffer\": {cache_tokens}} { } {'",
                   "s {\"top\": 512, \"buffer\": 1000} { } {");
+    check_command("\"s [-b {batched_tokens} -p {pool_blocks}] [-h {host_gib_each}] {host_gb_each}\"",
+                  "s -h 384 412");
     check_command("s {sequence}", "unknown value of a command 'sequence'");
 }
 
