@@ -187,6 +187,25 @@ static bool lay_swept(struct node *root, const char *path, const char *values, s
     return good;
 }
 
+/* A map is laid on a map as one of a file would be, key by key; all else takes the place of what is
+ * there. */
+static bool lay_said(struct node *root, const char *path, const char *text, struct error *why)
+{
+    const struct node *there = node_find(root, path);
+    if (there == NULL || there->kind != NODE_MAP) {
+        return node_set(root, path, text, why);
+    }
+    struct node *map = node_parse("{}", 2, "--set", why);
+    bool good = map != NULL && node_set(map, path, text, why);
+    if (good) {
+        good = node_find(map, path)->kind == NODE_MAP
+                   ? open_hardware(map, why) && node_merge(root, map, why)
+                   : node_set(root, path, text, why);
+    }
+    node_destroy(map);
+    return good;
+}
+
 static bool lay_override(struct node *root, const char *override, struct error *why)
 {
     const char *equals = strchr(override, '=');
@@ -202,7 +221,7 @@ static bool lay_override(struct node *root, const char *override, struct error *
     snprintf(path, sizeof path, "%.*s", length, override);
     bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
     return (swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
-                  : node_set(root, path, equals + 1, why)) &&
+                  : lay_said(root, path, equals + 1, why)) &&
            check_keys(root, why) && open_hardware(root, why);
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PATH = 256 };
+
 static bool any_value(const struct node *list, enum node_kind kind)
 {
     bool any = false;
@@ -12,6 +14,49 @@ static bool any_value(const struct node *list, enum node_kind kind)
         any = any || list->children[i]->kind == kind;
     }
     return any;
+}
+
+/* Does a value say what stands at `path`, or take its place? It is laid on the first `length` bytes
+ * of that. */
+static bool value_says(const struct node *value, const char *path, size_t length)
+{
+    while (value != NULL && value->kind == NODE_MAP && path[length] != '\0') {
+        char key[PATH];
+        const char *part = path + length + 1;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(part, "."), part);
+        value = node_get(value, key);
+        length += 1 + strcspn(part, ".");
+    }
+    bool names = strcmp(path + length, "") != 0 && strcmp(path + length, ".extends") != 0 &&
+                 machine_place_find(path, length) != NULL;
+    return value != NULL && value->kind != NODE_NULL && !names;
+}
+
+static bool all_say(const struct node *list, const char *path)
+{
+    bool all = true;
+    for (size_t i = 0; i < list->count; i++) {
+        all = all && value_says(list->children[i], path, strlen(list->key));
+    }
+    return all;
+}
+
+/* What a map, which stands at `path`, says inside that each value of the list says as well. */
+static const struct node *find_in_all(const struct node *map, const char *path,
+                                      const struct node *list)
+{
+    const struct node *found = NULL;
+    for (size_t i = 0; found == NULL && i < map->count; i++) {
+        const struct node *child = map->children[i];
+        char inner[PATH];
+        snprintf(inner, sizeof inner, "%s.%s", path, child->key);
+        if (child->kind == NODE_MAP) {
+            found = find_in_all(child, inner, list);
+        } else if (child->kind != NODE_NULL && all_say(list, inner)) {
+            found = child;
+        }
+    }
+    return found;
 }
 
 /* What a layer says of a swept key; NULL where that is nothing, or stands beside the values: inside
@@ -29,23 +74,40 @@ static const struct node *find_said(const struct node *layer, const struct node 
     return any_value(list, NODE_MAP) ? NULL : said;
 }
 
+/* What a layer says that each of the maps which it sweeps says, too. */
+static const struct node *find_said_inside(const struct node *layer, const struct node *list)
+{
+    const struct node *said = node_find(layer, list->key);
+    bool maps = said != NULL && said->kind == NODE_MAP && any_value(list, NODE_MAP);
+    return maps ? find_in_all(said, list->key, list) : NULL;
+}
+
+static bool check_list(const struct node *layer, const struct node *list, struct error *why)
+{
+    const struct node *said = find_said(layer, list);
+    char line[32] = "", key[PATH] = "";
+    if (said == NULL && (said = find_said_inside(layer, list)) != NULL) {
+        snprintf(key, sizeof key, "its '%.128s' ", said->key);
+    }
+    if (said == NULL || said->kind == NODE_NULL || any_value(list, NODE_NULL)) {
+        return true;
+    }
+    if (said->line > 0) {
+        snprintf(line, sizeof line, " in line %d", said->line);
+    }
+    node_error(list, why, "'%.128s' is swept, and %ssaid as well%s", list->key, key, line);
+    return error_expect(why, "one of the two: only a later file, or --set over files, replaces "
+                             "what is said or swept");
+}
+
 bool layer_check(const struct node *layer, struct error *why)
 {
     const struct node *sweep = node_get(layer, "sweep");
-    for (size_t i = 0; sweep != NULL && sweep->kind == NODE_MAP && i < sweep->count; i++) {
-        const struct node *list = sweep->children[i], *said = find_said(layer, list);
-        char line[32] = "";
-        if (said == NULL || said->kind == NODE_NULL || any_value(list, NODE_NULL)) {
-            continue;
-        }
-        if (said->line > 0) {
-            snprintf(line, sizeof line, " in line %d", said->line);
-        }
-        node_error(list, why, "'%.128s' is swept, and said as well%s", list->key, line);
-        return error_expect(why, "one of the two: only a later file, or --set over files, replaces "
-                                 "what is said or swept");
+    bool good = true;
+    for (size_t i = 0; good && sweep != NULL && sweep->kind == NODE_MAP && i < sweep->count; i++) {
+        good = check_list(layer, sweep->children[i], why);
     }
-    return true;
+    return good;
 }
 
 void layer_end_sweeps(struct node *root, const struct node *layer)

@@ -1,7 +1,8 @@
 /* A scenario's layers: its files, one after the other, and then all that --set says.
  *
  * A later layer holds over an earlier one, whether that says a key or sweeps it. Inside one layer a
- * key is either said or swept. A swept machine, or a map, leaves alone what else is said inside it.
+ * key is either said or swept; of maps that are swept, one that each of them has. A swept machine,
+ * or a map, leaves alone what else is said inside it.
  */
 #ifndef STUDY_SCENARIO_LAYERS_H
 #define STUDY_SCENARIO_LAYERS_H

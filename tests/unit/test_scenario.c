@@ -363,6 +363,19 @@ static void a_layer_says_a_key_or_sweeps_it(void **state)
          "s.yaml:8: 'mechanisms.operators' is swept, and said as well in line 7"},
         {BASE, {"batch=2", "sweep.batch=[1, 4]"}, "--set: 'batch' is swept, and said as well"},
         {BASE, {"sweep={seed: [1, 4]}", "seed=7"}, "--set: 'seed' is swept, and said as well"},
+        {BASE, {"sweep.mechanisms.operators=[1, 4]", "mechanisms={operators: 7}"},
+         "--set: 'mechanisms.operators' is swept, and said as well"},
+        {BASE,
+         {"mechanisms.sync=cpu", "sweep={mechanisms: [{sync: gpu, launch: graph}, {sync: cpu}]}"},
+         "--set: 'mechanisms' is swept, and its 'sync' said as well"},
+        {BASE "mechanisms: {policy: {eta: 0.6}}\n"
+              "sweep: {mechanisms: [{policy: {name: qsac, eta: 0.7}}, {policy: lru}]}\n",
+         {NULL},
+         "s.yaml:7: 'mechanisms' is swept, and its 'eta' said as well in line 6"},
+        {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: pcie5-x16}\n"
+         "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
+         {NULL},
+         "s.yaml:5: 'hardware' is swept, and its 'extends' said as well in line 4"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -372,6 +385,56 @@ static void a_layer_says_a_key_or_sweeps_it(void **state)
         if (strstr(message_of(&why), cases[i].message) == NULL) {
             fail_msg("not '%s': %s", cases[i].message, message_of(&why));
         }
+    }
+}
+
+/* What one of the maps leaves open is said beside them; a link of another name has what is said of
+ * links. */
+static void a_layer_may_say_what_swept_maps_leave_open(void **state)
+{
+    static const char *const files[] = {
+        BASE "mechanisms: {operators: 5}\n"
+             "sweep: {mechanisms: [{operators: 7, launch: graph}, {launch: eager}]}\n",
+        "model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: {h2d: 1GB/s}}\n"
+        "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct scenario scenario;
+        struct error why;
+        if (!load_text(files[i], OVERRIDES(NULL), &scenario, &why)) {
+            fail_msg("%s", message_of(&why));
+        }
+        assert_int_equal(scenario.points, 2);
+        scenario_release(&scenario);
+    }
+}
+
+/* A map is laid key by key on what is there, in a second file as in --set, whole or by its keys. */
+static void a_map_is_laid_alike_by_a_file_and_an_override(void **state)
+{
+    static const struct {
+        const char *file, *override;
+    } ways[] = {
+        {"mechanisms: {operators: 7}\n", NULL},
+        {"{}\n", "mechanisms={operators: 7}"},
+        {"{}\n", "mechanisms.operators=7"},
+    };
+    static const char *const files[] = {"a.yaml", "b.yaml"};
+    (void)state;
+    write_text("a.yaml", BASE "mechanisms: {launch: graph, operators: 5}\n");
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        struct scenario scenario;
+        struct error why;
+        write_text("b.yaml", ways[i].file);
+        if (!scenario_load(files, 2, &ways[i].override, ways[i].override != NULL, &scenario, &why)) {
+            fail_msg("%s", message_of(&why));
+        }
+        struct setup setup = point_of(&scenario, 0);
+        assert_int_equal(setup.mechanisms.launch, LAUNCH_GRAPH);
+        assert_int_equal(setup.mechanisms.operators, 7);
+        setup_release(&setup);
+        scenario_release(&scenario);
     }
 }
 
@@ -541,7 +604,7 @@ static const struct {
     {"mechanisms.sink=4tok", "--set: unknown key 'sink' in 'mechanisms'\n", "nearest: 'sinks'"},
     {"hardware.link.h2q=1GB/s", "--set: ", "nearest: 'h2d'"},
     {"hardware.link.h2d=1GB", "--set: ", "h2d"},
-    {"hardware={gpu: a40}", "hardware '", "which system 'fullattn' needs"},
+    {"hardware={gpu: a40}", NULL, NULL}, /* a part of the machine that the file says */
     {"trace=assumed:", "--set: 'trace' is a map\n", "a single value"},
     {"trace=\"assumed:\"", "--set: 'assumed:' is no assumed ledger\n", "assumed:hit=93%,spread=5%"},
     {"trace=assumed:hit=", "--set: 'assumed:hit=' is no assumed ledger\n", "assumed:hit=93%"},
@@ -620,6 +683,7 @@ static const struct {
                         "  expected: keys with lists, such as context: [32768, 131072]"},
     {"model: llama-3-8b\nhardware: a40\ncontext: 1000\nsweep:\n  system: [clo,\n    cloo]\n",
      "s.yaml:6: unknown system 'cloo'\n  expected: ..."},
+    {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {gpu: a40}\n", "hardware '..."},
     {BASE "sweep: {batch: [1, 0]}\n", NULL}, /* its first point is good */
 };
 
@@ -695,6 +759,8 @@ int main(void)
         cmocka_unit_test(an_override_holds_instead_of_a_files_sweep_of_its_key),
         cmocka_unit_test(a_later_file_replaces_what_an_earlier_one_sweeps),
         cmocka_unit_test(a_layer_says_a_key_or_sweeps_it),
+        cmocka_unit_test(a_layer_may_say_what_swept_maps_leave_open),
+        cmocka_unit_test(a_map_is_laid_alike_by_a_file_and_an_override),
         cmocka_unit_test(keys_of_a_sweep_are_laid_in_their_order),
         cmocka_unit_test(sweep_may_hold_maps_and_empty_values),
         cmocka_unit_test(a_million_points_are_the_most),
