@@ -22,8 +22,14 @@ static void move_to_front(struct copies *copies)
     }
 }
 
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
-                    struct error *why)
+static void add_blocks(struct copy_blocks *sum, struct copy_blocks blocks)
+{
+    sum->moved += blocks.moved;
+    sum->freed += blocks.freed;
+}
+
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes,
+                    struct copy_blocks blocks, struct error *why)
 {
     if (copies->first > copies->count / 2) {
         move_to_front(copies);
@@ -33,7 +39,7 @@ uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64
         return 0;
     }
     copies->items[copies->count++] = (struct copy){bytes, start_ns, bytes, blocks};
-    copies->added_blocks += blocks;
+    add_blocks(&copies->added, blocks);
     return copies_last(copies);
 }
 
@@ -57,7 +63,7 @@ double copies_time(const struct copies *copies, uint64_t number, double rate)
 }
 
 double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(uint64_t blocks, void *context), void *context)
+                   void (*on_done)(struct copy_blocks blocks, void *context), void *context)
 {
     double crossed = 0;
     while (copies->first < copies->count && copy_time(&copies->items[copies->first], rate) <= ns) {
@@ -65,7 +71,7 @@ double copies_pass(struct copies *copies, double ns, double rate,
         ns -= copy_time(&copy, rate);
         crossed += copy.left_bytes;
         copies->done++;
-        copies->done_blocks += copy.blocks;
+        add_blocks(&copies->ended, copy.blocks);
         copies->done_bytes += copy.bytes;
         if (on_done != NULL) {
             on_done(copy.blocks, context);

@@ -10,25 +10,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The caller's: what a copy comes to. */
+struct copy_blocks {
+    uint64_t moved; /* from one cache to the other */
+    uint64_t freed; /* where it comes from, by its end */
+};
+
 struct copy {
     double bytes;
     double left_ns, left_bytes; /* before its bytes, and of them */
-    uint64_t blocks;            /* the caller's: what they come to */
+    struct copy_blocks blocks;
 };
 
 struct copies {
     struct copy *items; /* those under way are [first, count), owned */
     size_t first, count, capacity;
     uint64_t done; /* the number of the last one that is done */
-    uint64_t added_blocks, done_blocks;
-    double crossed_bytes, done_bytes; /* of all so far, and of those that are done */
+    struct copy_blocks added, ended; /* of all so far, and of those that are done */
+    double crossed_bytes, done_bytes; /* the same */
 };
 
 void copies_release(struct copies *copies);
 
 /* The number of the copy; 0 when memory is out. */
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
-                    struct error *why);
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes,
+                    struct copy_blocks blocks, struct error *why);
 
 /* The number of the last one, done or not. */
 uint64_t copies_last(const struct copies *copies);
@@ -39,6 +45,6 @@ double copies_time(const struct copies *copies, uint64_t number, double rate);
 /* `ns` pass at that rate. Returns the bytes that crossed. `on_done` (or NULL) is told of each copy
  * that ends, in order. */
 double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(uint64_t blocks, void *context), void *context);
+                   void (*on_done)(struct copy_blocks blocks, void *context), void *context);
 
 #endif

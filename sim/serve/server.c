@@ -83,14 +83,14 @@ static void queue_pop(struct server *server)
 
 /* Queue a copy of so many tokens' KV; its number. */
 static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
-                            uint64_t what)
+                            struct copy_blocks blocks)
 {
     const struct server_options *options = server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
     double start_ns =
         server->clock->copy_start_ns * (double)(units * options->unit_transfers);
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
-    uint64_t number = copies_add(copies, start_ns, bytes, what, server->why);
+    uint64_t number = copies_add(copies, start_ns, bytes, blocks, server->why);
     server->failed = server->failed || number == 0;
     return number;
 }
@@ -102,23 +102,28 @@ static void copy_saves(struct server *server)
     if (server->options->saves_cross && counts.saved > server->saved) {
         uint64_t blocks = counts.saved - server->saved;
         uint64_t number = copy_tokens(server, &server->out,
-                                      blocks * prefix_block_tokens(server->cache), blocks);
+                                      blocks * prefix_block_tokens(server->cache),
+                                      (struct copy_blocks){.moved = blocks});
         server->freeing = counts.evicted > server->evicted ? number : server->freeing;
     }
     server->saved = counts.saved;
     server->evicted = counts.evicted;
 }
 
-static void end_load(uint64_t blocks, void *context)
+/* Room to swap is given back when what it held has been copied in. vLLM gives it back when a copy
+ * is scheduled, and no step begins before that has ended; here others run meanwhile, and what one
+ * of them swaps out must not go where the copy still reads. */
+static void end_load(struct copy_blocks blocks, void *context)
 {
     struct server *server = context;
-    prefix_loaded(server->cache, blocks);
+    server->swap_left += blocks.freed;
+    prefix_loaded(server->cache, blocks.moved);
 }
 
-static void end_save(uint64_t blocks, void *context)
+static void end_save(struct copy_blocks blocks, void *context)
 {
     struct server *server = context;
-    prefix_saved(server->cache, blocks);
+    prefix_saved(server->cache, blocks.moved);
 }
 
 /* Copies out that free the blocks which were taken last. */
@@ -177,7 +182,7 @@ static uint64_t swap_out(struct server *server, const struct sequence *sequence)
     server->swap_left -= blocks;
     server->totals->swapped_blocks += blocks;
     server->served[sequence->index].swaps++;
-    server->freeing = copy_tokens(server, &server->out, sequence->computed, 0);
+    server->freeing = copy_tokens(server, &server->out, sequence->computed, (struct copy_blocks){0});
     return sequence->computed;
 }
 
@@ -230,8 +235,9 @@ static void note_match(const struct server *server, const struct prefix_match *m
 }
 
 /* Take blocks for the front of the queue; false where there is no room. `*load` are the tokens that
- * have to be loaded. */
-static bool begin(struct server *server, struct sequence *front, uint32_t budget, uint64_t *load)
+ * have to be loaded, `*room` the blocks in which the host has them for it alone. */
+static bool begin(struct server *server, struct sequence *front, uint32_t budget, uint64_t *load,
+                  uint64_t *room)
 {
     uint64_t known = known_tokens(server, front);
     struct served *served = &server->served[front->index];
@@ -241,7 +247,7 @@ static bool begin(struct server *server, struct sequence *front, uint32_t budget
         if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, load)) {
             return false;
         }
-        server->swap_left += (front->swapped + block - 1) / block;
+        *room = (front->swapped + block - 1) / block;
         front->computed = front->swapped;
         front->swapped = 0;
         return true;
@@ -261,9 +267,9 @@ static bool begin(struct server *server, struct sequence *front, uint32_t budget
 /* Begin the front of the queue with at most `budget` tokens; false where there is no room. */
 static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
-    uint64_t load = 0, loaded = prefix_counts(server->cache).loaded;
+    uint64_t load = 0, room = 0, loaded = prefix_counts(server->cache).loaded;
     struct served *served = &server->served[front->index];
-    if (!begin(server, front, *budget, &load)) {
+    if (!begin(server, front, *budget, &load, &room)) {
         return false;
     }
     queue_pop(server);
@@ -273,7 +279,9 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
     front->room = copies_in_the_way(server);
     loaded = prefix_counts(server->cache).loaded - loaded;
     if (load > 0) {
-        copy_tokens(server, &server->in, load, loaded);
+        copy_tokens(server, &server->in, load, (struct copy_blocks){loaded, room});
+    } else {
+        server->swap_left += room; /* all that was swapped out is on the GPU still */
     }
     /* Its own copy, or one that others began and that brings what it found. */
     front->load = prefix_load(server->cache, front->index);

@@ -420,6 +420,34 @@ static void what_is_swapped_is_not_computed_again(void **state)
     end_course(&course);
 }
 
+/* The same A and B over a link that takes 500 ms to start. B begins to come back at 1084.256 ms, when
+ * A ends, and has its 2 blocks at 1584.512. C's and D's prompts, of a block each beside the 3 that B
+ * takes, end at 1357; then C wants a second one, and D is put back: to the host where that has a
+ * third block, for the 2 of B's are still copied from. */
+static void room_that_is_copied_from_is_not_free(void **state)
+{
+    (void)state;
+    for (uint64_t room = 2; room <= 3; room++) {
+        struct course course = begin_course(4);
+        course.prefix.gpu_blocks = 5;
+        course.options.swap_blocks = room;
+        course.options.token_bytes = 1000;
+        course.load_start_ns = 500 * MS;
+        course.clock = (struct plain_clock){.fixed_ns = MS, .token_ns = MS, .load_rate = 1e9};
+        add_request(&course, 0, 256, 200);
+        add_request(&course, 0, 128, 200);
+        add_request(&course, 1100 * MS, 128, 3);
+        add_request(&course, 1100 * MS, 128, 3);
+        run_course(&course);
+        assert_int_equal(course.served[0].end_ns, 1084256000);
+        assert_int_equal(course.served[1].swaps, 1);
+        assert_int_equal(course.served[3].first_token_ns, 1357 * MS);
+        assert_int_equal(course.served[3].preemptions, 1);
+        assert_int_equal(course.served[3].swaps, room == 3);
+        end_course(&course);
+    }
+}
+
 /* ---- theory ------------------------------------------------------------------------------ */
 
 enum { WARM = 2000, BATCH = 10000, BATCHES = 20, MANY = WARM + BATCH * BATCHES };
@@ -524,8 +552,54 @@ static void alike_and_one_at_a_time_is_m_d_1(void **state)
 
 /* ---- storms ------------------------------------------------------------------------------ */
 
+enum { DOCUMENTS = 3, DOCUMENT_BLOCKS = 600 / BLOCK };
+
+/* Prompts are beginnings of a few documents: chunks of a block, and one that is cut short. */
+static void share_prompts(struct course *course, gsl_rng *random)
+{
+    struct requests *requests = &course->requests;
+    requests->chunks = calloc(requests->count * (DOCUMENT_BLOCKS + 1), sizeof *requests->chunks);
+    assert_non_null(requests->chunks);
+    requests->chunk_tokens = BLOCK;
+    requests->ids.count = DOCUMENTS * DOCUMENT_BLOCKS + (uint32_t)requests->count;
+    for (uint32_t i = 0; i < requests->count; i++) {
+        struct request *request = &requests->all[i];
+        uint32_t document = (uint32_t)gsl_rng_uniform_int(random, DOCUMENTS);
+        request->first_chunk = requests->chunk_count;
+        for (uint32_t block = 0; block < request->prompt / BLOCK; block++) {
+            requests->chunks[requests->chunk_count++] = document * DOCUMENT_BLOCKS + block;
+        }
+        if (request->prompt % BLOCK > 0) {
+            requests->chunks[requests->chunk_count++] = DOCUMENTS * DOCUMENT_BLOCKS + i;
+        }
+        request->chunks = (uint32_t)(requests->chunk_count - request->first_chunk);
+    }
+}
+
+/* A second tier of any kind, whose copies take their time. */
+static void add_host(struct course *course, gsl_rng *random)
+{
+    static const char *const policies[] = {NULL, "lru", "arc"};
+    struct error why;
+    struct prefix_options *prefix = &course->prefix;
+    const char *policy = policies[gsl_rng_uniform_int(random, 3)];
+    prefix->has_host = true;
+    prefix->host_blocks = 1 + gsl_rng_uniform_int(random, 30);
+    prefix->host_policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
+    prefix->pins = gsl_rng_uniform_int(random, 2) > 0 && (policy == NULL || policy == policies[1]);
+    prefix->unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
+    prefix->least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
+    prefix->write = (enum prefix_write[]){PREFIX_WRITE_FILL, PREFIX_WRITE_FINISH,
+                                          PREFIX_WRITE_EVICT}[gsl_rng_uniform_int(random, 3)];
+    prefix->saves_wait = course->options.saves_cross = true;
+    course->options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
+    course->options.layers = (uint32_t)gsl_rng_uniform_int(random, 3);
+    course->load_start_ns = (double)gsl_rng_uniform_int(random, 20 * MS);
+}
+
 static void nothing_is_lost_in_a_storm(void **state)
 {
+    double loaded = 0, saved = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct error why;
@@ -536,7 +610,8 @@ static void nothing_is_lost_in_a_storm(void **state)
         course.options.sequences = 1 + (uint32_t)gsl_rng_uniform_int(random, 30);
         course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
         course.clock = (struct plain_clock){MS, MS, 1000, 1e9, MS / 3};
-        if (seed % 2 == 0) { /* what is put back goes to the host, as far as there is room */
+        bool host = seed % 3 == 0; /* and what is put back is computed again */
+        if (!host && seed % 2 == 0) { /* it goes to the host, as far as there is room */
             course.options.swap_blocks = gsl_rng_uniform_int(random, 40);
             course.options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
             course.options.layers = (uint32_t)gsl_rng_uniform_int(random, 3);
@@ -547,6 +622,10 @@ static void nothing_is_lost_in_a_storm(void **state)
         for (int i = 0; i < 300; i++) {
             add_request(&course, 0, 1 + (uint32_t)gsl_rng_uniform_int(random, 600),
                         1 + (uint32_t)gsl_rng_uniform_int(random, 400));
+        }
+        if (host) {
+            share_prompts(&course, random);
+            add_host(&course, random);
         }
         run_course(&course);
         for (int i = 0; i < 300; i++) {
@@ -577,9 +656,12 @@ static void nothing_is_lost_in_a_storm(void **state)
         assert_true(swaps == 0 || course.options.swap_blocks > 0);
         assert_true(swaps > 0 ? course.totals.swapped_blocks >= swaps
                               : course.totals.swapped_blocks == 0);
+        loaded += series_sum(&course, SERIES_LOADED) * host;
+        saved += series_sum(&course, SERIES_SAVED) * host;
         gsl_rng_free(random);
         end_course(&course);
     }
+    assert_true(loaded > 0 && saved > 0);
 }
 
 /* ---- books that do not agree ------------------------------------------------------------- */
@@ -698,6 +780,7 @@ int main(void)
         cmocka_unit_test(what_a_prompt_writes_takes_the_link),
         cmocka_unit_test(what_is_saved_takes_its_time),
         cmocka_unit_test(what_is_swapped_is_not_computed_again),
+        cmocka_unit_test(room_that_is_copied_from_is_not_free),
         cmocka_unit_test(shared_time_is_processor_sharing),
         cmocka_unit_test(places_of_their_own_are_erlangs),
         cmocka_unit_test(alike_and_one_at_a_time_is_m_d_1),
