@@ -239,9 +239,11 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
 /* Weights of all layers that lie in host memory. */
 static double streamed_weight_bytes(const struct setup *setup)
 {
-    double bytes = 0;
+    double bytes = 0, layer = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        bytes += stream_weight_bytes(setup, l, HALF_BOTH);
+        layer = model_layer_repeats(&setup->model, l) ? layer
+                                                      : stream_weight_bytes(setup, l, HALF_BOTH);
+        bytes += layer;
     }
     return bytes;
 }

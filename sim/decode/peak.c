@@ -81,6 +81,9 @@ static double weight_buffer_bytes(const struct setup *setup)
     bool halves = setup->mechanisms.halves;
     double most = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        if (model_layer_repeats(&setup->model, l)) {
+            continue;
+        }
         most = fmax(most, stream_weight_bytes(setup, l, halves ? HALF_FFN : HALF_BOTH));
         most = fmax(most, halves ? stream_weight_bytes(setup, l, HALF_ATTENTION) : 0);
     }
@@ -95,7 +98,9 @@ static double operand_bytes(const struct setup *setup, double tokens)
     double most = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
-        size_t count = model_operators(&setup->model, l, (uint64_t)tokens, 0, operators);
+        size_t count = model_layer_repeats(&setup->model, l)
+                           ? 0
+                           : model_operators(&setup->model, l, (uint64_t)tokens, 0, operators);
         for (size_t i = 0; i < count; i++) {
             most = fmax(most, (double)operators[i].data_bytes);
         }

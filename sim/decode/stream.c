@@ -37,6 +37,9 @@ void stream_attended(struct pipe *pipe, engine_task_id attended)
 double stream_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
+    if (setup->mechanisms.weights >= 1) {
+        return 0;
+    }
     double all = (double)model_layer_weight_bytes(&setup->model, layer), attention = 0;
     size_t count = model_operators(&setup->model, layer, 1, 1, operators);
     for (size_t i = 0; i < count; i++) {

@@ -21,6 +21,18 @@ uint32_t model_query_heads(const struct model *model)
     return model->query_heads / model->tensor_parallel;
 }
 
+bool model_layer_repeats(const struct model *model, uint32_t layer)
+{
+    if (layer == 0) {
+        return false;
+    }
+    const struct model_layer *a = &model->layers[layer - 1], *b = &model->layers[layer];
+    return a->attention == b->attention && a->window == b->window && a->routed == b->routed &&
+           a->ffn == b->ffn && a->experts == b->experts &&
+           a->experts_per_token == b->experts_per_token &&
+           a->shared_experts == b->shared_experts && a->exempt == b->exempt;
+}
+
 uint64_t model_kv_head_bytes(const struct model *model)
 {
     uint64_t values = is_latent(model) ? (uint64_t)model->kv_lora + model->rope_dim
@@ -85,9 +97,10 @@ uint64_t model_edge_weight_bytes(const struct model *model)
 
 uint64_t model_weight_bytes(const struct model *model)
 {
-    uint64_t bytes = model_edge_weight_bytes(model);
+    uint64_t bytes = model_edge_weight_bytes(model), layer = 0;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        bytes = whole_sum(bytes, model_layer_weight_bytes(model, i));
+        layer = model_layer_repeats(model, i) ? layer : model_layer_weight_bytes(model, i);
+        bytes = whole_sum(bytes, layer);
     }
     return bytes;
 }

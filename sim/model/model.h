@@ -90,6 +90,10 @@ uint64_t model_activation_bytes(const struct model *model);
 /* Tokens that `layer` keeps and attends to at `context`. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
 
+/* Is `layer` made like the one before it? What was said of that one is then said of it, but for its
+ * KV heads' importance. */
+bool model_layer_repeats(const struct model *model, uint32_t layer);
+
 /* Weight bytes that one GPU holds: all; one layer; embedding, final norm and head. */
 uint64_t model_weight_bytes(const struct model *model);
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
