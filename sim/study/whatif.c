@@ -7,6 +7,7 @@
 #include "study/planned.h"
 #include "study/run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,29 +84,79 @@ static bool read_axis(struct whatif *whatif, const struct texts *texts, uint32_t
     return axis_read(texts->text[number], texts->length[number], base, &whatif->axes[number], why);
 }
 
+/* The first value that an axis states, in YAML; NULL where it states none. */
+static struct node *first_value(const char *text, size_t length, struct error *why)
+{
+    const char *equals = memchr(text, '=', length);
+    if (equals == NULL) {
+        return NULL;
+    }
+    const char *values = equals + 1;
+    size_t size = length - (size_t)(values - text);
+    const char *colon = values[0] != '[' ? memchr(values, ':', size) : NULL;
+    struct node *all = node_parse(values, colon != NULL ? (size_t)(colon - values) : size,
+                                  "--over", why);
+    if (all == NULL || all->kind != NODE_LIST) {
+        return all;
+    }
+    struct node *first = all->count > 0 ? node_copy(all->children[0], why) : NULL;
+    node_destroy(all);
+    return first;
+}
+
+/* Have a scenario say the first value of a key that it leaves open. */
+static bool fill_key(struct node *root, const char *text, size_t length, bool *open,
+                     struct error *why)
+{
+    char key[128];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(text, "=,"), text);
+    struct node *value = node_find(root, key) == NULL ? first_value(text, length, why) : NULL;
+    *open = value != NULL && node_put(root, key, value, why);
+    node_destroy(value);
+    return *open;
+}
+
+/* Plan the scenario's own point. One that leaves a key open that is walked has none: axes are read
+ * against the first values of such keys, which are not its own. */
+static bool plan_own(const struct scenario *scenario, const struct texts *texts,
+                     struct planned *own, bool open[WHATIF_MOST_AXES], struct error *why)
+{
+    struct error unseen;
+    bool any = false;
+    if (planned_point(scenario, 0, own, why)) {
+        return true;
+    }
+    struct scenario filled = {.root = node_copy(scenario->root, &unseen), .points = 1};
+    for (uint32_t i = 0; filled.root != NULL && i < texts->count; i++) {
+        any = fill_key(filled.root, texts->text[i], texts->length[i], &open[i], &unseen) || any;
+    }
+    if (any) {
+        planned_release(own);
+    }
+    bool good = any && planned_point(&filled, 0, own, why);
+    scenario_release(&filled);
+    return good;
+}
+
 /* Read all axes but a usual batch, then that; sweeping them only to see what fits. */
 static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
-                      const struct whatif_options *options, const struct planned *own,
-                      struct error *why)
+                      const struct whatif_options *options, const struct texts *texts,
+                      const struct planned *own, struct error *why)
 {
-    struct texts texts;
     struct axis_base base = {.option = "--over",
                              .scenario = scenario,
                              .setup = &own->setup,
                              .plan = &own->plan,
                              .points = options->points};
     struct scenario others = {.root = scenario->root, .points = 1};
-    if (!split_axes(options->over, &texts, why)) {
-        return false;
-    }
-    whatif->axis_count = texts.count;
-    base.alone = texts.count == 1;
+    whatif->axis_count = texts->count;
+    base.alone = texts->count == 1;
     bool good = true;
     for (int batches = 0; good && batches < 2; batches++) {
         base.most_batch = batches ? most_batch(&others, own) : 0;
-        for (uint32_t i = 0; good && i < texts.count; i++) {
-            if (is_batch(texts.text[i], texts.length[i]) == (batches == 1)) {
-                good = read_axis(whatif, &texts, i, &base, why) &&
+        for (uint32_t i = 0; good && i < texts->count; i++) {
+            if (is_batch(texts->text[i], texts->length[i]) == (batches == 1)) {
+                good = read_axis(whatif, texts, i, &base, why) &&
                        (batches == 1 || axis_sweep(&whatif->axes[i], &others, why));
             }
         }
@@ -115,12 +166,19 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
         error_usage(why, "--points", 0, "'%s' walks values, and no range", options->over);
         return error_expect(why, "a range, as batch=FROM:TO");
     }
-    if (good && texts.count == 2 && overlap(whatif->axes[0].key, whatif->axes[1].key)) {
+    if (good && texts->count == 2 && overlap(whatif->axes[0].key, whatif->axes[1].key)) {
         error_usage(why, "--over", 0, "'%s' and '%s' are not two axes", whatif->axes[0].key,
                     whatif->axes[1].key);
         return error_expect(why, "keys of which none lies inside the other");
     }
     return good;
+}
+
+static void disown(struct axis *axis)
+{
+    for (uint32_t i = 0; i < axis->count; i++) {
+        axis->values[i].own = false;
+    }
 }
 
 static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, struct error *why)
@@ -195,8 +253,18 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         return error_expect(why, "a scenario of one point");
     }
     struct run_hashes hashes;
-    bool good = planned_point(scenario, 0, &own, why) && run_hashes(&own.setup, &hashes, why) &&
-                read_axes(out, scenario, options, &own, why) && sweep_axes(out, scenario, why);
+    struct texts texts;
+    bool open[WHATIF_MOST_AXES] = {false};
+    bool good = split_axes(options->over, &texts, why) &&
+                plan_own(scenario, &texts, &own, open, why) &&
+                run_hashes(&own.setup, &hashes, why) &&
+                read_axes(out, scenario, options, &texts, &own, why) &&
+                sweep_axes(out, scenario, why);
+    for (uint32_t i = 0; good && i < out->axis_count; i++) {
+        if (open[i]) {
+            disown(&out->axes[i]);
+        }
+    }
     if (good) {
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
     }

@@ -140,6 +140,31 @@ static void the_scenarios_own_point_is_found(void **state)
     scenario_release(&scenario);
 }
 
+/* Nor is the first value then the scenario's own. */
+static void a_walked_key_need_not_be_said(void **state)
+{
+    (void)state;
+    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "steps=8"};
+    static const char *const walks[] = {"system=[fullattn, vllm],context=[2048, 3840]",
+                                        "context=2K:4K,system=[vllm, fullattn]"};
+    for (size_t i = 0; i < 2; i++) {
+        struct scenario scenario;
+        struct whatif whatif;
+        load(overrides, 3, &scenario);
+        struct whatif_options options = {.over = walks[i], .points = i > 0 ? 2 : 0, .jobs = 1};
+        struct error why;
+        bool interrupted;
+        if (!whatif_run(&scenario, &options, &whatif, &interrupted, &why)) {
+            fail_msg("%s", why.found);
+        }
+        assert_int_equal(whatif.count, 4);
+        assert_int_equal(whatif_find(&whatif).own, WHATIF_NONE);
+        assert_int_equal(whatif.results[0].cells[COLUMN_CONTEXT].integer, 2048);
+        whatif_release(&whatif);
+        scenario_release(&scenario);
+    }
+}
+
 static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
 {
     (void)state;
@@ -337,6 +362,7 @@ int main(void)
         cmocka_unit_test(ten_budgets_hit_exactly_what_single_runs_do),
         cmocka_unit_test(any_number_of_threads_studies_alike),
         cmocka_unit_test(the_scenarios_own_point_is_found),
+        cmocka_unit_test(a_walked_key_need_not_be_said),
         cmocka_unit_test(a_point_that_cannot_be_is_a_point_unless_none_can),
         cmocka_unit_test(findings_are_those_of_the_curve),
         cmocka_unit_test(the_only_point_with_a_figure_is_the_best),
