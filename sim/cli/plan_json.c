@@ -106,7 +106,8 @@ static bool put_quest(json_t *object, const struct planning *planning,
                 put(object, "winner", json_boolean(winner), why) &&
                 put(object, "axis", text_or_null(quest->axis.key), why) &&
                 put(object, "tried", json_integer(quest->search.tried), why) &&
-                put(object, "scanned", json_boolean(quest->search.scans), why);
+                put(object, "of", json_integer(quest->search.count), why) &&
+                put(object, "steady", json_boolean(!quest->search.uneven), why);
     return good &&
            (value == PLANNING_NONE || put_value(object, planning, targets, quest, value, why));
 }

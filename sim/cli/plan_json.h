@@ -15,7 +15,8 @@
  *   met winner        does it meet all targets; is it the best that does
  *   axis value        key, and the value found, or the nearest, as a scenario says it; null where
  *                     there is nothing to choose
- *   tried scanned     values that were tried; were all up to the one found
+ *   tried of steady   values that were tried, and that there are; do shortfalls shrink steadily
+ *                     along the axis, as far as was tried
  *   shortfall         by target, as a share of its bound: of the value; 0 is met, null no figure
  *   before before_shortfall   the value that is liked one step better, and by how much that misses
  *   scenario          that gives the run

@@ -234,6 +234,55 @@ static void print_answer(const struct planning *planning, const struct targets *
     }
 }
 
+/* Of a load: how many values hold what the answer says of all up to it. */
+static bool say_held(const struct planning *planning, const struct quest *quest, char line[LINE])
+{
+    uint32_t held = 0, count = quest->search.count, above = 0;
+    char least[TEXT], found[TEXT];
+    if (!quest->search.load || quest->found == SEARCH_NONE ||
+        quest->search.shortfall[count - 1] != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool met = quest->search.shortfall[i] == 0;
+        held += met && i >= quest->found ? 1 : 0;
+        above += met && i < quest->found ? 1 : 0;
+    }
+    snprintf(line, LINE,
+             "of the %u values from %s to %s, %u were tried, and all of them meet the targets%s",
+             count - quest->found,
+             quest_label(quest, planning->maximise, count - 1, least, sizeof least),
+             quest_label(quest, planning->maximise, quest->found, found, sizeof found), held,
+             above == 0 ? "" : "; where one above does too, one between them does not");
+    return true;
+}
+
+/* What is not known of the values that were not tried; false where that is nothing. */
+static bool say_untried(const struct planning *planning, const struct quest *quest, char line[LINE])
+{
+    const struct search *search = &quest->search;
+    if (search->count == 0 || search->tried == search->count) {
+        return false;
+    }
+    if (say_held(planning, quest, line)) {
+        return true;
+    }
+    bool flat = quest->found == SEARCH_NONE && search_is_flat(search);
+    if (quest->nearest == SEARCH_NONE) {
+        snprintf(line, LINE, "none of the values tried can be judged; others may be");
+    } else if (flat) {
+        snprintf(line, LINE,
+                 "all values tried, from one end of the axis to the other, fall short "
+                 "by as much");
+    } else if (search->uneven) {
+        snprintf(line, LINE,
+                 "shortfalls do not shrink steadily along the axis: of the values that were not "
+                 "tried one may %s",
+                 quest->found != SEARCH_NONE ? "do better" : "meet the targets");
+    }
+    return quest->nearest == SEARCH_NONE || flat || search->uneven;
+}
+
 static void print_search(const struct planning *planning, FILE *out)
 {
     uint32_t tried = 0, values = 0;
@@ -245,13 +294,10 @@ static void print_search(const struct planning *planning, FILE *out)
     fprintf(out, "%u of %u values were tried\n", tried, values);
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
-        char line[2 * LINE], name[LINE];
-        if (quest->search.scans && quest->nearest != SEARCH_NONE) {
+        char said[LINE], line[3 * LINE], name[LINE];
+        if (say_untried(planning, quest, said)) {
             plan_name_quest(planning, quest, name);
-            snprintf(
-                line, sizeof line,
-                "%s: shortfalls do not shrink steadily along the axis, so each value %s was tried",
-                name, quest->found != SEARCH_NONE ? "before the one found" : "of it");
+            snprintf(line, sizeof line, "%s: %s", name, said);
             table_line("", line, out);
         }
     }

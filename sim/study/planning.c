@@ -61,6 +61,12 @@ static bool is_budget(const char *axis)
     return false;
 }
 
+/* More of it is harder to serve, so that what holds at one has to hold below. */
+static bool is_load(const char *key)
+{
+    return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
+}
+
 /* What there is to search. A candidate that cannot be resolved says so, and others go on. */
 static bool quest_begin(struct quest *quest, struct candidate *candidate,
                         const struct planning_options *options, struct error *why)
@@ -79,7 +85,12 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
         return true;
     }
     quest->results = array_zeroed(count, sizeof *quest->results, why);
-    return quest->results != NULL && search_init(&quest->search, count, why);
+    if (quest->results == NULL || !search_init(&quest->search, count, why)) {
+        return false;
+    }
+    quest->search.unordered = quest->fixed == NULL && !quest->axis.numeric;
+    quest->search.load = options->maximise && quest->fixed == NULL && is_load(quest->axis.key);
+    return true;
 }
 
 static void quest_release(struct quest *quest)

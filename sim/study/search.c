@@ -1,10 +1,17 @@
-/* Rounds follow from what was tried alone: there is no other state but that a search once scans. */
+/* Rounds follow from what was tried alone: there is no other state but that tries once were uneven.
+ */
 #include "study/search.h"
 
 #include "base/array.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+enum {
+    GRID = 32,      /* sections of the even grid; that of 9 tries is part of it */
+    SAME = 9,       /* tries that are enough to see that all fall short alike */
+    NEIGHBOURS = 4, /* of the value found: of a rate's usual range of 512, a tenth */
+};
 
 bool search_init(struct search *search, uint32_t count, struct error *why)
 {
@@ -33,7 +40,7 @@ static bool is_tried(const struct search *search, uint32_t value)
     return !isnan(search->shortfall[value]);
 }
 
-uint32_t search_found(const struct search *search)
+static uint32_t first_that_passes(const struct search *search)
 {
     for (uint32_t i = 0; i < search->count; i++) {
         if (search->shortfall[i] == 0) {
@@ -41,6 +48,22 @@ uint32_t search_found(const struct search *search)
         }
     }
     return SEARCH_NONE;
+}
+
+/* From the end on, all that were tried pass; SEARCH_NONE where the last does not. */
+static uint32_t last_that_holds(const struct search *search)
+{
+    uint32_t last = SEARCH_NONE;
+    for (uint32_t i = search->count; i-- > 0 && !(search->shortfall[i] > 0);) {
+        last = is_tried(search, i) ? i : last;
+    }
+    return last;
+}
+
+uint32_t search_found(const struct search *search)
+{
+    uint32_t holds = search->load ? last_that_holds(search) : SEARCH_NONE;
+    return holds != SEARCH_NONE ? holds : first_that_passes(search);
 }
 
 uint32_t search_nearest(const struct search *search)
@@ -139,17 +162,78 @@ static uint32_t close_in(const struct search *search, uint32_t nearest, uint32_t
     return cut(nearest, tried_behind(search, nearest), half, values, used);
 }
 
+/* Untried ones of an even grid over all values, before `end`. */
+static uint32_t spread(const struct search *search, uint32_t end, uint32_t most, uint32_t *values)
+{
+    uint32_t used = 0, last = SEARCH_NONE;
+    for (uint32_t i = 0; i <= GRID && used < most; i++) {
+        uint32_t value = (uint32_t)((uint64_t)(search->count - 1) * i / GRID);
+        if (value < end && value != last && !is_tried(search, value)) {
+            values[used++] = value;
+        }
+        last = value;
+    }
+    return used;
+}
+
+/* Untried ones beside the value found: those that are less liked of a load, for they have to pass
+ * too; else those that are better. */
+static uint32_t look_beside(const struct search *search, uint32_t found, uint32_t most,
+                            uint32_t *values)
+{
+    uint32_t from = search->load ? found + 1 : found > NEIGHBOURS ? found - NEIGHBOURS : 0;
+    uint32_t to = search->load ? found + 1 + NEIGHBOURS : found, used = 0;
+    for (uint32_t i = from; i < to && i < search->count && used < most; i++) {
+        if (!is_tried(search, i)) {
+            values[used++] = i;
+        }
+    }
+    return used;
+}
+
+bool search_is_flat(const struct search *search)
+{
+    double least = INFINITY, largest = 0;
+    for (uint32_t i = 0; i < search->count; i++) {
+        least = is_tried(search, i) ? fmin(least, search->shortfall[i]) : least;
+        largest = is_tried(search, i) ? fmax(largest, search->shortfall[i]) : largest;
+    }
+    return search->tried >= SAME && largest - least <= SEARCH_EQUAL;
+}
+
+static uint32_t go_on_without(const struct search *search, uint32_t most, uint32_t *values)
+{
+    uint32_t nearest = search_nearest(search);
+    return nearest == SEARCH_NONE || search_is_flat(search)
+               ? 0
+               : close_in(search, nearest, most, values);
+}
+
+static uint32_t go_on_from(const struct search *search, uint32_t found, uint32_t most,
+                           uint32_t *values)
+{
+    uint32_t used = cut(tried_before(search, found), found, most, values, 0);
+    return used > 0 || !(search->load || search->uneven) ? used
+                                                         : look_beside(search, found, most, values);
+}
+
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
 {
     if (search->tried == 0) {
         return begin(search, most, values);
     }
-    uint32_t found = search_found(search), nearest = search_nearest(search);
+    uint32_t found = search_found(search), nearest = search_nearest(search), used = 0;
     uint32_t end = found != SEARCH_NONE ? found : search->count;
-    search->scans = search->scans || nearest == SEARCH_NONE || !is_valley(search, nearest, end);
-    if (search->scans) {
+    bool holds = search->load && is_tried(search, search->count - 1) &&
+                 search->shortfall[search->count - 1] == 0;
+    search->uneven = search->uneven || nearest == SEARCH_NONE || !is_valley(search, nearest, end);
+    if (search->unordered) {
         return scan(search, end, most, values);
     }
-    return found != SEARCH_NONE ? cut(tried_before(search, found), found, most, values, 0)
-                                : close_in(search, nearest, most, values);
+    if (search->uneven && !holds) {
+        used = spread(search, end, most, values);
+    }
+    return used > 0               ? used
+           : found != SEARCH_NONE ? go_on_from(search, found, most, values)
+                                  : go_on_without(search, most, values);
 }

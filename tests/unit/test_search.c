@@ -18,7 +18,11 @@ struct grid {
     double shortfall[MOST];
     uint32_t count, a_round;
     uint32_t seed;
+    bool load, unordered;
 };
+
+/* As the search says of itself: sections of its even grid, and neighbours that it looks at. */
+enum { GRID = 32, NEIGHBOURS = 4 };
 
 static struct search run(const struct grid *grid)
 {
@@ -26,6 +30,8 @@ static struct search run(const struct grid *grid)
     struct error why;
     uint32_t values[MOST], count;
     assert_true(search_init(&search, grid->count, &why));
+    search.load = grid->load;
+    search.unordered = grid->unordered;
     while ((count = search_next(&search, grid->a_round, values)) > 0) {
         assert_true(count <= grid->a_round);
         for (uint32_t i = 0; i < count; i++) {
@@ -45,15 +51,6 @@ static uint32_t first_that_passes(const struct grid *grid)
         }
     }
     return SEARCH_NONE;
-}
-
-static double least_miss(const struct grid *grid)
-{
-    double least = INFINITY;
-    for (uint32_t i = 0; i < grid->count; i++) {
-        least = fmin(least, grid->shortfall[i]);
-    }
-    return least;
 }
 
 /* The value before what was found was tried and does not pass: that is the proof that it is the
@@ -103,8 +100,8 @@ static void shortfalls_that_shrink_are_cut_in_sections(void **state)
         }
         struct search search = run(&grid);
         check_found(&grid, &search);
-        if (search.scans && zero < grid.count) {
-            fail_msg("seed %u: it scans where shortfalls shrink", seed);
+        if (search.uneven && zero < grid.count) {
+            fail_msg("seed %u: shortfalls that shrink are uneven to it", seed);
         }
         search_release(&search);
         gsl_rng_free(random);
@@ -127,8 +124,8 @@ static void a_valley_that_stays_above_is_closed_in_on(void **state)
         if (search_nearest(&search) != low) {
             fail_msg("seed %u: %u is nearest, not %u", seed, search_nearest(&search), low);
         }
-        if (search.scans) {
-            fail_msg("seed %u: it scans a valley", seed);
+        if (search.uneven) {
+            fail_msg("seed %u: a valley is uneven to it", seed);
         }
         search_release(&search);
         gsl_rng_free(random);
@@ -155,47 +152,147 @@ static void what_passes_at_the_bottom_of_a_valley_is_found(void **state)
     }
 }
 
-/* Values at random: where tries show that nothing is steady, all before the first that passes is
- * tried; on a grid that one round covers, always. */
-static void what_is_not_steady_is_scanned(void **state)
+static double least_miss(const struct grid *grid)
 {
-    uint32_t scanned = 0;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < grid->count; i++) {
+        least = fmin(least, grid->shortfall[i]);
+    }
+    return least;
+}
+
+/* Of 100 values one cannot be and, of every other grid, one passes. */
+static void draw_shortfalls(gsl_rng *random, struct grid *grid)
+{
+    bool passes = below(random, 2) == 0;
+    for (uint32_t i = 0; i < grid->count; i++) {
+        uint32_t drawn = below(random, 100);
+        grid->shortfall[i] = drawn == 0 ? INFINITY : drawn == 1 && passes ? 0 : 0.01 * drawn;
+    }
+}
+
+/* Before `end` no gap between tried values is wider than a section of the even grid. */
+static void check_spread(const struct grid *grid, const struct search *search, uint32_t end)
+{
+    uint32_t last = 0, widest = (grid->count - 1 + GRID - 1) / GRID;
+    for (uint32_t i = 0; i < end; i++) {
+        last = isnan(search->shortfall[i]) ? last : i;
+        if (i - last >= widest && widest > 0) {
+            fail_msg("seed %u: nothing was tried from %u to %u", grid->seed, last, i);
+        }
+    }
+}
+
+static bool is_tried_and_fails(const struct search *search, uint32_t value)
+{
+    return search->shortfall[value] > 0;
+}
+
+/* Values at random: what is found passes; it was looked for evenly, and its better neighbours were
+ * tried and do not pass. Few of many are tried. */
+static void what_is_not_steady_is_tried_evenly(void **state)
+{
+    uint32_t uneven = 0, tried = 0, many = 0;
     (void)state;
     for (uint32_t seed = 0; seed < ROUNDS; seed++) {
         gsl_rng *random = draw_from(seed);
         struct grid grid = draw_grid(random, seed);
-        bool passes = below(random, 2) == 0;
-        for (uint32_t i = 0; i < grid.count; i++) {
-            uint32_t drawn = below(random, 100);
-            grid.shortfall[i] = drawn == 0 ? INFINITY : drawn == 1 && passes ? 0 : 0.01 * drawn;
-        }
+        draw_shortfalls(random, &grid);
         struct search search = run(&grid);
-        if (search.scans || grid.a_round >= grid.count) {
-            check_found(&grid, &search);
-            assert_true(search_found(&search) != SEARCH_NONE ||
-                        search.shortfall[search_nearest(&search)] == least_miss(&grid));
+        uint32_t found = search_found(&search), end = found != SEARCH_NONE ? found : grid.count;
+        if (search.uneven) {
+            check_spread(&grid, &search, end);
         }
-        scanned += search.scans;
+        for (uint32_t i = 1; search.uneven && found != SEARCH_NONE && i <= NEIGHBOURS; i++) {
+            assert_true(i > found || is_tried_and_fails(&search, found - i));
+        }
+        assert_true(found == SEARCH_NONE || search.shortfall[found] == 0);
+        tried += grid.count > 200 ? search.tried : 0;
+        many += grid.count > 200 ? grid.count : 0;
+        uneven += search.uneven;
         search_release(&search);
         gsl_rng_free(random);
     }
-    assert_true(scanned > ROUNDS / 2);
+    print_message("# %u of %u values were tried on grids of more than 200\n", tried, many);
+    assert_true(uneven > ROUNDS / 2);
+    assert_true(4 * tried < many);
 }
 
-static void where_nothing_can_be_all_is_tried(void **state)
+/* Neighbours of a list of words have nothing in common: brute force alone knows. */
+static void what_has_no_order_is_tried_whole(void **state)
 {
-    struct grid grid = {.count = 40, .a_round = 5};
+    (void)state;
+    for (uint32_t seed = 0; seed < ROUNDS; seed++) {
+        gsl_rng *random = draw_from(seed);
+        struct grid grid = draw_grid(random, seed);
+        grid.unordered = true;
+        draw_shortfalls(random, &grid);
+        struct search search = run(&grid);
+        check_found(&grid, &search);
+        assert_true(search_found(&search) != SEARCH_NONE ||
+                    search.shortfall[search_nearest(&search)] == least_miss(&grid) ||
+                    isinf(least_miss(&grid)));
+        search_release(&search);
+        gsl_rng_free(random);
+    }
+}
+
+/* Loads that pass up to some, but for a few that do not, and few above it that do: of what was
+ * tried all up to the one found pass, the next does not, and where none misses by chance it is the
+ * last. */
+static void a_load_holds_up_to_what_is_found(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < ROUNDS; seed++) {
+        gsl_rng *random = draw_from(seed);
+        struct grid grid = draw_grid(random, seed);
+        uint32_t holds = below(random, grid.count), noise = seed % 2 == 0 ? 0 : 10;
+        grid.load = true;
+        for (uint32_t i = 0; i < grid.count; i++) {
+            bool chance = below(random, 100) < noise && i + 1 < grid.count;
+            grid.shortfall[i] = (i >= holds) != chance ? 0 : 0.01 * (1 + grid.count - i);
+        }
+        struct search search = run(&grid);
+        uint32_t found = search_found(&search);
+        assert_true(found < grid.count && (noise > 0 || found == holds));
+        for (uint32_t i = found; i < grid.count; i++) {
+            assert_false(is_tried_and_fails(&search, i));
+            assert_true(i - found > NEIGHBOURS || search.shortfall[i] == 0);
+        }
+        assert_true(found == 0 || is_tried_and_fails(&search, found - 1));
+        search_release(&search);
+        gsl_rng_free(random);
+    }
+}
+
+static void where_nothing_can_be_few_are_tried(void **state)
+{
+    struct grid grid = {.count = 250, .a_round = 9};
     (void)state;
     for (uint32_t i = 0; i < grid.count; i++) {
-        grid.shortfall[i] = i == 17 ? 0.5 : INFINITY;
+        grid.shortfall[i] = i == 31 ? 0.5 : INFINITY; /* 249 / 8: of the first nine */
     }
     struct search search = run(&grid);
-    assert_int_equal(search_nearest(&search), 17);
+    assert_int_equal(search_nearest(&search), 31);
     search_release(&search);
-    grid.shortfall[17] = INFINITY;
+    grid.shortfall[31] = INFINITY;
     search = run(&grid);
     assert_int_equal(search_nearest(&search), SEARCH_NONE);
-    assert_int_equal(search.tried, grid.count);
+    assert_int_equal(search.tried, GRID + 1);
+    check_spread(&grid, &search, grid.count);
+    search_release(&search);
+}
+
+static void what_is_the_same_everywhere_is_seen_at_once(void **state)
+{
+    struct grid grid = {.count = 250, .a_round = 9};
+    (void)state;
+    for (uint32_t i = 0; i < grid.count; i++) {
+        grid.shortfall[i] = 0.5;
+    }
+    struct search search = run(&grid);
+    assert_int_equal(search.tried, 9);
+    assert_true(search_is_flat(&search));
     search_release(&search);
 }
 
@@ -223,7 +320,7 @@ static void what_is_about_equal_is_steady(void **state)
         double rise = i == 0 ? SEARCH_EQUAL / 2 : 2 * SEARCH_EQUAL;
         struct grid grid = {.shortfall = {0.3, 0.2, 0.2 + rise, 0.1}, .count = 4, .a_round = 4};
         struct search search = run(&grid);
-        assert_int_equal(search.scans, i);
+        assert_int_equal(search.uneven, i);
         search_release(&search);
     }
 }
@@ -234,8 +331,11 @@ int main(void)
         cmocka_unit_test(shortfalls_that_shrink_are_cut_in_sections),
         cmocka_unit_test(a_valley_that_stays_above_is_closed_in_on),
         cmocka_unit_test(what_passes_at_the_bottom_of_a_valley_is_found),
-        cmocka_unit_test(what_is_not_steady_is_scanned),
-        cmocka_unit_test(where_nothing_can_be_all_is_tried),
+        cmocka_unit_test(what_is_not_steady_is_tried_evenly),
+        cmocka_unit_test(what_has_no_order_is_tried_whole),
+        cmocka_unit_test(a_load_holds_up_to_what_is_found),
+        cmocka_unit_test(where_nothing_can_be_few_are_tried),
+        cmocka_unit_test(what_is_the_same_everywhere_is_seen_at_once),
         cmocka_unit_test(three_rounds_are_enough_for_an_axis),
         cmocka_unit_test(what_is_about_equal_is_steady),
     };
