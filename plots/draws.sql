@@ -25,14 +25,22 @@ point(id, value, percent) AS (
   SELECT id, value, 100.0 * rank / count FROM ranked
   WHERE rank = 1 OR rank = count OR rank * 400 / count > (rank - 1) * 400 / count
 ),
-line(id, series, place) AS (
+all_lines(id, series, place) AS (
   SELECT id, system || COALESCE(', ' || variant.text, ''), row_number() OVER (ORDER BY id)
   FROM ok LEFT JOIN variant USING (id) WHERE id IN (SELECT id FROM point)
+),
+-- As many as there are colours, evenly spread over all.
+line(id, series, place) AS (
+  SELECT id, series, row_number() OVER (ORDER BY place) FROM all_lines, (SELECT COUNT(*) AS count FROM all_lines)
+  WHERE count <= 7 OR (place - 1) * 6 % (count - 1) < 6
+),
+left_out(text) AS (
+  SELECT CASE WHEN COUNT(*) > 7 THEN '; 7 of ' || COUNT(*) || ' runs (--only draws others)' ELSE '' END FROM all_lines
 ),
 own(id, value) AS (
   SELECT id, CASE WHEN of_steps THEN decode_tokens_per_s ELSE ttft_ms END FROM ok, figure
 )
-SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, title.text || left_out.text AS text, '' AS name FROM title, left_out
 UNION ALL SELECT 'figure', 0, 0, 0, 0, name, '' FROM figure
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
 UNION ALL SELECT 'own', place, value,

@@ -39,7 +39,7 @@ eval panel(height - 45, room + 360)
 plot for [i = measured:measured] (measured ? rows : "/dev/null") \
         using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 with lines lc rgb "black" lw 5 notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 \
-        with lines lc rgb color(i) dt dash(i) lw 2 notitle
+        with lines lc rgb color(i) lw 2 notitle
 
 unset label 1
 unset logscale x
@@ -52,13 +52,12 @@ across(i) = 0.09 + 0.46 * ((i - 1) % columns)
 do for [i = 1:named] {
     ours = i <= lines
     name = ours ? names[i] : "measured"
-    shape = ours ? dash(i) : 1 # behind dt a bracket begins a pattern
     set arrow i from screen across(i), screen down(i) rto screen 0.045, screen 0 nohead \
-        lc rgb (ours ? color(i) : 0) dt shape lw (ours ? 2 : 5)
+        lc rgb (ours ? color(i) : 0) lw (ours ? 2 : 5)
     set label 1 + i name at screen across(i) + 0.055, screen down(i) left
 }
 plot for [i = measured:measured] (measured ? rows : "/dev/null") \
         using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 with lines lc rgb "black" lw 5 notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 \
-        with lines lc rgb color(i) dt dash(i) lw 2 notitle
+        with lines lc rgb color(i) lw 2 notitle
 unset multiplot

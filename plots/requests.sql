@@ -19,11 +19,19 @@ point(id, panel, ms, percent) AS (
   SELECT id, panel, ms, 100.0 * rank / count FROM ranked
   WHERE rank = 1 OR rank = count OR rank * 200 / count > (rank - 1) * 200 / count
 ),
-line(id, series, place) AS (
+all_lines(id, series, place) AS (
   SELECT id, system || COALESCE(', ' || variant.text, ''), row_number() OVER (ORDER BY id)
   FROM ok LEFT JOIN variant USING (id) WHERE id IN (SELECT id FROM point)
+),
+-- As many as there are colours, evenly spread over all.
+line(id, series, place) AS (
+  SELECT id, series, row_number() OVER (ORDER BY place) FROM all_lines, (SELECT COUNT(*) AS count FROM all_lines)
+  WHERE count <= 7 OR (place - 1) * 6 % (count - 1) < 6
+),
+left_out(text) AS (
+  SELECT CASE WHEN COUNT(*) > 7 THEN '; 7 of ' || COUNT(*) || ' runs (--only draws others)' ELSE '' END FROM all_lines
 )
-SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, title.text || left_out.text AS text, '' AS name FROM title, left_out
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
 UNION ALL SELECT * FROM (
   SELECT 'point', place, ms, percent, panel, series, '' FROM point JOIN line USING (id) ORDER BY place, panel, percent);

@@ -5,7 +5,15 @@
 ),
 shown AS (SELECT ok.*, system || COALESCE(', ' || variant.text, '') AS series FROM ok LEFT JOIN variant USING (id)
           WHERE run IN (SELECT run FROM series)),
-run_line(id, place, series) AS (SELECT id, row_number() OVER (ORDER BY id), series FROM shown),
+all_lines(id, place, series) AS (SELECT id, row_number() OVER (ORDER BY id), series FROM shown),
+-- As many as there are colours, evenly spread over all.
+run_line(id, place, series) AS (
+  SELECT id, row_number() OVER (ORDER BY place), series FROM all_lines, (SELECT COUNT(*) AS count FROM all_lines)
+  WHERE count <= 7 OR (place - 1) * 6 % (count - 1) < 6
+),
+left_out(text) AS (
+  SELECT CASE WHEN COUNT(*) > 7 THEN '; 7 of ' || COUNT(*) || ' runs (--only draws others)' ELSE '' END FROM all_lines
+),
 bins AS (
   SELECT shown.id, MIN(start_ms) / 1000 AS start, SUM(ms) / 1000 AS s,
          SUM(waiting * ms) / SUM(ms) AS waiting, SUM(loading * ms) / SUM(ms) AS loading,
@@ -40,7 +48,7 @@ of_many AS (
 ),
 is_one(one) AS (SELECT COUNT(*) = 1 FROM run_line),
 there(panel, place) AS (SELECT panel, place FROM of_one GROUP BY panel, place HAVING MAX(value) > 0)
-SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '-' AS name FROM title
+SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, title.text || left_out.text AS text, '-' AS name FROM title, left_out
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '-' FROM run_line
 UNION ALL SELECT 'part', place, panel, 0, 0, name, '-' FROM part JOIN there USING (panel, place) JOIN is_one WHERE one
 UNION ALL SELECT * FROM (

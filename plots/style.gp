@@ -23,8 +23,6 @@ WIDTH = 800
 GREY = 0x666666
 array COLORS[7] = [0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x222222]
 color(i) = COLORS[1 + (int(i) + |COLORS| - 1) % |COLORS|]
-# Lines that share a colour have dashes of their own.
-dash(i) = 1 + (int(i) - 1) / |COLORS|
 array POINTS[6] = [7, 5, 9, 13, 11, 6]
 point(i) = POINTS[1 + (int(i) + |POINTS| - 1) % |POINTS|]
 
