@@ -108,7 +108,7 @@ static bool machine_init(struct mini *mini, struct error *why)
     if (!topology_init(&topology, "", why)) {
         return false;
     }
-    bool good = check_machine(mini, &topology, why) && pools_init(mini, &topology, why) &&
+    bool good = pools_init(mini, &topology, why) &&
                 buffer_init(&mini->elsewhere, CACHES * topology.cache, 1, mini->pools[0], why);
     topology_release(&topology);
     return good;
@@ -157,19 +157,37 @@ static bool check_shape(const struct miniature *shape, const struct trace *trace
            replay_wanted(trace, shape->selection, &wanted, why);
 }
 
-bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
-               struct error *why)
+static struct mini mini_of(const struct miniature *shape)
 {
-    *mini = (struct mini){.shape = *shape};
-    if (!check_heads(shape, why) || !check_shape(shape, trace, why)) {
-        return false;
-    }
-    *mini = (struct mini){
+    return (struct mini){
         .shape = *shape,
         .attention = {shape->query_heads / shape->kv_heads, shape->head_dim},
         .row_bytes = shape->head_dim * sizeof(uint16_t),
         .row_count = (uint32_t)(shape->kv_heads * shape->context),
     };
+}
+
+bool mini_can(const struct miniature *shape, const struct trace *trace, struct error *why)
+{
+    struct topology topology;
+    if (!check_heads(shape, why) || !check_shape(shape, trace, why) ||
+        !topology_init(&topology, "", why)) {
+        return false;
+    }
+    const struct mini mini = mini_of(shape);
+    bool good = check_machine(&mini, &topology, why);
+    topology_release(&topology);
+    return good;
+}
+
+bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
+               struct error *why)
+{
+    *mini = (struct mini){.shape = *shape};
+    if (!mini_can(shape, trace, why)) {
+        return false;
+    }
+    *mini = mini_of(shape);
     return machine_init(mini, why) && layers_init(mini, why) && heads_init(mini, trace, why) &&
            outputs_init(mini, why) &&
            (shape->site != MINIATURE_GPU || made_init(&mini->made, shape, why));

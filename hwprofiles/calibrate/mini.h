@@ -63,7 +63,10 @@ struct mini {
     struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
 };
 
-/* The caller releases it, on failure too. */
+/* Is the shape one that runs, of this trace and on this machine? */
+bool mini_can(const struct miniature *shape, const struct trace *trace, struct error *why);
+
+/* Fails where it cannot run, too. The caller releases it, on failure too. */
 bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
                struct error *why);
 void mini_release(struct mini *mini);

@@ -1,7 +1,7 @@
 /* Miniatures are run, and what they took is written.
  *
  * SPEC is one JSON object: `trace` (a file), `gpu` (or the host), the fields of struct miniature,
- * and `seconds` to take samples for. What comes out is one JSON object a line, each with median,
+ * and `seconds` to take samples for; 0: only say whether it can be run. What comes out is one JSON object a line, each with median,
  * p10, p90 and samples:
  *
  *   {"curve": "host.gather", "size": 2}   how fast the host was meanwhile, as calibrate measures it
@@ -291,28 +291,38 @@ static bool measure(struct run *run, const struct spec *spec, FILE *out, struct 
     return good;
 }
 
-static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
+static bool run_shape(const struct spec *spec, const struct mini_runtime *runtime,
+                      const struct miniature *shape, const struct trace *trace, FILE *out,
+                      struct error *why)
 {
-    struct run run = {.runtime = spec->shape.site == MINIATURE_GPU ? mini_gpu_runtime(why)
-                                                                   : &mini_host_runtime};
-    struct trace *trace = run.runtime != NULL ? trace_open(spec->trace, why) : NULL;
-    if (trace == NULL) {
-        return false;
-    }
-    struct miniature shape = spec->shape;
-    shape.context = (uint64_t)trace_header(trace)->units * shape.repeat;
-    bool good = mini_init(&run.mini, &shape, trace, why) &&
-                (run.own = run.runtime->create(&run.mini, why)) != NULL;
+    struct run run = {.runtime = runtime};
+    bool good = mini_init(&run.mini, shape, trace, why) &&
+                (run.own = runtime->create(&run.mini, why)) != NULL;
     if (good) {
-        run.env = mini_env(&shape, trace);
+        run.env = mini_env(shape, trace);
         run.check = (struct mini_check){.mini = &run.mini, .env = &run.env};
         good = measure(&run, spec, out, why);
     }
     mini_check_release(&run.check);
     if (run.own != NULL) {
-        run.runtime->destroy(run.own);
+        runtime->destroy(run.own);
     }
     mini_release(&run.mini);
+    return good;
+}
+
+static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
+{
+    const struct mini_runtime *runtime =
+        spec->shape.site == MINIATURE_GPU ? mini_gpu_runtime(why) : &mini_host_runtime;
+    struct trace *trace = runtime != NULL ? trace_open(spec->trace, why) : NULL;
+    if (trace == NULL) {
+        return false;
+    }
+    struct miniature shape = spec->shape;
+    shape.context = (uint64_t)trace_header(trace)->units * shape.repeat;
+    bool good = spec->seconds > 0 ? run_shape(spec, runtime, &shape, trace, out, why)
+                                  : mini_can(&shape, trace, why);
     trace_close(trace);
     return good;
 }

@@ -292,6 +292,18 @@ static bool store_rows(const struct subject *subject, const struct validation *v
 
 /* ---- the command ---- */
 
+/* Who cannot run it says so before anybody is told to wait. */
+static bool can_measure(const struct subject *subject, struct error *why)
+{
+    char *lines = NULL;
+    char *spec = validation_spec(&subject->shape, trace_path(subject->trace), 0, why);
+    bool good = spec != NULL && harness_read("mini", spec, subject->shape.site == MINIATURE_HOST,
+                                             &lines, why);
+    free(lines);
+    free(spec);
+    return good;
+}
+
 static bool measure(const struct subject *subject, const char *spec, double seconds, char **lines,
                     struct error *why)
 {
@@ -309,7 +321,7 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     char *lines = NULL;
     double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
-    bool good = spec != NULL &&
+    bool good = spec != NULL && can_measure(subject, why) &&
                 measure(subject, spec, seconds, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&

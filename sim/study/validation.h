@@ -82,7 +82,8 @@ bool validation_shape(const struct model *model, const struct trace *trace,
                       const struct profile *profile, enum miniature_site site, uint64_t context,
                       struct miniature *out, struct error *why);
 
-/* What the harness is told, as JSON; the caller frees it. */
+/* What the harness is told, as JSON; the caller frees it. For 0 seconds it only says whether it can
+ * run that. */
 char *validation_spec(const struct miniature *shape, const char *trace_path, double seconds,
                       struct error *why);
 
