@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Write the line, in place of the one before. */
+/* Write the line, in place of the one before, as much of it as the terminal is wide. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Take it away. */

@@ -9,14 +9,16 @@
 #include "cli/progress.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static void tell(void)
 {
     progress_runs(0, 2, NULL);
-    progress_show("%s on %s: %u runs", "clo", "a40", 7u);
+    progress_show("%s on %s: %u runs", "clo", "å40", 7u);
     progress_runs(2, 2, NULL);
     progress_clear();
 }
@@ -39,20 +41,50 @@ static void read_told(int fd, int from, char text[256])
     text[size] = '\0';
 }
 
+/* A terminal of so many columns (0: nobody knows), and what is told there. */
+static void read_terminal(unsigned short columns, char text[256])
+{
+    const struct winsize size = {.ws_row = 24, .ws_col = columns};
+    int from = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(from >= 0 && grantpt(from) == 0 && unlockpt(from) == 0);
+    int terminal = open(ptsname(from), O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0 && ioctl(terminal, TIOCSWINSZ, &size) == 0);
+    read_told(terminal, from, text);
+    close(from);
+}
+
 static void a_terminal_is_told_and_left_empty(void **state)
 {
     (void)state;
     char text[256];
-    int from = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(from >= 0 && grantpt(from) == 0 && unlockpt(from) == 0);
-    int terminal = open(ptsname(from), O_RDWR | O_NOCTTY);
-    assert_true(terminal >= 0);
-    read_told(terminal, from, text);
+    read_terminal(0, text);
     assert_string_equal(text, "\r0 of 2 runs\033[K"
-                              "\rclo on a40: 7 runs\033[K"
+                              "\rclo on å40: 7 runs\033[K"
                               "\r\033[K"
                               "\r\033[K");
-    close(from);
+}
+
+/* The last column stays empty. The eighth character of the second line is two bytes. */
+static void a_line_is_cut_before_the_edge(void **state)
+{
+    static const struct {
+        unsigned short columns;
+        const char *first, *second;
+    } widths[] = {
+        {19, "0 of 2 runs", "clo on å40: 7 runs"},
+        {18, "0 of 2 runs", "clo on å40: 7 run"},
+        {9, "0 of 2 r", "clo on å"},
+        {8, "0 of 2 ", "clo on "},
+        {1, "", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        char text[256], expected[256];
+        read_terminal(widths[i].columns, text);
+        snprintf(expected, sizeof expected, "\r%s\033[K\r%s\033[K\r\033[K\r\033[K",
+                 widths[i].first, widths[i].second);
+        assert_string_equal(text, expected);
+    }
 }
 
 static void a_file_is_told_nothing(void **state)
@@ -70,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_is_told_and_left_empty),
+        cmocka_unit_test(a_line_is_cut_before_the_edge),
         cmocka_unit_test(a_file_is_told_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
