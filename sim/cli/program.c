@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include "base/array.h"
 #include "base/name.h"
 #include "cli/arguments.h"
 #include "cli/help.h"
@@ -8,6 +9,7 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -105,11 +107,17 @@ static bool run_switch(const struct command *const *commands, const char *name)
     return false;
 }
 
+static bool run_help(const struct command *const *commands, int argc, char *const *argv,
+                     struct error *why);
+
 static bool run_words(const struct command *const *commands, int argc, char *const *argv,
                       struct error *why)
 {
     if (argc < 2) {
         return unknown_command(commands, NULL, NULL, why);
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        return run_help(commands, argc, argv, why);
     }
     const char *second = argc > 2 ? argv[2] : NULL;
     bool group = false;
@@ -139,6 +147,22 @@ static void keep_freed_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there may be */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
+/* `help WORD...` is `WORD... --help`; alone, --help. */
+static bool run_help(const struct command *const *commands, int argc, char *const *argv,
+                     struct error *why)
+{
+    char **words = array_zeroed((size_t)argc + 1, sizeof *words, why);
+    if (words == NULL) {
+        return false;
+    }
+    words[0] = argv[0];
+    memcpy(words + 1, argv + 2, (size_t)(argc - 2) * sizeof *words);
+    words[argc - 1] = (char *)command_help.name;
+    bool ok = run_words(commands, argc, words, why);
+    free(words);
+    return ok;
 }
 
 int program_run(const struct command *const *commands, int argc, char *const *argv)
