@@ -1,12 +1,12 @@
 -- What runs differ in: each key, and its values in the order of their seats, the first dozen of them.
-, value(key, path, text, first_id) AS (
+, value(key, path, text, first_at) AS (
   SELECT 'system', '', system, MIN(id) FROM ok GROUP BY system HAVING (SELECT COUNT(DISTINCT system) FROM ok) > 1
   UNION ALL
   SELECT replace(replace(substr(path, 3), '"', ''), '.extends', ''), path, spelled.text, MIN(seat)
   FROM leaf JOIN spelled USING (path, value) JOIN seated USING (id) GROUP BY path, value
 ),
 counted AS (
-  SELECT *, row_number() OVER (PARTITION BY path ORDER BY first_id, text) AS place FROM value
+  SELECT *, row_number() OVER (PARTITION BY path ORDER BY first_at, text) AS place FROM value
 )
 SELECT key AS "key", COUNT(*) AS "values",
        group_concat(text, ', ') FILTER (WHERE place <= 12)
