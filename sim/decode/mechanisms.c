@@ -4,9 +4,9 @@
 #include "decode/mechanisms.h"
 
 #include "decode/replay.h"
+#include "policy/kinds.h"
 
 #include <stddef.h>
-#include <string.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
 static const char *const retrieval_values[] = {
@@ -236,7 +236,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
     bool hybrid = m->attention == ATTEND_HYBRID;
-    bool caches = strcmp(m->policy->name, "none") != 0;
+    bool caches = m->policy != &policy_none;
     bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     bool selects = mechanisms_select(m);
@@ -366,8 +366,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "whole layers are loaded while others compute"},
         {m->prefix_asked == 0 || m->prefix_asked > UINT8_MAX, "prefix_asked",
          "from 1 to 255 requests"},
-        {m->prefix_pins && strcmp(prefix_evictions[m->prefix_eviction], "none") != 0 &&
-             strcmp(prefix_evictions[m->prefix_eviction], "lru") != 0,
+        {m->prefix_pins && m->prefix_eviction != PREFIX_EVICTION_NONE &&
+             m->prefix_eviction != PREFIX_EVICTION_LRU,
          "prefix_pins",
          "only prefix_eviction lru or none can keep what is being copied: no, for another"},
         {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",

@@ -171,6 +171,7 @@ extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
 /* Policies that may run the host tier, by their names; the first one never evicts. Ends with NULL.
  */
 extern const char *const prefix_evictions[];
+enum prefix_eviction { PREFIX_EVICTION_NONE, PREFIX_EVICTION_LRU }; /* and others */
 
 /* What a preset file says besides its mechanisms. */
 struct system_info {

@@ -1,6 +1,6 @@
 #include "decode/system_class.h"
 
-#include <string.h>
+#include "policy/kinds.h"
 
 const char *const system_class_names[SYSTEM_CLASS_COUNT + 1] = {
     [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
@@ -21,6 +21,6 @@ enum system_class system_class_of(const struct mechanisms *m)
         m->attention == ATTEND_HYBRID) {
         return CLASS_CPU_MANAGED;
     }
-    bool caches = strcmp(m->policy->name, "none") != 0;
+    bool caches = m->policy != &policy_none;
     return mechanisms_select(m) || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
 }

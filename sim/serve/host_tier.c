@@ -5,10 +5,10 @@
 #include "serve/host_tier.h"
 
 #include "base/array.h"
+#include "policy/kinds.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct host_tier {
     struct policy *policy; /* either */
@@ -55,7 +55,7 @@ struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct
     }
     host->evicts = kind != NULL;
     host->capacity = capacity;
-    if (kind == NULL || strcmp(kind->name, "lru") == 0) {
+    if (kind == NULL || kind == &policy_lru) {
         host->pool = block_pool_create(ids, capacity, NULL, NULL, why);
     } else {
         host->policy = create_policy(ids, capacity, kind, values, holds, seed, why);

@@ -3,10 +3,10 @@
 #include "serve/prefix_curve.h"
 
 #include "base/array.h"
+#include "policy/kinds.h"
 #include "policy/stack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct prefix_curve {
     struct prefix_options options; /* without a host */
@@ -27,7 +27,7 @@ struct pass {
 bool prefix_curve_applies(const struct prefix_options *options)
 {
     return options->has_host && options->write == PREFIX_WRITE_FINISH &&
-           options->host_policy != NULL && strcmp(options->host_policy->name, "lru") == 0;
+           options->host_policy == &policy_lru;
 }
 
 struct prefix_curve *prefix_curve_create(const struct prefix_options *options,

@@ -163,7 +163,7 @@ bool serving_memory_plan(const struct setup *setup, uint32_t threads, struct sha
     if (!check_room(setup, &room, &out->prefix, why)) {
         return false;
     }
-    bool evicts = m->prefix_eviction > 0;
+    bool evicts = m->prefix_eviction != PREFIX_EVICTION_NONE;
     const char *policy = prefix_evictions[m->prefix_eviction];
     out->prefix.host_policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
     return !evicts || out->prefix.host_policy != NULL;
