@@ -274,30 +274,6 @@ static bool prepare(struct ablation *out, const struct scenario *scenario,
     return good;
 }
 
-/* A study under way. */
-struct course {
-    struct ablation *ablation;
-    const struct ablation_options *options;
-};
-
-static bool take(uint32_t index, struct result *result, void *context, struct error *why)
-{
-    struct ablation *ablation = ((struct course *)context)->ablation;
-    (void)why;
-    ablation->results[index] = *result;
-    ablation->done = index + 1;
-    result_init(result);
-    return true;
-}
-
-static void tell_progress(uint32_t done, uint32_t points, void *context)
-{
-    const struct ablation_options *options = ((struct course *)context)->options;
-    if (options->on_progress != NULL) {
-        options->on_progress(done, points, options->context);
-    }
-}
-
 /* Two systems of which one cannot be run are not compared. */
 static bool check_systems(const struct ablation *ablation, struct error *why)
 {
@@ -316,12 +292,10 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
                   struct ablation *out, bool *interrupted, struct error *why)
 {
     struct setup setup;
-    struct course course = {out, options};
-    struct sweep_options sweep = {.store = options->store,
-                                  .jobs = options->jobs,
-                                  .on_result = take,
-                                  .on_progress = tell_progress,
-                                  .context = &course};
+    const struct sweep_options sweep = {.store = options->store,
+                                        .jobs = options->jobs,
+                                        .on_progress = options->on_progress,
+                                        .context = options->context};
     *out = (struct ablation){.done = 0};
     if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &setup, why)) {
         return false;
@@ -329,7 +303,7 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
     bool good =
         check_scenario(scenario, &setup, why) && prepare(out, scenario, options, &setup, why);
     setup_release(&setup);
-    return good && sweep_run(&out->scenario, &sweep, interrupted, why) &&
+    return good && sweep_keep(&out->scenario, &sweep, out->results, &out->done, interrupted, why) &&
            (*interrupted || check_systems(out, why));
 }
 

@@ -50,6 +50,11 @@ struct sweep_options {
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why);
 
+/* The same with results for later: `results` has room for all points, and `count` says how many
+ * there are. Of the options' calls on_progress alone is made. */
+bool sweep_keep(const struct scenario *scenario, const struct sweep_options *options,
+                struct result *results, uint32_t *count, bool *interrupted, struct error *why);
+
 /* Is there a point that can be resolved? Else fail with what the first one lacks: it is most likely
  * what they all lack. */
 bool sweep_has_point(const struct scenario *scenario, struct error *why);

@@ -193,41 +193,16 @@ static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, s
 
 /* ---- the points ---- */
 
-/* A study under way. */
-struct course {
-    struct whatif *whatif;
-    const struct whatif_options *options;
-};
-
-static bool take(uint32_t index, struct result *result, void *context, struct error *why)
-{
-    struct whatif *whatif = ((struct course *)context)->whatif;
-    (void)why;
-    whatif->results[index] = *result;
-    whatif->count = index + 1;
-    result_init(result);
-    return true;
-}
-
-static void tell_progress(uint32_t done, uint32_t points, void *context)
-{
-    const struct whatif_options *options = ((struct course *)context)->options;
-    if (options->on_progress != NULL) {
-        options->on_progress(done, points, options->context);
-    }
-}
-
 static bool run_points(struct whatif *whatif, const struct whatif_options *options,
                        bool *interrupted, struct error *why)
 {
-    struct course course = {whatif, options};
-    struct sweep_options sweep = {.store = options->store,
-                                  .jobs = options->jobs,
-                                  .on_result = take,
-                                  .on_progress = tell_progress,
-                                  .context = &course};
+    const struct sweep_options sweep = {.store = options->store,
+                                        .jobs = options->jobs,
+                                        .on_progress = options->on_progress,
+                                        .context = options->context};
     whatif->results = array_zeroed(whatif->scenario.points, sizeof *whatif->results, why);
-    return whatif->results != NULL && sweep_run(&whatif->scenario, &sweep, interrupted, why);
+    return whatif->results != NULL &&
+           sweep_keep(&whatif->scenario, &sweep, whatif->results, &whatif->count, interrupted, why);
 }
 
 /* When no point can be run, that is because of what the first one says. */
