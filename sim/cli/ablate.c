@@ -54,10 +54,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     struct ablation ablation;
     bool interrupted = false;
     bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
-    progress_clear();
-    if (good && interrupted) {
-        good = error_set(why, NULL, 0, "interrupted before all runs were done");
-    }
+    good = progress_end(good, interrupted, "all runs were done", why);
     good = good && (with->store == NULL || ablate_store(&ablation, with->store, why)) &&
            show(arguments, &ablation, why);
     ablation_release(&ablation);

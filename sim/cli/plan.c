@@ -265,10 +265,7 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     struct planning planning;
     bool interrupted = false;
     bool good = planning_run(scenario, with, &planning, &interrupted, why);
-    progress_clear();
-    if (good && interrupted) {
-        good = error_set(why, NULL, 0, "interrupted before the search had ended");
-    }
+    good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
            (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
            print_answer(arguments, &planning, with, why);
@@ -297,10 +294,7 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
     struct tradeoff tradeoff;
     bool interrupted = false;
     bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
-    progress_clear();
-    if (good && interrupted) {
-        good = error_set(why, NULL, 0, "interrupted before all runs were done");
-    }
+    good = progress_end(good, interrupted, "all runs were done", why);
     good = good && print_tradeoff(arguments, &tradeoff, &with->targets, why);
     tradeoff_release(&tradeoff);
     return good;

@@ -49,6 +49,12 @@ void progress_clear(void)
     }
 }
 
+bool progress_end(bool good, bool interrupted, const char *what, struct error *why)
+{
+    progress_clear();
+    return good && (!interrupted || error_set(why, NULL, 0, "interrupted before %s", what));
+}
+
 void progress_runs(uint32_t done, uint32_t points, void *context)
 {
     (void)context;

@@ -80,10 +80,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     struct whatif whatif;
     bool interrupted = false;
     bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
-    progress_clear();
-    if (good && interrupted) {
-        good = error_set(why, NULL, 0, "interrupted before all points were done");
-    }
+    good = progress_end(good, interrupted, "all points were done", why);
     /* What failed is a row like the others, and an error once all are shown. */
     good = good &&
            (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
