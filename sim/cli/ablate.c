@@ -3,6 +3,7 @@
 #include "cli/ablate_rows.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/database.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -66,13 +67,12 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
                                     .on_progress = progress_runs};
     struct scenario scenario;
-    const char *db = arguments_text(arguments, DB);
     if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
-    bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
-    good = good && study(arguments, &scenario, &with, why);
+    bool good = database_open(arguments, DB, &with.store, why) &&
+                study(arguments, &scenario, &with, why);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

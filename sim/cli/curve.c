@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/curve_report.h"
+#include "cli/database.h"
 #include "cli/progress.h"
 #include "cli/trace_argument.h"
 #include "decode/replay.h"
@@ -250,9 +251,9 @@ static bool show_report(const struct arguments *arguments, const struct curve_re
 static bool run_report(const struct arguments *arguments, const struct source *source,
                        struct curve_report *report, struct error *why)
 {
-    const char *path = arguments_text(arguments, DATABASE);
-    struct store *store = path != NULL ? store_open(path, true, why) : NULL;
-    bool ok = (path == NULL || store != NULL) && fill_report(arguments, source, report, why) &&
+    struct store *store;
+    bool ok = database_open(arguments, DATABASE, &store, why) &&
+              fill_report(arguments, source, report, why) &&
               (store == NULL || curve_report_store(report, store, why)) &&
               show_report(arguments, report, why);
     store_close(store);

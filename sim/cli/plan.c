@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/database.h"
 #include "cli/explain.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
@@ -304,12 +305,11 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct planning_options with = {.on_progress = show_progress};
     struct scenario scenario;
-    const char *db = arguments_text(arguments, DB);
     if (!read_options(arguments, &with, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
-    bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
+    bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
     good = good && check_workload(&scenario, &with.targets, pareto, why) &&
            (pareto ? weigh(arguments, &scenario, &with, why)

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/database.h"
 #include "cli/explain.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
@@ -249,7 +250,6 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct sweep_options sweep = {.jobs = 0};
     struct scenario scenario;
-    const char *db = arguments_text(arguments, DB);
     const struct scenario_shorthand shorthands[] = {
         {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     if (!read_options(arguments, &sweep, why) ||
@@ -261,7 +261,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         scenario_release(&scenario);
         return error_usage(why, NULL, 0, "'--explain' is of a step: it says nothing of a workload");
     }
-    bool ok = db == NULL || (sweep.store = store_open(db, true, why)) != NULL;
+    bool ok = database_open(arguments, DB, &sweep.store, why);
     ok = ok && mark_shard(&scenario, &sweep, why) &&
          run_scenario(arguments, &scenario, &sweep, why) &&
          (!explains || explain_print(&scenario, sweep.jobs, why));

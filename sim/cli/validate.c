@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/database.h"
 #include "cli/harness.h"
 #include "cli/table.h"
 #include "cli/waiting.h"
@@ -336,10 +337,9 @@ static bool validate(const struct arguments *arguments, const struct subject *su
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct subject subject = {.trace = NULL};
-    const char *path = arguments_text(arguments, DB);
-    bool good = load(arguments, &subject, why);
-    struct store *store = good && path != NULL ? store_open(path, true, why) : NULL;
-    good = good && (path == NULL || store != NULL) && validate(arguments, &subject, store, why);
+    struct store *store = NULL;
+    bool good = load(arguments, &subject, why) && database_open(arguments, DB, &store, why) &&
+                validate(arguments, &subject, store, why);
     store_close(store);
     subject_release(&subject);
     return good;

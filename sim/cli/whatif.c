@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/database.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -97,14 +98,13 @@ static bool run(const struct arguments *arguments, struct error *why)
     static const struct scenario_shorthand shorthands[] = {
         {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     struct scenario scenario;
-    const char *db = arguments_text(arguments, DB);
     if (!read_points(arguments, &with.points, why) ||
         !jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
-    bool good = db == NULL || (with.store = store_open(db, true, why)) != NULL;
-    good = good && study(arguments, &scenario, &with, why);
+    bool good = database_open(arguments, DB, &with.store, why) &&
+                study(arguments, &scenario, &with, why);
     store_close(with.store);
     scenario_release(&scenario);
     return good;
