@@ -103,8 +103,8 @@ static bool run(const struct arguments *arguments, struct error *why)
         !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
-    bool good = database_open(arguments, DB, &with.store, why) &&
-                study(arguments, &scenario, &with, why);
+    bool good =
+        database_open(arguments, DB, &with.store, why) && study(arguments, &scenario, &with, why);
     store_close(with.store);
     scenario_release(&scenario);
     return good;
