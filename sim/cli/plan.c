@@ -11,14 +11,31 @@
 #include "cli/plan_report.h"
 #include "cli/plan_rows.h"
 #include "cli/progress.h"
+#include "cli/replications.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
 #include "cli/tradeoff_report.h"
+#include "study/planning_draws.h"
 #include "study/server_command.h"
 
 #include <string.h>
 
-enum { TARGET, MINIMISE, MAXIMISE, SYSTEM, HARDWARE, ALLOW, PARETO, OUTPUT, SET, DB, JOBS, JSON };
+enum {
+    TARGET,
+    MINIMISE,
+    MAXIMISE,
+    SYSTEM,
+    HARDWARE,
+    ALLOW,
+    PARETO,
+    REPLICATIONS,
+    OUTPUT,
+    SET,
+    LIMIT,
+    DB,
+    JOBS,
+    JSON
+};
 
 static const struct command_option options[] = {
     [TARGET] = {.name = "--target",
@@ -44,11 +61,17 @@ static const struct command_option options[] = {
     [PARETO] = {.name = "--pareto",
                 .summary = "instead of a least value: all budgets and batches that no other beats "
                            "in throughput, step, HBM and mass; targets may be left out"},
+    [REPLICATIONS] = {.name = "--replications",
+                      .argument = "N",
+                      .summary = "run what is found on N machines, every figure drawn from its "
+                                 "range, and with other arrivals: how many of them meet the "
+                                 "targets"},
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
                 .summary = "write the winner's scenario to this file (default: behind the table)"},
     [SET] = SCENARIO_SET_OPTION,
+    [LIMIT] = SCENARIO_LIMIT_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "keep the runs in this SQLite file; those it has are not run again"},
@@ -146,7 +169,7 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
 /* A front has options of a search as little as a search has none of targets. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
-    static const int others[] = {MINIMISE, MAXIMISE, OUTPUT};
+    static const int others[] = {MINIMISE, MAXIMISE, REPLICATIONS, OUTPUT};
     const char *text = arguments_text(arguments, TARGET);
     bool pareto = arguments_given(arguments, PARETO);
     for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
@@ -169,6 +192,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
 {
     const char *least = arguments_text(arguments, MINIMISE);
     const char *largest = arguments_text(arguments, MAXIMISE);
+    const char *draws = arguments_text(arguments, REPLICATIONS);
     out->maximise = largest != NULL;
     out->axis = largest != NULL ? largest : least;
     out->candidates.systems = arguments_text(arguments, SYSTEM);
@@ -179,6 +203,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
     }
     return read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
+           (draws == NULL || replications_read(draws, &out->draws, why)) &&
            jobs_read(arguments, JOBS, &out->jobs, why);
 }
 
@@ -265,7 +290,9 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
 {
     struct planning planning;
     bool interrupted = false;
-    bool good = planning_run(scenario, with, &planning, &interrupted, why);
+    bool good =
+        planning_run(scenario, with, &planning, &interrupted, why) &&
+        (with->draws == 0 || interrupted || planning_draw(&planning, with, &interrupted, why));
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
            (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
@@ -305,8 +332,9 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct planning_options with = {.on_progress = show_progress};
     struct scenario scenario;
+    const struct scenario_shorthand shorthands[] = {{LIMIT, "limit="}};
     if (!read_options(arguments, &with, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_shorthands(arguments, SET, shorthands, 1, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why);

@@ -90,6 +90,10 @@ static bool put_value(json_t *object, const struct planning *planning,
                why) &&
            put(object, "before_shortfall",
                before ? list_shortfalls(targets, &quest->results[value - 1]) : json_null(), why) &&
+           put(object, "draws_met",
+               result->draws.count > 0 ? json_integer(targets_count_met(targets, result))
+                                       : json_null(),
+               why) &&
            put_scenario(object, planning, quest, value, why);
 }
 

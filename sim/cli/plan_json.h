@@ -19,6 +19,7 @@
  *                     along the axis, as far as was tried
  *   shortfall         by target, as a share of its bound: of the value; 0 is met, null no figure
  *   before before_shortfall   the value that is liked one step better, and by how much that misses
+ *   draws_met         with --replications: how many of the draws meet all targets; or null
  *   scenario          that gives the run
  *   server            command that starts it, of one that meets all targets and exists; or null
  *   run               as 'simulate --json' has it */

@@ -83,14 +83,26 @@ static void print_mass(const struct planning *planning, const struct targets *ta
 
 /* ---- arrivals ---- */
 
+/* Has the run of this candidate replications, which say more? */
+static bool is_drawn(const struct quest *quest)
+{
+    uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
+    return value != PLANNING_NONE && quest->results[value].draws.count > 0;
+}
+
 static void print_draw(const struct planning *planning, FILE *out)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
-        if (strcmp(planning->quests[i].axis.key, "rate") == 0) {
-            table_line("note: ",
-                       "each rate's arrivals are one draw, of the scenario's seed; another finds "
-                       "another rate, and 'seed=2', 'seed=3' … show how far it lies",
-                       out);
+        const struct quest *quest = &planning->quests[i];
+        if (is_drawn(quest)) {
+            return;
+        }
+        if (strcmp(quest->axis.key, "rate") == 0) {
+            table_line(
+                "note: ",
+                "each rate's arrivals are one draw, of the scenario's seed; another finds "
+                "another rate, and '--replications 20' says in how many draws this one holds",
+                out);
             return;
         }
     }

@@ -3,6 +3,7 @@
 #include "cli/figures.h"
 #include "cli/left_out.h"
 #include "cli/plan_answer.h"
+#include "cli/plan_draws.h"
 #include "cli/plan_notes.h"
 #include "cli/runs_notes.h"
 #include "cli/shortfall.h"
@@ -342,6 +343,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         print_cheapest(planning, out);
         print_search(planning, out);
         plan_notes_print(planning, targets, out);
+        good = plan_draws_print(planning, targets, out, why);
         left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, out);
     }

@@ -88,6 +88,16 @@ static void note_near(const struct planning *planning, const struct targets *tar
     }
 }
 
+static void note_draws(const struct targets *targets, const struct result *result,
+                       struct room *room)
+{
+    size_t used = strlen(room->note);
+    if (result->draws.count > 0) {
+        snprintf(room->note + used, sizeof room->note - used, "%s%u of %u draws meet all targets",
+                 used > 0 ? "; " : "", targets_count_met(targets, result), result->draws.count);
+    }
+}
+
 static void fill_tried(const struct planning *planning, const struct targets *targets,
                        const struct quest *quest, struct room *room, struct store_plan *out)
 {
@@ -104,6 +114,7 @@ static void fill_tried(const struct planning *planning, const struct targets *ta
         out->run = run_name(quest, value);
         out->value = quest_label(quest, planning->maximise, value, room->value, VALUE);
         note_near(planning, targets, quest, value, room);
+        note_draws(targets, &quest->results[value], room);
         out->note = room->note[0] != '\0' ? room->note : NULL;
     }
 }

@@ -8,6 +8,7 @@
 #include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/replications.h"
 #include "cli/runs_table.h"
 #include "cli/runs_text.h"
 #include "cli/scenario_options.h"
@@ -137,19 +138,15 @@ static void show_replays(uint32_t replays, void *context)
     print_progress(view);
 }
 
-/* One draw has no spread, and no share of the mean is 0 or all of it. */
+/* No share of the mean is 0 or all of it. */
 static bool read_replications(const struct arguments *arguments, struct replication_options *out,
                               struct error *why)
 {
     const char *draws = arguments_text(arguments, REPLICATIONS);
     const char *precision = arguments_text(arguments, PRECISION);
-    uint64_t count = precision != NULL ? PRECISION_DRAWS : 0;
-    if (draws != NULL && (!units_parse_whole(draws, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0,
-                                             "--replications", &count, why) ||
-                          count < REPLICATIONS_LEAST)) {
-        error_usage(why, NULL, 0, "'--replications' of '%.40s'", draws);
-        return error_expect(why, "how many draws, from %d to %d", REPLICATIONS_LEAST,
-                            REPLICATIONS_MOST);
+    out->count = precision != NULL ? PRECISION_DRAWS : 0;
+    if (draws != NULL && !replications_read(draws, &out->count, why)) {
+        return false;
     }
     if (precision != NULL &&
         (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision", &out->precision, why) ||
@@ -157,7 +154,6 @@ static bool read_replications(const struct arguments *arguments, struct replicat
         error_usage(why, NULL, 0, "'--precision' of '%.40s'", precision);
         return error_expect(why, "a share above 0 and below 100%%, such as 1%%");
     }
-    out->count = (uint32_t)count;
     return true;
 }
 
@@ -226,8 +222,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     sweep->on_draws = show_draws;
     sweep->on_replays = show_replays;
     sweep->context = &view;
-    if (!plain && (view.table = runs_table_create(scenario, sweep->replications.precision, why)) ==
-                      NULL) {
+    if (!plain &&
+        (view.table = runs_table_create(scenario, sweep->replications.precision, why)) == NULL) {
         return false;
     }
     bool ok = run_all(scenario, sweep, &view, why);

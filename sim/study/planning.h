@@ -27,6 +27,7 @@ struct planning_options {
     bool maximise;
     struct store *store; /* NULL: keep nothing */
     uint32_t jobs;       /* 0: one a processor */
+    uint32_t draws;      /* of each value found (planning_draws.h); 0: none */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
     void *context;
 };

@@ -187,14 +187,16 @@ static bool value_of(enum column column, const struct result *result, double *ou
     return cell->set && status->set && strcmp(status->text, "ok") == 0;
 }
 
+static double shortfall_of(const struct target *target, double value)
+{
+    double over = target->at_most ? value - target->bound : target->bound - value;
+    return fmax(over, 0) / (target->bound > 0 ? target->bound : 1);
+}
+
 double target_shortfall(const struct target *target, const struct result *result)
 {
     double value;
-    if (!value_of(target->column, result, &value)) {
-        return INFINITY;
-    }
-    double over = target->at_most ? value - target->bound : target->bound - value;
-    return fmax(over, 0) / (target->bound > 0 ? target->bound : 1);
+    return value_of(target->column, result, &value) ? shortfall_of(target, value) : INFINITY;
 }
 
 double targets_shortfall(const struct targets *targets, const struct result *result)
@@ -204,6 +206,40 @@ double targets_shortfall(const struct targets *targets, const struct result *res
         most = fmax(most, target_shortfall(&targets->all[i], result));
     }
     return most;
+}
+
+enum drawn target_drawn(const struct target *target)
+{
+    int drawn = 0;
+    while (drawn < DRAWN_COUNT && drawn_columns[drawn] != target->column) {
+        drawn++;
+    }
+    return (enum drawn)drawn;
+}
+
+/* Draws are in the units of the columns' names. */
+static bool is_met(const struct target *target, const struct result *result, uint32_t draw)
+{
+    enum drawn drawn = target_drawn(target);
+    if (drawn == DRAWN_COUNT) {
+        return target_shortfall(target, result) == 0;
+    }
+    double scale = time_scale(target->column);
+    double value = result->draws.values[draw][drawn] * (scale > 0 ? scale : 1);
+    return !isnan(value) && shortfall_of(target, value) == 0;
+}
+
+uint32_t targets_count_met(const struct targets *targets, const struct result *result)
+{
+    uint32_t count = 0;
+    for (uint32_t draw = 0; draw < result->draws.count; draw++) {
+        bool met = true;
+        for (uint32_t i = 0; i < targets->count; i++) {
+            met = met && is_met(&targets->all[i], result, draw);
+        }
+        count += met ? 1 : 0;
+    }
+    return count;
 }
 
 const char *target_format(const struct target *target, const struct result *result,

@@ -34,6 +34,13 @@ bool targets_parse(const char *text, struct targets *out, struct error *why);
 double target_shortfall(const struct target *target, const struct result *result);
 double targets_shortfall(const struct targets *targets, const struct result *result);
 
+/* The figure that a target judges, where draws have it (store/drawn.def); or DRAWN_COUNT. */
+enum drawn target_drawn(const struct target *target);
+
+/* How many of a run's draws meet all targets. What is not drawn, such as memory, is the run's own.
+ */
+uint32_t targets_count_met(const struct targets *targets, const struct result *result);
+
 /* The value that a target judges, as a person reads it: "63.28"; "-" where the run has none. */
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT]);
