@@ -43,7 +43,7 @@ point AS (
          CASE figure.name WHEN 'requests a second in time' THEN goodput
                           WHEN 'tokens a second' THEN decode_tokens_per_s
                           WHEN 'seconds a request' THEN e2e_ms / 1000
-                          ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END AS rate,
+                          ELSE CASE WHEN hashed_blocks IS NOT NULL THEN 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END END AS rate,
          figure.name = 'requests a second in time'
            OR (COALESCE(queue_grows, 0) = 0 AND COALESCE(short.tokens, 0) <= COALESCE((SELECT MIN(tokens) FROM short), 0)) AS sound,
          COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit, queue_grows, ttft_p99_ms, e2e_p50_ms,

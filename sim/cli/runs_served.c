@@ -29,7 +29,7 @@ static void write_whole(const struct cell *cell, const char **text, char room[SE
     }
 }
 
-/* Of the prompts' tokens. Where the workload has no hashes nobody knows what prompts begin alike. */
+/* Of the prompts' tokens. Where the workload has no hashes nobody knows which begin alike. */
 static void write_share(const struct cell *cells, enum column column, const char **text,
                         char room[SERVED_TEXT])
 {

@@ -3,31 +3,18 @@
 #include "base/units.h"
 #include "cli/figures.h"
 #include "cli/runs_notes.h"
-#include "cli/runs_served.h"
 #include "cli/table.h"
+#include "cli/whatif_served.h"
 #include "cli/whatif_stores.h"
+#include "cli/whatif_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = 512 };
+enum { TEXT = WHATIF_TEXT, LINE = WHATIF_LINE };
 
 /* ---- texts ---- */
-
-/* The name of a point: its value on each axis, "15.0 %, batch 4". */
-static const char *name_point(const struct whatif *whatif, uint32_t point, char text[LINE])
-{
-    size_t used = 0;
-    for (uint32_t axis = 0; axis < whatif->axis_count && used < LINE; axis++) {
-        char label[TEXT];
-        axis_label(&whatif->axes[axis], whatif_value(whatif, axis, point), label, sizeof label);
-        used += (size_t)snprintf(text + used, LINE - used, "%s%s%s%s", used > 0 ? ", " : "",
-                                 whatif->axis_count > 1 ? axis_title(&whatif->axes[axis]) : "",
-                                 whatif->axis_count > 1 ? " " : "", label);
-    }
-    return text;
-}
 
 static const char *format_bytes(const struct cell *bytes, char text[TEXT])
 {
@@ -56,23 +43,9 @@ static const struct {
                         "requests a second that meet the objectives", "no request has a time",
                         "nothing of this changes how many requests meet the objectives"},
     [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
-                      "no prompt is looked up", "nothing of this changes how much is found"},
+                      "nobody knows which prompts begin alike: the workload has no hashes",
+                      "nothing of this changes how much is found"},
 };
-
-static const char *format_worth(double worth, char text[FIGURE])
-{
-    struct cell cell = {.set = true, .real = worth};
-    if (worth < 0.1) {
-        snprintf(text, FIGURE, "%.2g", worth);
-        return text;
-    }
-    return figure_rate(&cell, text);
-}
-
-static bool went_well(const struct result *result)
-{
-    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0;
-}
 
 /* Are these runs of a server, which have requests and no step? */
 static bool serves(const struct whatif *whatif)
@@ -87,41 +60,6 @@ static bool serves(const struct whatif *whatif)
 /* ---- along an axis ---- */
 
 enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
-
-/* What a person looks for among the points. */
-static const char *mark_point(const struct whatif *whatif, const struct whatif_findings *findings,
-                              uint32_t point, char text[TEXT])
-{
-    const char *objection = whatif_objection(whatif, point);
-    const struct {
-        bool here;
-        const char *mark;
-    } marks[] = {
-        {findings->own == point, "here"},
-        {findings->more == point, "here and a GiB more"},
-        {findings->knee == point, "knee"},
-        {findings->best == point && !findings->flat, "best"},
-        {objection != NULL, objection},
-    };
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (marks[i].here) {
-            size_t used = strlen(text);
-            snprintf(text + used, TEXT - used, "%s%s", used > 0 ? ", " : "", marks[i].mark);
-        }
-    }
-    return text;
-}
-
-/* In place of the figures from column `at` on. */
-static bool add_untimed(struct table *table, const char **texts, uint32_t at,
-                        const struct result *result, struct error *why)
-{
-    char reason[sizeof result->message + TEXT];
-    snprintf(reason, sizeof reason, "%s: %s", result->cells[COLUMN_STATUS].text, result->message);
-    texts[at] = reason;
-    return table_add(table, texts, at + 1, why);
-}
 
 /* Is the batch another along the axis, and not the axis? */
 static bool batch_varies(const struct whatif *whatif)
@@ -148,8 +86,8 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
         snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
         texts[BATCH] = batch;
     }
-    if (!went_well(result)) {
-        return add_untimed(table, texts, CACHE, result, why);
+    if (!whatif_went_well(result)) {
+        return whatif_add_untimed(table, texts, CACHE, result, why);
     }
     snprintf(link, sizeof link, "%.1f %%", 100 * whatif_link_stall(result));
     texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
@@ -159,7 +97,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     texts[STALLED] = figure_stalled(result, stalled);
     texts[LINK] = link;
-    texts[MARKS] = mark_point(whatif, findings, point, marks);
+    texts[MARKS] = whatif_mark(whatif, findings, point, marks);
     return table_add(table, texts, COLUMNS, why);
 }
 
@@ -190,60 +128,6 @@ static bool print_axis(const struct whatif *whatif, const struct whatif_findings
     return good;
 }
 
-/* ---- a server along an axis ---- */
-
-enum {
-    SERVED_VALUE,
-    SERVED_FIRST,
-    SERVED_TIME = SERVED_FIRST + SERVED_FIGURES,
-    SERVED_MARKS,
-    SERVED_COLUMNS
-};
-
-static bool add_served(const struct whatif *whatif, const struct whatif_findings *findings,
-                       uint32_t point, struct table *table, struct error *why)
-{
-    const struct result *result = &whatif->results[point];
-    const char *texts[SERVED_COLUMNS] = {NULL};
-    char value[TEXT], marks[TEXT], time[FIGURE], room[SERVED_FIGURES][SERVED_TEXT];
-    texts[SERVED_VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
-    if (!went_well(result)) {
-        return add_untimed(table, texts, SERVED_FIRST, result, why);
-    }
-    served_figures(result, texts + SERVED_FIRST, room);
-    if (whatif->figure == WHATIF_TIME) {
-        texts[SERVED_TIME] = figure_seconds(result->cells[COLUMN_E2E].integer, time);
-    }
-    if (!isnan(whatif_arrivals(whatif))) {
-        texts[SERVED_FIRST + SERVED_COME] = NULL;
-    }
-    texts[SERVED_MARKS] = mark_point(whatif, findings, point, marks);
-    return table_add(table, texts, SERVED_COLUMNS, why);
-}
-
-static bool print_served(const struct whatif *whatif, const struct whatif_findings *findings,
-                         FILE *out, struct error *why)
-{
-    struct table_column columns[SERVED_COLUMNS] = {
-        [SERVED_VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
-        [SERVED_TIME] = {.title = "e2e s", .right = true, .optional = true},
-        [SERVED_MARKS] = {.title = ""},
-    };
-    memcpy(columns + SERVED_FIRST, served_columns, sizeof served_columns);
-    columns[SERVED_FIRST + SERVED_COME].drop = 0; /* an axis says what is asked for, not drawn */
-    columns[SERVED_FIRST + SERVED_RATE].drop = whatif->figure == WHATIF_GOODPUT;
-    struct table *table = table_create(columns, SERVED_COLUMNS, why);
-    bool good = table != NULL;
-    for (uint32_t i = 0; good && i < whatif->count; i++) {
-        good = add_served(whatif, findings, i, table, why);
-    }
-    if (good) {
-        table_print(table, out);
-    }
-    table_destroy(table);
-    return good;
-}
-
 /* ---- a grid ---- */
 
 static bool any_objection(const struct whatif *whatif)
@@ -262,7 +146,7 @@ static const char *describe_cell(const struct whatif *whatif,
     const struct result *result = &whatif->results[point];
     double worth = whatif_worth(whatif, point);
     char figure[FIGURE];
-    if (!went_well(result)) {
+    if (!whatif_went_well(result)) {
         bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
         return memory ? "oom" : "failed";
     }
@@ -273,7 +157,7 @@ static const char *describe_cell(const struct whatif *whatif,
              findings->best == point && !findings->flat ? "*"
              : findings->own == point                   ? ">"
                                                         : "",
-             isnan(worth) ? "-" : format_worth(worth, figure));
+             isnan(worth) ? "-" : whatif_number(worth, figure));
     return text;
 }
 
@@ -348,10 +232,10 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     if (!isnan(own) && findings->own != findings->best) {
         char own_name[LINE], own_rate[FIGURE];
         snprintf(here, sizeof here, "; here, at %.200s, %s",
-                 name_point(whatif, findings->own, own_name), format_worth(own, own_rate));
+                 whatif_name(whatif, findings->own, own_name), whatif_number(own, own_rate));
     }
-    snprintf(line, sizeof line, "best: %s %s at %s%s%s", format_worth(best, rate),
-             figures[whatif->figure].unit, name_point(whatif, findings->best, name),
+    snprintf(line, sizeof line, "best: %s %s at %s%s%s", whatif_number(best, rate),
+             figures[whatif->figure].unit, whatif_name(whatif, findings->best, name),
              name_cache(whatif, findings->best, cache),
              findings->own == findings->best ? ", as it is" : here);
     table_line("", line, out);
@@ -364,8 +248,8 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
     snprintf(line, sizeof line,
              "knee: %s %s at %s%s, furthest %s the line from the first point to the last: past it, "
              "more earns less than it did",
-             format_worth(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
-             name_point(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache),
+             whatif_number(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
+             whatif_name(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache),
              whatif->figure == WHATIF_TIME ? "below" : "above");
     table_line("", line, out);
 }
@@ -394,68 +278,12 @@ static void print_link(const struct whatif *whatif, const struct whatif_findings
         table_line("", "the link stalls less than 1 % of the step at every point", out);
     } else if (to == whatif->count) {
         snprintf(line, sizeof line, "from %s on the link stalls less than 1 %% of the step",
-                 name_point(whatif, from, name));
+                 whatif_name(whatif, from, name));
         table_line("", line, out);
     } else {
         snprintf(line, sizeof line, "up to %s the link stalls less than 1 %% of the step",
-                 name_point(whatif, to - 1, name));
+                 whatif_name(whatif, to - 1, name));
         table_line("", line, out);
-    }
-}
-
-/* What such points have is left out of what is found, but for goodput, which tells by itself. */
-static void print_unbounded(const struct whatif *whatif, const struct whatif_findings *findings,
-                            FILE *out)
-{
-    uint32_t from = findings->unbounded_from, to = findings->unbounded_to;
-    char line[2 * LINE], name[LINE], where[LINE + TEXT] = "at every point";
-    if (from > 0) {
-        snprintf(where, sizeof where, "from %s on", name_point(whatif, from, name));
-    } else if (to < whatif->count) {
-        snprintf(where, sizeof where, "up to %s", name_point(whatif, to - 1, name));
-    }
-    snprintf(line, sizeof line,
-             "%s more requests come than are answered: the queue grows without bound%s", where,
-             findings->timed > 0 && whatif->figure != WHATIF_GOODPUT
-                 ? "; best and knee leave these points out"
-                 : "");
-    table_line("", line, out);
-}
-
-/* Of each rate that a grid asks for: "of a rate of 1 come 1.10 requests/s, of 4 4.39". */
-static void print_drawn_rates(const struct whatif *whatif, uint32_t axis, FILE *out)
-{
-    char line[2 * LINE] = "", label[TEXT], figure[FIGURE];
-    size_t used = 0;
-    for (uint32_t i = 0, next = 0; i < whatif->count && used < sizeof line; i++) {
-        const struct cell *come = &whatif->results[i].cells[COLUMN_RATE_IN];
-        if (come->set && whatif_value(whatif, axis, i) == next) {
-            axis_label(&whatif->axes[axis], next++, label, sizeof label);
-            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s come %s%s",
-                                     used > 0 ? ", of " : "of a rate of ", label,
-                                     format_worth(come->real, figure),
-                                     used > 0 ? "" : " requests/s");
-        }
-    }
-    table_line("", line, out);
-}
-
-/* How many requests come, where a table has no column for it: arrivals are a draw of what is asked
- * for. */
-static void print_arrivals(const struct whatif *whatif, FILE *out)
-{
-    double rate = whatif_arrivals(whatif);
-    char line[LINE], figure[FIGURE];
-    if (!isnan(rate)) {
-        snprintf(line, sizeof line, "at every point %s requests/s come",
-                 format_worth(rate, figure));
-        table_line("", line, out);
-        return;
-    }
-    for (uint32_t axis = 0; whatif->axis_count > 1 && axis < whatif->axis_count; axis++) {
-        if (strcmp(whatif->axes[axis].key, "rate") == 0) {
-            print_drawn_rates(whatif, axis, out);
-        }
     }
 }
 
@@ -543,16 +371,13 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
         runs_notes_print_above(notes, out);
         print_title(whatif, out);
         good = (whatif->axis_count > 1 ? print_grid
-                : serves(whatif)       ? print_served
+                : serves(whatif)       ? whatif_served_table
                                        : print_axis)(whatif, &findings, out, why);
     }
     if (good) {
         fputc('\n', out);
         print_findings(whatif, &findings, out);
-        if (findings.unbounded_from < findings.unbounded_to) {
-            print_unbounded(whatif, &findings, out);
-        }
-        print_arrivals(whatif, out);
+        whatif_served_load(whatif, &findings, out);
         print_assumed(whatif, out);
         whatif_stores_print(whatif, out);
         runs_notes_print_below(notes, out);

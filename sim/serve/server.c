@@ -182,7 +182,8 @@ static uint64_t swap_out(struct server *server, const struct sequence *sequence)
     server->swap_left -= blocks;
     server->totals->swapped_blocks += blocks;
     server->served[sequence->index].swaps++;
-    server->freeing = copy_tokens(server, &server->out, sequence->computed, (struct copy_blocks){0});
+    server->freeing =
+        copy_tokens(server, &server->out, sequence->computed, (struct copy_blocks){0});
     return sequence->computed;
 }
 

@@ -73,6 +73,9 @@ void serving_write_requests(const struct setup *setup, const struct requests *re
         result_integer(result, COLUMN_HASHED_FULL_UNIQUE, (int64_t)bound->full_distinct);
         result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)bound->full_hits);
     }
+    if (requests->chunk_tokens == 0 && setup->mechanisms.prefix != PREFIX_NONE) {
+        note(result, "the workload has no hashes: nobody knows which prompts begin alike");
+    }
     note_unheard(setup, result);
 }
 

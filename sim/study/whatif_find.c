@@ -107,7 +107,7 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 static double found_percent(const struct cell *cells)
 {
     int64_t found = cells[COLUMN_HIT_TOKENS_GPU].integer + cells[COLUMN_HIT_TOKENS_HOST].integer;
-    return cells[COLUMN_HIT_TOKENS_GPU].set && cells[COLUMN_PROMPT_TOKENS].integer > 0
+    return cells[COLUMN_HASHED].set && cells[COLUMN_PROMPT_TOKENS].integer > 0
                ? 100 * (double)found / (double)cells[COLUMN_PROMPT_TOKENS].integer
                : NAN;
 }

@@ -427,7 +427,8 @@ static void a_map_is_laid_alike_by_a_file_and_an_override(void **state)
         struct scenario scenario;
         struct error why;
         write_text("b.yaml", ways[i].file);
-        if (!scenario_load(files, 2, &ways[i].override, ways[i].override != NULL, &scenario, &why)) {
+        uint32_t count = ways[i].override != NULL;
+        if (!scenario_load(files, 2, &ways[i].override, count, &scenario, &why)) {
             fail_msg("%s", message_of(&why));
         }
         struct setup setup = point_of(&scenario, 0);

@@ -420,10 +420,10 @@ static void what_is_swapped_is_not_computed_again(void **state)
     end_course(&course);
 }
 
-/* The same A and B over a link that takes 500 ms to start. B begins to come back at 1084.256 ms, when
- * A ends, and has its 2 blocks at 1584.512. C's and D's prompts, of a block each beside the 3 that B
- * takes, end at 1357; then C wants a second one, and D is put back: to the host where that has a
- * third block, for the 2 of B's are still copied from. */
+/* The same A and B over a link that takes 500 ms to start. B begins to come back at 1084.256 ms,
+ * when A ends, and has its 2 blocks at 1584.512. C's and D's prompts, of a block each beside the 3
+ * that B takes, end at 1357; then C wants a second one, and D is put back: to the host where that
+ * has a third block, for the 2 of B's are still copied from. */
 static void room_that_is_copied_from_is_not_free(void **state)
 {
     (void)state;

@@ -263,6 +263,7 @@ static void the_only_point_with_a_figure_is_the_best(void **state)
     struct result *results = calloc(2, sizeof *results);
     struct whatif whatif = {.axis_count = 1, .results = results, .count = 2};
     whatif.axes[0] = (struct axis){.key = "limit", .numeric = true, .values = values, .count = 2};
+    result_integer(&results[1], COLUMN_HASHED, 9);
     result_integer(&results[1], COLUMN_HIT_TOKENS_GPU, 0);
     result_integer(&results[1], COLUMN_HIT_TOKENS_HOST, 0);
     result_integer(&results[1], COLUMN_PROMPT_TOKENS, 100);
