@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/name.h"
 #include "cli/help.h"
+#include "study/scenario.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -37,6 +38,21 @@ static bool is_in(const char *text, const char *const *names)
     return *names != NULL;
 }
 
+/* Is it a key of the scenario, where the command reads one? */
+static bool is_key(const struct command *command, const char *given)
+{
+    const struct command_option *option = command->options;
+    const struct scenario_key *key = scenario_keys;
+    while (option->name != NULL && strcmp(option->name, "--set") != 0) {
+        option++;
+    }
+    while (key->name != NULL &&
+           (strncmp(given, "--", 2) != 0 || strcmp(given + 2, key->name) != 0)) {
+        key++;
+    }
+    return option->name != NULL && key->name != NULL;
+}
+
 static bool unknown_option(const struct command *command, const char *text, size_t length,
                            struct error *why)
 {
@@ -50,7 +66,8 @@ static bool unknown_option(const struct command *command, const char *text, size
     names[count + 1] = NULL;
     strncat(given, text, length < sizeof given ? length : sizeof given - 1);
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
-    return name_expect(given, names, why);
+    return is_key(command, given) ? error_expect(why, "--set %s=VALUE", given + strlen("--"))
+                                  : name_expect(given, names, why);
 }
 
 /* Is `text` this option, and if so, where does a value that is part of it begin? */

@@ -57,6 +57,22 @@ void runs_notes_destroy(struct runs_notes *notes)
 
 /* ---- taking note ---- */
 
+/* Does a run say the same as those before it? Of machines put together, as a40+pcie5-x16, the GPU
+ * is enough, and all that is left of `text`. */
+static bool agrees(enum column column, const char *before, char *text)
+{
+    size_t gpu = strcspn(text, "+");
+    if (before[0] == '\0' || strcmp(before, text) == 0) {
+        return true;
+    }
+    if (column != COLUMN_HARDWARE || strcspn(before, "+") != gpu ||
+        strncmp(before, text, gpu) != 0) {
+        return false;
+    }
+    text[gpu] = '\0';
+    return true;
+}
+
 static void note_shared(struct runs_notes *notes, const struct result *result)
 {
     for (int i = 0; i < SHARED; i++) {
@@ -71,8 +87,7 @@ static void note_shared(struct runs_notes *notes, const struct result *result)
         } else {
             snprintf(text, sizeof text, "%" PRId64, cell->integer);
         }
-        shared->varies =
-            shared->varies || (shared->text[0] != '\0' && strcmp(shared->text, text) != 0);
+        shared->varies = shared->varies || !agrees(shared_kinds[i].column, shared->text, text);
         memcpy(shared->text, text, sizeof text);
     }
 }

@@ -206,7 +206,7 @@ void candidates_destroy(struct candidate *candidates, uint32_t count)
 
 bool candidates_refuse(const struct candidate *candidates, struct error *why)
 {
-    error_usage(why, "--system", 0, "every system is left out: %s is %s", candidates[0].system,
+    error_usage(why, "--system", 0, "every system is left out: %s (%s)", candidates[0].system,
                 candidates[0].left_out);
     return error_expect(why, "--allow lossy,paper, or another system");
 }

@@ -90,9 +90,16 @@ static bool read_system(const struct node *root, struct node **merged, struct se
 static bool read_whole(const struct node *root, const char *key, enum unit unit, uint64_t least,
                        uint64_t most, uint64_t *out, struct error *why)
 {
-    return node_whole(root, key, unit, most, out, why) &&
-           (*out >= least || node_error(node_get(root, key), why, "'%s' of %llu is too small", key,
-                                        (unsigned long long)*out));
+    if (!node_whole(root, key, unit, most, out, why)) {
+        return false;
+    }
+    if (*out < least) {
+        node_error(node_get(root, key), why, "'%s' of %llu is too small", key,
+                   (unsigned long long)*out);
+        return error_expect(why, "a whole number from %llu to %llu", (unsigned long long)least,
+                            (unsigned long long)most);
+    }
+    return true;
 }
 
 /* The same, or a word that stands for `meant`. Where neither is said, `*out` stays. */
@@ -145,7 +152,8 @@ static bool read_tokens(const struct node *root, const char *key, uint64_t *out,
            read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
 }
 
-/* Room that is said instead of `given`; absent or none, `*out` stays 0, and so nobody may say that. */
+/* Room that is said instead of `given`; absent or none, `*out` stays 0, and so nobody may say that.
+ */
 static bool read_room(const struct node *root, const char *key, enum unit unit, const char *given,
                       uint64_t *out, struct error *why)
 {

@@ -19,8 +19,8 @@ const char *const workload_routings[] = {"round-robin", "prefix", NULL};
 
 /* Keys that mean nothing without a workload. */
 static const char *const server_keys[] = {
-    "rate",    "burstiness", "clients",       "time_scale",     "limit", "timed",
-    "replicas", "routing",   "max_sequences", "batched_tokens", "slo",   NULL};
+    "rate",     "burstiness", "clients",       "time_scale",     "limit", "timed",
+    "replicas", "routing",    "max_sequences", "batched_tokens", "slo",   NULL};
 
 static const struct node *said(const struct node *root, const char *key)
 {
@@ -150,9 +150,14 @@ bool workload_lay_context(struct node *root, struct error *why)
 static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
                           uint64_t *out, struct error *why)
 {
-    return node_whole(root, key, unit, most, out, why) &&
-           (*out > 0 || said(root, key) == NULL ||
-            node_error(node_get(root, key), why, "'%s' of 0 is too small", key));
+    if (!node_whole(root, key, unit, most, out, why)) {
+        return false;
+    }
+    if (*out == 0 && said(root, key) != NULL) {
+        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
+        return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
+    }
+    return true;
 }
 
 static bool read_real(const struct node *root, const char *key, double least, double most,

@@ -71,7 +71,7 @@ const struct scenario_key scenario_keys[] = {
     {"workload", "requests.jsonl",
      "file of requests to a server (Mooncake, Azure, BurstGPT, vLLM): says context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
-    {"rate", "2.5", "requests a second, drawn, instead of the workload's arrivals",
+    {"rate", "2.5", "requests a second, drawn; unsaid: they come when the workload says",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
     {"burstiness", "1", "shape of the gamma distribution of their gaps; 1: a Poisson process",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},

@@ -21,6 +21,7 @@ uint64_t serving_token_bytes(const struct setup *setup)
  * token of a prompt writes there. */
 struct room {
     uint32_t sequences;
+    enum limit limit; /* of a system that offloads: what has no more room */
     uint64_t tokens, host_bytes;
     double written_bytes;
 };
@@ -92,6 +93,7 @@ static bool find_room(const struct setup *setup, uint32_t threads, struct shared
     }
     bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
     if (offloads) {
+        room->limit = plan.limit;
         ok = room_on_host(setup, plan.max_batch, threads, shared, room, why);
     } else {
         *room = room_in_hbm(setup, &plan);
@@ -110,9 +112,13 @@ static bool check_room(const struct setup *setup, const struct room *room,
                     (unsigned long long)pool, prefix->block_tokens);
         return error_expect(why, "at least %u", prefix->block_tokens);
     }
+    if (prefix->gpu_blocks == 0 && offloads) {
+        return error_set(why, NULL, 0, "%s has no room for a sequence of %llu tokens",
+                         room->limit == LIMIT_HOST ? "host memory" : "HBM",
+                         (unsigned long long)setup->context);
+    }
     if (prefix->gpu_blocks == 0) {
-        return error_set(why, NULL, 0, "no %s is left for KV beside the weights",
-                         offloads ? "memory" : "HBM");
+        return error_set(why, NULL, 0, "no HBM is left for KV beside the weights");
     }
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
     if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {
@@ -143,8 +149,8 @@ bool serving_memory_plan(const struct setup *setup, uint32_t threads, struct sha
     }
     bool offloads = mechanisms_offload(m), has_host = m->prefix == PREFIX_TWO_TIER;
     uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    *out = (struct serving_memory){.sequences = room.sequences,
-                                   .written_bytes = room.written_bytes};
+    *out =
+        (struct serving_memory){.sequences = room.sequences, .written_bytes = room.written_bytes};
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,

@@ -566,7 +566,7 @@ static const struct {
     {"trace=./none.swt", "./none.swt: ", ""},
     {"model=[a]", "--set: 'model' is a list\n", "a single value"},
     {"hardware=[a40]", "--set: ", ""},
-    {"context=0", "--set: 'context' of 0 is too small", ""},
+    {"context=0", "--set: 'context' of 0 is too small", "a whole number from 1 to "},
     {"context=\"\"", "--set: ", "context"},
     {"context=-1", "--set: ", "context"},
     {"context=1.5", "--set: ", "context"},
