@@ -84,6 +84,8 @@ void conservation_assert(const struct server *server)
          (double)out->added.moved},
         {"what is on its way to the host is being copied", (double)cache.saving,
          (double)(out->added.moved - out->ended.moved)},
+        {"what is on its way to the GPU is being copied", (double)cache.loading,
+         cache.pins ? (double)(in->added.moved - in->ended.moved) : 0},
         {"bytes that came in are of copies", in->crossed_bytes, copied_bytes(in)},
         {"bytes that went out are of copies", out->crossed_bytes, copied_bytes(out)},
         {"room to swap is left, used or copied from", (double)server->options->swap_blocks,

@@ -265,6 +265,8 @@ struct prefix_census prefix_census(const struct prefix_cache *cache)
     const struct block_queue *saves = &cache->saves, *loads = &cache->loads;
     struct prefix_census census = {.gpu = block_pool_census(cache->gpu),
                                    .saving = saves->crossing,
+                                   .pins = cache->options.pins,
+                                   .loading = loads->on_host,
                                    .held_on_gpu = saves->on_gpu + loads->on_gpu,
                                    .held_on_host = saves->on_host + loads->on_host};
     if (cache->host != NULL) {

@@ -112,6 +112,8 @@ uint64_t prefix_shared(const struct prefix_cache *cache, size_t index);
 struct prefix_census {
     struct block_census gpu, host; /* host: all 0 without one */
     uint64_t saving;               /* blocks on their way to the host, where that takes time */
+    bool pins;                     /* what is being copied, so that it knows of loads, too: */
+    uint64_t loading;              /* blocks on their way to the GPU */
     uint64_t held_on_gpu;          /* for copies under way */
     uint64_t held_on_host;         /* for these, and because the host never evicts */
 };
