@@ -15,6 +15,7 @@
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
 #include "cli/tradeoff_report.h"
+#include "cli/tradeoff_rows.h"
 #include "study/planning_draws.h"
 #include "study/server_command.h"
 
@@ -323,7 +324,9 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
     bool interrupted = false;
     bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
     good = progress_end(good, interrupted, "all runs were done", why);
-    good = good && print_tradeoff(arguments, &tradeoff, &with->targets, why);
+    good = good &&
+           (with->store == NULL || tradeoff_store(&tradeoff, &with->targets, with->store, why)) &&
+           print_tradeoff(arguments, &tradeoff, &with->targets, why);
     tradeoff_release(&tradeoff);
     return good;
 }
