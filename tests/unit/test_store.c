@@ -10,7 +10,6 @@
 #include "store/schema.h"
 #include "store/store.h"
 #include "store/store_curve.h"
-#include "store/store_plan.h"
 #include "store/store_validation.h"
 
 #include <math.h>
@@ -680,85 +679,6 @@ static void a_validated_mechanism_replaces_itself(void **state)
     store_close(store);
 }
 
-/* ---- plans ---- */
-
-static void put_plan(struct store *store)
-{
-    struct error why;
-    const struct store_plan_point points[] = {
-        {.plan = "a", .liked = 3, .target = "tpot_ms<=40", .value = "10.0 %", .met = 1},
-        {.plan = "a", .liked = 3, .target = "hit_ratio>=0.9", .value = "10.0 %"},
-    };
-    const struct store_plan plan = {.plan = "a", .goal = "least budget", .verdict = "wins"};
-    assert_true(store_put_plan_points(store, points, 2, &why));
-    assert_true(store_put_plans(store, &plan, 1, &why));
-}
-
-static void a_plan_replaces_itself_and_is_merged(void **state)
-{
-    (void)state;
-    static const char ask[] = "SELECT target, liked AS at, met FROM plan_points JOIN plans "
-                              "USING (plan, place) WHERE goal = 'least budget'";
-    static const char says[] = "target=hit_ratio>=0.9 at=3 met=0 target=tpot_ms<=40 at=3 met=1 ";
-    struct error why = {0};
-    uint64_t added;
-    struct store *store = open_store(true);
-    put_plan(store);
-    put_plan(store);
-    assert_rows(store, ask, says);
-    store_close(store);
-
-    char other[sizeof path + 8];
-    const char *const paths[] = {path, path};
-    snprintf(other, sizeof other, "%s.merged", path);
-    store = store_open(other, true, &why);
-    assert_non_null(store);
-    assert_true(store_merge(store, paths, 2, &added, &why));
-    assert_rows(store, ask, says);
-    store_close(store);
-}
-
-static void a_file_from_before_plans_is_read_and_then_has_them(void **state)
-{
-    (void)state;
-    static const char count[] = "SELECT COUNT(*) AS n FROM plans JOIN plan_points USING (plan)";
-    struct store *store = open_store(true);
-    put(store, "p", 0);
-    store_close(store);
-    sql("DROP TABLE plans; DROP TABLE plan_points");
-
-    size_t before, after;
-    char *old = read_file(&before);
-    store = open_store(false);
-    assert_comes_back(store, "p", 0);
-    assert_rows(store, count, "n=0 ");
-    store_close(store);
-    char *now = read_file(&after);
-    assert_int_equal(before, after);
-    assert_memory_equal(old, now, before);
-    free(old);
-    free(now);
-
-    store = open_store(true);
-    put_plan(store);
-    store_close(store);
-    store = open_store(false);
-    assert_rows(store, count, "n=2 ");
-    store_close(store);
-}
-
-static void quantities_are_spelled_as_tables_do(void **state)
-{
-    (void)state;
-    struct store *store = open_store(true);
-    assert_rows(store, "SELECT quantity('2147483648B') AS a, quantity('3x') AS b",
-                "a=2.00 GiB b=3.00 x ");
-    assert_rows(store, "SELECT quantity('lru') AS a, quantity('0.25') AS b, quantity(4) AS c",
-                "a=lru b=0.25 c=4 ");
-    assert_rows(store, "SELECT quantity(NULL) AS a, quantity('') AS b", "a=null b= ");
-    store_close(store);
-}
-
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
@@ -782,9 +702,6 @@ int main(void)
         IN_FOLDER(queries_give_rows_and_stop_when_told),
         IN_FOLDER(a_curve_is_put_whole_and_replaces_itself),
         IN_FOLDER(a_validated_mechanism_replaces_itself),
-        IN_FOLDER(a_plan_replaces_itself_and_is_merged),
-        IN_FOLDER(a_file_from_before_plans_is_read_and_then_has_them),
-        IN_FOLDER(quantities_are_spelled_as_tables_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
