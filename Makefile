@@ -88,9 +88,9 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 test: packages ## run every test, also under the address and undefined sanitizers
 	$(SUBMAKE) all units kernel-tests
 	$(SUBMAKE) $(SANITIZED) all units kernel-tests fuzzers
-	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(UNITS) \
-	    'PROGRAM=$(CHECKED)/spillway tests/cli/run.sh' $(UNITS:$(OUT)/%=$(CHECKED)/%) \
+	@PROGRAM=$(PROGRAM) tests/run.sh 'PROGRAM=$(CHECKED)/spillway tests/cli/run.sh' $(SCRIPTS) \
 	    $(KERNEL_TEST) 'EMULATOR_REVERSE=1 $(KERNEL_TEST)' $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
+	    $(UNITS) $(UNITS:$(OUT)/%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 

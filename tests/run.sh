@@ -9,6 +9,8 @@
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset SPILLWAY_DATA
+# What was freed is kept long enough to be caught, and not so long that each allocation is a new page.
+export ASAN_OPTIONS=${ASAN_OPTIONS-quarantine_size_mb=16}
 : "${TEST_TIMEOUT:=1500}" # seconds for one command
 
 # Run one command; leave "passed failed skipped" in the file $2.

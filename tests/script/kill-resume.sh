@@ -12,8 +12,8 @@ SEED=7
 
 sweep() {
     exec "$program" simulate --set model=smollm2-135m --set hardware=a40 --set context=3840 \
-        --set 'sweep.system=[retroinfer, retroinfer-fifo, litecache]' \
-        --set 'sweep.batch=[1, 2, 4, 8]' --jobs 2 --db "$1"
+        --set 'sweep.system=[retroinfer, retroinfer-fifo]' \
+        --set 'sweep.batch=[1, 2, 3, 4, 6, 8]' --jobs 2 --db "$1"
 }
 dump() {
     sqlite3 "$1" .dump

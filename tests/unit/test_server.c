@@ -450,7 +450,7 @@ static void room_that_is_copied_from_is_not_free(void **state)
 
 /* ---- theory ------------------------------------------------------------------------------ */
 
-enum { WARM = 2000, BATCH = 10000, BATCHES = 20, MANY = WARM + BATCH * BATCHES };
+enum { WARM = 2000, BATCH = 5000, BATCHES = 20, MANY = WARM + BATCH * BATCHES };
 
 /* Poisson arrivals of `rate` a second, prompts of a token, and outputs of `mean` tokens that are as
  * good as exponential. */
