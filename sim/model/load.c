@@ -1,12 +1,11 @@
 /* Where a model is: a name in the data folder, a file, or a folder as Hugging Face has it. */
 #include "model/model.h"
 
-#include "base/array.h"
 #include "base/named.h"
+#include "base/node.h"
 #include "model/config.h"
 #include "model/importance.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,29 +14,6 @@
 
 /* Real ones, with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
-
-/* The whole of a small file; `text` is the caller's to free. */
-static bool read_file(const char *path, char **text, size_t *size, struct error *why)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-    }
-    bool fine = false;
-    *text = array_zeroed(MOST_CONFIG_BYTES + 1, 1, why);
-    if (*text != NULL) {
-        *size = fread(*text, 1, MOST_CONFIG_BYTES + 1, file);
-        fine = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-        if (fine && *size > MOST_CONFIG_BYTES) {
-            fine = error_input(why, path, 0, "over 4 MiB: no config.json");
-        }
-    }
-    if (!fine) {
-        free(*text);
-    }
-    fclose(file);
-    return fine;
-}
 
 /* The config.json that `name` means. */
 static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
@@ -87,13 +63,18 @@ bool model_load(const char *name, const struct model_options *options, const cha
                 struct model *out, struct error *why)
 {
     char path[PATH_MAX];
-    char *text = NULL;
-    size_t size = 0;
+    size_t size;
     *out = (struct model){0};
-    if (!find_config(name, file, line, path, why) || !read_file(path, &text, &size, why)) {
+    if (!find_config(name, file, line, path, why)) {
         return false;
     }
-    bool fine = model_parse(text, size, path, options, file, line, out, why);
+    char *text = node_file(path, &size, why);
+    if (text == NULL) {
+        return false;
+    }
+    bool fine = size <= MOST_CONFIG_BYTES
+                    ? model_parse(text, size, path, options, file, line, out, why)
+                    : error_input(why, path, 0, "over 4 MiB: no config.json");
     free(text);
     if (!fine) {
         return false;
