@@ -27,7 +27,26 @@ static uint64_t add_text(const char *text, uint64_t hash)
     return XXH64(text, strlen(text) + 1, hash);
 }
 
-/* A candidate is its scenario, and the values that it may have. */
+static const char *run_name(const struct quest *quest, uint32_t value)
+{
+    const struct cell *run = &quest->results[value].cells[COLUMN_RUN];
+    return run->set ? run->text : NULL;
+}
+
+/* What was tried, which files decide that the scenario names; and what was drawn of it. */
+static uint64_t add_runs(const struct quest *quest, uint64_t hash)
+{
+    for (uint32_t value = 0; value < quest->search.count; value++) {
+        const struct result *result = &quest->results[value];
+        const char *run = run_name(quest, value);
+        hash = run != NULL ? add_text(run, hash) : hash;
+        hash = add_text(result->draws.count > 0 ? result->draws.ranges : "", hash);
+        hash = XXH64(&result->draws.count, sizeof result->draws.count, hash);
+    }
+    return hash;
+}
+
+/* A candidate is its scenario, the values that it may have, and its runs. */
 static bool add_candidate(const struct quest *quest, uint64_t *hash, struct error *why)
 {
     char *text = node_canonical(quest->candidate->scenario.root, why);
@@ -38,6 +57,7 @@ static bool add_candidate(const struct quest *quest, uint64_t *hash, struct erro
     for (uint32_t i = 0; i < quest->axis.count; i++) {
         *hash = add_text(quest->axis.values[i].text, *hash);
     }
+    *hash = add_runs(quest, *hash);
     free(text);
     return true;
 }
@@ -59,12 +79,6 @@ static bool say(const struct planning *planning, const struct targets *targets, 
     }
     snprintf(out->name, sizeof out->name, "%016llx", (unsigned long long)hash);
     return good;
-}
-
-static const char *run_name(const struct quest *quest, uint32_t value)
-{
-    const struct cell *run = &quest->results[value].cells[COLUMN_RUN];
-    return run->set ? run->text : NULL;
 }
 
 /* ---- candidates ---- */
@@ -142,21 +156,6 @@ static void fill(const struct planning *planning, const struct targets *targets,
     fill_tried(planning, targets, quest, room, out);
 }
 
-static bool put_candidates(const struct planning *planning, const struct targets *targets,
-                           const struct said *said, struct store *store, struct error *why)
-{
-    struct room *rooms = array_zeroed(planning->count, sizeof *rooms, why);
-    struct store_plan *rows = array_zeroed(planning->count, sizeof *rows, why);
-    bool good = rooms != NULL && rows != NULL;
-    for (uint32_t i = 0; good && i < planning->count; i++) {
-        fill(planning, targets, said, i, &rooms[i], &rows[i]);
-    }
-    good = good && store_put_plans(store, rows, planning->count, why);
-    free(rooms);
-    free(rows);
-    return good;
-}
-
 /* ---- values ---- */
 
 struct point_room {
@@ -176,16 +175,14 @@ static void fill_point(const struct quest *quest, bool maximise, uint32_t value,
     out->met = target_shortfall(target, result) == 0;
 }
 
-/* Of a candidate. */
-static bool put_points(const struct planning *planning, const struct targets *targets,
-                       const char *name, uint32_t place, struct store *store, struct error *why)
+/* Those of a candidate, and what each target says of each; how many. */
+static uint32_t fill_points(const struct planning *planning, const struct targets *targets,
+                            const char *name, uint32_t place, struct point_room *rooms,
+                            struct store_plan_point *rows)
 {
     const struct quest *quest = &planning->quests[place];
-    uint32_t most = quest->search.tried * targets->count, count = 0;
-    struct point_room *rooms = array_zeroed(most, sizeof *rooms, why);
-    struct store_plan_point *rows = array_zeroed(most, sizeof *rows, why);
-    bool good = rooms != NULL && rows != NULL;
-    for (uint32_t value = 0; good && value < quest->search.count; value++) {
+    uint32_t count = 0;
+    for (uint32_t value = 0; value < quest->search.count; value++) {
         for (uint32_t i = 0; !isnan(quest->search.shortfall[value]) && i < targets->count; i++) {
             rows[count] = (struct store_plan_point){.plan = name, .place = place};
             fill_point(quest, planning->maximise, value, &targets->all[i], &rooms[count],
@@ -193,9 +190,39 @@ static bool put_points(const struct planning *planning, const struct targets *ta
             count++;
         }
     }
-    good = good && store_put_plan_points(store, rows, count, why);
+    return count;
+}
+
+static uint32_t count_tried(const struct planning *planning)
+{
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        tried += planning->quests[i].search.tried;
+    }
+    return tried;
+}
+
+/* ---- all of it ---- */
+
+static bool put(const struct planning *planning, const struct targets *targets,
+                const struct said *said, struct store *store, struct error *why)
+{
+    uint32_t most = count_tried(planning) * targets->count, count = 0;
+    struct room *rooms = array_zeroed(planning->count, sizeof *rooms, why);
+    struct store_plan *rows = array_zeroed(planning->count, sizeof *rows, why);
+    struct point_room *point_rooms = array_zeroed(most, sizeof *point_rooms, why);
+    struct store_plan_point *points = array_zeroed(most, sizeof *points, why);
+    bool good = rooms != NULL && rows != NULL && point_rooms != NULL && points != NULL;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        fill(planning, targets, said, i, &rooms[i], &rows[i]);
+        count += fill_points(planning, targets, said->name, i, &point_rooms[count],
+                             &points[count]);
+    }
+    good = good && store_put_plan(store, rows, planning->count, points, count, why);
     free(rooms);
     free(rows);
+    free(point_rooms);
+    free(points);
     return good;
 }
 
@@ -203,10 +230,5 @@ bool plan_store(const struct planning *planning, const struct targets *targets, 
                 struct error *why)
 {
     struct said said;
-    bool good = say(planning, targets, &said, why);
-    for (uint32_t i = 0; good && i < planning->count; i++) {
-        good = planning->quests[i].search.count == 0 ||
-               put_points(planning, targets, said.name, i, store, why);
-    }
-    return good && put_candidates(planning, targets, &said, store, why);
+    return say(planning, targets, &said, why) && put(planning, targets, &said, store, why);
 }

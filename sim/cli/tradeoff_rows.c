@@ -114,21 +114,6 @@ static void fill(const struct tradeoff *tradeoff, const struct said *said, uint3
     }
 }
 
-static bool put_candidates(const struct tradeoff *tradeoff, const struct said *said,
-                           struct store *store, struct error *why)
-{
-    struct room *rooms = array_zeroed(tradeoff->count, sizeof *rooms, why);
-    struct store_plan *rows = array_zeroed(tradeoff->count, sizeof *rows, why);
-    bool good = rooms != NULL && rows != NULL;
-    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
-        fill(tradeoff, said, i, &rooms[i], &rows[i]);
-    }
-    good = good && store_put_plans(store, rows, tradeoff->count, why);
-    free(rooms);
-    free(rows);
-    return good;
-}
-
 /* ---- runs ---- */
 
 static bool is_on_front(const struct tradeoff *tradeoff, uint32_t study, uint32_t point)
@@ -166,21 +151,50 @@ static uint32_t fill_point(const struct tradeoff *tradeoff, const struct targets
     return targets->count + 1;
 }
 
-static bool put_points(const struct tradeoff *tradeoff, const struct targets *targets,
-                       const char *name, uint32_t study, struct store *store, struct error *why)
+/* Those of a candidate; how many. */
+static uint32_t fill_points(const struct tradeoff *tradeoff, const struct targets *targets,
+                            const char *name, uint32_t study, struct point_room *rooms,
+                            struct store_plan_point *rows)
 {
-    uint32_t points = tradeoff->studies[study].count, count = 0;
-    struct point_room *rooms = array_zeroed(points, sizeof *rooms, why);
-    struct store_plan_point *rows =
-        array_zeroed((size_t)points * (targets->count + 1), sizeof *rows, why);
-    bool good = rooms != NULL && rows != NULL;
-    for (uint32_t point = 0; good && point < points; point++) {
+    uint32_t count = 0;
+    for (uint32_t point = 0; point < tradeoff->studies[study].count; point++) {
         const struct store_plan_point same = {.plan = name, .place = study, .liked = point};
         count += fill_point(tradeoff, targets, &same, &rooms[point], &rows[count]);
     }
-    good = good && store_put_plan_points(store, rows, count, why);
+    return count;
+}
+
+static uint32_t count_runs(const struct tradeoff *tradeoff)
+{
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < tradeoff->count; i++) {
+        runs += tradeoff->studies[i].count;
+    }
+    return runs;
+}
+
+/* ---- all of it ---- */
+
+static bool put(const struct tradeoff *tradeoff, const struct targets *targets,
+                const struct said *said, struct store *store, struct error *why)
+{
+    uint32_t runs = count_runs(tradeoff), run = 0, count = 0;
+    struct room *rooms = array_zeroed(tradeoff->count, sizeof *rooms, why);
+    struct store_plan *rows = array_zeroed(tradeoff->count, sizeof *rows, why);
+    struct point_room *point_rooms = array_zeroed(runs, sizeof *point_rooms, why);
+    struct store_plan_point *points =
+        array_zeroed((size_t)runs * (targets->count + 1), sizeof *points, why);
+    bool good = rooms != NULL && rows != NULL && point_rooms != NULL && points != NULL;
+    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
+        fill(tradeoff, said, i, &rooms[i], &rows[i]);
+        count += fill_points(tradeoff, targets, said->name, i, &point_rooms[run], &points[count]);
+        run += tradeoff->studies[i].count;
+    }
+    good = good && store_put_plan(store, rows, tradeoff->count, points, count, why);
     free(rooms);
     free(rows);
+    free(point_rooms);
+    free(points);
     return good;
 }
 
@@ -188,14 +202,9 @@ bool tradeoff_store(const struct tradeoff *tradeoff, const struct targets *targe
                     struct store *store, struct error *why)
 {
     struct said said;
-    bool good = true;
     if (targets->count == 0) {
         return true;
     }
     say(tradeoff, targets, &said);
-    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
-        good = tradeoff->studies[i].count == 0 ||
-               put_points(tradeoff, targets, said.name, i, store, why);
-    }
-    return good && put_candidates(tradeoff, &said, store, why);
+    return put(tradeoff, targets, &said, store, why);
 }

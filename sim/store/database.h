@@ -24,7 +24,12 @@ bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **state
 /* One step: `row` tells a row from the end. */
 bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why);
 
-/* Run a statement for each of `count` rows, in one transaction; `bind` binds one of `rows`. */
+/* Run a statement for each of `count` rows, within a transaction; `bind` binds one of `rows`. */
+bool database_put_each(struct store *store, const char *sql,
+                       void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
+                       const void *rows, uint32_t count, struct error *why);
+
+/* The same in a transaction of its own. */
 bool database_put(struct store *store, const char *sql,
                   void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
                   const void *rows, uint32_t count, struct error *why);

@@ -35,14 +35,15 @@ static void bind_point(sqlite3_stmt *statement, const void *rows, uint32_t index
     bind_TEXT(statement, ++at, SPILLWAY_VERSION);
 }
 
-bool store_put_plan_points(struct store *store, const struct store_plan_point *rows, uint32_t count,
-                           struct error *why)
+bool store_put_plan(struct store *store, const struct store_plan *rows, uint32_t count,
+                    const struct store_plan_point *points, uint32_t point_count, struct error *why)
 {
-    return database_put(store, insert_point, bind_point, rows, count, why);
-}
-
-bool store_put_plans(struct store *store, const struct store_plan *rows, uint32_t count,
-                     struct error *why)
-{
-    return database_put(store, insert_plan, bind_plan, rows, count, why);
+    bool good = database_run(store, "BEGIN IMMEDIATE", why) &&
+                database_put_each(store, insert_plan, bind_plan, rows, count, why) &&
+                database_put_each(store, insert_point, bind_point, points, point_count, why) &&
+                database_run(store, "COMMIT", why);
+    if (!good && !sqlite3_get_autocommit(store->database)) {
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return good;
 }

@@ -63,9 +63,9 @@ bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, stru
     return code == SQLITE_ROW || code == SQLITE_DONE || database_error(store, why);
 }
 
-static bool put_each(struct store *store, const char *sql,
-                     void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
-                     const void *rows, uint32_t count, struct error *why)
+bool database_put_each(struct store *store, const char *sql,
+                       void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
+                       const void *rows, uint32_t count, struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool more, good = database_prepare(store, sql, &statement, why);
@@ -83,7 +83,8 @@ bool database_put(struct store *store, const char *sql,
                   const void *rows, uint32_t count, struct error *why)
 {
     bool good = database_run(store, "BEGIN IMMEDIATE", why) &&
-                put_each(store, sql, bind, rows, count, why) && database_run(store, "COMMIT", why);
+                database_put_each(store, sql, bind, rows, count, why) &&
+                database_run(store, "COMMIT", why);
     if (!good && !sqlite3_get_autocommit(store->database)) {
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     }

@@ -21,11 +21,8 @@ struct store_plan_point {
 #undef COLUMN
 };
 
-/* Put rows in one transaction; those that are there are replaced. Points go first: a plan that is
- * there is whole. */
-bool store_put_plan_points(struct store *store, const struct store_plan_point *rows, uint32_t count,
-                           struct error *why);
-bool store_put_plans(struct store *store, const struct store_plan *rows, uint32_t count,
-                     struct error *why);
+/* Put a plan's candidates and points in one transaction; rows that are there are replaced. */
+bool store_put_plan(struct store *store, const struct store_plan *rows, uint32_t count,
+                    const struct store_plan_point *points, uint32_t point_count, struct error *why);
 
 #endif

@@ -83,8 +83,7 @@ static void put_plan(struct store *store)
         {.plan = "a", .liked = 3, .target = "hit_ratio>=0.9", .value = "10.0 %"},
     };
     const struct store_plan plan = {.plan = "a", .goal = "least budget", .verdict = "wins"};
-    assert_true(store_put_plan_points(store, points, 2, &why));
-    assert_true(store_put_plans(store, &plan, 1, &why));
+    assert_true(store_put_plan(store, &plan, 1, points, 2, &why));
 }
 
 static void a_plan_replaces_itself_and_is_merged(void **state)
@@ -107,6 +106,21 @@ static void a_plan_replaces_itself_and_is_merged(void **state)
     store = open_store(other, true);
     assert_true(store_merge(store, paths, 2, &added, &why));
     assert_rows(store, ask, says);
+    store_close(store);
+}
+
+/* Points that cannot be put take their plan with them. */
+static void a_plan_is_there_with_its_points_or_not_at_all(void **state)
+{
+    (void)state;
+    struct error why = {0};
+    const struct store_plan plan = {.plan = "a"};
+    const struct store_plan_point nameless = {.plan = NULL};
+    struct store *store = open_store(path, true);
+    assert_false(store_put_plan(store, &plan, 1, &nameless, 1, &why));
+    assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=0 ");
+    put_plan(store);
+    assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=1 ");
     store_close(store);
 }
 
@@ -164,6 +178,7 @@ int main(void)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_plan_replaces_itself_and_is_merged),
+        IN_FOLDER(a_plan_is_there_with_its_points_or_not_at_all),
         IN_FOLDER(a_file_from_before_plans_is_read_and_then_has_them),
         IN_FOLDER(a_table_of_other_columns_is_refused),
         IN_FOLDER(quantities_are_spelled_as_tables_do),
