@@ -1,8 +1,11 @@
 #include "study/backlog.h"
 
-enum { SHARE = 20 }; /* one in so many */
+enum {
+    SHARE = 20, /* one in so many */
+    QUEUE = 2,  /* fewer wait for the step under way */
+};
 
-/* Does more than its share of what came by then wait? */
+/* Is there a queue, and in it more than its share of what came by then? */
 static bool is_behind(const struct served *all, size_t count, int64_t at_ns)
 {
     uint64_t came = 0, waiting = 0;
@@ -11,7 +14,7 @@ static bool is_behind(const struct served *all, size_t count, int64_t at_ns)
         came += here;
         waiting += here && all[i].scheduled_ns > at_ns;
     }
-    return SHARE * waiting > came;
+    return waiting >= QUEUE && SHARE * waiting > came;
 }
 
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns)

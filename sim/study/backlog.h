@@ -4,8 +4,9 @@
  * requests that came a share waits that hangs on the load, not on how long one looks. So it is
  * looked at twice, at half the time of the arrivals and at their end: the queue grows without bound
  * where at both more than a twentieth of what came by then has not begun (assumed, of 2 % to 10 %:
- * less is a queue of few requests, more lets servers pass that fall behind). A burst is seen at one
- * of both alone, unless the server is too slow to work it off within half of that time.
+ * less is a queue of few requests, more lets servers pass that fall behind). A single one is no
+ * queue, however few came: who has just come waits for the end of a step. A burst is seen at one of
+ * both alone, unless the server is too slow to work it off within half of that time.
  */
 #ifndef STUDY_BACKLOG_H
 #define STUDY_BACKLOG_H

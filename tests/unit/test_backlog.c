@@ -67,6 +67,17 @@ static void a_queue_grows_where_more_comes_than_is_served(void **state)
     }
 }
 
+/* Eleven, one every 100, that wait 10 each: at 500 one of 6, at 1000 one of 11. */
+static void one_that_has_just_come_is_no_queue(void **state)
+{
+    (void)state;
+    struct served all[11];
+    for (int i = 0; i < 11; i++) {
+        all[i] = (struct served){.arrived_ns = 100 * i, .scheduled_ns = 100 * i + 10};
+    }
+    assert_false(backlog_grows(all, 11, 1000));
+}
+
 /* What no server can hold waits for none. */
 static void who_is_left_out_does_not_wait(void **state)
 {
@@ -83,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_grows_where_more_comes_than_is_served),
+        cmocka_unit_test(one_that_has_just_come_is_no_queue),
         cmocka_unit_test(who_is_left_out_does_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
