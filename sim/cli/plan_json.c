@@ -126,7 +126,7 @@ static bool print_object(const json_t *object, const struct result *run, FILE *o
     }
     fprintf(out, "%.*s,\"run\":", (int)strlen(text) - 1, text);
     free(text);
-    bool good = run == NULL || run_print_json(run, out, why);
+    bool good = run == NULL || run_print_json_object(run, out, why);
     fputs(run == NULL ? "null}\n" : "}\n", out);
     return good;
 }

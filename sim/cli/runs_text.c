@@ -19,7 +19,7 @@ static bool print_json_text(const char *name, const char *text, FILE *out, struc
     return true;
 }
 
-bool run_print_json(const struct result *result, FILE *out, struct error *why)
+bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
 {
     char buffer[CELL_SIZE];
     for (int c = 0; c < COLUMN_COUNT; c++) {
@@ -35,7 +35,14 @@ bool run_print_json(const struct result *result, FILE *out, struct error *why)
         }
     }
     bool good = drawn_print_json(result, out, why);
-    fputs("}\n", out);
+    fputc('}', out);
+    return good;
+}
+
+bool run_print_json(const struct result *result, FILE *out, struct error *why)
+{
+    bool good = run_print_json_object(result, out, why);
+    fputc('\n', out);
     return good;
 }
 

@@ -9,6 +9,8 @@
 /* One JSON object on one line; a column that is not set is null. Of a run with replications an
  * object of these follows the columns. Fails on text that is not UTF-8. */
 bool run_print_json(const struct result *result, FILE *out, struct error *why);
+/* The same inside of a line. */
+bool run_print_json_object(const struct result *result, FILE *out, struct error *why);
 
 /* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
  * are not; a column that is not set is empty. With `drawn` replications have columns behind. */
