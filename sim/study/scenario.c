@@ -162,11 +162,8 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
         error_set(why, path, 1, "this is no scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
-    good = good && check_keys(file, why) && open_hardware(file, why) && layer_check(file, why);
-    if (good) {
-        layer_end_sweeps(root, file);
-    }
-    good = good && node_merge(root, file, why);
+    good = good && check_keys(file, why) && open_hardware(file, why) && layer_check(file, why) &&
+           layer_end_sweeps(root, file, why) && node_merge(root, file, why);
     node_destroy(file);
     return good;
 }
@@ -260,10 +257,7 @@ static bool lay_overrides(struct node *root, const char *const *overrides, uint3
     for (uint32_t i = 0; good && i < count; i++) {
         good = lay_override(layer, overrides[i], why);
     }
-    good = good && layer_check(layer, why);
-    if (good) {
-        layer_end_sweeps(root, layer);
-    }
+    good = good && layer_check(layer, why) && layer_end_sweeps(root, layer, why);
     for (uint32_t i = 0; good && i < count; i++) {
         good = lay_override(root, overrides[i], why);
     }

@@ -110,16 +110,34 @@ bool layer_check(const struct node *layer, struct error *why)
     return good;
 }
 
-void layer_end_sweeps(struct node *root, const struct node *layer)
+/* What maps that an earlier layer sweeps all say holds over what this one says: nobody would see
+ * that it does not. */
+static bool check_maps(const struct node *layer, const struct node *list, struct error *why)
+{
+    const struct node *own = node_get(layer, "sweep");
+    const struct node *said = find_said_inside(layer, list);
+    bool replaced = own != NULL && node_get(own, list->key) != NULL;
+    if (said == NULL || replaced) {
+        return true;
+    }
+    node_error(said, why, "'%.64s' is said, and each map of the swept '%.64s' says it, too",
+               said->key, list->key);
+    return error_expect(why, "what these maps leave open, or sweep.%.64s anew", list->key);
+}
+
+bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why)
 {
     struct node *sweep = NULL;
     for (size_t i = 0; i < root->count; i++) {
         sweep = strcmp(root->children[i]->key, "sweep") == 0 ? root->children[i] : sweep;
     }
     if (sweep == NULL || sweep->kind != NODE_MAP) {
-        return;
+        return true;
     }
     for (size_t i = sweep->count; i-- > 0;) {
+        if (!check_maps(layer, sweep->children[i], why)) {
+            return false;
+        }
         if (find_said(layer, sweep->children[i]) != NULL) {
             node_remove(sweep, sweep->children[i]->key);
         }
@@ -127,4 +145,5 @@ void layer_end_sweeps(struct node *root, const struct node *layer)
     if (sweep->count == 0) {
         node_remove(root, "sweep");
     }
+    return true;
 }

@@ -347,6 +347,37 @@ static void a_later_file_replaces_what_an_earlier_one_sweeps(void **state)
     }
 }
 
+/* What an earlier file sweeps inside of maps would hold over a later layer. */
+static void a_layer_says_nothing_that_all_swept_maps_say(void **state)
+{
+    static const struct {
+        const char *override, *message; /* NULL: it may be said */
+    } cases[] = {
+        {"mechanisms.operators=9",
+         "--set: 'operators' is said, and each map of the swept 'mechanisms' says it, too\n"
+         "  expected: what these maps leave open, or sweep.mechanisms anew"},
+        {"mechanisms={operators: 9}",
+         "--set: 'operators' is said, and each map of the swept 'mechanisms' says it, too\n"
+         "  expected: what these maps leave open, or sweep.mechanisms anew"},
+        {"mechanisms.launch=graph", NULL},
+        {"sweep.mechanisms=[{operators: 2}, {operators: 3}]", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct scenario scenario;
+        struct error why;
+        bool good = load_text(BASE "sweep: {mechanisms: [{operators: 5}, {operators: 7}]}\n",
+                              OVERRIDES(cases[i].override), &scenario, &why);
+        if (good != (cases[i].message == NULL)) {
+            fail_msg("%s: %s", cases[i].override, good ? "laid" : message_of(&why));
+        }
+        if (!good) {
+            assert_string_equal(message_of(&why), cases[i].message);
+        }
+        scenario_release(&scenario);
+    }
+}
+
 static void a_layer_says_a_key_or_sweeps_it(void **state)
 {
     static const struct {
@@ -759,6 +790,7 @@ int main(void)
         cmocka_unit_test(last_key_of_a_sweep_is_fastest),
         cmocka_unit_test(an_override_holds_instead_of_a_files_sweep_of_its_key),
         cmocka_unit_test(a_later_file_replaces_what_an_earlier_one_sweeps),
+        cmocka_unit_test(a_layer_says_nothing_that_all_swept_maps_say),
         cmocka_unit_test(a_layer_says_a_key_or_sweeps_it),
         cmocka_unit_test(a_layer_may_say_what_swept_maps_leave_open),
         cmocka_unit_test(a_map_is_laid_alike_by_a_file_and_an_override),
