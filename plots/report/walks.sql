@@ -24,6 +24,7 @@ SELECT series, walkable.name AS axis, points,
                    WHEN 'tokens a second' THEN 'tokens/s'
                    WHEN 'seconds a request' THEN 's a request (mean, arrival to last token)' ELSE '% of the prompts'' tokens found' END AS unit,
        least >= most - .001 * abs(most) AS flat,
+       MAX(CASE WHEN x = best THEN sign * rate END) AS merit,
        MAX(CASE WHEN x = best THEN rate END) AS best, MAX(CASE WHEN x = best THEN value END) AS best_at,
        MAX(CASE WHEN knee THEN rate END) AS knee, MAX(CASE WHEN knee THEN value END) AS knee_at,
        MAX(CASE placed.place WHEN 1 THEN e2e_p50_ms END) AS e2e_from, MAX(CASE placed.place WHEN points THEN e2e_p50_ms END) AS e2e_to,

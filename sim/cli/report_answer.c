@@ -166,7 +166,7 @@ bool report_answer_write(struct store *store, const struct report_table *best,
     bool ok = true;
     report_say_walks(walks, out);
     if (walks->count > 1 && best->count > 1) {
-        report_say_most(walks, out);
+        report_say_best(walks, out);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t settings = 0, first = 0;

@@ -81,18 +81,23 @@ void report_say_walks(const struct report_table *walks, FILE *out)
     }
 }
 
-void report_say_most(const struct report_table *walks, FILE *out)
+void report_say_best(const struct report_table *walks, FILE *out)
 {
-    size_t most = 0;
-    for (size_t row = 1; row < walks->count; row++) {
-        most = number(walks, row, "best") > number(walks, most, "best") ? row : most;
+    size_t best = walks->count;
+    for (size_t row = 0; row < walks->count; row++) {
+        bool better =
+            best == walks->count || number(walks, row, "merit") > number(walks, best, "merit");
+        best = has(walks, row, "best") && better ? row : best;
     }
-    bool flat = number(walks, most, "flat") > 0;
+    if (best == walks->count) {
+        return;
+    }
+    bool flat = number(walks, best, "flat") > 0;
     html_print(
-        out, "<p class=\"answer\">Of these lines <strong>%s</strong> comes to most, with %s %s: ",
-        report_table_text(walks, most, "series"),
-        flat ? "any" : report_table_text(walks, most, "axis"),
-        flat ? report_table_text(walks, most, "axis") : report_table_text(walks, most, "best_at"));
-    fprintf(out, "<strong>%.4g</strong> ", number(walks, most, "best"));
-    html_print(out, "%s.</p>\n", report_table_text(walks, most, "unit"));
+        out, "<p class=\"answer\">Of these lines <strong>%s</strong> does best, with %s %s: ",
+        report_table_text(walks, best, "series"),
+        flat ? "any" : report_table_text(walks, best, "axis"),
+        flat ? report_table_text(walks, best, "axis") : report_table_text(walks, best, "best_at"));
+    fprintf(out, "<strong>%.4g</strong> ", number(walks, best, "best"));
+    html_print(out, "%s.</p>\n", report_table_text(walks, best, "unit"));
 }
