@@ -1,8 +1,8 @@
 /* Miniatures are run, and what they took is written.
  *
  * SPEC is one JSON object: `trace` (a file), `gpu` (or the host), the fields of struct miniature,
- * and `seconds` to take samples for; 0: only say whether it can be run. What comes out is one JSON object a line, each with median,
- * p10, p90 and samples:
+ * and `seconds` to take samples for; 0: only say whether it can be run. What comes out is one JSON
+ * object a line, each with median, p10, p90 and samples:
  *
  *   {"curve": "host.gather", "size": 2}   how fast the host was meanwhile, as calibrate measures it
  *   {"stand_in": "copies_rows"}           bytes a second of a thread that stands for something

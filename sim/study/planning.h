@@ -53,8 +53,8 @@ struct planning {
     uint32_t nearest; /* that is least short of those that find no value; or PLANNING_NONE */
 };
 
-/* Fails where no candidate can be run, all are left out, or none can have a value that was typed. The caller releases `out`, on failure
- * too. */
+/* Fails where no candidate can be run, all are left out, or none can have a value that was typed.
+ * The caller releases `out`, on failure too. */
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);

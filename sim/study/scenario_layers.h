@@ -14,8 +14,8 @@
  * an empty value among others has that one from what is said. */
 bool layer_check(const struct node *layer, struct error *why);
 
-/* Take out of the sweep of `root`, the layers before, what `layer` says. Fails where it says what is
- * swept inside of maps that all say it, and does not sweep these anew. */
+/* Take out of the sweep of `root`, the layers before, what `layer` says. Fails where it says what
+ * is swept inside of maps that all say it, and does not sweep these anew. */
 bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why);
 
 #endif

@@ -12,8 +12,9 @@
  * cannot be known: values between those tried may hide one that passes. To try them all would show
  * it, and takes minutes where a value is a server's thousands of requests.
  *
- * Of a load it is no use that it passes where a lower one does not: the best that passes is then the
- * last up to which, from the one liked least, all that were tried pass.
+ * Of a load it is no use that it passes where a lower one does not: the best that passes is then
+ * the last up to which, from the one liked least, all that were tried pass. Where that one does not
+ * pass itself, as of a rate that has to fill a server, it is the best that passes of all.
  */
 #ifndef STUDY_SEARCH_H
 #define STUDY_SEARCH_H
