@@ -41,9 +41,10 @@ static bool all_say(const struct node *list, const char *path)
     return all;
 }
 
-/* What a map, which stands at `path`, says inside that each value of the list says as well. */
+/* What a map, which stands at `path`, says inside that each value of the list says as well; its
+ * name, which of a machine's part is the part's. */
 static const struct node *find_in_all(const struct node *map, const char *path,
-                                      const struct node *list)
+                                      const struct node *list, const char **name)
 {
     const struct node *found = NULL;
     for (size_t i = 0; found == NULL && i < map->count; i++) {
@@ -51,9 +52,10 @@ static const struct node *find_in_all(const struct node *map, const char *path,
         char inner[PATH];
         snprintf(inner, sizeof inner, "%s.%s", path, child->key);
         if (child->kind == NODE_MAP) {
-            found = find_in_all(child, inner, list);
+            found = find_in_all(child, inner, list, name);
         } else if (child->kind != NODE_NULL && all_say(list, inner)) {
             found = child;
+            *name = strcmp(child->key, "extends") == 0 ? map->key : child->key;
         }
     }
     return found;
@@ -75,19 +77,21 @@ static const struct node *find_said(const struct node *layer, const struct node 
 }
 
 /* What a layer says that each of the maps which it sweeps says, too. */
-static const struct node *find_said_inside(const struct node *layer, const struct node *list)
+static const struct node *find_said_inside(const struct node *layer, const struct node *list,
+                                           const char **name)
 {
     const struct node *said = node_find(layer, list->key);
     bool maps = said != NULL && said->kind == NODE_MAP && any_value(list, NODE_MAP);
-    return maps ? find_in_all(said, list->key, list) : NULL;
+    return maps ? find_in_all(said, list->key, list, name) : NULL;
 }
 
 static bool check_list(const struct node *layer, const struct node *list, struct error *why)
 {
     const struct node *said = find_said(layer, list);
+    const char *name;
     char line[32] = "", key[PATH] = "";
-    if (said == NULL && (said = find_said_inside(layer, list)) != NULL) {
-        snprintf(key, sizeof key, "its '%.128s' ", said->key);
+    if (said == NULL && (said = find_said_inside(layer, list, &name)) != NULL) {
+        snprintf(key, sizeof key, "its '%.128s' ", name);
     }
     if (said == NULL || said->kind == NODE_NULL || any_value(list, NODE_NULL)) {
         return true;
@@ -115,13 +119,14 @@ bool layer_check(const struct node *layer, struct error *why)
 static bool check_maps(const struct node *layer, const struct node *list, struct error *why)
 {
     const struct node *own = node_get(layer, "sweep");
-    const struct node *said = find_said_inside(layer, list);
+    const char *name;
+    const struct node *said = find_said_inside(layer, list, &name);
     bool replaced = own != NULL && node_get(own, list->key) != NULL;
     if (said == NULL || replaced) {
         return true;
     }
     node_error(said, why, "'%.64s' is said, and each map of the swept '%.64s' says it, too",
-               said->key, list->key);
+               name, list->key);
     return error_expect(why, "what these maps leave open, or sweep.%.64s anew", list->key);
 }
 

@@ -406,7 +406,7 @@ static void a_layer_says_a_key_or_sweeps_it(void **state)
         {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: pcie5-x16}\n"
          "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
          {NULL},
-         "s.yaml:5: 'hardware' is swept, and its 'extends' said as well in line 4"},
+         "s.yaml:5: 'hardware' is swept, and its 'link' said as well in line 4"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
