@@ -36,10 +36,11 @@ bool plan_note_near(const struct target *target, const struct result *result, co
     }
     snprintf(text, PLAN_NOTE,
              "%s may yet %s %s: with the error band of %+.0f … %+.0f %% its %s lies anywhere from "
-             "%s to %s",
+             "%s to %s%s",
              name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
              100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
-             target_format_value(target, least, low), target_format_value(target, most, high));
+             target_format_value(target, least, low), target_format_value(target, most, high),
+             result->cells[COLUMN_REQUESTS].set ? ", and further where requests queue" : "");
     return true;
 }
 

@@ -4,6 +4,10 @@
  * a band of -7 … +57 % puts the rate between 0.93 and 1.57 times what is predicted, and a time
  * between 1/1.57 and 1/0.93 of it. A bound between these is one that the real system may lie on
  * either side of: the verdict is nearer than the band.
+ *
+ * A server's times and rates are taken to be as far off as its steps are, and it answers no more
+ * requests than come. What waits in a queue is stretched further, so that for it the range is the
+ * least there is.
  */
 #ifndef STUDY_VERDICT_H
 #define STUDY_VERDICT_H
@@ -11,7 +15,7 @@
 #include "study/target.h"
 
 /* Where the band puts the figure that a target judges, as the result stores it. False where the
- * figure is no time or rate of a step, nor what its tokens cost; or where no band is known. */
+ * figure is no time or rate, nor what its tokens cost; or where no band is known. */
 bool verdict_range(const struct target *target, const struct result *result, double *least,
                    double *most);
 
