@@ -29,6 +29,7 @@ static const struct {
     const char *grid; /* above a grid of figures */
     const char *none; /* no point has it */
     const char *flat; /* all have the same */
+    const char *zero; /* which is nothing; NULL: flat says it */
 } figures[] = {
     [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
                      "nothing of this changes how fast it decodes"},
@@ -41,10 +42,12 @@ static const struct {
                      "nothing of this changes how long requests take"},
     [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
                         "requests a second that meet the objectives", "no request has a time",
-                        "nothing of this changes how many requests meet the objectives"},
+                        "nothing of this changes how many requests meet the objectives",
+                        "no request meets the objectives at any point"},
     [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
                       "nobody knows which prompts begin alike: the workload has no hashes",
-                      "nothing of this changes how much is found"},
+                      "nothing of this changes how much is found",
+                      "no prompt finds anything at any point"},
 };
 
 /* Are these runs of a server, which have requests and no step? */
@@ -296,6 +299,10 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
                    served && whatif->figure == WHATIF_RATE ? "no request has a time"
                                                            : figures[whatif->figure].none,
                    out);
+        return;
+    }
+    if (figures[whatif->figure].zero != NULL && !(whatif_worth(whatif, findings->best) > 0)) {
+        table_line("", figures[whatif->figure].zero, out);
         return;
     }
     if (findings->flat) {

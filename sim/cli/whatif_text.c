@@ -37,6 +37,7 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
                         uint32_t point, char text[TEXT])
 {
     const char *objection = whatif_objection(whatif, point);
+    bool grows = whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
     const struct {
         bool here;
         const char *mark;
@@ -46,6 +47,7 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
         {findings->knee == point, "knee"},
         {findings->best == point && !findings->flat, "best"},
         {objection != NULL, objection},
+        {objection == NULL && grows, "queue grows"}, /* which goodput tells by itself */
     };
     text[0] = '\0';
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
