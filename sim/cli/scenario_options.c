@@ -25,6 +25,28 @@ static uint32_t add_shorthands(const struct arguments *arguments,
     return used;
 }
 
+/* Have what is wrong with the shorthands' values blame them, and not the override they stand for. */
+static bool blame_shorthands(const struct arguments *arguments,
+                             const struct scenario_shorthand *shorthands, uint32_t count,
+                             struct scenario *scenario, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        char key[SHORTHAND];
+        const char *override = shorthands[i].override;
+        if (arguments_given(arguments, shorthands[i].option)) {
+            snprintf(key, sizeof key, "%.*s", (int)strcspn(override, "="), override);
+            struct node *value = node_copy(node_find(scenario->root, key), why);
+            if (value != NULL) {
+                value->file = arguments->command->options[shorthands[i].option].name;
+            }
+            good = value != NULL && node_put(scenario->root, key, value, why);
+            node_destroy(value);
+        }
+    }
+    return good;
+}
+
 bool scenario_from_shorthands(const struct arguments *arguments, int set,
                               const struct scenario_shorthand *shorthands, uint32_t count,
                               struct scenario *out, struct error *why)
@@ -39,6 +61,10 @@ bool scenario_from_shorthands(const struct arguments *arguments, int set,
         memcpy(overrides, sets, set_count * sizeof *sets);
         uint32_t used = add_shorthands(arguments, shorthands, count, overrides, set_count, room);
         ok = scenario_load(files, file_count, overrides, used, out, why);
+        if (ok && !blame_shorthands(arguments, shorthands, count, out, why)) {
+            scenario_release(out);
+            ok = false;
+        }
     }
     free(overrides);
     free(room);

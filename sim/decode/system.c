@@ -37,19 +37,26 @@ static bool read_budget(const struct node *node, struct amount *out, struct erro
     static const char *const examples =
         "8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest";
     struct quantity quantity;
-    if (node->kind == NODE_SCALAR && strcmp(node->text, "rest") == 0) {
+    if (node->kind != NODE_SCALAR) {
+        node_error(node, why, "'budget' is %s, and a system has one",
+                   node->kind == NODE_LIST  ? "a list"
+                   : node->kind == NODE_MAP ? "a map"
+                                            : "not said");
+        return error_expect(why, "%s; several are swept, as sweep.mechanisms.budget=[10%%, 20%%]",
+                            examples);
+    }
+    if (strcmp(node->text, "rest") == 0) {
         *out = (struct amount){.rest = true};
         return true;
     }
-    bool good = node->kind == NODE_SCALAR && quantity_parse(node->text, &quantity);
+    bool good = quantity_parse(node->text, &quantity);
     if (good && quantity.unit == UNIT_COUNT && quantity.value < 1) {
         quantity.unit = UNIT_SHARE; /* 1 could be all of the KV, or as much as is selected */
     }
     if (!good || !(quantity.value >= 0) ||
         (quantity.unit != UNIT_BYTES && quantity.unit != UNIT_SHARE &&
          quantity.unit != UNIT_TIMES && quantity.unit != UNIT_TOKENS)) {
-        node_error(node, why, "'%.100s' is no budget",
-                   node->kind == NODE_SCALAR ? node->text : "this");
+        node_error(node, why, "'%.100s' is no budget", node->text);
         return error_expect(why, "%s", examples);
     }
     if (quantity.unit == UNIT_SHARE && quantity.value > 1) {

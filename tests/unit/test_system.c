@@ -285,8 +285,9 @@ static const struct {
      "x.yaml:1: '-1GiB' is no budget\n"
      "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
     {"budget: {share: 30%}\n", NULL,
-     "x.yaml:1: 'this' is no budget\n"
-     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
+     "x.yaml:1: 'budget' is a map, and a system has one\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest; several are "
+     "swept, as sweep.mechanisms.budget=[10%, 20%]"},
     {"budget: 101%\n", NULL,
      "x.yaml:1: budget '101%' is more than the whole KV\n  expected: at most 100%"},
     {"merge: maybe\n", NULL,
