@@ -4,6 +4,7 @@
 #include "cli/figures.h"
 #include "cli/runs_notes.h"
 #include "cli/table.h"
+#include "cli/whatif_host.h"
 #include "cli/whatif_served.h"
 #include "cli/whatif_stores.h"
 #include "cli/whatif_text.h"
@@ -386,6 +387,9 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
         print_findings(whatif, &findings, out);
         whatif_served_load(whatif, &findings, out);
         print_assumed(whatif, out);
+        if (findings.flat) {
+            whatif_host_print(whatif, out);
+        }
         whatif_stores_print(whatif, out);
         runs_notes_print_below(notes, out);
     }

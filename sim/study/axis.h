@@ -15,6 +15,7 @@
  *     rate       from an eighth of the rate at which requests come to 64 times that
  *     host_memory       where only the machine says it, from a 64th to all of what the workload's
  *                       prefixes take, or the machine has
+ *     kv_pool_tokens    of a server where only memory says it, from a quarter to all of what fits
  *     others     from a quarter to four times what the scenario or the machine says
  *
  * The scenario's own value is always part of a usual range, as the scenario writes it.

@@ -260,6 +260,27 @@ static bool walk_host_memory(const struct axis_base *base, struct axis *axis, st
            add_own(axis, own, "none", why);
 }
 
+/* Where nobody says how many, from a quarter to all of those that the server has room for. */
+static bool walk_pool(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    const struct setup *setup = base->setup;
+    bool unsaid = setup->kv_pool_tokens == 0 && setup_serves(setup);
+    if (!unsaid || mechanisms_offload(&setup->mechanisms)) {
+        return walk_others(base, axis, why);
+    }
+    struct serving_memory memory;
+    struct shared *shared = shared_create(1, why);
+    bool good = shared != NULL && serving_memory_plan(setup, 0, shared, &memory, why);
+    shared_destroy(shared);
+    if (!good) {
+        return false;
+    }
+    double own = (double)memory.prefix.gpu_blocks * memory.prefix.block_tokens;
+    axis->unit = UNIT_TOKENS;
+    return axis_walk(axis, ceil(own / 4), own, axis_points(base, 9), true, why) &&
+           add_own(axis, own, "none", why);
+}
+
 static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
@@ -271,6 +292,7 @@ static const struct usual {
     {"tensor_parallel", walk_gpus},
     {"rate", walk_rates},
     {"host_memory", walk_host_memory},
+    {"kv_pool_tokens", walk_pool},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

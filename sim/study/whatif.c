@@ -205,7 +205,8 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
            sweep_keep(&whatif->scenario, &sweep, whatif->results, &whatif->count, interrupted, why);
 }
 
-/* When no point can be run, that is because of what the first one says. */
+/* When no point can be run, that is because of what the first one says, which is read again for
+ * what was expected: results do not keep that. */
 static bool check_any(const struct whatif *whatif, struct error *why)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
@@ -213,8 +214,17 @@ static bool check_any(const struct whatif *whatif, struct error *why)
             return true;
         }
     }
-    return whatif->count == 0 || error_usage(why, "--over", 0, "no point of '%s' can be run: %s",
-                                             whatif->axes[0].key, whatif->results[0].message);
+    if (whatif->count == 0) {
+        return true;
+    }
+    struct planned first;
+    struct error own = {.expected = ""};
+    planned_point(&whatif->scenario, 0, &first, &own);
+    planned_release(&first);
+    error_usage(why, "--over", 0, "no point of '%s' can be run: %s", whatif->axes[0].key,
+                whatif->results[0].message);
+    error_expect(why, "%s", own.expected);
+    return error_nearest(why, own.nearest[0] != '\0' ? own.nearest : NULL);
 }
 
 bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
