@@ -73,7 +73,10 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
 {
     struct planned own;
     quest->candidate = candidate;
-    quest->cannot = !planned_point(&candidate->scenario, 0, &own, &quest->why);
+    struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
+    quest->cannot = !planned_own(&candidate->scenario,
+                                 options->maximise ? "--maximise" : "--minimise", &axis, 1, &own,
+                                 &quest->why);
     if (!quest->cannot) {
         candidate_check(candidate, &own.setup, &options->candidates);
         quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.setup) : NULL;

@@ -48,15 +48,14 @@ static bool overlap(const char *a, const char *b)
     return strncmp(a, b, shorter) == 0 && (longer[shorter] == '\0' || longer[shorter] == '.');
 }
 
-static bool is_batch(const char *text, size_t length)
+static bool is_batch(const struct axis_text *axis)
 {
-    return length == 5 && strncmp(text, "batch", 5) == 0;
+    return axis->length == 5 && strncmp(axis->text, "batch", 5) == 0;
 }
 
 /* The texts of the axes. */
 struct texts {
-    const char *text[WHATIF_MOST_AXES];
-    size_t length[WHATIF_MOST_AXES];
+    struct axis_text all[WHATIF_MOST_AXES];
     uint32_t count;
 };
 
@@ -69,8 +68,7 @@ static bool split_axes(const char *over, struct texts *texts, struct error *why)
             error_usage(why, "--over", 0, "'%s' are more axes than a table has", over);
             return error_expect(why, "one or two, with a comma between");
         }
-        texts->text[texts->count] = text;
-        texts->length[texts->count++] = length;
+        texts->all[texts->count++] = (struct axis_text){.text = text, .length = length};
         text += length;
         if (*text == '\0') {
             return true;
@@ -81,61 +79,8 @@ static bool split_axes(const char *over, struct texts *texts, struct error *why)
 static bool read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
                       const struct axis_base *base, struct error *why)
 {
-    return axis_read(texts->text[number], texts->length[number], base, &whatif->axes[number], why);
-}
-
-/* The first value that an axis states, in YAML; NULL where it states none. */
-static struct node *first_value(const char *text, size_t length, struct error *why)
-{
-    const char *equals = memchr(text, '=', length);
-    if (equals == NULL) {
-        return NULL;
-    }
-    const char *values = equals + 1;
-    size_t size = length - (size_t)(values - text);
-    const char *colon = values[0] != '[' ? memchr(values, ':', size) : NULL;
-    struct node *all = node_parse(values, colon != NULL ? (size_t)(colon - values) : size,
-                                  "--over", why);
-    if (all == NULL || all->kind != NODE_LIST) {
-        return all;
-    }
-    struct node *first = all->count > 0 ? node_copy(all->children[0], why) : NULL;
-    node_destroy(all);
-    return first;
-}
-
-/* Have a scenario say the first value of a key that it leaves open. */
-static bool fill_key(struct node *root, const char *text, size_t length, bool *open,
-                     struct error *why)
-{
-    char key[128];
-    snprintf(key, sizeof key, "%.*s", (int)strcspn(text, "=,"), text);
-    struct node *value = node_find(root, key) == NULL ? first_value(text, length, why) : NULL;
-    *open = value != NULL && node_put(root, key, value, why);
-    node_destroy(value);
-    return *open;
-}
-
-/* Plan the scenario's own point. One that leaves a key open that is walked has none: axes are read
- * against the first values of such keys, which are not its own. */
-static bool plan_own(const struct scenario *scenario, const struct texts *texts,
-                     struct planned *own, bool open[WHATIF_MOST_AXES], struct error *why)
-{
-    struct error unseen;
-    bool any = false;
-    if (planned_point(scenario, 0, own, why)) {
-        return true;
-    }
-    struct scenario filled = {.root = node_copy(scenario->root, &unseen), .points = 1};
-    for (uint32_t i = 0; filled.root != NULL && i < texts->count; i++) {
-        any = fill_key(filled.root, texts->text[i], texts->length[i], &open[i], &unseen) || any;
-    }
-    if (any) {
-        planned_release(own);
-    }
-    bool good = any && planned_point(&filled, 0, own, why);
-    scenario_release(&filled);
-    return good;
+    const struct axis_text *axis = &texts->all[number];
+    return axis_read(axis->text, axis->length, base, &whatif->axes[number], why);
 }
 
 /* Read all axes but a usual batch, then that; sweeping them only to see what fits. */
@@ -155,7 +100,7 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     for (int batches = 0; good && batches < 2; batches++) {
         base.most_batch = batches ? most_batch(&others, own) : 0;
         for (uint32_t i = 0; good && i < texts->count; i++) {
-            if (is_batch(texts->text[i], texts->length[i]) == (batches == 1)) {
+            if (is_batch(&texts->all[i]) == (batches == 1)) {
                 good = read_axis(whatif, texts, i, &base, why) &&
                        (batches == 1 || axis_sweep(&whatif->axes[i], &others, why));
             }
@@ -239,14 +184,13 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
     }
     struct run_hashes hashes;
     struct texts texts;
-    bool open[WHATIF_MOST_AXES] = {false};
     bool good = split_axes(options->over, &texts, why) &&
-                plan_own(scenario, &texts, &own, open, why) &&
+                planned_own(scenario, "--over", texts.all, texts.count, &own, why) &&
                 run_hashes(&own.setup, &hashes, why) &&
                 read_axes(out, scenario, options, &texts, &own, why) &&
                 sweep_axes(out, scenario, why);
     for (uint32_t i = 0; good && i < out->axis_count; i++) {
-        if (open[i]) {
+        if (texts.all[i].open) {
             disown(&out->axes[i]);
         }
     }
