@@ -14,11 +14,13 @@
 #include "cli/replications.h"
 #include "cli/scenario_options.h"
 #include "cli/scenario_yaml.h"
+#include "cli/table.h"
 #include "cli/tradeoff_report.h"
 #include "cli/tradeoff_rows.h"
 #include "study/planning_draws.h"
 #include "study/server_command.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -37,6 +39,8 @@ enum {
     JOBS,
     JSON
 };
+
+enum { POOL_NOTE = 256 };
 
 static const struct command_option options[] = {
     [TARGET] = {.name = "--target",
@@ -117,6 +121,21 @@ static bool check_workload(const struct scenario *scenario, const struct targets
         }
     }
     return true;
+}
+
+/* Without objectives no request is within them, unless the axis is one of them. */
+static bool check_objectives(const struct scenario *scenario,
+                             const struct planning_options *options, struct error *why)
+{
+    const struct node *slo = node_get(scenario->root, "slo");
+    bool said = slo != NULL && (slo->kind != NODE_MAP || slo->count > 0) && slo->kind != NODE_NULL;
+    bool walked = options->axis != NULL && strncmp(options->axis, "slo", 3) == 0;
+    if (said || walked || !targets_judge(&options->targets, COLUMN_GOODPUT)) {
+        return true;
+    }
+    error_usage(why, "--target", 0,
+                "'goodput' is of requests within objectives, and 'slo' says none");
+    return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of them");
 }
 
 /* A step's budget is asked for, unless said otherwise; of a server the largest rate. One to which
@@ -232,12 +251,22 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
 static bool print_command(const struct scenario *point, const struct result *result,
                           struct error *why)
 {
-    char command[SERVER_COMMAND];
-    if (!server_command(point, result, command, why)) {
+    char command[SERVER_COMMAND], note[POOL_NOTE];
+    uint64_t pool;
+    if (!server_command(point, result, command, &pool, why)) {
         return false;
     }
     if (command[0] != '\0') {
         printf("\nits server:\n\n%s\n", command);
+    }
+    if (pool > 0) {
+        snprintf(note, sizeof note,
+                 "the pool here is computed (%" PRIu64 " tokens), and a server's graphs and "
+                 "workspace may leave less: what its start-up log says goes into --set "
+                 "kv_pool_tokens=N, and plan again",
+                 pool);
+        fputc('\n', stdout);
+        table_line("note: ", note, stdout);
     }
     return true;
 }
@@ -343,6 +372,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
     good = good && check_workload(&scenario, &with.targets, pareto, why) &&
+           check_objectives(&scenario, &with, why) &&
            (pareto ? weigh(arguments, &scenario, &with, why)
                    : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
     store_close(with.store);

@@ -1,5 +1,6 @@
-/* The answer of a plan, in a sentence: who meets the targets, with which value, and what the next
- * better value misses; or who comes nearest. Tables and reports say the same one.
+/* The answer of a plan, in a sentence: who meets the targets, with which value, who else reaches
+ * it, in how many draws where those are too few, and what the next better value misses; or who
+ * comes nearest. Tables and reports say the same one.
  */
 #ifndef CLI_PLAN_ANSWER_H
 #define CLI_PLAN_ANSWER_H

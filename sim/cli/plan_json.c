@@ -64,12 +64,13 @@ static bool put_scenario(json_t *object, const struct planning *planning, const 
                          uint32_t value, struct error *why)
 {
     char command[SERVER_COMMAND] = "";
+    uint64_t pool; /* the run's own kv_blocks say it */
     struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, why),
                              .points = 1};
     char *text = point.root == NULL ? NULL : node_canonical(point.root, why);
     bool good = text != NULL && put(object, "scenario", json_string(text), why) &&
                 (quest->found == PLANNING_NONE ||
-                 server_command(&point, &quest->results[value], command, why)) &&
+                 server_command(&point, &quest->results[value], command, &pool, why)) &&
                 put(object, "server", text_or_null(command), why);
     free(text);
     scenario_release(&point);

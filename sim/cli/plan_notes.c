@@ -98,7 +98,8 @@ static void print_draw(const struct planning *planning, FILE *out)
         if (is_drawn(quest)) {
             return;
         }
-        if (strcmp(quest->axis.key, "rate") == 0) {
+        bool judged = quest->found != PLANNING_NONE || quest->nearest != PLANNING_NONE;
+        if (judged && strcmp(quest->axis.key, "rate") == 0) {
             table_line(
                 "note: ",
                 "each rate's arrivals are one draw, of the scenario's seed; another finds "

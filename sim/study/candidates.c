@@ -116,6 +116,16 @@ static bool lay_name(struct scenario *scenario, const struct set *set, const cha
     return good;
 }
 
+/* Keys of mechanism that a preset says. */
+static uint32_t count_mechanisms(const struct node *preset)
+{
+    uint32_t count = 0;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        count += node_get(preset, key->name) != NULL ? 1 : 0;
+    }
+    return count;
+}
+
 /* By what the preset alone says. */
 static bool check_preset(struct candidate *candidate, const struct candidate_options *options,
                          struct error *why)
@@ -126,9 +136,12 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
     if (at->kind != NODE_SCALAR) {
         return node_error(at, why, "'system' is no name");
     }
-    if (!system_load(at->text, at, NULL, &mechanisms, &info, NULL, why)) {
+    struct node *preset;
+    if (!system_load(at->text, at, NULL, &mechanisms, &info, &preset, why)) {
         return false;
     }
+    candidate->mechanisms = count_mechanisms(preset);
+    node_destroy(preset);
     if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");
     } else if (!options->allow_lossy && strcmp(info.lossless, "lossy") == 0) {

@@ -19,6 +19,7 @@ struct candidate {
     char *system, *machine;   /* as named, owned */
     struct scenario scenario; /* one point: of this system on this machine */
     char left_out[96];        /* why; or "" */
+    uint32_t mechanisms;      /* keys of mechanism that its preset says */
 };
 
 /* Lay every system and machine over `scenario`, which is of one point. The caller destroys them. */

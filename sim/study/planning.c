@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "study/planned.h"
+#include "study/serving_memory.h"
 #include "study/sweep.h"
 #include "study/typed_values.h"
 
@@ -67,6 +68,24 @@ static bool is_load(const char *key)
     return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
 }
 
+/* Has a server room for KV? Where it has none, no load changes that. */
+static bool has_room(const struct setup *setup)
+{
+    struct serving_memory memory;
+    struct error why = {.found = ""};
+    struct shared *shared = shared_create(1, &why);
+    bool has = shared == NULL || serving_memory_plan(setup, 1, shared, &memory, &why);
+    shared_destroy(shared);
+    return has;
+}
+
+/* How many values are worth trying: where all have to fail alike, one. */
+static uint32_t count_values(const struct quest *quest, const struct setup *setup)
+{
+    bool loads = quest->fixed == NULL && setup_serves(setup) && is_load(quest->axis.key);
+    return quest->fixed != NULL || (loads && !has_room(setup)) ? 1 : quest->axis.count;
+}
+
 /* What there is to search. A candidate that cannot be resolved says so, and others go on. */
 static bool quest_begin(struct quest *quest, struct candidate *candidate,
                         const struct planning_options *options, struct error *why)
@@ -82,8 +101,8 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
         quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.setup) : NULL;
         quest->cannot = quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why);
     }
+    uint32_t count = quest->cannot ? 0 : count_values(quest, &own.setup);
     planned_release(&own);
-    uint32_t count = quest->fixed != NULL ? 1 : quest->axis.count;
     if (quest->cannot || candidate->left_out[0] != '\0') {
         return true;
     }
@@ -185,29 +204,50 @@ static double whole_or(const struct cell *cell, double otherwise)
     return cell->set ? (double)cell->integer : otherwise;
 }
 
-/* What a quest's value costs, the dearest first: less is better. */
-static void cost_of(const struct planning *planning, const struct quest *quest, double costs[3])
+static bool finds_budget(const struct quest *quest)
 {
-    const struct result *result = &quest->results[quest->found];
-    double hbm = whole_or(&result->cells[COLUMN_HBM_BYTES], INFINITY);
-    bool budget = quest->fixed != NULL || strcmp(quest->axis.key, "mechanisms.budget") == 0;
+    return quest->fixed != NULL || strcmp(quest->axis.key, "mechanisms.budget") == 0;
+}
+
+enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
+
+/* What a quest's value costs, what counts most first: less is better. */
+static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
+{
+    const struct cell *cells = quest->results[quest->found].cells;
+    double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
+    bool budget = finds_budget(quest);
     double number = budget ? hbm : value_at(quest, planning->maximise, quest->found)->number;
-    costs[0] = planning->maximise && !budget ? -number : number;
-    costs[1] = hbm;
-    costs[2] = whole_or(&result->cells[COLUMN_TPOT], INFINITY);
+    costs[VALUE] = planning->maximise && !budget ? -number : number;
+    costs[HBM] = hbm;
+    costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
+    costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
+    costs[MECHANISMS] = quest->candidate->mechanisms;
 }
 
 static bool is_better(const struct planning *planning, const struct quest *a, const struct quest *b)
 {
-    double x[3], y[3];
+    double x[COSTS], y[COSTS];
     cost_of(planning, a, x);
     cost_of(planning, b, y);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < COSTS; i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i];
         }
     }
     return false;
+}
+
+bool planning_ties(const struct planning *planning, const struct quest *quest)
+{
+    const struct quest *winner = &planning->quests[planning->winner];
+    double x[COSTS], y[COSTS];
+    if (quest == winner || quest->found == PLANNING_NONE || finds_budget(winner)) {
+        return false;
+    }
+    cost_of(planning, winner, x);
+    cost_of(planning, quest, y);
+    return x[VALUE] == y[VALUE];
 }
 
 static void find_winner(struct planning *planning)

@@ -5,7 +5,9 @@
  * stored, share their replays, and each is the run that `simulate` makes of it. Liked best is the
  * least value, or the largest. Among candidates, the best value wins; where the axis is the budget,
  * which means another thing to every system, the run that takes the least HBM. Of equals it is the
- * one that takes less HBM, then the faster one, then the first.
+ * one that takes less HBM, then the one with less time from arrival to the last token, then less
+ * time of a token; of those whose figures are the same the plainest, whose preset says the fewest
+ * mechanisms; and then the first.
  *
  * A system without a cache has no budget to choose: it is judged as the scenario says it.
  */
@@ -52,6 +54,10 @@ struct planning {
     uint32_t winner;  /* of the quests; or PLANNING_NONE */
     uint32_t nearest; /* that is least short of those that find no value; or PLANNING_NONE */
 };
+
+/* Does `quest` reach the same value as the winner, another? Never of budgets, which systems spend
+ * each in its own way. There is a winner. */
+bool planning_ties(const struct planning *planning, const struct quest *quest);
 
 /* Fails where no candidate can be run, all are left out, or none can have a value that was typed.
  * The caller releases `out`, on failure too. */

@@ -180,6 +180,12 @@ static int64_t pool_blocks(const struct setup *setup, const struct result *resul
     return blocks->set ? blocks->integer / (int64_t)setup->workload.replicas : 0;
 }
 
+/* Only a pool that the scenario gives is one that the server was seen to have. */
+static bool gives_pool(const struct setup *setup)
+{
+    return setup->kv_pool_tokens > 0;
+}
+
 /* Of vLLM's blocks one is never given to a sequence: vllm/v1/core/block_pool.py, null_block. */
 static bool write_pool_blocks(const struct setup *setup, const struct result *result,
                               char text[VALUE], struct error *why)
@@ -187,7 +193,7 @@ static bool write_pool_blocks(const struct setup *setup, const struct result *re
     int64_t blocks = pool_blocks(setup, result);
     (void)why;
     text[0] = '\0';
-    if (blocks > 0) {
+    if (gives_pool(setup) && blocks > 0) {
         snprintf(text, VALUE, "%" PRId64, blocks + 1);
     }
     return true;
@@ -199,7 +205,7 @@ static bool write_pool_tokens(const struct setup *setup, const struct result *re
     int64_t blocks = pool_blocks(setup, result);
     (void)why;
     text[0] = '\0';
-    if (blocks > 0) {
+    if (gives_pool(setup) && blocks > 0) {
         snprintf(text, VALUE, "%" PRId64, blocks * (int64_t)setup->mechanisms.prefix_block);
     }
     return true;
@@ -288,13 +294,17 @@ static bool write_command(const struct setup *setup, const struct result *result
 }
 
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    char text[SERVER_COMMAND], struct error *why)
+                    char text[SERVER_COMMAND], uint64_t *pool, struct error *why)
 {
     struct setup setup;
+    *pool = 0;
     if (!scenario_point(scenario, 0, &setup, why)) {
         return false;
     }
     bool good = write_command(&setup, result, text, why);
+    if (!gives_pool(&setup) && strstr(setup.system.command, "{pool_") != NULL) {
+        *pool = (uint64_t)pool_blocks(&setup, result) * setup.mechanisms.prefix_block;
+    }
     setup_release(&setup);
     return good;
 }

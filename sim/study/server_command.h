@@ -17,7 +17,9 @@
  *     pool_tokens      that sequences had room for
  *
  * What stands in [ ] is left out where one of its values does not apply: the last four of a run of
- * steps, which no requests come to.
+ * steps, which no requests come to. So are the last two where the scenario gives no
+ * `kv_pool_tokens`: a pool that is computed leaves out what a server's graphs and workspace take,
+ * and a server that is told to take more than it finds free stops as it starts.
  */
 #ifndef STUDY_SERVER_COMMAND_H
 #define STUDY_SERVER_COMMAND_H
@@ -28,8 +30,9 @@
 enum { SERVER_COMMAND = 1024 };
 
 /* Write the command of `result`, the run of a scenario of one point, into `text`; "" where the
- * system has none. A name that is none of these is an error of the preset. */
+ * system has none. A name that is none of these is an error of the preset. `pool`: tokens of a pool
+ * that was computed, and that the command leaves out for it; 0: none. */
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    char text[SERVER_COMMAND], struct error *why);
+                    char text[SERVER_COMMAND], uint64_t *pool, struct error *why);
 
 #endif

@@ -184,7 +184,9 @@ static void check_command(const char *command, const char *expected)
     result_integer(&result, COLUMN_BATCH, 3);
     /* 64 KiB a token on each of two GPUs: 1000 tokens of three sequences */
     result_integer(&result, COLUMN_CACHE_BYTES, (int64_t)3 * 1000 * 65536);
-    if (server_command(&scenario, &result, text, &why)) {
+    uint64_t pool = 1;
+    if (server_command(&scenario, &result, text, &pool, &why)) {
+        assert_int_equal(pool, 0);
         assert_string_equal(text, expected);
     } else {
         assert_string_equal(why.found, expected);
@@ -206,6 +208,49 @@ static void a_command_says_what_the_run_says(void **state)
     check_command("s {sequence}", "unknown value of a command 'sequence'");
 }
 
+/* Blocks of 16 tokens; vLLM keeps one for itself. */
+static void check_pool(const char *said, const char *option, uint64_t computed)
+{
+    struct scenario scenario = LOAD("model=llama-3.1-8b", "hardware=rtx-4090", "system=vllm",
+                                    "workload=conversations", "limit=2", said);
+    struct result result;
+    struct error why = {.found = ""};
+    char text[SERVER_COMMAND];
+    uint64_t pool;
+    result_init(&result);
+    result_integer(&result, COLUMN_KV_BLOCKS, 100);
+    assert_true(server_command(&scenario, &result, text, &pool, &why));
+    const char *at = strstr(text, " --num-gpu-blocks-override");
+    assert_string_equal(at != NULL ? at : "", option);
+    assert_int_equal(pool, computed);
+    result_release(&result);
+    scenario_release(&scenario);
+}
+
+static void a_command_gives_the_pool_that_the_scenario_gives(void **state)
+{
+    (void)state;
+    check_pool("kv_pool_tokens=1600", " --num-gpu-blocks-override 101", 0);
+    check_pool("replicas=1", "", 1600);
+}
+
+static void the_plainest_preset_says_the_fewest_mechanisms(void **state)
+{
+    (void)state;
+    const struct candidate_options options = {.systems = "lmcache,two-tier,vllm"};
+    struct scenario scenario = LOAD("model=llama-3-8b", "hardware=a40", "context=4096");
+    struct candidate *all;
+    struct error why = {.found = ""};
+    uint32_t count;
+    assert_true(candidates_create(&scenario, &options, &all, &count, &why));
+    assert_int_equal(count, 3);
+    assert_true(all[0].mechanisms > all[1].mechanisms);
+    assert_true(all[1].mechanisms > all[2].mechanisms);
+    assert_int_equal(all[2].mechanisms, 7); /* of vllm.yaml, without what describes it */
+    candidates_destroy(all, count);
+    scenario_release(&scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +260,8 @@ int main(void)
         cmocka_unit_test(a_native_system_is_lossy_for_a_model_without_an_indexer),
         cmocka_unit_test(names_that_there_are_not_are_refused),
         cmocka_unit_test(a_command_says_what_the_run_says),
+        cmocka_unit_test(a_command_gives_the_pool_that_the_scenario_gives),
+        cmocka_unit_test(the_plainest_preset_says_the_fewest_mechanisms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
