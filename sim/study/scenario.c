@@ -184,12 +184,20 @@ static bool lay_swept(struct node *root, const char *path, const char *values, s
     return good;
 }
 
+/* Is a map one value, of which no part holds without the others: a figure of a machine, contexts? */
+static bool is_one_value(const char *path, const struct node *map)
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    return (key != NULL && key->shape == SCENARIO_CONTEXTS) || node_get(map, "value") != NULL ||
+           node_get(map, "points") != NULL;
+}
+
 /* A map is laid on a map as one of a file would be, key by key; all else takes the place of what is
  * there. */
 static bool lay_said(struct node *root, const char *path, const char *text, struct error *why)
 {
     const struct node *there = node_find(root, path);
-    if (there == NULL || there->kind != NODE_MAP) {
+    if (there == NULL || there->kind != NODE_MAP || is_one_value(path, there)) {
         return node_set(root, path, text, why);
     }
     struct node *map = node_parse("{}", 2, "--set", why);

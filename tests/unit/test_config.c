@@ -536,7 +536,7 @@ static void models_that_are_not_there_are_named(void **state)
     assert_string_equal(why.found, "unknown model 'lama-3-8b'");
     assert_string_equal(why.nearest, "llama-3-8b");
     assert_false(load(file_in("absent.json"), &model, &why));
-    assert_string_equal(why.found, "cannot be read: No such file or directory");
+    assert_string_equal(why.found, "cannot be opened: No such file or directory");
     mkdir(file_in("hollow"), 0700);
     assert_false(load(file_in("hollow"), &model, &why));
     assert_non_null(strstr(why.file, "hollow/config.json"));
