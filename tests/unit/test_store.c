@@ -11,6 +11,7 @@
 #include "store/store.h"
 #include "store/store_curve.h"
 #include "store/store_validation.h"
+#include "store_folder.h"
 
 #include <math.h>
 #include <signal.h>
@@ -22,22 +23,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- a folder for each test ---- */
-
-static char folder[64];
-static char path[96];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_store.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/results.db", folder);
-    return 0;
-}
 
 static int leave(void **state)
 {

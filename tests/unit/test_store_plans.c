@@ -8,26 +8,13 @@
 
 #include "store/store.h"
 #include "store/store_plan.h"
+#include "store_folder.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[64];
-static char path[96];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_store_plans.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/results.db", folder);
-    return 0;
-}
 
 static int leave(void **state)
 {

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "study/sweep.h"
+#include "store_folder.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -92,20 +93,6 @@ static void sweep_all(struct store *store, uint32_t jobs, struct seen *seen)
 }
 
 /* ---- stores ---- */
-
-static char folder[64];
-static char path[96];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_sweep.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/results.db", folder);
-    return 0;
-}
 
 static int leave(void **state)
 {

@@ -9,6 +9,7 @@
 #include "study/replication.h"
 #include "study/run.h"
 #include "study/scenario.h"
+#include "store_folder.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -81,9 +82,6 @@ static const char *const overrides[] = {
 };
 enum { OVERRIDES = sizeof overrides / sizeof overrides[0], POINTS = 60 };
 
-static char folder[64];
-static char path[96];
-
 /* The runs in the order they came; of a first sweep, most are stored. */
 struct seen {
     char runs[POINTS][20];
@@ -131,17 +129,6 @@ static void assert_each_point_once(uint32_t fresh_each, uint32_t jobs)
     assert_memory_equal(first.runs, second.runs, sizeof first.runs);
     store_close(store);
     unlink(path);
-}
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_sweep_late.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/results.db", folder);
-    return 0;
 }
 
 static int leave(void **state)
