@@ -306,13 +306,9 @@ static void print_search(const struct planning *planning, FILE *out)
 
 static void print_title(const struct report *report, FILE *out)
 {
-    char goal[PLAN_GOAL];
+    char goal[PLAN_GOAL], targets[TARGETS_TEXT];
     plan_goal(report->planning, goal);
-    fprintf(out, "%s for ", goal);
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        fprintf(out, "%s%s", i > 0 ? ", " : "", report->targets->all[i].text);
-    }
-    fputs("\n\n", out);
+    fprintf(out, "%s for %s\n\n", goal, targets_text(report->targets, targets));
 }
 
 static bool take_notes(const struct planning *planning, struct runs_notes *notes, struct error *why)

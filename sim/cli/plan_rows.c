@@ -13,11 +13,11 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { VALUE = 64, TARGETS = TARGETS_MOST * (TARGET_TEXT + 2) };
+enum { VALUE = 64 };
 
 /* What is the same in all rows. */
 struct said {
-    char name[17], goal[PLAN_GOAL], targets[TARGETS], answer[PLAN_ANSWER];
+    char name[17], goal[PLAN_GOAL], targets[TARGETS_TEXT], answer[PLAN_ANSWER];
 };
 
 /* ---- the question ---- */
@@ -66,13 +66,9 @@ static bool say(const struct planning *planning, const struct targets *targets, 
                 struct error *why)
 {
     bool good = true;
-    size_t used = 0;
     plan_goal(planning, out->goal);
     plan_answer(planning, targets, out->answer);
-    for (uint32_t i = 0; i < targets->count; i++) {
-        used += (size_t)snprintf(out->targets + used, sizeof out->targets - used, "%s%s",
-                                 i > 0 ? ", " : "", targets->all[i].text);
-    }
+    targets_text(targets, out->targets);
     uint64_t hash = add_text(out->targets, add_text(out->goal, add_text(SPILLWAY_VERSION, 0)));
     for (uint32_t i = 0; good && i < planning->count; i++) {
         good = add_candidate(&planning->quests[i], &hash, why);

@@ -78,12 +78,11 @@ static bool print_front(const struct tradeoff *tradeoff, FILE *out, struct error
 
 static void print_title(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out)
 {
-    char line[LINE];
+    char line[LINE], all[TARGETS_TEXT];
     size_t used = (size_t)snprintf(line, sizeof line, "%u of %u runs", tradeoff->front_count,
                                    tradeoff->run_count);
-    for (uint32_t i = 0; i < targets->count && used < sizeof line; i++) {
-        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s",
-                                 i == 0 ? " that meet " : ", ", targets->all[i].text);
+    if (targets->count > 0) {
+        snprintf(line + used, sizeof line - used, " that meet %s", targets_text(targets, all));
     }
     table_wrap(line, 0, out);
     fputs(", the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "

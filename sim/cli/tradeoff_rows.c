@@ -9,29 +9,20 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { VALUE = 192, ANSWER = 512, TARGETS = TARGETS_MOST * (TARGET_TEXT + 2) };
+enum { VALUE = 192, ANSWER = 512 };
 
 /* Stands among the targets as one that every run meets. */
 static const char on_front[] = "on the front";
 
 /* What is the same in all rows. */
 struct said {
-    char name[17], targets[TARGETS], answer[ANSWER];
+    char name[17], targets[TARGETS_TEXT], answer[ANSWER];
 };
-
-static void say_targets(const struct targets *targets, struct said *out)
-{
-    size_t used = 0;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        used += (size_t)snprintf(out->targets + used, sizeof out->targets - used, "%s%s",
-                                 i > 0 ? ", " : "", targets->all[i].text);
-    }
-}
 
 /* The name is a hash of the targets and of every run, which the question decides. */
 static void say(const struct tradeoff *tradeoff, const struct targets *targets, struct said *out)
 {
-    say_targets(targets, out);
+    targets_text(targets, out->targets);
     uint64_t hash = XXH64(out->targets, strlen(out->targets), 0);
     hash = XXH64(SPILLWAY_VERSION, sizeof SPILLWAY_VERSION, hash);
     for (uint32_t i = 0; i < tradeoff->count; i++) {

@@ -277,3 +277,14 @@ bool targets_judge(const struct targets *targets, enum column column)
     }
     return false;
 }
+
+const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < targets->count; i++) {
+        used += (size_t)snprintf(text + used, TARGETS_TEXT - used, "%s%s", i > 0 ? ", " : "",
+                                 targets->all[i].text);
+    }
+    return text;
+}

@@ -13,7 +13,7 @@
 
 #include "store/result.h"
 
-enum { TARGETS_MOST = 16, TARGET_TEXT = 64 };
+enum { TARGETS_MOST = 16, TARGET_TEXT = 64, TARGETS_TEXT = TARGETS_MOST * (TARGET_TEXT + 2) };
 
 struct target {
     enum column column;
@@ -33,6 +33,9 @@ bool targets_parse(const char *text, struct targets *out, struct error *why);
 
 double target_shortfall(const struct target *target, const struct result *result);
 double targets_shortfall(const struct targets *targets, const struct result *result);
+
+/* All of them as they were typed, with ", " between; returns `text`. */
+const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);
 
 /* The figure that a target judges, where draws have it (store/drawn.def); or DRAWN_COUNT. */
 enum drawn target_drawn(const struct target *target);
