@@ -18,7 +18,7 @@ static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
 {
     return layer < pipe->plan->layers && !setup_loads_whole(pipe->setup, layer) &&
-           pipe_row(pipe, layer) != NULL && !hybrid_is(pipe->setup, layer);
+           pipe_row(pipe, layer) != NULL && !cpu_attends(pipe->setup, layer);
 }
 
 uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])

@@ -11,21 +11,6 @@
 #define WEIGHT_BYTES 2.0  /* of an attention weight: bf16 */
 #define COMBINE_KERNELS 1 /* reads, merges and writes */
 
-bool hybrid_is(const struct setup *setup, uint32_t layer)
-{
-    return setup->mechanisms.attention == ATTEND_HYBRID && !setup_attends_all(setup, layer);
-}
-
-uint32_t hybrid_threads(const struct setup *setup, struct trust *trust)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    if (m->attention != ATTEND_HYBRID) {
-        return 0;
-    }
-    double threads = cost_pool_threads(setup, trust);
-    return (uint32_t)fmax(1, threads / cost_uplink_sharers(setup, trust));
-}
-
 static double group(const struct model *model)
 {
     return (double)model_query_heads(model) / model_kv_heads(model);
@@ -47,7 +32,7 @@ double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
 /* The ledger row of a layer in which the CPU has something to attend to, else NULL. */
 static const struct ledger_row *row_for_cpu(const struct pipe *pipe, uint32_t layer)
 {
-    const struct ledger_row *row = hybrid_is(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
+    const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
     return row != NULL && row->for_cpu > 0 ? row : NULL;
 }
 
@@ -85,7 +70,7 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
  * written. */
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct ledger_row *row = hybrid_is(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
+    const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
     if (row == NULL) {
         return true;
     }
@@ -94,7 +79,7 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
         entries += (double)pipe->plan->cohorts[i].sizes.cache_tokens *
                    pipe_part(pipe, i, layer)->offloaded_heads;
     }
-    double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * HYBRID_AVERAGE_BYTES);
+    double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
     return work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
                            why);
 }

@@ -19,15 +19,8 @@
 #ifndef DECODE_HYBRID_H
 #define DECODE_HYBRID_H
 
+#include "decode/cpu_attention.h"
 #include "decode/pipe.h"
-
-#define HYBRID_AVERAGE_BYTES 4.0 /* of an entry's average attention: fp32 */
-
-/* Does the CPU attend to a part of this layer? */
-bool hybrid_is(const struct setup *setup, uint32_t layer);
-
-/* Threads of the pool for one GPU; 0 where the CPU attends to nothing. */
-uint32_t hybrid_threads(const struct setup *setup, struct trust *trust);
 
 /* Of so many (sequence, KV head) pairs: their queries, and what the CPU answers. */
 double hybrid_query_bytes(const struct model *model, uint64_t pairs);

@@ -1,7 +1,7 @@
 /* What indexes cost to make. */
 #include "decode/index_build.h"
 
-#include "decode/memory.h"
+#include "decode/retrieval.h"
 
 #include <math.h>
 

@@ -2,11 +2,11 @@
  * wrapping, and below 2^53 (8 PiB) every figure is an exact integer. */
 #include "decode/memory.h"
 
-#include "decode/hybrid.h"
+#include "decode/cpu_attention.h"
 #include "decode/peak.h"
 #include "decode/pinned.h"
 #include "decode/retrieval.h"
-#include "decode/stream.h"
+#include "decode/streamed_weights.h"
 
 #include <math.h>
 
@@ -237,12 +237,12 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
 }
 
 /* Weights of all layers that lie in host memory. */
-static double streamed_weight_bytes(const struct setup *setup)
+static double all_streamed_bytes(const struct setup *setup)
 {
     double bytes = 0, layer = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         layer = model_layer_repeats(&setup->model, l) ? layer
-                                                      : stream_weight_bytes(setup, l, HALF_BOTH);
+                                                      : streamed_weight_bytes(setup, l, HALF_BOTH);
         bytes += layer;
     }
     return bytes;
@@ -263,7 +263,7 @@ static double host_kv_bytes(const struct setup *setup, const struct head_sizes *
                representation_host_bytes(setup, &sizes->split);
     }
     double window = (double)(m->sinks + setup_recent(setup) + sizes->cache_tokens);
-    return pairs * fmax(0, (double)setup->context - window) * (token + HYBRID_AVERAGE_BYTES);
+    return pairs * fmax(0, (double)setup->context - window) * (token + CPU_AVERAGE_BYTES);
 }
 
 static uint32_t indexed_layers(const struct setup *setup)
@@ -293,7 +293,7 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
 {
     const struct mechanisms *m = &setup->mechanisms;
     if (m->attention == ATTEND_HYBRID) {
-        return (double)offloaded * (double)sizes->cache_tokens * HYBRID_AVERAGE_BYTES * batch;
+        return (double)offloaded * (double)sizes->cache_tokens * CPU_AVERAGE_BYTES * batch;
     }
     if (m->retrieval_stream) {
         return 2.0 * (double)sizes->entries * retrieval_entry_bytes(setup) *
@@ -342,7 +342,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         struct setup own = setup_at(setup, cohort->context);
         hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
     }
-    double streamed = streamed_weight_bytes(setup);
+    double streamed = all_streamed_bytes(setup);
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     struct pinned_parts pinned = {held.host_kv, layers, held.staging, held.index, held.indexed};
     struct peak peak = peak_of(setup, plan);

@@ -24,9 +24,6 @@ uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);
 /* KV bytes of one head's whole context; heads of sliding layers hold their window. */
 uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer);
 
-/* RetroInfer makes its clusters within segments of so many tokens. */
-#define CLUSTER_SEGMENT_TOKENS 8192
-
 /* Can this layer's KV leave HBM at all? A sliding window stays. */
 bool memory_can_offload(const struct setup *setup, uint32_t layer);
 

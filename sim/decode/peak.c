@@ -2,7 +2,7 @@
 #include "decode/peak.h"
 
 #include "decode/retrieval.h"
-#include "decode/stream.h"
+#include "decode/streamed_weights.h"
 
 #include <math.h>
 
@@ -84,8 +84,8 @@ static double weight_buffer_bytes(const struct setup *setup)
         if (model_layer_repeats(&setup->model, l)) {
             continue;
         }
-        most = fmax(most, stream_weight_bytes(setup, l, halves ? HALF_FFN : HALF_BOTH));
-        most = fmax(most, halves ? stream_weight_bytes(setup, l, HALF_ATTENTION) : 0);
+        most = fmax(most, streamed_weight_bytes(setup, l, halves ? HALF_FFN : HALF_BOTH));
+        most = fmax(most, halves ? streamed_weight_bytes(setup, l, HALF_ATTENTION) : 0);
     }
     return 2 * most;
 }

@@ -8,6 +8,7 @@
 
 #include "decode/cost.h"
 #include "decode/pipeline.h"
+#include "decode/streamed_weights.h"
 
 enum pipe_resource {
     PIPE_LAUNCH,
@@ -63,8 +64,6 @@ struct pipe_stream {
     engine_task_id loaded[2];     /* the whole KV of a slot: a micro-batch's attention in a layer */
     engine_task_id attended[2];   /* a slot's: its buffer is free */
 };
-
-enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
 
 struct pipe {
     const struct setup *setup;

@@ -3,7 +3,7 @@
 
 #include "base/apportion.h"
 #include "base/array.h"
-#include "decode/hybrid.h"
+#include "decode/cpu_attention.h"
 #include "decode/memory.h"
 #include "decode/resident.h"
 
@@ -190,7 +190,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
         !resident_choose(setup, head_cosine, plan, trust, why)) {
         return false;
     }
-    plan->cpu_threads = hybrid_threads(setup, trust);
+    plan->cpu_threads = cpu_attention_threads(setup, trust);
     plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
     plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES

@@ -1,7 +1,7 @@
 /* Building a prefill's schedule on the pipeline's machine. */
 #include "decode/prefill.h"
 
-#include "decode/hybrid.h"
+#include "decode/cpu_attention.h"
 #include "decode/index_build.h"
 #include "decode/machine.h"
 #include "decode/memory.h"
@@ -64,9 +64,9 @@ double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan,
     if (mechanisms_drop(m)) {
         return 0;
     }
-    if (hybrid_is(setup, layer)) {
+    if (cpu_attends(setup, layer)) {
         double window = (double)(m->sinks + setup_recent(setup) + of->sizes.cache_tokens);
-        return heads * fmax(0, (double)prompt - window) * (head_bytes + HYBRID_AVERAGE_BYTES);
+        return heads * fmax(0, (double)prompt - window) * (head_bytes + CPU_AVERAGE_BYTES);
     }
     return heads / plan->kv_heads * representation_host_bytes(setup, &of->sizes.split) *
            (double)prompt / (double)of->context;

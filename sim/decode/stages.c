@@ -179,11 +179,11 @@ static double leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t l
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct split *split = &pipe->plan->cohorts[cohort].sizes.split;
-    if (!hybrid_is(pipe->setup, layer)) {
+    if (!cpu_attends(pipe->setup, layer)) {
         return split->act_host > 0 ? kept_bytes(pipe, split, layer) : pipe->head_bytes;
     }
     bool moved = pipe->step % m->granularity == 0;
-    return moved ? (double)m->granularity * (pipe->head_bytes + HYBRID_AVERAGE_BYTES) : 0;
+    return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
 }
 
 /* What leaves of offloaded heads, to the host. */

@@ -33,24 +33,6 @@ void stream_attended(struct pipe *pipe, engine_task_id attended)
 
 /* ---- weights ---- */
 
-/* The output projection counts with the FFN, as it runs behind the attention. */
-double stream_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves)
-{
-    struct model_operator operators[MODEL_MOST_OPERATORS];
-    if (setup->mechanisms.weights >= 1) {
-        return 0;
-    }
-    double all = (double)model_layer_weight_bytes(&setup->model, layer), attention = 0;
-    size_t count = model_operators(&setup->model, layer, 1, 1, operators);
-    for (size_t i = 0; i < count; i++) {
-        attention += operators[i].stage == MODEL_PRE ? (double)operators[i].weight_bytes : 0;
-    }
-    double bytes = halves == HALF_BOTH        ? all
-                   : halves == HALF_ATTENTION ? attention
-                                              : all - attention;
-    return (1 - setup->mechanisms.weights) * bytes;
-}
-
 /* The halves that pass after the current ones, and their layer. */
 static enum stage_half next_halves(const struct pipe *pipe, uint32_t *layer)
 {
@@ -77,7 +59,7 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     enum stage_half halves = next_halves(pipe, &layer);
     struct work work = work_of(PART_WEIGHTS, PIPE_H2D);
     work.route = ROUTE_COPY_IN;
-    work.bytes = stream_weight_bytes(pipe->setup, layer, halves) / parts;
+    work.bytes = streamed_weight_bytes(pipe->setup, layer, halves) / parts;
     struct trust trust = work_trust;
     engine_task_id started = pipe->graph;
     double call = m->launch == LAUNCH_GRAPH

@@ -31,7 +31,4 @@ engine_task_id stream_kv(const struct pipe *pipe);
 /* The current slot ends with `attended`, which frees its buffer. */
 void stream_attended(struct pipe *pipe, engine_task_id attended);
 
-/* Weight bytes of a layer, or of the given half of it, that are streamed. */
-double stream_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves);
-
 #endif

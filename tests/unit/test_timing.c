@@ -111,10 +111,10 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
         int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batches.count : 1;
         if (setup->mechanisms.halves) {
             weights +=
-                parts * llround(stream_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
-            weights += parts * llround(stream_weight_bytes(setup, l, HALF_FFN) / (double)parts);
+                parts * llround(streamed_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
+            weights += parts * llround(streamed_weight_bytes(setup, l, HALF_FFN) / (double)parts);
         } else {
-            weights += parts * llround(stream_weight_bytes(setup, l, HALF_BOTH) / (double)parts);
+            weights += parts * llround(streamed_weight_bytes(setup, l, HALF_BOTH) / (double)parts);
         }
     }
     return weights + activations + index +
@@ -132,7 +132,7 @@ static bool writes_back(const struct course *course, uint32_t step)
     }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
         const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];
-        writes = writes || moves || row->for_cpu > 0 || !hybrid_is(course->setup, l);
+        writes = writes || moves || row->for_cpu > 0 || !cpu_attends(course->setup, l);
     }
     return writes;
 }
