@@ -32,7 +32,7 @@ PROGRAM := $(if $(filter release,$(VARIANT)),build/spillway,$(OUT)/spillway)
 HARNESS := $(PROGRAM)-calibrate
 MEASURE := $(OUT)/libcalibrate.a
 
-SOURCES := $(wildcard sim/*/*.c)
+SOURCES := $(sort $(wildcard sim/*/*.c sim/*/*/*.c))
 MEASURES := $(filter-out %/main.c,$(wildcard hwprofiles/calibrate/*.c))
 KERNELS := $(wildcard hwprofiles/calibrate/kernels/*.cu)
 DEVICES := $(wildcard hwprofiles/calibrate/*.cu)

@@ -7,7 +7,7 @@
 #ifndef CALIBRATE_MINI_HEAD_H
 #define CALIBRATE_MINI_HEAD_H
 
-#include "decode/miniature.h"
+#include "decode/miniature/miniature.h"
 
 /* The tokens that are wanted, best first: the policy's units. Token t is row first + t of the
  * layer; these rows stand in order, too, in which they are attended to. */

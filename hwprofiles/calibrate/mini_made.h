@@ -11,7 +11,7 @@
 #define CALIBRATE_MINI_MADE_H
 
 #include "base/error.h"
-#include "decode/miniature.h"
+#include "decode/miniature/miniature.h"
 
 #include <stdbool.h>
 #include <stddef.h>

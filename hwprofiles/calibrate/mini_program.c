@@ -1,4 +1,4 @@
-/* The mechanisms of decode/miniature.def, as they run. A stage hands one job a head, or a share of
+/* The mechanisms of decode/miniature/miniature.def, as they run. A stage hands one job a head, or a share of
  * the rows, to a pool; what overlaps is started before and waited for behind. */
 #include "calibrate/host_gather.h"
 #include "calibrate/measure.h"

@@ -6,7 +6,7 @@
 #include "cli/database.h"
 #include "cli/progress.h"
 #include "cli/trace_argument.h"
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "policy/kinds.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
-#include "trace/profile.h"
+#include "trace/generate/profile.h"
 #include "trace/source.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #define CLI_TRACE_ARGUMENT_H
 
 #include "cli/arguments.h"
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 /* Open the trace that the first operand names. */
 struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why);

@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/trace_argument.h"
-#include "trace/csv.h"
+#include "trace/csv/csv.h"
 
 enum { OUTPUT };
 

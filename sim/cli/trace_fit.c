@@ -5,9 +5,9 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/trace_argument.h"
-#include "decode/likeness.h"
-#include "trace/fit.h"
-#include "trace/generate.h"
+#include "decode/replay/likeness.h"
+#include "trace/fit/fit.h"
+#include "trace/generate/generate.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "model/model.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #include <string.h>
 

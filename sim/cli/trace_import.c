@@ -1,7 +1,7 @@
 /* `spillway trace import`: decode traces of what other tools recorded. */
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "trace/import.h"
+#include "trace/import/import.h"
 
 #include "base/units.h"
 

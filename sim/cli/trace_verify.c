@@ -2,7 +2,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/trace_argument.h"
-#include "trace/verify.h"
+#include "trace/format/verify.h"
 
 #include <inttypes.h>
 

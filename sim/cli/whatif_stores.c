@@ -2,7 +2,7 @@
 #include "cli/whatif_stores.h"
 
 #include "cli/table.h"
-#include "decode/cost.h"
+#include "decode/cost/cost.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A row is the feature: help, checking, defaults and documentation walk this table. */
 #include "decode/mechanisms.h"
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "policy/kinds.h"
 
 #include <stddef.h>

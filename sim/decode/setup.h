@@ -6,7 +6,7 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/policy.h"
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #define SERVE_REQUEST_LINE_H
 
 #include "serve/requests.h"
-#include "trace/csv_reader.h"
+#include "trace/csv/csv_reader.h"
 
 enum { REQUEST_MOST_HASHES = CSV_LINE_MOST / 2 };
 

@@ -16,8 +16,8 @@
 #define SERVE_REQUESTS_H
 
 #include "base/error.h"
-#include "trace/complaints.h"
-#include "trace/dense_ids.h"
+#include "trace/csv/complaints.h"
+#include "trace/import/dense_ids.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * BurstGPT a response of 0 tokens is a request that failed (its README says so). */
 #include "serve/request_line.h"
 
-#include "trace/csv_number.h"
+#include "trace/csv/csv_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

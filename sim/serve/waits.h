@@ -3,12 +3,12 @@
  * A request is in one place at a time, and each span of it is charged to what it waited for there,
  * once and without a gap: so the causes add up, in nanoseconds, to its end less its arrival. A step
  * that computes its next token is split further: what prompts of others added to it, what the GPU
- * waited for in it (the parts of decode/parts.def), and the rest, in which it decoded.
+ * waited for in it (the parts of decode/time/parts.def), and the rest, in which it decoded.
  */
 #ifndef SERVE_WAITS_H
 #define SERVE_WAITS_H
 
-#include "decode/pipeline.h"
+#include "decode/time/pipeline.h"
 
 #include <stdint.h>
 

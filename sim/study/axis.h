@@ -24,7 +24,7 @@
 #define STUDY_AXIS_H
 
 #include "base/units.h"
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
 #include "study/scenario.h"
 
 #define AXIS_MOST_VALUES 256

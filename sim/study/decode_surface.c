@@ -2,7 +2,7 @@
 #include "study/decode_surface.h"
 
 #include "base/array.h"
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "hardware/spread.h"
 #include "serve/surface.h"
 #include "study/decode_points.h"

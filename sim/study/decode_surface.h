@@ -14,7 +14,7 @@
 #ifndef STUDY_DECODE_SURFACE_H
 #define STUDY_DECODE_SURFACE_H
 
-#include "decode/pipeline.h"
+#include "decode/time/pipeline.h"
 #include "study/shared.h"
 
 /* What is asked for: sequences at most, and their mean contexts in tokens. */

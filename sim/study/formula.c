@@ -2,7 +2,7 @@
 #include "study/formula.h"
 
 #include "base/name.h"
-#include "decode/pipeline.h"
+#include "decode/time/pipeline.h"
 
 #include <math.h>
 #include <stdio.h>

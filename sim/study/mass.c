@@ -3,7 +3,7 @@
 #include "study/mass.h"
 
 #include "base/array.h"
-#include "decode/memory.h"
+#include "decode/plan/memory.h"
 #include "trace/source.h"
 
 #include <stdlib.h>

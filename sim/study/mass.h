@@ -2,8 +2,8 @@
 #ifndef STUDY_MASS_H
 #define STUDY_MASS_H
 
-#include "decode/plan.h"
-#include "decode/replay.h"
+#include "decode/plan/plan.h"
+#include "decode/replay/replay.h"
 
 /* Are the masses of the setup's trace recorded? Those of an assumed ledger are none, those of a
  * generated trace follow from its profile, and an importer assumes what its file does not say. */

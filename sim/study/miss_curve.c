@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "decode/setup.h"
 #include "policy/kinds.h"
 #include "policy/next_use.h"

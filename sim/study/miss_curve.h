@@ -5,14 +5,14 @@
  * size (policy/stack.h). Any other policy replays at chosen sizes, all in one read of the trace;
  * one that knows the future reads it twice. Layers, or the sizes of a plain stream, run in
  * parallel; the result is the same for any number of threads. At every size the misses are those of
- * a replay (decode/replay.h) of that size.
+ * a replay (decode/replay/replay.h) of that size.
  */
 #ifndef STUDY_MISS_CURVE_H
 #define STUDY_MISS_CURVE_H
 
 #include "policy/policy.h"
-#include "trace/ids.h"
-#include "trace/trace.h"
+#include "trace/format/trace.h"
+#include "trace/import/ids.h"
 
 enum miss_group { MISS_WHOLE, MISS_LAYER, MISS_HEAD };
 

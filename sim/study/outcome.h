@@ -2,8 +2,8 @@
 #ifndef STUDY_OUTCOME_H
 #define STUDY_OUTCOME_H
 
-#include "decode/pipeline.h"
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
+#include "decode/time/pipeline.h"
 #include "store/result.h"
 
 /* What the setup says, before anything ran. */

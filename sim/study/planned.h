@@ -2,7 +2,7 @@
 #ifndef STUDY_PLANNED_H
 #define STUDY_PLANNED_H
 
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
 #include "study/scenario.h"
 
 struct planned {

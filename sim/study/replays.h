@@ -9,7 +9,7 @@
 #ifndef STUDY_REPLAYS_H
 #define STUDY_REPLAYS_H
 
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
 #include "study/shared.h"
 
 /* A replay that a run asks for. */

@@ -1,7 +1,7 @@
 /* Three questions to a result: its trace, a share of its time, or all of its figures. */
 #include "study/required_basis.h"
 
-#include "decode/pipeline.h"
+#include "decode/time/pipeline.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/named.h"
 #include "decode/mechanism_value.h"
-#include "decode/pipeline.h"
+#include "decode/time/pipeline.h"
 #include "study/contexts.h"
 #include "study/error_band.h"
 #include "study/mass.h"

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/named.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 #include "trace/source.h"
 
 #include <math.h>

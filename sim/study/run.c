@@ -2,13 +2,13 @@
 #include "study/run.h"
 
 #include "base/array.h"
-#include "decode/prefill.h"
+#include "decode/time/prefill.h"
 #include "hardware/spread.h"
 #include "study/hashes.h"
 #include "study/mass.h"
 #include "study/outcome.h"
-#include "study/serving.h"
 #include "study/replays.h"
+#include "study/serving.h"
 #include "trace/stats.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #define STUDY_RUN_H
 
 #include "base/error.h"
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
 #include "store/result.h"
 #include "study/replays.h"
 #include "study/shared.h"

@@ -5,7 +5,7 @@
  */
 #include "study/serving_memory.h"
 
-#include "decode/prefill.h"
+#include "decode/time/prefill.h"
 #include "study/run.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)

@@ -2,7 +2,7 @@
 #include "study/step_cost.h"
 
 #include "base/array.h"
-#include "decode/cost.h"
+#include "decode/cost/cost.h"
 #include "serve/surface.h"
 
 #include <assert.h>

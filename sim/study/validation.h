@@ -1,6 +1,6 @@
 /* Validation: what the calibration harness measured of mechanisms in miniature, on a GPU or on a
  * host without one, beside what the simulator says that they take on the machine of a profile
- * (decode/miniature.h).
+ * (decode/miniature/miniature.h).
  *
  * Each is predicted twice. As profiled: from the profile's curves, as simulate reads them. Today:
  * from the same curves as the harness found them in the same rounds as the mechanisms, by the same
@@ -18,7 +18,7 @@
 #define STUDY_VALIDATION_H
 
 #include "base/error.h"
-#include "decode/miniature.h"
+#include "decode/miniature/miniature.h"
 
 struct validation_gates {
     const char *of; /* "managed by the CPU" */

@@ -5,7 +5,7 @@
 #include "trace/demand.h"
 
 #include "base/array.h"
-#include "trace/format.h"
+#include "trace/format/format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef TRACE_DEMAND_H
 #define TRACE_DEMAND_H
 
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #define TRACE_SOURCE_H
 
 #include "hardware/profile.h"
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef TRACE_STATS_H
 #define TRACE_STATS_H
 
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 /* The figures, each a mean over the steps of a head. */
 enum trace_figure {

@@ -2,7 +2,7 @@
  * tenth of the context), beside a bare pass that hashes each unit of the context once a step. */
 #include "../unit/make_profile.h"
 #include "bench.h"
-#include "trace/hash.h"
+#include "trace/generate/hash.h"
 
 enum { ROUNDS = 3 }; /* the best counts, as others may use the machine too */
 

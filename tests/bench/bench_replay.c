@@ -1,6 +1,6 @@
 /* How fast replay_run() is, from the trace's file to the ledger: accesses (wanted units) a second,
  * beside reading the same demands and doing nothing with them. */
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "stream.h"
 #include "trace/demand.h"
 

@@ -3,9 +3,9 @@
  * a budget) a second, beside reading the same demands once a budget. A sixteenth of llama-3-8b: two
  * of its layers. */
 #include "bench.h"
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "trace/demand.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #include <math.h>
 

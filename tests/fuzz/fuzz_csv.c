@@ -1,6 +1,6 @@
 /* Any bytes as a trace in CSV: refused with a reason and without a file, or imported, and then
  * export, import and export again give the same text. */
-#include "trace/csv.h"
+#include "trace/csv/csv.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a decode trace: refused with a reason, or read, all of it. Few inputs have checksums
  * that hold, so the same bytes are read once more under ones that do. */
 #include "trace/demand.h"
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a trace profile: refused with a reason, or one that is written and read back the
  * same, and from which a trace is generated whose frames obey the format. */
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef IMPORT_ANY_H
 #define IMPORT_ANY_H
 
-#include "trace/import.h"
-#include "trace/verify.h"
+#include "trace/format/verify.h"
+#include "trace/import/import.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -25,7 +25,7 @@ print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
 PYTHON
 }
 stored() { # every mechanism once, timed, its outputs right, every rank given once
-    mechanisms=$(grep -c '^MINIATURE(.*, HOST, ' sim/decode/miniature.def)
+    mechanisms=$(grep -c '^MINIATURE(.*, HOST, ' sim/decode/miniature/miniature.def)
     [ "$(query 'SELECT COUNT(*) FROM validations')" = "$mechanisms" ] &&
         [ "$(query 'SELECT COUNT(*) FROM validations WHERE measured_us > 0 AND predicted_us > 0
             AND profiled_us > 0

@@ -4,7 +4,7 @@
 #define MAKE_PROFILE_H
 
 #include "make_trace.h"
-#include "trace/generate.h"
+#include "trace/generate/generate.h"
 
 static inline struct trace_profile_head make_plain_head(void)
 {

@@ -2,7 +2,7 @@
 #ifndef MAKE_REPLAY_H
 #define MAKE_REPLAY_H
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "make_trace.h"
 
 static inline struct trace *make_open(const char *path)

@@ -2,7 +2,7 @@
 #ifndef MAKE_SETUP_H
 #define MAKE_SETUP_H
 
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
 #include "study/scenario.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 
 #include "make_setup.h"
 
-#include "decode/pipe.h"
+#include "decode/time/pipe.h"
 #include "trace/stats.h"
 
 /* Everything of a run, which points into itself: never copied. `used` is the ledger, or NULL when

@@ -3,7 +3,7 @@
 #define MAKE_TRACE_H
 
 #include "base/random.h"
-#include "trace/trace.h"
+#include "trace/format/trace.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "decode/cpu_heads.h"
-#include "decode/replay.h"
+#include "decode/replay/cpu_heads.h"
+#include "decode/replay/replay.h"
 #include "make_trace.h"
 
 enum { MOST_HEADS = 12, MOST_SEQUENCES = 40 };

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "trace/csv.h"
-#include "trace/csv_number.h"
+#include "trace/csv/csv.h"
+#include "trace/csv/csv_number.h"
 #include "trace_files.h"
 
 #include <math.h>

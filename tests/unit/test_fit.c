@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "make_profile.h"
-#include "trace/fit.h"
-#include "trace/fit_solve.h"
+#include "trace/fit/fit.h"
+#include "trace/fit/fit_solve.h"
 #include "trace/stats.h"
 #include "trace_files.h"
 

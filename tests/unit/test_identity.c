@@ -3,7 +3,7 @@
 #include "tiny.h"
 
 #include "base/find.h"
-#include "decode/pipeline.h"
+#include "decode/time/pipeline.h"
 #include "study/hashes.h"
 #include "study/run.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "trace/ids.h"
+#include "trace/import/ids.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "trace/csv.h"
-#include "trace/dense_ids.h"
-#include "trace/import.h"
+#include "trace/csv/csv.h"
+#include "trace/import/dense_ids.h"
+#include "trace/import/import.h"
 #include "trace_files.h"
 
 #include <zstd.h>

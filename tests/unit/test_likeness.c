@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "decode/likeness.h"
+#include "decode/replay/likeness.h"
 #include "make_profile.h"
 
 #include <math.h>

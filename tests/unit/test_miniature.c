@@ -8,7 +8,7 @@
  *     attention       1         4         the thread that copies: 5 row by row, 10 in one piece
  *
  * Looking a token up takes 10 ns, updating one 20 ns. */
-#include "decode/miniature.h"
+#include "decode/miniature/miniature.h"
 
 #include "load_profile.h"
 #include "make_trace.h"

@@ -1,6 +1,6 @@
 /* What a miniature on a GPU is said to take, worked by hand: a layer of two heads whose K and V of
  * a token are 100 bytes. */
-#include "decode/miniature.h"
+#include "decode/miniature/miniature.h"
 
 #include "load_profile.h"
 

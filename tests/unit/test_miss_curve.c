@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "decode/setup.h"
 #include "make_trace.h"
 #include "study/miss_curve.h"

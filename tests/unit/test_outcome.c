@@ -1,10 +1,10 @@
 /* From schedules to columns: means that add up, hits, quantiles, what a result says of itself. */
 #include "tiny.h"
 
+#include "base/apportion.h"
 #include "base/find.h"
 #include "base/random.h"
-#include "decode/pipeline.h"
-#include "base/apportion.h"
+#include "decode/time/pipeline.h"
 #include "study/outcome.h"
 #include "study/price.h"
 #include "study/run.h"

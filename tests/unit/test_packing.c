@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "decode/packing.h"
-#include "decode/plan.h"
+#include "decode/plan/packing.h"
+#include "decode/plan/plan.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdio.h>

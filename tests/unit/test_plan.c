@@ -3,7 +3,7 @@
 
 #include "base/find.h"
 #include "base/units.h"
-#include "decode/memory.h"
+#include "decode/plan/memory.h"
 
 #include <math.h>
 

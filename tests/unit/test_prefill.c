@@ -10,7 +10,7 @@
  * too, and so from the kernels. */
 #include "tiny.h"
 
-#include "decode/prefill.h"
+#include "decode/time/prefill.h"
 #include "study/run.h"
 
 #include <math.h>

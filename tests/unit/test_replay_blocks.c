@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "make_trace.h"
 #include "policy/policy.h"
 #include "trace/demand.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 
 struct mapped {
     uint32_t source_layers, source_heads, layers, heads, rows; /* target */

@@ -4,7 +4,7 @@
  * a token. */
 #include "tiny.h"
 
-#include "decode/plan.h"
+#include "decode/plan/plan.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* Which heads stay in HBM, how many the link can prefetch for, what importance each has. */
 #include "tiny.h"
 
-#include "decode/memory.h"
-#include "decode/resident.h"
+#include "decode/plan/memory.h"
+#include "decode/plan/resident.h"
 
 /* CLO's own figures: about 8, 4, 2, 1, 0 from 32K to 512K on an A40. */
 static void prefetchable_heads_are_as_published(void **state)

@@ -2,7 +2,7 @@
  * make of them. */
 #include "tiny.h"
 
-#include "decode/replay.h"
+#include "decode/replay/replay.h"
 #include "make_timing.h"
 #include "trace/demand.h"
 

@@ -9,7 +9,7 @@
 #include "make_setup.h"
 
 #include "base/random.h"
-#include "decode/cost.h"
+#include "decode/cost/cost.h"
 #include "study/run.h"
 #include "study/step_cost.h"
 

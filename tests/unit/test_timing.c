@@ -4,10 +4,10 @@
 
 #include "base/find.h"
 #include "base/random.h"
-#include "decode/fetch.h"
-#include "decode/hybrid.h"
-#include "decode/retrieval.h"
-#include "decode/stream.h"
+#include "decode/cost/retrieval.h"
+#include "decode/time/fetch.h"
+#include "decode/time/hybrid.h"
+#include "decode/time/stream.h"
 #include "make_timing.h"
 
 #include <math.h>

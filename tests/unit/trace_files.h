@@ -3,7 +3,7 @@
 #define TRACE_FILES_H
 
 #include "make_trace.h"
-#include "trace/verify.h"
+#include "trace/format/verify.h"
 
 static char folder[32];
 

@@ -1,0 +1,69 @@
+/* What indexes cost to make. */
+#include "decode/cost/index_build.h"
+
+#include "decode/cost/retrieval.h"
+
+#include <math.h>
+
+static bool makes_index(const struct setup *setup, uint32_t layer)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return setup_retrieves(setup) && m->retrieval != RETRIEVAL_NATIVE && !m->retrieval_in_place &&
+           !setup_attends_all(setup, layer);
+}
+
+bool index_build_on_host(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return setup->prompt > 0 && m->retrieval_stream && m->cluster_centroids > 0;
+}
+
+void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt, uint32_t sequences,
+                     struct indexing *indexing)
+{
+    if (makes_index(setup, layer)) {
+        double rows = (double)sequences * (double)prompt;
+        double keys = rows * model_kv_heads(&setup->model);
+        double segment = fmin((double)prompt, CLUSTER_SEGMENT_TOKENS);
+        indexing->rows += rows;
+        indexing->keys += keys;
+        indexing->compared += keys * ceil(segment / (double)setup->mechanisms.retrieval_tokens);
+    }
+}
+
+/* In bf16, whatever the weights. */
+struct kernel index_build(const struct setup *setup, const struct indexing *indexing)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct model *model = &setup->model;
+    if (indexing->keys == 0 || m->retrieval_stream) {
+        return kernel_none;
+    }
+    double bytes = indexing->keys * (double)model_kv_head_bytes(model) / 2;
+    if (m->retrieval != RETRIEVAL_CLUSTERS || m->cluster_iterations == 0) {
+        return cost_read(setup, bytes);
+    }
+    double iterations = (double)m->cluster_iterations;
+    double flops = iterations * indexing->compared * 2 * model->head_dim;
+    return cost_product_as(setup, flops, indexing->rows, iterations * bytes, false);
+}
+
+/* Beside its iterations scikit-learn copies, centres and assigns once more: 3 iterations took as
+ * long as 4.9 on one core of an AMD EPYC with 131 072 keys. */
+#define PASSES_BESIDE 2
+#define MOST_ITERATIONS 300
+
+/* Subspaces share a key's values, so that all of them together compare whole keys. */
+double index_build_host_ns(const struct setup *setup, const struct indexing *indexing,
+                           double hidden_ns, struct trust *trust)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (!index_build_on_host(setup) || indexing->keys == 0) {
+        return 0;
+    }
+    double flops = indexing->keys * (double)m->cluster_centroids * 2 * setup->model.head_dim;
+    double threads = cost_threads(setup, m->cluster_threads, trust);
+    double pass = flops * 1e9 / profile_value(&setup->profile, CURVE_HOST_KMEANS, threads, trust);
+    double hidden = fmin(floor(hidden_ns / pass) - PASSES_BESIDE, MOST_ITERATIONS);
+    return pass * (PASSES_BESIDE + fmax(hidden, (double)m->cluster_iterations));
+}

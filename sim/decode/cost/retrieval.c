@@ -1,0 +1,81 @@
+#include "decode/cost/retrieval.h"
+
+/* An indexer's key in fp8, with the scale of its 128 values (DeepSeek-V3.2's public code). */
+#define INDEX_VALUE_BYTES 1
+#define INDEX_SCALE_BYTES 4
+
+double retrieval_entry_bytes(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double key = (double)model_kv_head_bytes(&setup->model) / 2;
+    return setup_indexes(setup)
+               ? (double)setup->model.index_dim * INDEX_VALUE_BYTES + INDEX_SCALE_BYTES
+               : m->retrieval_keys * key + (double)m->retrieval_bytes;
+}
+
+static double group(const struct setup *setup)
+{
+    return (double)model_query_heads(&setup->model) / model_kv_heads(&setup->model);
+}
+
+uint32_t retrieval_copies(const struct setup *setup)
+{
+    bool repeats = setup->mechanisms.repeat_kv && setup->model.kv_lora == 0;
+    return repeats && group(setup) > 1 ? (uint32_t)group(setup) : 0;
+}
+
+/* Values of a key that are compared with each of `rows` queries. */
+static double compared_values(const struct setup *setup, double *rows)
+{
+    if (setup_indexes(setup)) {
+        *rows = setup->model.index_heads;
+        return setup->model.index_dim;
+    }
+    const struct model *model = &setup->model;
+    double values = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
+    *rows = group(setup);
+    return setup->mechanisms.retrieval_keys * values;
+}
+
+/* Scores that top-k sorts. */
+static double sorted_scores(const struct setup *setup, double entries)
+{
+    return entries * (setup->mechanisms.retrieval_per_query_head ? group(setup) : 1);
+}
+
+double retrieval_score_bytes(const struct setup *setup, double entries)
+{
+    return COST_SCORE_BYTES * sorted_scores(setup, entries);
+}
+
+struct kernel retrieval_cost(const struct setup *setup, double entries)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double rows, values = compared_values(setup, &rows);
+    double times = 1 + 2.0 * retrieval_copies(setup); /* read, written and read again by each */
+    double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
+    double flops = 2 * entries * values * rows;
+    struct kernel score =
+        flops > 0 ? cost_product_as(setup, flops, rows, entries * moved, setup_indexes(setup))
+                  : cost_read(setup, entries * moved);
+    return kernel_then(score, cost_topk(setup, sorted_scores(setup, entries)));
+}
+
+struct kernel retrieval_query_cost(const struct setup *setup)
+{
+    const struct model *model = &setup->model;
+    uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
+    double bytes = setup->mechanisms.retrieval_query * (double)dtype_bytes(model->weights, weights);
+    return cost_read(setup, bytes);
+}
+
+bool retrieval_needs_bf16(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return setup_retrieves(setup) && !setup_indexes(setup) && m->retrieval_keys > 0;
+}
+
+bool retrieval_needs_fp8(const struct setup *setup)
+{
+    return setup_retrieves(setup) && setup_indexes(setup);
+}

@@ -1,0 +1,298 @@
+/* Predictions for a GPU: on the machine of the profile, with the pipeline's own stages and kernels.
+ * Attention is two kernels, one that reads KV and one that merges its splits.
+ *
+ * A step ends when the CPU has seen its last kernel done. The streams of a cache that the CPU
+ * manages are one: a copy, or a kernel that loads, stands among the other kernels. */
+#include "base/array.h"
+#include "decode/miniature/miniature_pipe.h"
+#include "decode/plan/representation.h"
+#include "decode/time/fetch.h"
+#include "decode/time/machine.h"
+#include "decode/time/work.h"
+
+enum { ATTENTION_KERNELS = 2, MAKING_KERNELS = 3 };
+
+#define OUTPUT_BYTES 4.0 /* of a number of the output, or of a log-sum-exp: fp32 */
+#define QUERY_BYTES 2.0
+
+static const enum curve_id curves[] = {
+    CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_HBM_SHARE,
+    CURVE_GPU_CTA_BANDWIDTH,  CURVE_GPU_SMS,
+    CURVE_GPU_KERNEL_FLOOR,   CURVE_GPU_GRAPH_NODE,
+    CURVE_LINK_H2D,           CURVE_LINK_D2H,
+    CURVE_LINK_DUPLEX,        CURVE_LINK_COPY_LATENCY,
+    CURVE_LINK_ROUND_TRIP,    CURVE_LINK_ZERO_COPY,
+    CURVE_LINK_CTA_IN_FLIGHT, CURVE_HOST_GRAPH_LAUNCH,
+    CURVE_HOST_COPY_CALL,     CURVE_HOST_SYNC,
+    CURVE_HOST_CORES,         CURVE_HOST_DRAM_BANDWIDTH,
+    CURVE_HOST_POOL_HANDOFF,  CURVE_HOST_LOOKUP,
+    CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
+    CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
+    CURVE_GPU_FLAG,           CURVE_GPU_FLOPS_BF16,
+    CURVE_GPU_FLOPS_SHARE,
+};
+
+/* ---- tasks ---- */
+
+bool miniature_attend_launch(struct pipe *pipe, engine_task_id *first, struct error *why)
+{
+    return work_launch(pipe, ATTENTION_KERNELS, first, why);
+}
+
+bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id first,
+                               engine_task_id after, struct error *why)
+{
+    double bytes = (double)tokens * pipe->head_bytes;
+    return work_put_launched(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), ATTENTION_KERNELS,
+                             first, after, &pipe->at[pipe->layer].attended, why);
+}
+
+static bool put_attention(struct pipe *pipe, uint64_t tokens, engine_task_id after,
+                          struct error *why)
+{
+    engine_task_id first;
+    return miniature_attend_launch(pipe, &first, why) &&
+           miniature_attend_launched(pipe, tokens, first, after, why);
+}
+
+/* The CPU is told what the layer wants when the one before is done. */
+static bool put_sync(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    pipe->at[layer].selected = pipe->last[PIPE_MAIN];
+    return fetch_sync(pipe, layer, why);
+}
+
+/* Numbers of the rows that are missed, keys and values. */
+static double number_bytes(const struct pipe *pipe, uint32_t layer)
+{
+    return 2.0 * sizeof(uint32_t) * (double)pipe_row(pipe, layer)->missed;
+}
+
+/* Rows that were copied, to their places in the cache. */
+static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    double bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes;
+    double ctas = (double)MINIATURE_CTAS * pipe->plan->kv_heads;
+    return work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, bytes, ctas), 1,
+                           pipe->at[layer].fetched, NULL, why);
+}
+
+/* A copy to the GPU that stands among the kernels. */
+static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
+{
+    struct trust trust = work_trust;
+    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
+    struct work work = work_of(PART_LINK, PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = bytes;
+    engine_task_id started, copied;
+    if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
+        return false;
+    }
+    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9;
+    work_wait_for(&work, started);
+    work_wait_for(&work, pipe->last[PIPE_MAIN]);
+    return work_put(pipe, &work, &copied, why) && work_put_event(pipe, PART_LINK, copied, why);
+}
+
+/* ---- programs ---- */
+
+static uint64_t whole_tokens(const struct pipe *pipe)
+{
+    return pipe->setup->context * pipe->plan->kv_heads;
+}
+
+static bool run_full(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    (void)layer;
+    return put_attention(pipe, whole_tokens(pipe), ENGINE_NONE, why);
+}
+
+static bool attend_and_update(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why) &&
+           miniature_update(pipe, layer, why);
+}
+
+static bool run_lru_copy(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_sync(pipe, layer, why) && miniature_look_up(pipe, layer, why) &&
+           miniature_gather(pipe, layer, why) && fetch_transfer(pipe, layer, why) &&
+           put_in_place(pipe, layer, why) && attend_and_update(pipe, layer, why);
+}
+
+static bool run_lru_loads(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_sync(pipe, layer, why) && miniature_look_up(pipe, layer, why) &&
+           put_copy_in(pipe, number_bytes(pipe, layer), why) && fetch_transfer(pipe, layer, why) &&
+           attend_and_update(pipe, layer, why);
+}
+
+/* Looked up when the layer before is done; all of it stands among the kernels. */
+static bool run_lru_kernels(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    pipe->at[layer].selected = pipe->last[PIPE_MAIN];
+    return fetch_lookup(pipe, layer, why) && fetch_transfer(pipe, layer, why) &&
+           put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why);
+}
+
+static bool makes(const struct pipe *pipe)
+{
+    return pipe->mechanisms->representation != REPRESENTATION_KV;
+}
+
+static struct split split_of(const struct pipe *pipe)
+{
+    double share = makes(pipe) ? pipe->mechanisms->representation_share : 0;
+    return representation_split(pipe->setup, pipe->setup->context, 0, share);
+}
+
+/* What the host keeps of a layer: K and V of all tokens, or activations of some. */
+static double kept_bytes(const struct pipe *pipe)
+{
+    struct split split = split_of(pipe);
+    return (double)split.kv * pipe->plan->kv_heads * pipe->head_bytes +
+           (double)split.act_host * (double)model_activation_bytes(&pipe->setup->model);
+}
+
+/* K and V of the tokens that came as activations: norm, product, positions. */
+static bool put_making(struct pipe *pipe, engine_task_id after, struct error *why)
+{
+    struct split split = split_of(pipe);
+    struct remaking remaking = {0};
+    representation_add(pipe->setup, &split, 1, &remaking);
+    return work_put_kernel(pipe, PART_RECOMPUTE, representation_recompute(pipe->setup, &remaking),
+                           MAKING_KERNELS, after, NULL, why);
+}
+
+/* Into the buffer that the layer before last has been attended to in. */
+static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
+{
+    double bytes = kept_bytes(pipe);
+    uint32_t layers = pipe->plan->layers, before = (pipe->layer + layers - 1) % layers;
+    bool first = pipe->step == 1 && pipe->layer == 0;
+    engine_task_id freed = first ? ENGINE_NONE : pipe->at[before].attended;
+    return fetch_put_transfer(pipe, bytes, bytes, ENGINE_NONE, freed, copied, why);
+}
+
+/* Each layer's copy is started by the layer before; the first one's by itself. */
+static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct pipe_layer *at = pipe->at;
+    bool first = pipe->step == 1 && layer == 0;
+    bool last = pipe->step == pipe->plan->steps && layer + 1 == pipe->plan->layers;
+    engine_task_id mine;
+    if (first && !put_whole(pipe, &at[layer].fetched, why)) {
+        return false;
+    }
+    mine = at[layer].fetched;
+    return (last || put_whole(pipe, &at[(layer + 1) % pipe->plan->layers].fetched, why)) &&
+           (!makes(pipe) || put_making(pipe, mine, why)) &&
+           put_attention(pipe, whole_tokens(pipe), mine, why);
+}
+
+/* Queries to the host; while the pool attends, the GPU does; then the pool's part of the output
+ * comes and both are merged. */
+static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    const struct model *model = &pipe->setup->model;
+    double numbers = (double)model->query_heads * model->head_dim;
+    struct trust trust = work_trust;
+    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
+    return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, NULL, why) &&
+           work_put_copy_out(pipe, numbers * QUERY_BYTES, &pipe->at[layer].selected, why) &&
+           put_attention(pipe, row->hit, ENGINE_NONE, why) && fetch_sync(pipe, layer, why) &&
+           miniature_attend(pipe, layer, row->missed, row->missed_worst, why) &&
+           put_copy_in(pipe, (numbers + model->query_heads) * OUTPUT_BYTES, why) &&
+           work_put_kernel(pipe, PART_MERGE, kernel_none, 1, ENGINE_NONE, NULL, why);
+}
+
+/* The mechanisms are of a CPU that manages, launches kernel by kernel and is waited for, and of the
+ * main stream, unless something else is said. */
+static const struct program {
+    bool (*run)(struct pipe *pipe, uint32_t layer, struct error *why);
+    enum transfer transfer;
+    enum manager manager;
+    enum sync sync;
+    enum launch launch;
+    bool own_stream;
+    bool makes; /* K and V of half the tokens */
+} programs[MINIATURE_COUNT] = {
+    [MINIATURE_GPU_FULL] = {run_full},
+    [MINIATURE_GPU_FULL_GRAPH] = {run_full, .launch = LAUNCH_GRAPH},
+    [MINIATURE_GPU_LRU_COPY] = {run_lru_copy, TRANSFER_GATHER_COPY},
+    [MINIATURE_GPU_LRU_LOADS] = {run_lru_loads, TRANSFER_SM_ZERO_COPY},
+    [MINIATURE_GPU_LRU_KERNELS] = {run_lru_kernels, TRANSFER_SM_ZERO_COPY, MANAGER_GPU, SYNC_GPU},
+    [MINIATURE_GPU_LRU_GRAPH] = {run_lru_kernels, TRANSFER_SM_ZERO_COPY, MANAGER_GPU, SYNC_GPU,
+                                 LAUNCH_GRAPH},
+    [MINIATURE_GPU_STREAM] = {run_stream, .own_stream = true},
+    [MINIATURE_GPU_STREAM_PAGEABLE] = {run_stream, TRANSFER_PAGEABLE, .own_stream = true},
+    [MINIATURE_GPU_ACTIVATIONS] = {run_stream, .own_stream = true, .makes = true},
+    [MINIATURE_GPU_HYBRID] = {run_hybrid},
+    [MINIATURE_GPU_QSAC_COPY] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU},
+    [MINIATURE_GPU_QSAC_COPY_POLL] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU,
+                                      SYNC_GPU},
+    [MINIATURE_GPU_QSAC_COPY_GRAPH] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU,
+                                       SYNC_GPU, LAUNCH_GRAPH},
+    [MINIATURE_GPU_QSAC_STORE] = {miniature_qsac_layer, TRANSFER_CPU_STORE, MANAGER_GPU},
+    [MINIATURE_GPU_QSAC_STORE_POLL] = {miniature_qsac_layer, TRANSFER_CPU_STORE, MANAGER_GPU,
+                                       SYNC_GPU},
+    [MINIATURE_GPU_QSAC_STORE_GRAPH] = {miniature_qsac_layer, TRANSFER_CPU_STORE, MANAGER_GPU,
+                                        SYNC_GPU, LAUNCH_GRAPH},
+};
+
+static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
+{
+    return programs[id].run(pipe, pipe->layer, why);
+}
+
+/* A graph is launched when the step before was seen done. */
+static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struct error *why)
+{
+    struct trust trust = work_trust;
+    if (!begins) {
+        double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+        return work_put_thread(pipe, PART_SYNC, sync, pipe->last[PIPE_MAIN], trust, NULL, why);
+    }
+    double launch = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
+    return programs[id].launch != LAUNCH_GRAPH ||
+           work_put_thread(pipe, PART_LAUNCH, launch, ENGINE_NONE, trust, &pipe->graph, why);
+}
+
+/* A bare launch in the place of a framework's. */
+static void set_up(const struct miniature_run *run, double figures[8])
+{
+    uint32_t threads = miniature_pool(run->miniature, run->id);
+    const struct program *program = &programs[run->id];
+    run->setup->mechanisms = (struct mechanisms){
+        .policy = run->setup->mechanisms.policy,
+        .manager = program->manager,
+        .update = UPDATE_OVERLAPPED,
+        .transfer = program->transfer,
+        .transfer_ctas = MINIATURE_CTAS,
+        .transfer_stream = program->own_stream ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
+        .sync = program->sync,
+        .syncs = 1,
+        .launch = program->launch,
+        .pool_threads = threads,
+        .transfer_threads = threads,
+        .weights = 1,
+        .granularity = 1,
+        .representation = program->makes ? REPRESENTATION_HYBRID : REPRESENTATION_KV,
+        .representation_share = program->makes ? 0.5 : 0,
+    };
+    figures[0] = 0;
+    figures[1] = run->stand_ins->launch;
+    miniature_figure(&run->setup->profile, CURVE_HOST_LAUNCH, figures);
+}
+
+const struct miniature_scene miniature_gpu_scene = {
+    .set_up = set_up,
+    .machine = machine_add,
+    .program = run_program,
+    .step = put_step,
+    .curves = curves,
+    .curve_count = sizeof curves / sizeof *curves,
+};

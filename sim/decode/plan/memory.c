@@ -1,0 +1,393 @@
+/* Bytes of every tier. All in doubles until the end: a sum past 64 bits saturates instead of
+ * wrapping, and below 2^53 (8 PiB) every figure is an exact integer. */
+#include "decode/plan/memory.h"
+
+#include "decode/cost/cpu_attention.h"
+#include "decode/cost/retrieval.h"
+#include "decode/cost/streamed_weights.h"
+#include "decode/plan/peak.h"
+#include "decode/plan/pinned.h"
+
+#include <math.h>
+
+static uint64_t whole(double bytes)
+{
+    return bytes >= 9e18 ? (uint64_t)9e18 : (uint64_t)llround(bytes);
+}
+
+bool memory_can_offload(const struct setup *setup, uint32_t layer)
+{
+    return mechanisms_offload(&setup->mechanisms) &&
+           setup->model.layers[layer].attention != ATTENTION_SLIDING;
+}
+
+uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer)
+{
+    return model_layer_tokens(&setup->model, layer, setup->context) *
+           model_kv_head_bytes(&setup->model);
+}
+
+static uint64_t least_common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+    while (y != 0) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* RetroInfer's clusters: about `retrieval_tokens` tokens each, their number a multiple of both 8
+ * and the segments. */
+static uint64_t cluster_count(uint64_t context, uint64_t tokens)
+{
+    uint64_t segments = (context + CLUSTER_SEGMENT_TOKENS / 2) / CLUSTER_SEGMENT_TOKENS;
+    uint64_t step = least_common_multiple(8, segments > 0 ? segments : 1);
+    uint64_t clusters = (context + tokens / 2) / tokens;
+    uint64_t snapped = (clusters + step / 2) / step * step;
+    return snapped > 0 ? snapped : step;
+}
+
+static uint64_t entry_count(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->retrieval == RETRIEVAL_CLUSTERS) {
+        return cluster_count(setup->context, m->retrieval_tokens);
+    }
+    return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
+}
+
+/* HBM that nothing but the cache takes. Leaves sizes of a batch with next to none. */
+static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t offloaded)
+{
+    struct trust ignored = {BASIS_MEASURED, false};
+    for (uint32_t i = 0; i < plan->cohort_count; i++) { /* a cache there is, of one block */
+        plan->cohorts[i].sizes.cache_tokens = setup->mechanisms.granularity;
+    }
+    struct memory memory = memory_of(setup, plan, offloaded);
+    return fmax(0, (double)memory_hbm_limit(setup, &memory, &ignored) - (double)memory.hbm);
+}
+
+static double mean_context(const struct plan *plan)
+{
+    double tokens = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        tokens += (double)plan->cohorts[i].context * plan->cohorts[i].sequences;
+    }
+    return tokens / plan->batch;
+}
+
+/* Bytes of a token in the cache, a KV head: K and V, or a head's part of an activation. */
+static double cached_bytes(const struct setup *setup)
+{
+    const struct model *model = &setup->model;
+    return setup->mechanisms.representation == REPRESENTATION_KV
+               ? (double)model_kv_head_bytes(model)
+               : (double)model_activation_bytes(model) / model_kv_heads(model);
+}
+
+/* Tokens that a budget in bytes pays for of a head with the mean context; else 0. */
+static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t offloaded)
+{
+    const struct amount *budget = &setup->mechanisms.budget;
+    double heads = (double)offloaded * plan->batch;
+    if (heads == 0 || !(budget->rest || budget->unit == UNIT_BYTES)) {
+        return 0;
+    }
+    double all = budget->rest ? rest_bytes(setup, plan, offloaded) : budget->value;
+    return all / (heads * cached_bytes(setup));
+}
+
+/* Tokens a head that the budget pays for, before rounding to blocks; `paid` of them in bytes. */
+static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes, double paid)
+{
+    const struct amount *budget = &setup->mechanisms.budget;
+    switch (budget->rest ? UNIT_BYTES : budget->unit) {
+    case UNIT_BYTES:
+        return paid;
+    case UNIT_SHARE:
+        return round(budget->value * (double)setup->context);
+    case UNIT_TIMES:
+        return budget->value * (double)sizes->selected_tokens;
+    case UNIT_TOKENS:
+        return budget->value;
+    default:
+        return 0;
+    }
+}
+
+/* What retrieval has, and what is taken of it. */
+static void size_selection(const struct setup *setup, struct head_sizes *out)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double share = setup_share(setup, &m->selection);
+    out->entries = setup_retrieves(setup) ? entry_count(setup) : 0;
+    out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
+    out->selected_tokens =
+        m->retrieval == RETRIEVAL_CLUSTERS
+            ? (uint64_t)llround(share * (double)out->entries) * m->retrieval_tokens
+            : (uint64_t)llround(share * (double)setup->context);
+    if (out->selected_tokens > setup->context) { /* clusters are rounded up */
+        out->selected_tokens = setup->context;
+    }
+}
+
+static bool check_selection(const struct setup *setup, const struct head_sizes *sizes,
+                            struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (sizes->selected_tokens == 0) {
+        uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
+        error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is none at all",
+                    100 * setup_share(setup, &m->selection), (unsigned long long)setup->context);
+        return error_expect(why, "more, such as %.3g %%, which is %llu of them",
+                            100 * (double)least / (double)setup->context,
+                            (unsigned long long)least);
+    }
+    uint64_t chosen = sizes->selected_tokens / m->retrieval_tokens;
+    if (sizes->estimated_entries > 0 && chosen + sizes->estimated_entries > sizes->entries) {
+        error_usage(why, NULL, 0,
+                    "what is selected and what is estimated are more than all entries");
+        return error_expect(why, "at most %llu, not %llu and %llu",
+                            (unsigned long long)sizes->entries, (unsigned long long)chosen,
+                            (unsigned long long)sizes->estimated_entries);
+    }
+    return true;
+}
+
+/* Tokens a head that the budget pays for, in whole blocks. */
+static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes *sizes,
+                              double paid_bytes)
+{
+    uint64_t block = setup->mechanisms.granularity;
+    double paid = budget_tokens(setup, sizes, paid_bytes);
+    double tokens = fmin(paid, (double)setup->context);
+    if (block > setup->context && paid >= (double)block) { /* one block is more than there is */
+        return setup->context;
+    }
+    return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
+}
+
+/* Blocks that the budget pays for. Of K and V they are the cache; else `split` holds them, of which
+ * only what is in HBM is known yet. */
+static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t batch, double paid,
+                       struct head_sizes *out, struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t cached = budget_blocks(setup, out, paid);
+    if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
+        error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
+        return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
+                            (unsigned long long)m->granularity, (unsigned long long)offloaded,
+                            batch);
+    }
+    bool kv = m->representation == REPRESENTATION_KV;
+    out->cache_tokens = kv ? cached : 0;
+    out->split = (struct split){.act_hbm = kv ? 0 : cached, .kv = kv ? setup->context : 0};
+    if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
+        error_usage(why, NULL, 0, "policy '%s' caches a whole selection, and the budget is less",
+                    m->policy->name);
+        return error_expect(why, "a budget of at least 1x");
+    }
+    return true;
+}
+
+/* One share of all that HBM does not hold, found for the mean sequence. */
+static void split_contexts(const struct setup *setup, struct plan *plan)
+{
+    double held = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        held += (double)cohort->sizes.split.act_hbm * cohort->sequences;
+    }
+    double share = representation_share(setup, plan->batch, mean_context(plan), held / plan->batch);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct cohort *cohort = &plan->cohorts[i];
+        struct split *split = &cohort->sizes.split;
+        *split = representation_split(setup, cohort->context, split->act_hbm, share);
+    }
+}
+
+bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                       struct error *why)
+{
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct head_sizes *sizes = &plan->cohorts[i].sizes;
+        struct setup own = setup_at(setup, plan->cohorts[i].context);
+        *sizes = (struct head_sizes){0};
+        size_selection(&own, sizes);
+        if (!check_selection(&own, sizes, why)) {
+            return false;
+        }
+    }
+    double paid = paid_tokens(setup, plan, offloaded), mean = mean_context(plan);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        if (!size_cache(&own, offloaded, plan->batch, paid * ((double)cohort->context / mean),
+                        &cohort->sizes, why)) {
+            return false;
+        }
+    }
+    if (setup->mechanisms.representation != REPRESENTATION_KV) {
+        split_contexts(setup, plan);
+    }
+    return true;
+}
+
+/* Weights of all layers that lie in host memory. */
+static double all_streamed_bytes(const struct setup *setup)
+{
+    double bytes = 0, layer = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        layer = model_layer_repeats(&setup->model, l) ? layer
+                                                      : streamed_weight_bytes(setup, l, HALF_BOTH);
+        bytes += layer;
+    }
+    return bytes;
+}
+
+/* KV on the host, or what stands for it: a copy of everything; where a window moves on, what has
+ * left it; nothing of what a policy drops for good. */
+static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                            uint64_t offloaded, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (mechanisms_drop(m)) {
+        return 0;
+    }
+    double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
+    if (m->attention != ATTEND_HYBRID) {
+        return pairs / model_kv_heads(&setup->model) *
+               representation_host_bytes(setup, &sizes->split);
+    }
+    double window = (double)(m->sinks + setup_recent(setup) + sizes->cache_tokens);
+    return pairs * fmax(0, (double)setup->context - window) * (token + CPU_AVERAGE_BYTES);
+}
+
+static uint32_t indexed_layers(const struct setup *setup)
+{
+    uint32_t layers = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        layers += setup_attends_all(setup, l) ? 0 : 1;
+    }
+    return layers;
+}
+
+/* What retrieval reads of all layers. */
+static double index_bytes(const struct setup *setup, const struct head_sizes *sizes, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double entry = m->retrieval_in_place ? 0 : retrieval_entry_bytes(setup);
+    double heads = (double)indexed_layers(setup) * model_kv_heads(&setup->model);
+    if (m->estimation > 0) { /* the summary of an entry is a key and a value */
+        entry = fmax(entry, (double)model_kv_head_bytes(&setup->model));
+    }
+    return heads * (double)sizes->entries * entry * batch;
+}
+
+/* Of an index on the host, two buffers for a layer's; of a window for the CPU, its averages. */
+static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                             uint64_t offloaded, uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->attention == ATTEND_HYBRID) {
+        return (double)offloaded * (double)sizes->cache_tokens * CPU_AVERAGE_BYTES * batch;
+    }
+    if (m->retrieval_stream) {
+        return 2.0 * (double)sizes->entries * retrieval_entry_bytes(setup) *
+               model_kv_heads(&setup->model) * batch;
+    }
+    return index_bytes(setup, sizes, batch);
+}
+
+/* What grows with the sequences. */
+struct held {
+    double resident, window, cache, metadata; /* HBM */
+    double host_kv, staging, index;           /* host memory, of one GPU */
+    uint32_t indexed;                         /* layers that any has an index of */
+};
+
+/* Add `batch` sequences of the setup's context. */
+static void hold(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
+                 uint32_t batch, struct held *held)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double one = (double)model_kv_head_bytes(&setup->model) * batch;
+    double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
+    double all = 0; /* bytes of all KV */
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
+    }
+    double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
+    bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);
+    held->resident += all - (double)offloaded * (double)setup->context * one;
+    held->window += (double)offloaded * window * one;
+    held->cache += (double)offloaded * cached_tokens * cached_bytes(setup) * batch;
+    held->metadata += metadata_bytes(setup, sizes, offloaded, batch);
+    held->host_kv += host_kv_bytes(setup, sizes, offloaded, batch);
+    held->staging +=
+        gathers ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one : 0;
+    held->index += m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
+    uint32_t indexed = indexed_layers(setup);
+    held->indexed = indexed > held->indexed ? indexed : held->indexed;
+}
+
+struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded)
+{
+    struct held held = {0};
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
+    }
+    double streamed = all_streamed_bytes(setup);
+    double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
+    struct pinned_parts pinned = {held.host_kv, layers, held.staging, held.index, held.indexed};
+    struct peak peak = peak_of(setup, plan);
+    struct memory memory = {
+        .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
+        .resident = whole(held.resident),
+        .window = whole(held.window),
+        .cache = whole(held.cache),
+        .metadata = whole(held.metadata),
+        .buffers = whole(peak.buffers),
+        .workspace = whole(peak.workspace),
+        .peak_in_prefill = peak.in_prefill,
+        .host_kv = whole(held.host_kv * setup->model.tensor_parallel),
+        .host_weights = whole(streamed * setup->model.tensor_parallel),
+        .host_buffers = whole((held.staging + held.index) * setup->model.tensor_parallel),
+        .host_padding = whole(pinned_padding(setup, &pinned) * setup->model.tensor_parallel),
+    };
+    memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
+                       (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
+                       (double)memory.workspace);
+    memory.dram = whole((double)memory.host_kv + (double)memory.host_weights +
+                        (double)memory.host_buffers + (double)memory.host_padding);
+    return memory;
+}
+
+uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
+                          struct trust *trust)
+{
+    double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
+    if (setup->kv_pool_tokens > 0) {
+        double token = 0;
+        for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+            token += (double)model_kv_token_bytes(&setup->model, l);
+        }
+        double pool = (double)setup->kv_pool_tokens * token;
+        return whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
+                                        (double)memory->workspace + pool));
+    }
+    return whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
+}
+
+uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust)
+{
+    if (setup->host_memory > 0) {
+        return setup->host_memory;
+    }
+    return whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
+}

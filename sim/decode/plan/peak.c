@@ -1,0 +1,209 @@
+/* Two moments, added up and compared. */
+#include "decode/plan/peak.h"
+
+#include "decode/cost/retrieval.h"
+#include "decode/cost/streamed_weights.h"
+
+#include <math.h>
+
+/* The most that a micro-batch comes to, of what `of` counts of each sequence. */
+static double most_of_pass(const struct plan *plan, uint64_t (*of)(const struct cohort *cohort))
+{
+    const struct packing *packing = &plan->micro_batches;
+    double most = 0;
+    for (uint32_t r = 0; r < packing->runs; r++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < packing->cohorts; i++) {
+            sum += (double)of(&plan->cohorts[i]) * packing->sequences[r * packing->cohorts + i];
+        }
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+static uint64_t itself(const struct cohort *cohort)
+{
+    (void)cohort;
+    return 1;
+}
+
+static uint64_t context_of(const struct cohort *cohort)
+{
+    return cohort->context;
+}
+
+static uint64_t prompt_of(const struct cohort *cohort)
+{
+    return cohort->prompt;
+}
+
+/* Two buffers for a micro-batch's whole layer: of KV, and where K and V are recomputed of
+ * activations, of loaded KV and of all KV to attend to. */
+static double whole_bytes(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double kv_token = (double)model_kv_token_bytes(&setup->model, 0);
+    double token = m->representation == REPRESENTATION_KV
+                       ? kv_token
+                       : 2 * kv_token + (double)model_activation_bytes(&setup->model);
+    return 2 * most_of_pass(plan, context_of) * token;
+}
+
+/* Buffers for one layer's selection. It needs none where it goes straight into the cache, one where
+ * it is fetched in its own layer, two where a layer is fetched while another is used; whole layers
+ * always come a layer ahead. */
+static double selection_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                              uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double token = (double)model_kv_token_bytes(&setup->model, 0);
+    double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens * token;
+    bool straight = (sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER;
+    return mechanisms_offload(m) && !straight ? some * batch : 0;
+}
+
+/* A layer's K, V and entries, once for each query head. */
+static double repeat_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                           uint32_t batch)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double some = (double)(sizes->selected_tokens + m->sinks + setup_recent(setup));
+    double tokens =
+        setup_selects(setup) ? fmin(some, (double)setup->context) : (double)setup->context;
+    double kv = tokens * (double)model_kv_head_bytes(&setup->model);
+    double entries = (double)sizes->entries * retrieval_entry_bytes(setup);
+    return retrieval_copies(setup) * (kv + entries) * model_kv_heads(&setup->model) * batch;
+}
+
+/* Two buffers, for the largest layer or half of one. */
+static double weight_buffer_bytes(const struct setup *setup)
+{
+    bool halves = setup->mechanisms.halves;
+    double most = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        if (model_layer_repeats(&setup->model, l)) {
+            continue;
+        }
+        most = fmax(most, streamed_weight_bytes(setup, l, halves ? HALF_FFN : HALF_BOTH));
+        most = fmax(most, halves ? streamed_weight_bytes(setup, l, HALF_ATTENTION) : 0);
+    }
+    return 2 * most;
+}
+
+/* ---- workspace ---- */
+
+/* Operands of the operator of any layer that has most, on so many tokens. */
+static double operand_bytes(const struct setup *setup, double tokens)
+{
+    double most = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_layer_repeats(&setup->model, l)
+                           ? 0
+                           : model_operators(&setup->model, l, (uint64_t)tokens, 0, operators);
+        for (size_t i = 0; i < count; i++) {
+            most = fmax(most, (double)operators[i].data_bytes);
+        }
+    }
+    return most;
+}
+
+static double hidden_bytes(const struct setup *setup, double tokens)
+{
+    return tokens * (double)model_activation_bytes(&setup->model);
+}
+
+#define LOGIT_BYTES 4.0 /* fp32, for the sampler */
+
+static double logit_bytes(const struct setup *setup, uint32_t batch)
+{
+    return batch * LOGIT_BYTES * setup->model.vocabulary / setup->model.tensor_parallel;
+}
+
+static double step_workspace(const struct setup *setup, const struct plan *plan)
+{
+    double entries = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        double pairs = (double)model_kv_heads(&setup->model) * cohort->sequences;
+        entries += (double)cohort->sizes.entries * pairs;
+    }
+    double layer =
+        operand_bytes(setup, most_of_pass(plan, itself)) + retrieval_score_bytes(setup, entries);
+    return hidden_bytes(setup, plan->batch) + fmax(layer, logit_bytes(setup, plan->batch));
+}
+
+/* ---- prefill ---- */
+
+#define ASSIGNMENT_BYTES 4.0 /* of a key to its centroid: int32 */
+#define SUM_BYTES 4.0        /* of a value of a centroid, while it is averaged: fp32 */
+
+/* Of the k-means that makes a sequence's clusters in a layer, whose kernels keep no distances. */
+static double cluster_bytes(const struct setup *setup, uint64_t prompt)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->retrieval != RETRIEVAL_CLUSTERS) {
+        return 0;
+    }
+    double keys = (double)prompt * model_kv_heads(&setup->model);
+    double centroid = setup->model.head_dim * SUM_BYTES;
+    return keys * (ASSIGNMENT_BYTES + centroid / (double)m->retrieval_tokens);
+}
+
+/* Of a token in a layer: K and V, which its attention reads, and what of the layer before is on its
+ * way to the host. */
+static double leaving_bytes(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double kv = (double)model_kv_token_bytes(&setup->model, 0);
+    double act = (double)model_activation_bytes(&setup->model);
+    return !mechanisms_offload(m)
+               ? 0
+               : kv + (m->representation == REPRESENTATION_KV ? kv : fmax(kv, act));
+}
+
+static struct peak prefill_peak(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
+    double all = 0, pass = most_of_pass(plan, prompt_of);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        all += (double)plan->cohorts[i].sequences * (double)plan->cohorts[i].prompt;
+    }
+    double chunk = m->prefill_chunk > 0 ? fmin((double)m->prefill_chunk, all) : pass;
+    bool wait = m->prefill_chunk == 0 && m->representation == REPRESENTATION_KV;
+    double whole = m->prefill_chunk > 0 ? fmax(chunk, (double)longest) : pass;
+    double layer = operand_bytes(setup, chunk) + cluster_bytes(setup, longest);
+    return (struct peak){
+        .buffers = weight_buffer_bytes(setup) + whole * leaving_bytes(setup),
+        .workspace =
+            hidden_bytes(setup, wait ? all : chunk) + fmax(layer, logit_bytes(setup, plan->batch)),
+        .in_prefill = true,
+    };
+}
+
+static double step_buffers(const struct setup *setup, const struct plan *plan)
+{
+    double loaded = setup_loads_whole(setup, 0) ? whole_bytes(setup, plan) : 0;
+    double selected = 0, repeated = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        selected += selection_bytes(&own, &cohort->sizes, cohort->sequences);
+        repeated += repeat_bytes(&own, &cohort->sizes, cohort->sequences);
+    }
+    return fmax(loaded, selected) + weight_buffer_bytes(setup) + repeated;
+}
+
+struct peak peak_of(const struct setup *setup, const struct plan *plan)
+{
+    struct peak step = {
+        .buffers = step_buffers(setup, plan),
+        .workspace = step_workspace(setup, plan),
+    };
+    if (setup->prompt == 0) {
+        return step;
+    }
+    struct peak prefill = prefill_peak(setup, plan);
+    return prefill.buffers + prefill.workspace > step.buffers + step.workspace ? prefill : step;
+}

@@ -1,0 +1,51 @@
+/* Rounding, piece by piece. Doubles hold powers of two exactly. */
+#include "decode/plan/pinned.h"
+
+#include <math.h>
+
+#define PAGE_BYTES 4096.0 /* of x86-64; 64 KiB on some ARM hosts, as little beside any buffer */
+
+static double round_up(const struct setup *setup, double bytes)
+{
+    if (setup->mechanisms.pinned_rounding == PINNED_PAGES) {
+        return ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
+    }
+    int exponent;
+    return frexp(bytes, &exponent) == 0.5 ? bytes : ldexp(1, exponent);
+}
+
+/* Of `bytes` in `pieces` that are alike. */
+static double padding(const struct setup *setup, double bytes, double pieces)
+{
+    return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
+}
+
+/* A copy engine and SMs read pinned memory only. */
+static bool pins_kv(const struct mechanisms *m)
+{
+    return m->attention != ATTEND_HYBRID &&
+           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY);
+}
+
+static double weight_padding(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double sum = 0;
+    for (uint32_t l = 0; m->weights < 1 && !m->weights_pageable && l < setup->model.layer_count;
+         l++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_operators(&setup->model, l, UINT64_MAX, 0, operators);
+        for (size_t i = 0; i < count; i++) {
+            double pieces = fmax(1, (double)operators[i].matrices);
+            sum += padding(setup, (double)operators[i].weight_bytes, pieces);
+        }
+    }
+    return (1 - m->weights) * sum;
+}
+
+double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)
+{
+    double kv = pins_kv(&setup->mechanisms) ? parts->kv : 0;
+    return padding(setup, kv, 2 * parts->kv_layers) + padding(setup, parts->staging, 4) +
+           padding(setup, parts->index, parts->index_layers) + weight_padding(setup);
+}

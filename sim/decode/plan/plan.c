@@ -1,0 +1,389 @@
+/* Resolve: sizes, heads, memory, the largest batch, the steps. */
+#include "decode/plan/plan.h"
+
+#include "base/apportion.h"
+#include "base/array.h"
+#include "decode/cost/cpu_attention.h"
+#include "decode/plan/memory.h"
+#include "decode/plan/resident.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define MOST_BATCH (1u << 20)
+
+/* Steps of a run that no trace limits: every step is alike. */
+#define STEPS_WITHOUT_TRACE 16
+#define MOST_ALIKE 1024
+
+/* As many sequences of each cohort as `batch` comes to, in whole ones. */
+static void set_batch(const struct setup *setup, uint32_t batch, struct plan *plan)
+{
+    int64_t shares[SETUP_MOST_COHORTS], counts[SETUP_MOST_COHORTS];
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        uint32_t sequences = setup_cohort(setup, i).sequences;
+        shares[i] = (int64_t)sequences * batch;
+        all += sequences;
+    }
+    apportion(shares, plan->cohort_count, all, batch, counts);
+    plan->batch = batch;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        plan->cohorts[i].sequences = (uint32_t)counts[i];
+    }
+}
+
+/* The plan's sequences, none longer than `most`. */
+static void set_contexts(const struct setup *setup, uint64_t most, struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        uint64_t context = setup_cohort(setup, i).context;
+        plan->cohorts[i].context = context < most ? context : most;
+    }
+}
+
+/* Which of the plan's sequences pass together, and the sizes of their heads. */
+static bool size_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                       struct error *why)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (m->micro_batch == MICRO_BATCH_BALANCED) {
+        packing_bins(&plan->micro_batches, plan->cohorts, m->micro_batch_tokens);
+    } else {
+        bool blocks =
+            m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < plan->batch;
+        packing_blocks(&plan->micro_batches, plan->cohorts,
+                       blocks ? (uint32_t)m->micro_batch_sequences : plan->batch);
+    }
+    return memory_head_sizes(setup, offloaded, plan, why);
+}
+
+/* Does the plan's batch fit, and if not, which tier is it that stops it? */
+static bool fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                 enum limit *limit, struct trust *trust)
+{
+    struct error ignored;
+    *limit = LIMIT_HBM;
+    if (!size_batch(setup, offloaded, plan, &ignored)) {
+        return false;
+    }
+    struct memory memory = memory_of(setup, plan, offloaded);
+    if (memory.hbm > memory_hbm_limit(setup, &memory, trust)) {
+        return false;
+    }
+    *limit = LIMIT_HOST;
+    return memory.dram <= memory_dram_limit(setup, trust);
+}
+
+/* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
+ * every batch's cache is the same size, and a batch so large that a head has no block left does not
+ * fit. What a batch of several contexts comes to follows their shares, so that one more may be less
+ * by a sequence's difference: then it is a batch that fits while one more would not. */
+static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                              enum limit *limit, struct trust *trust)
+{
+    uint32_t good = 0, bad = MOST_BATCH + 1;
+    *limit = LIMIT_HBM;
+    while (bad - good > 1) {
+        uint32_t batch = good + (bad - good) / 2;
+        enum limit stops;
+        set_batch(setup, batch, plan);
+        if (fits(setup, offloaded, plan, &stops, trust)) {
+            good = batch;
+        } else {
+            bad = batch;
+            *limit = stops;
+        }
+    }
+    return good;
+}
+
+/* The longest context that would fit with this batch, shorter than its longest. Leaves the plan
+ * with other contexts. */
+static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                                struct trust *trust)
+{
+    uint64_t good = 0, bad = plan->cohorts[plan->cohort_count - 1].context;
+    while (bad - good > 1) {
+        enum limit stops;
+        uint64_t context = good + (bad - good) / 2;
+        set_contexts(setup, context, plan);
+        if (fits(setup, offloaded, plan, &stops, trust)) {
+            good = context;
+        } else {
+            bad = context;
+        }
+    }
+    return good;
+}
+
+static bool resolve_steps(const struct setup *setup, struct plan *plan, struct error *why)
+{
+    if (setup->trace == NULL) {
+        if (setup->steps > MOST_ALIKE) {
+            error_usage(why, NULL, 0, "without a trace every step is alike: %u say no more than 1",
+                        setup->steps);
+            return error_expect(why, "at most %d steps", MOST_ALIKE);
+        }
+        plan->warmup = 0;
+        plan->steps = setup->steps != SETUP_STEPS_ALL ? setup->steps : STEPS_WITHOUT_TRACE;
+        return true;
+    }
+    uint32_t recorded = trace_header(setup->trace)->steps;
+    int64_t warmup = setup->warmup == SETUP_WARMUP_AUTO ? recorded / 2 : setup->warmup;
+    int64_t left = (int64_t)recorded - warmup;
+    if (left < 1 || (int64_t)setup->steps > left) {
+        error_set(why, trace_path(setup->trace), 0,
+                  "the trace has %u steps, too few for %lld of warm-up and %u to report", recorded,
+                  (long long)warmup, setup->steps > 0 ? setup->steps : 1);
+        return error_expect(why, "'warmup' and 'steps' that add up to at most %u", recorded);
+    }
+    plan->warmup = (uint32_t)warmup;
+    plan->steps = setup->steps != SETUP_STEPS_ALL ? setup->steps : (uint32_t)left;
+    return true;
+}
+
+static bool check_context(const struct setup *setup, struct trust *trust, struct error *why)
+{
+    const struct model *model = &setup->model;
+    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
+    if (mechanisms_offload(&setup->mechanisms) && setup->context <= window) {
+        error_usage(why, NULL, 0, "a context of %llu tokens has nothing outside the window",
+                    (unsigned long long)setup->context);
+        return error_expect(why, "more than %llu tokens", (unsigned long long)window);
+    }
+    if (model->trained_context == 0 || setup->context <= model->trained_context) {
+        return true;
+    }
+    if (model->learned_positions) {
+        error_usage(why, NULL, 0, "'%s' has learned positions and cannot run %llu tokens",
+                    model->name, (unsigned long long)setup->context);
+        return error_expect(why, "a context of at most %u", model->trained_context);
+    }
+    trust->extrapolated = true;
+    return true;
+}
+
+uint64_t plan_offloaded_heads(const struct plan *plan)
+{
+    uint64_t heads = 0;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        heads += plan->offloaded[l];
+    }
+    return heads;
+}
+
+/* Heads and memory at the plan's batch. Resident heads are chosen with the sizes that the fewest of
+ * them leave. */
+static bool resolve_heads(const struct setup *setup, const double *head_cosine, uint64_t most,
+                          struct plan *plan, struct trust *trust, struct error *why)
+{
+    if (!size_batch(setup, most, plan, why)) {
+        return false;
+    }
+    plan->memory = memory_of(setup, plan, most);
+    plan->hbm_limit = memory_hbm_limit(setup, &plan->memory, trust);
+    plan->dram_limit = memory_dram_limit(setup, trust);
+    if (!resident_importance(setup, head_cosine, plan, why) ||
+        !resident_choose(setup, head_cosine, plan, trust, why)) {
+        return false;
+    }
+    plan->cpu_threads = cpu_attention_threads(setup, trust);
+    plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
+    plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
+    plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
+                             ? (uint64_t)setup->mechanisms.budget.value
+                             : plan->memory.cache;
+    return true;
+}
+
+static bool allocate(const struct setup *setup, struct plan *plan, struct error *why)
+{
+    plan->layers = setup->model.layer_count;
+    plan->kv_heads = model_kv_heads(&setup->model);
+    plan->cohort_count = setup_cohort_count(setup);
+    plan->cohorts = array_zeroed(plan->cohort_count, sizeof *plan->cohorts, why);
+    plan->heads = array_zeroed((size_t)plan->layers * plan->kv_heads, sizeof *plan->heads, why);
+    plan->offloaded = array_zeroed(plan->layers, sizeof *plan->offloaded, why);
+    if (plan->cohorts == NULL || plan->heads == NULL || plan->offloaded == NULL ||
+        !packing_init(&plan->micro_batches, plan->cohort_count, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        plan->cohorts[i].prompt = setup_cohort(setup, i).prompt;
+    }
+    set_contexts(setup, UINT64_MAX, plan);
+    return true;
+}
+
+static bool check_contexts(const struct setup *setup, struct trust *trust, struct error *why)
+{
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        if (!check_context(&own, trust, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool plan_resolve(const struct setup *setup, const double *head_cosine, struct plan *out,
+                  struct trust *trust, struct error *why)
+{
+    memset(out, 0, sizeof *out);
+    uint64_t most = resident_most_offloaded(setup);
+    if (!check_contexts(setup, trust, why) || !allocate(setup, out, why) ||
+        !resolve_steps(setup, out, why)) {
+        plan_release(out);
+        return false;
+    }
+    out->max_batch = largest_batch(setup, most, out, &out->limit, trust);
+    uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
+    set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
+    bool good = resolve_heads(setup, head_cosine, most, out, trust, why);
+    if (good && !out->fits) {
+        out->max_context = largest_context(setup, most, out, trust);
+        set_contexts(setup, UINT64_MAX, out);
+        good = size_batch(setup, most, out, why);
+    }
+    if (!good) {
+        plan_release(out);
+    }
+    return good;
+}
+
+void plan_release(struct plan *plan)
+{
+    packing_release(&plan->micro_batches);
+    free(plan->cohorts);
+    free(plan->heads);
+    free(plan->offloaded);
+    plan->cohorts = NULL;
+    plan->heads = NULL;
+    plan->offloaded = NULL;
+}
+
+static uint32_t whole_layers(const struct setup *setup)
+{
+    uint32_t layers = 0;
+    while (layers < setup->model.layer_count && setup_loads_whole(setup, layers)) {
+        layers++;
+    }
+    return layers;
+}
+
+/* Sequences of the batch before those of a cohort. */
+static uint32_t sequences_before(const struct plan *plan, uint32_t cohort)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < cohort; i++) {
+        before += plan->cohorts[i].sequences;
+    }
+    return before;
+}
+
+struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan, uint32_t cohort)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct cohort *of = &plan->cohorts[cohort];
+    const struct split *split = &of->sizes.split;
+    struct setup own = setup_at(setup, of->context);
+    double context = (double)of->context;
+    uint32_t before = sequences_before(plan, cohort);
+    return (struct replay_plan){
+        .layers = plan->layers,
+        .kv_heads = plan->kv_heads,
+        .batch = of->sequences,
+        .before = before,
+        .behind = plan->batch - before - of->sequences,
+        .context = of->context,
+        .heads = plan->heads,
+        .policy = m->policy,
+        .policy_values = m->policy_values,
+        .seed = setup->seed,
+        .order = setup->order,
+        .selection = (double)of->sizes.selected_tokens / context,
+        .margin = m->selection_margin,
+        .capacity = (double)of->sizes.cache_tokens / context,
+        .sinks = (uint32_t)m->sinks,
+        .recent = (uint32_t)setup_recent(&own),
+        .recent_scales = m->recent.unit == UNIT_SHARE,
+        .manager_unit = (double)m->granularity,
+        .block_span = (enum block_span)m->block_span,
+        .block_candidates = (uint32_t)m->block_candidates,
+        .warmup = plan->warmup,
+        .steps = plan->steps,
+        .cpu_threads = plan->cpu_threads,
+        .whole_layers = whole_layers(setup),
+        .recomputed = split->act_hbm + split->act_host + split->ids,
+        .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
+    };
+}
+
+/* Of everything but heads. */
+static uint64_t hash_common(const struct replay_plan *replay)
+{
+    const double shares[] = {replay->selection, replay->margin, replay->capacity,
+                             replay->manager_unit};
+    const uint64_t numbers[] = {
+        replay->layers,
+        replay->kv_heads,
+        replay->batch,
+        replay->context,
+        (uint64_t)replay->order,
+        replay->sinks,
+        replay->recent,
+        replay->warmup,
+        replay->steps,
+        replay->whole_layers,
+        replay->speculates,
+        replay->recomputed,
+        replay->seed,
+        replay->cpu_threads,
+        (uint64_t)replay->block_span,
+        replay->block_candidates,
+        replay->recent_scales,
+        replay->before,
+        replay->behind,
+    };
+    uint64_t hash =
+        XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
+    hash = XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
+    hash = XXH64(shares, sizeof shares, hash);
+    return XXH64(numbers, sizeof numbers, hash);
+}
+
+uint64_t plan_replay_hash(const struct replay_plan *replay)
+{
+    uint64_t hash = hash_common(replay);
+    for (uint32_t i = 0; i < replay->layers * replay->kv_heads; i++) {
+        const uint64_t head[] = {replay->heads[i].offloaded,
+                                 (uint64_t)llround(replay->heads[i].importance * 1e6)};
+        hash = XXH64(head, sizeof head, hash);
+    }
+    return hash;
+}
+
+/* All but capacity, batch and heads, and what of a plan follows from these. */
+uint64_t plan_family(const struct replay_plan *replay)
+{
+    struct replay_plan common = *replay;
+    common.batch = common.before = common.behind = 0;
+    common.cpu_threads = common.whole_layers = 0;
+    common.capacity = 0;
+    common.recomputed = 0;
+    return hash_common(&common);
+}
+
+uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct replay_plan replay = plan_replay(setup, plan, i);
+        uint64_t own = plan_replay_hash(&replay);
+        hash = i == 0 ? own : XXH64(&own, sizeof own, hash);
+    }
+    return hash;
+}

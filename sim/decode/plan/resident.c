@@ -1,0 +1,201 @@
+/* Reuse difficulty after CLO: a head whose threshold lies above the similarity that its queries
+ * reach misses often; what the link cannot prefetch for in time is kept whole in HBM. */
+#include "decode/plan/resident.h"
+
+#include "base/array.h"
+#include "decode/cost/cost.h"
+#include "decode/plan/memory.h"
+#include "policy/qsac.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A target head with what it is sorted by. */
+struct ranked {
+    uint32_t index; /* layer * kv_heads + head */
+    double key;
+};
+
+static int by_key_ascending(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int by_value_descending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return x > y ? -1 : x < y;
+}
+
+static double source_cosine(const struct setup *setup, const double *head_cosine,
+                            const struct plan *plan, uint32_t layer, uint32_t head)
+{
+    uint32_t source_layer, source_head, shift;
+    const struct trace_header *header = trace_header(setup->trace);
+    replay_source(header, plan->layers, plan->kv_heads, layer, head, 1, &source_layer, &source_head,
+                  &shift);
+    return head_cosine[source_layer * header->kv_heads + source_head];
+}
+
+/* The heads of one GPU are the first of the model's; the others have as many. */
+static float own_importance(const struct model *model, uint32_t layer, uint32_t head)
+{
+    return model->importance != NULL ? model->importance[layer * model->kv_heads + head] : 1;
+}
+
+static bool pair_importance(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                            struct error *why)
+{
+    uint32_t count = plan->layers * plan->kv_heads;
+    struct ranked *ranked = array_zeroed(count, sizeof *ranked, why);
+    float *importance = array_zeroed(count, sizeof *importance, why);
+    bool good = ranked != NULL && importance != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        uint32_t layer = i / plan->kv_heads, head = i % plan->kv_heads;
+        ranked[i] = (struct ranked){i, source_cosine(setup, head_cosine, plan, layer, head)};
+        importance[i] = own_importance(&setup->model, layer, head);
+    }
+    if (good) {
+        qsort(ranked, count, sizeof *ranked, by_key_ascending);
+        qsort(importance, count, sizeof *importance, by_value_descending);
+        for (uint32_t i = 0; i < count; i++) {
+            plan->heads[ranked[i].index].importance = importance[i];
+        }
+        plan->importance_assumed = true;
+    }
+    free(ranked);
+    free(importance);
+    return good;
+}
+
+bool resident_importance(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                         struct error *why)
+{
+    if (setup->model.importance != NULL && head_cosine != NULL && !setup->trace_is_model) {
+        return pair_importance(setup, head_cosine, plan, why);
+    }
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        for (uint32_t h = 0; h < plan->kv_heads; h++) {
+            plan->heads[l * plan->kv_heads + h].importance = own_importance(&setup->model, l, h);
+        }
+    }
+    return true;
+}
+
+uint32_t resident_prefetchable(const struct setup *setup, const struct plan *plan,
+                               struct trust *trust)
+{
+    uint64_t attended = 0, selected = 0;
+    double compute = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        uint64_t window = setup->mechanisms.sinks + setup_recent(&own);
+        selected += cohort->sizes.selected_tokens * cohort->sequences;
+        attended += (cohort->sizes.selected_tokens + window) * cohort->sequences;
+    }
+    for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
+        uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);
+        struct kernel kernel = cost_stage(setup, 1, stage, plan->batch, attended, kernels);
+        trust_add(trust, kernel.trust);
+        compute += kernel.ns;
+    }
+    double bytes = (double)selected * (double)model_kv_head_bytes(&setup->model);
+    double link = cost_transfer_rate(setup, trust) / 1e9;
+    return bytes > 0 ? (uint32_t)fmin(compute * link / bytes, plan->kv_heads) : plan->kv_heads;
+}
+
+static uint32_t collect_candidates(const struct setup *setup, const double *head_cosine,
+                                   const struct plan *plan, uint32_t prefetchable,
+                                   struct ranked *candidates)
+{
+    uint32_t count = 0;
+    for (uint32_t l = 1; l < plan->layers; l++) {
+        uint32_t first = count;
+        for (uint32_t h = 0; h < plan->kv_heads; h++) {
+            uint32_t index = l * plan->kv_heads + h;
+            double difficulty =
+                qsac_threshold(setup->mechanisms.policy_values, plan->heads[index].importance) -
+                (source_cosine(setup, head_cosine, plan, l, h) -
+                 setup->mechanisms.resident_epsilon);
+            if (difficulty > 0 && plan->heads[index].offloaded) {
+                candidates[count++] = (struct ranked){index, -difficulty};
+            }
+        }
+        qsort(candidates + first, count - first, sizeof *candidates, by_key_ascending);
+        uint32_t hard = count - first;
+        count = first + (hard > prefetchable ? hard - prefetchable : 0);
+    }
+    return count;
+}
+
+static void keep_head(struct plan *plan, uint32_t index)
+{
+    plan->heads[index].offloaded = false;
+    plan->offloaded[index / plan->kv_heads]--;
+}
+
+/* Heads more that HBM holds whole, each in place of its window and cache. */
+static uint64_t room_for_heads(const struct setup *setup, const struct plan *plan)
+{
+    uint64_t offloaded = plan_offloaded_heads(plan);
+    uint64_t used = memory_of(setup, plan, offloaded).hbm;
+    if (offloaded == 0 || used >= plan->hbm_limit) {
+        return 0;
+    }
+    uint64_t fewer = memory_of(setup, plan, offloaded - 1).hbm;
+    return fewer > used ? (plan->hbm_limit - used) / (fewer - used) : UINT64_MAX;
+}
+
+static bool keep_hardest(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                         struct trust *trust, struct error *why)
+{
+    uint32_t most = plan->layers * plan->kv_heads;
+    struct ranked *candidates = array_zeroed(most, sizeof *candidates, why);
+    if (candidates == NULL) {
+        return false;
+    }
+    uint32_t prefetchable = resident_prefetchable(setup, plan, trust);
+    uint32_t count = collect_candidates(setup, head_cosine, plan, prefetchable, candidates);
+    uint64_t room = room_for_heads(setup, plan);
+    qsort(candidates, count, sizeof *candidates, by_key_ascending);
+    for (uint32_t i = 0; i < count && i < room; i++) {
+        keep_head(plan, candidates[i].index);
+    }
+    free(candidates);
+    return true;
+}
+
+static bool keeps_first_layer(const struct setup *setup)
+{
+    return setup->mechanisms.resident_heads == RESIDENT_FIRST_LAYER ||
+           setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
+}
+
+bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
+                     struct trust *trust, struct error *why)
+{
+    bool difficulty = setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        bool away = memory_can_offload(setup, l) && !(l == 0 && keeps_first_layer(setup));
+        plan->offloaded[l] = away ? plan->kv_heads : 0;
+        for (uint32_t h = 0; h < plan->kv_heads; h++) {
+            plan->heads[l * plan->kv_heads + h].offloaded = away;
+        }
+    }
+    return !difficulty || head_cosine == NULL ||
+           keep_hardest(setup, head_cosine, plan, trust, why);
+}
+
+uint64_t resident_most_offloaded(const struct setup *setup)
+{
+    uint64_t heads = 0;
+    for (uint32_t l = keeps_first_layer(setup) ? 1 : 0; l < setup->model.layer_count; l++) {
+        heads += memory_can_offload(setup, l) ? model_kv_heads(&setup->model) : 0;
+    }
+    return heads;
+}

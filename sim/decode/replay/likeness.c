@@ -1,0 +1,277 @@
+/* Each figure is a row: either one of trace/stats.h, or what one policy at one setting makes of
+ * each head. All policies of a layer see its frames in one pass. */
+#include "decode/replay/likeness.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "policy/policy.h"
+#include "trace/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum answer { STATS, HITS, REUSES, MASS };
+
+/* How a figure comes about: of `policy` at a cache of `setting` of the context (HITS), or at this
+ * threshold (REUSES, MASS). */
+static const struct source {
+    enum answer answer;
+    enum trace_figure figure;
+    const char *policy;
+    double setting;
+} sources[LIKENESS_FIGURES] = {
+    {STATS, TRACE_OVERLAP_1, NULL, 0},
+    {STATS, TRACE_OVERLAP_4, NULL, 0},
+    {STATS, TRACE_OVERLAP_16, NULL, 0},
+    {STATS, TRACE_COSINE_1, NULL, 0},
+    {STATS, TRACE_COSINE_4, NULL, 0},
+    {STATS, TRACE_COSINE_16, NULL, 0},
+    {STATS, TRACE_FRESH_MASS, NULL, 0},
+    {HITS, 0, "lru", 0.1},
+    {HITS, 0, "lru", 0.2},
+    {HITS, 0, "lru", 0.3},
+    {HITS, 0, "lru", 0.5},
+    {HITS, 0, "fifo", 0.1},
+    {HITS, 0, "fifo", 0.2},
+    {HITS, 0, "fifo", 0.3},
+    {HITS, 0, "fifo", 0.5},
+    {REUSES, 0, "qsac", 0.9},
+    {REUSES, 0, "qsac", 0.8},
+    {REUSES, 0, "qsac", 0.7},
+    {REUSES, 0, "qsac", 0.6},
+    {MASS, 0, "qsac", 0.9},
+    {MASS, 0, "qsac", 0.8},
+    {MASS, 0, "qsac", 0.7},
+    {MASS, 0, "qsac", 0.6},
+};
+
+const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
+    {"overlap_1", "demand also wanted 1 step before", 0.03, 0.03},
+    {"overlap_4", "demand also wanted 4 steps before", 0.03, 0.03},
+    {"overlap_16", "demand also wanted 16 steps before", 0.03, 0.03},
+    {"cosine_1", "cosine to the query 1 step before", 0, 0},
+    {"cosine_4", "cosine to the query 4 steps before", 0, 0},
+    {"cosine_16", "cosine to the query 16 steps before", 0, 0},
+    {"fresh_mass", "attention mass of demand and window", 0.015, 0.015},
+    {"lru_10", "hits of LRU, cache of 10 % of the context", 0.02, 0.04},
+    {"lru_20", "hits of LRU, 20 %", 0.02, 0.04},
+    {"lru_30", "hits of LRU, 30 %", 0.02, 0.04},
+    {"lru_50", "hits of LRU, 50 %", 0.02, 0.04},
+    {"fifo_10", "hits of FIFO, 10 %", 0.02, 0.04},
+    {"fifo_20", "hits of FIFO, 20 %", 0.02, 0.04},
+    {"fifo_30", "hits of FIFO, 30 %", 0.02, 0.04},
+    {"fifo_50", "hits of FIFO, 50 %", 0.02, 0.04},
+    {"reuse_.9", "sets that QSAC reuses, threshold .9 at all heads", 0.04, 0.04},
+    {"reuse_.8", "threshold .8", 0.04, 0.04},
+    {"reuse_.7", "threshold .7", 0.04, 0.04},
+    {"reuse_.6", "threshold .6", 0.04, 0.04},
+    {"mass_.9", "attention mass of sets so reused or fetched, and window", 0.015, 0.015},
+    {"mass_.8", "threshold .8", 0.015, 0.015},
+    {"mass_.7", "threshold .7", 0.015, 0.015},
+    {"mass_.6", "threshold .6", 0.015, 0.015},
+};
+
+struct measurement {
+    const struct trace *trace;
+    struct demand_shape shape;
+    struct likeness *out;
+};
+
+/* Policies of a layer: those of a head stand together. */
+struct layer {
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for STATS */
+    double *wanted;           /* of the same, over the second half of the steps */
+    double *got;
+};
+
+static struct policy *make_policy(const struct measurement *all, const struct source *source,
+                                  struct error *why)
+{
+    const struct trace_header *header = trace_header(all->trace);
+    const struct policy_kind *kind = policy_find(source->policy, NULL, 0, why);
+    bool is_hits = source->answer == HITS;
+    double values[] = {source->setting, 1, 0, 0}; /* of qsac: its threshold for every head */
+    struct policy_env env = {
+        .blocks = header->units,
+        .capacity = is_hits ? (uint32_t)lround(source->setting * header->units) : all->shape.wanted,
+        .wanted = all->shape.wanted,
+        .order = POLICY_BATCH,
+        .query_heads = header->query_heads / header->kv_heads,
+        .head_dim = header->head_dim,
+    };
+    return kind != NULL ? policy_create(kind, is_hits ? NULL : values, &env, why) : NULL;
+}
+
+static void layer_release(struct layer *layer, uint32_t count)
+{
+    for (uint32_t i = 0; layer->policies != NULL && i < count; i++) {
+        policy_destroy(layer->policies[i]);
+    }
+    trace_frame_release(&layer->frame);
+    demand_buffer_release(&layer->buffer);
+    free(layer->policies);
+    free(layer->wanted);
+    free(layer->got);
+}
+
+/* The caller releases it, on failure too. */
+static bool layer_init(struct layer *layer, const struct measurement *all, uint32_t count,
+                       struct error *why)
+{
+    *layer = (struct layer){0};
+    trace_frame_init(&layer->frame);
+    demand_buffer_init(&layer->buffer);
+    if (!(layer->policies = array_zeroed(count, sizeof(struct policy *), why)) ||
+        !(layer->wanted = array_zeroed(count, sizeof(double), why)) ||
+        !(layer->got = array_zeroed(count, sizeof(double), why))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct source *source = &sources[i % LIKENESS_FIGURES];
+        if (source->answer != STATS && !(layer->policies[i] = make_policy(all, source, why))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void ask_policies(struct layer *layer, uint32_t head, const struct demand *demand,
+                         bool is_reported)
+{
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        uint32_t i = head * LIKENESS_FIGURES + f;
+        struct outcome outcome;
+        if (layer->policies[i] == NULL) {
+            continue;
+        }
+        policy_access(layer->policies[i], demand, &outcome);
+        if (is_reported) {
+            bool is_hits = sources[f].answer == HITS;
+            layer->wanted[i] += is_hits ? outcome.hit + outcome.missed : 1;
+            layer->got[i] += is_hits ? outcome.hit
+                             : sources[f].answer == REUSES
+                                 ? outcome.reused
+                                 : (double)demand->window_mass + (double)outcome.mass;
+        }
+    }
+}
+
+static bool replay_layer_of(const struct measurement *all, uint32_t number, struct layer *layer,
+                            struct error *why)
+{
+    const struct trace_header *header = trace_header(all->trace);
+    struct trace_frame *frame = &layer->frame;
+    for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
+        if (!trace_read(all->trace, 0, tile, number, frame, why)) {
+            return false;
+        }
+        for (uint32_t head = 0; head < header->kv_heads; head++) {
+            for (uint32_t s = 0; s < frame->steps; s++) {
+                struct demand demand;
+                if (!demand_from_frame(header, frame, head, s, &all->shape, &layer->buffer, &demand,
+                                       why)) {
+                    return false;
+                }
+                ask_policies(layer, head, &demand, frame->first_step + s >= header->steps / 2);
+            }
+        }
+    }
+    return true;
+}
+
+static bool measure_layer(uint32_t number, uint32_t thread, void *context, struct error *why)
+{
+    const struct measurement *all = context;
+    uint32_t kv_heads = trace_header(all->trace)->kv_heads;
+    uint32_t count = kv_heads * LIKENESS_FIGURES;
+    struct layer layer;
+    (void)thread;
+    bool ok = layer_init(&layer, all, count, why) && replay_layer_of(all, number, &layer, why);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t figure = i % LIKENESS_FIGURES, head = i / LIKENESS_FIGURES;
+        if (sources[figure].answer != STATS) {
+            all->out->values[figure][number * kv_heads + head] = layer.got[i] / layer.wanted[i];
+        }
+    }
+    layer_release(&layer, count);
+    return ok;
+}
+
+void likeness_release(struct likeness *likeness)
+{
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        free(likeness->values[f]);
+    }
+    *likeness = (struct likeness){0};
+}
+
+static bool measure_stats(const struct trace *trace, double share, uint32_t threads,
+                          struct likeness *out, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    struct trace_selection selection = {share, header->sinks, header->recent};
+    struct trace_stats stats;
+    if (!trace_stats_measure(trace, &selection, threads, &stats, why)) {
+        return false;
+    }
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        if (sources[f].answer == STATS) {
+            memcpy(out->values[f], stats.figures[sources[f].figure],
+                   out->heads * sizeof *out->values[f]);
+        }
+    }
+    trace_stats_release(&stats);
+    return true;
+}
+
+bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
+                      struct likeness *out, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint32_t wanted = (uint32_t)lround(share * header->units);
+    struct measurement all = {
+        .trace = trace,
+        .shape = demand_shape(header, wanted, header->sinks, header->recent),
+        .out = out,
+    };
+    *out = (struct likeness){.heads = header->layers * header->kv_heads};
+    if (!header->has_queries) {
+        return error_set(why, trace_path(trace), 0, "the trace has no queries");
+    }
+    bool ok = true;
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        ok = (out->values[f] = array_zeroed(out->heads, sizeof(double), why)) != NULL;
+    }
+    ok = ok && measure_stats(trace, share, threads, out, why) &&
+         parallel_for(header->layers, threads, measure_layer, &all, why);
+    if (!ok) {
+        likeness_release(out);
+    }
+    return ok;
+}
+
+double likeness_mean(const struct likeness *likeness, uint32_t figure)
+{
+    double sum = 0;
+    for (uint32_t head = 0; head < likeness->heads; head++) {
+        sum += likeness->values[figure][head];
+    }
+    return sum / likeness->heads;
+}
+
+uint32_t likeness_worst(const struct likeness *a, const struct likeness *b, uint32_t figure)
+{
+    uint32_t worst = 0;
+    double most = -1;
+    for (uint32_t head = 0; head < a->heads && head < b->heads; head++) {
+        double off = fabs(a->values[figure][head] - b->values[figure][head]);
+        if (off > most) {
+            worst = head;
+            most = off;
+        }
+    }
+    return worst;
+}

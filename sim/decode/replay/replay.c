@@ -1,0 +1,206 @@
+/* A replay: what is asked of the trace is checked once, then its layers replay in parallel, each
+ * writing the ledger rows of its own target layers. */
+#include "decode/replay/replay.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "decode/replay/replay_layer.h"
+#include "trace/generate/mapping.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
+                   uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
+                   uint32_t *source_head, uint32_t *shift)
+{
+    struct mapping_size own = {source->layers, source->kv_heads}, target = {layers, kv_heads};
+    struct mapping_source read = mapping_source(own, target, layer, head);
+    *source_layer = read.layer;
+    *source_head = read.head;
+    *shift = (uint32_t)(read.reader * rows / read.readers);
+}
+
+void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger)
+{
+    uint64_t wanted = plan->context - plan->sinks - plan->recent;
+    uint64_t held = (uint64_t)llround(plan->capacity * (double)plan->context);
+    ledger_load_whole(ledger, plan->whole_layers, wanted, held, plan->recomputed);
+}
+
+bool replay_check(const struct replay_plan *plan, struct error *why)
+{
+    bool good = plan->layers > 0 && plan->kv_heads > 0 && plan->batch > 0 && plan->context > 0 &&
+                plan->steps > 0 && plan->selection > 0 && plan->selection <= 1 &&
+                plan->capacity >= 0 && plan->manager_unit > 0 &&
+                replay_all_sequences(plan) * plan->kv_heads <= UINT32_MAX;
+    if (!good) {
+        error_set(why, NULL, 0, "%u steps of batch %u at context %llu, wanting %g of it",
+                  plan->steps, plan->batch, (unsigned long long)plan->context, plan->selection);
+        return error_expect(why,
+                            "all over 0, a selection of at most 100 %%, a batch below 2^32 heads");
+    }
+    if (plan->block_span != BLOCK_UNIT && plan->policy->holds == NULL) {
+        return error_set(why, NULL, 0,
+                         "policy '%s' does not keep or evict one block after the other",
+                         plan->policy->name);
+    }
+    return true;
+}
+
+uint32_t replay_units(const struct trace_header *header, double share)
+{
+    double units = fmin(share, 1) * header->units;
+    return share > 0 && units < 1 ? 1 : (uint32_t)(units + 0.5);
+}
+
+bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    *wanted = replay_units(header, selection);
+    if (*wanted == header->keep + 1 && selection * header->units < *wanted) {
+        *wanted = header->keep; /* a share in whole clusters, less than a unit over what is kept */
+    }
+    struct demand_shape recorded = demand_shape(header, *wanted, header->sinks, header->recent);
+    if (*wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
+        error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
+                  100 * selection, *wanted);
+        return error_expect(why, "at most %.3g %%, as the trace keeps %u of %u",
+                            100.0 * header->keep / header->units, header->keep, header->units);
+    }
+    return true;
+}
+
+static uint32_t recorded_recent(const struct trace_header *header, const struct replay_plan *plan)
+{
+    double share = (double)plan->recent / (double)plan->context;
+    return plan->recent_scales ? (uint32_t)llround(share * header->context) : plan->recent;
+}
+
+static bool check_steps(const struct trace *trace, const struct replay_plan *plan,
+                        struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    if ((uint64_t)plan->warmup + plan->steps <= header->steps) {
+        return true;
+    }
+    error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
+              plan->warmup, plan->steps, header->steps);
+    return error_expect(why, "at most %u steps", header->steps);
+}
+
+/* What all plans have in common. */
+static bool job_describe(struct replay_job *job, const struct trace *trace,
+                         const struct replay_plan *plan, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint32_t wanted = header->keep;
+    if (!check_steps(trace, plan, why) ||
+        (!plan->policy->chooses_own && !replay_wanted(trace, plan->selection, &wanted, why))) {
+        return false;
+    }
+    *job = (struct replay_job){
+        .trace = trace,
+        .header = header,
+        .plan = plan,
+        .shape = demand_shape(header, wanted, plan->sinks, recorded_recent(header, plan)),
+        .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
+    };
+    job->shape.codes = demand_codes(plan->margin);
+    return true;
+}
+
+static bool add_part(struct replay_job *job, const struct replay_plan *plan, struct ledger *ledger,
+                     struct error *why)
+{
+    uint32_t recorded = job->header->sequences, all = (uint32_t)replay_all_sequences(plan);
+    struct replay_part *part = &job->parts[job->part_count];
+    *part = (struct replay_part){
+        .plan = plan,
+        .ledger = ledger,
+        .capacity = replay_units(job->header, plan->capacity),
+        .sequences = all < recorded ? all : recorded,
+        .totals = array_zeroed(job->header->layers, sizeof *part->totals, why),
+    };
+    job->part_count++;
+    job->sequences = part->sequences > job->sequences ? part->sequences : job->sequences;
+    return part->totals != NULL && ledger_reserve(ledger, plan->steps, plan->layers, why);
+}
+
+static bool add_parts(struct replay_job *job, const struct replay_plan *plans, uint32_t count,
+                      struct ledger *ledgers, struct error *why)
+{
+    job->parts = array_zeroed(count, sizeof *job->parts, why);
+    bool good = job->parts != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = add_part(job, &plans[i], &ledgers[i], why);
+    }
+    return good;
+}
+
+static void job_release(struct replay_job *job)
+{
+    for (uint32_t i = 0; i < job->part_count; i++) {
+        free(job->parts[i].totals);
+    }
+    free(job->parts);
+}
+
+static bool run_layers(struct replay_job *job, uint32_t threads, struct error *why)
+{
+    threads = parallel_threads(threads);
+    job->scratch = array_zeroed(threads, sizeof *job->scratch, why);
+    if (job->scratch == NULL) {
+        return false;
+    }
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_init(&job->scratch[t].frame);
+        demand_buffer_init(&job->scratch[t].buffer);
+    }
+    parallel_item item = job->plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks;
+    bool good = parallel_for(job->header->layers, threads, item, job, why);
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_release(&job->scratch[t].frame);
+        demand_buffer_release(&job->scratch[t].buffer);
+    }
+    free(job->scratch);
+    return good;
+}
+
+static void finish_part(const struct replay_job *job, const struct replay_part *part)
+{
+    part->ledger->cache_filled = true;
+    for (uint32_t source = 0; source < job->header->layers; source++) {
+        const struct replay_totals *totals = &part->totals[source];
+        part->ledger->cache_filled = part->ledger->cache_filled && totals->filled;
+        part->ledger->demand_wanted += totals->wanted;
+        part->ledger->demand_hit += totals->hit;
+    }
+    replay_load_whole(part->plan, part->ledger);
+}
+
+bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                    uint32_t threads, struct ledger *ledgers, struct error *why)
+{
+    struct replay_job job;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!replay_check(&plans[i], why)) {
+            return false;
+        }
+    }
+    if (!job_describe(&job, trace, plans, why)) {
+        return false;
+    }
+    bool good = add_parts(&job, plans, count, ledgers, why) && run_layers(&job, threads, why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        finish_part(&job, &job.parts[i]);
+    }
+    job_release(&job);
+    return good;
+}
+
+bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
+                struct ledger *ledger, struct error *why)
+{
+    return replay_run_all(trace, plan, 1, threads, ledger, why);
+}

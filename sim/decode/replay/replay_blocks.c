@@ -1,0 +1,383 @@
+/* Replay of caches that keep blocks: ranges of tokens of one head, or the same range of all heads
+ * of a layer (PQCache).
+ *
+ * A wanted token hits if the block that it lies in is held before the step. Then the step's blocks,
+ * those with most wanted tokens first (ties by position), are the demand that the policy sees: all
+ * of them, or the best `block_candidates`. So hits are counted in tokens, the manager in blocks.
+ *
+ *     tokens  head 0   . x . . | x x . . | . . . .        block     0 1 2
+ *             head 1   . . . . | x . . x | . . x .        wanted    1 4 1: 1 first, then 0, then 2
+ *
+ * A cache of a layer is that of a target layer, whose heads read their source heads shifted in time
+ * (traces/FORMAT.md). So what the source heads want is read first, in blocks; then each target
+ * layer plays its heads together, a head that is shifted by s reading step t + s, and from the step
+ * that is past the end the first reported ones. Blocks are as large a part of the context as they
+ * are of the target's; a unit of the trace that is larger than a block is one.
+ */
+#include "decode/replay/replay_layer.h"
+
+#include "base/array.h"
+#include "trace/generate/mapping.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Tokens that are wanted of a block, in units of the trace. */
+struct wish {
+    uint32_t block, count;
+};
+
+/* What a source head wants at a step. */
+struct wishes {
+    size_t first;
+    uint32_t blocks; /* wishes[first, first + blocks) */
+    float mass, window_mass;
+};
+
+/* A source layer and the target layers [first, end) that read it. */
+struct layer {
+    const struct replay_job *job;
+    const struct replay_part *part; /* that is played */
+    uint32_t source, first, end;
+    uint32_t blocks, sinks, recent; /* blocks */
+    uint32_t capacity;              /* the same, of the part */
+    uint32_t total;                           /* steps, warm-up and all */
+    struct wishes *wishes;                    /* [source KV heads][total] */
+    struct wish *wish;
+    size_t wish_count, wish_capacity;
+    uint32_t *tally;            /* [blocks] tokens wanted at the step, else 0 */
+    struct wish *step;          /* [blocks] of the step: those with a tally */
+    uint32_t *demand;           /* [blocks] best first */
+    struct ledger_row *rows;    /* [target KV heads][steps] of a target layer */
+    struct ledger_row *manager; /* [steps] of a cache */
+    uint64_t wanted, hit;       /* units of the trace over reported steps, of a cache */
+};
+
+/* Target KV heads [first, end) that share a cache. */
+struct group {
+    uint32_t target, first, end;
+};
+
+static void layer_release(struct layer *layer)
+{
+    free(layer->wishes);
+    free(layer->wish);
+    free(layer->tally);
+    free(layer->step);
+    free(layer->demand);
+    free(layer->rows);
+    free(layer->manager);
+}
+
+static uint32_t block_of(const struct layer *layer, uint32_t unit)
+{
+    return (uint32_t)((uint64_t)unit * layer->blocks / layer->job->header->units);
+}
+
+/* Blocks of which no token is wanted are those of the window: a block that reaches into it is not.
+ */
+static void size_blocks(struct layer *layer)
+{
+    const struct replay_job *job = layer->job;
+    const struct replay_plan *plan = job->plan;
+    uint32_t units = job->header->units, end = job->shape.end_unit;
+    double blocks = fmin(round((double)plan->context / plan->manager_unit), units);
+    layer->blocks = blocks < 1 ? 1 : (uint32_t)blocks;
+    layer->sinks = block_of(layer, job->shape.first_unit);
+    layer->recent = end > 0 ? layer->blocks - 1 - block_of(layer, end - 1) : layer->blocks;
+}
+
+/* Play this part from now on. */
+static void take_part(struct layer *layer, const struct replay_part *part)
+{
+    double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
+    layer->part = part;
+    layer->capacity = share > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
+}
+
+/* The caller releases it, on failure too. */
+static bool layer_init(struct layer *layer, const struct replay_job *job, uint32_t source,
+                       struct error *why)
+{
+    const struct replay_plan *plan = job->plan;
+    *layer = (struct layer){
+        .job = job,
+        .source = source,
+        .first = mapping_first(plan->layers, job->header->layers, source),
+        .end = mapping_first(plan->layers, job->header->layers, (uint64_t)source + 1),
+        .total = plan->warmup + plan->steps,
+    };
+    if (job->header->unit_kind != TRACE_POSITIONS) {
+        error_set(why, trace_path(job->trace), 0, "clusters are no ranges of tokens");
+        return error_expect(why, "'block_span: unit', or a trace of positions");
+    }
+    size_blocks(layer);
+    size_t wishes = (size_t)job->header->kv_heads * layer->total;
+    size_t rows = (size_t)plan->kv_heads * plan->steps;
+    return (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
+           (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
+           (layer->step = array_zeroed(layer->blocks, sizeof *layer->step, why)) &&
+           (layer->demand = array_zeroed(layer->blocks, sizeof *layer->demand, why)) &&
+           (layer->rows = array_zeroed(rows, sizeof *layer->rows, why)) &&
+           (layer->manager = array_zeroed(plan->steps, sizeof *layer->manager, why));
+}
+
+/* ---- what source heads want ---- */
+
+static bool add_wishes(struct layer *layer, uint32_t head, uint32_t step,
+                       const struct demand *demand, struct error *why)
+{
+    struct wishes *wishes = &layer->wishes[(size_t)head * layer->total + step];
+    *wishes = (struct wishes){.first = layer->wish_count,
+                              .mass = demand->wanted_mass,
+                              .window_mass = demand->window_mass};
+    if (!array_reserve(&layer->wish, &layer->wish_capacity, layer->wish_count + demand->wanted,
+                       sizeof *layer->wish, why)) {
+        return false;
+    }
+    struct wish *added = layer->wish + wishes->first;
+    for (uint32_t i = 0; i < demand->wanted; i++) {
+        uint32_t block = block_of(layer, demand->units[i]);
+        if (layer->tally[block]++ == 0) {
+            added[wishes->blocks++].block = block;
+        }
+    }
+    for (uint32_t i = 0; i < wishes->blocks; i++) {
+        added[i].count = layer->tally[added[i].block];
+        layer->tally[added[i].block] = 0;
+    }
+    layer->wish_count += wishes->blocks;
+    return true;
+}
+
+static bool read_tile(struct layer *layer, struct replay_scratch *scratch, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    const struct trace_frame *frame = &scratch->frame;
+    bool good = true;
+    for (uint32_t head = 0; good && head < job->header->kv_heads; head++) {
+        for (uint32_t s = 0; good && s < frame->steps && frame->first_step + s < layer->total;
+             s++) {
+            struct demand demand;
+            good = demand_from_frame(job->header, frame, head, s, &job->shape, &scratch->buffer,
+                                     &demand, why) &&
+                   add_wishes(layer, head, frame->first_step + s, &demand, why);
+        }
+    }
+    return good;
+}
+
+static bool read_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                          struct error *why)
+{
+    uint32_t last_tile = (layer->total - 1) / layer->job->header->steps_per_tile;
+    bool good = true;
+    layer->wish_count = 0;
+    for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
+        good = trace_read(layer->job->trace, sequence, tile, layer->source, &scratch->frame, why) &&
+               read_tile(layer, scratch, why);
+    }
+    return good;
+}
+
+/* ---- a cache ---- */
+
+static bool is_offloaded(const struct layer *layer, uint32_t target, uint32_t head)
+{
+    const struct replay_plan *plan = layer->part->plan;
+    return plan->heads[(size_t)target * plan->kv_heads + head].offloaded;
+}
+
+static uint32_t source_of(const struct layer *layer, uint32_t target, uint32_t head,
+                          uint32_t *shift)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t source_layer, source_head;
+    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
+                  &source_layer, &source_head, shift);
+    return source_head;
+}
+
+/* What a target head wants at a step. */
+static const struct wishes *wishes_of(const struct layer *layer, uint32_t target, uint32_t head,
+                                      uint32_t step)
+{
+    uint32_t shift, source_head = source_of(layer, target, head, &shift);
+    uint64_t at = (uint64_t)step + shift;
+    at = at < layer->total ? at : at - layer->job->plan->steps;
+    return &layer->wishes[(size_t)source_head * layer->total + at];
+}
+
+/* Look a head's wishes up and add them to the step's; returns what hit and missed. */
+static struct outcome look_up(struct layer *layer, const struct policy *policy,
+                              const struct wishes *wishes, uint32_t *touched)
+{
+    struct outcome outcome = {.mass = wishes->mass};
+    for (uint32_t i = 0; i < wishes->blocks; i++) {
+        struct wish wish = layer->wish[wishes->first + i];
+        bool hit = policy->kind->holds(policy, wish.block);
+        outcome.hit += hit ? wish.count : 0;
+        outcome.missed += hit ? 0 : wish.count;
+        if (layer->tally[wish.block] == 0) {
+            layer->step[(*touched)++].block = wish.block;
+        }
+        layer->tally[wish.block] += wish.count;
+    }
+    return outcome;
+}
+
+static int most_wanted_first(const void *a, const void *b)
+{
+    const struct wish *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->block > y->block ? 1 : -1);
+}
+
+/* The step's blocks as the policy is to see them. */
+static struct demand block_demand(struct layer *layer, uint32_t touched)
+{
+    uint32_t candidates = layer->job->plan->block_candidates;
+    for (uint32_t i = 0; i < touched; i++) {
+        layer->step[i].count = layer->tally[layer->step[i].block];
+        layer->tally[layer->step[i].block] = 0;
+    }
+    qsort(layer->step, touched, sizeof *layer->step, most_wanted_first);
+    uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
+    for (uint32_t i = 0; i < wanted; i++) {
+        layer->demand[i] = layer->step[i].block;
+    }
+    return (struct demand){.units = layer->demand, .wanted = wanted};
+}
+
+/* One step of a cache; returns whether it was full or stayed as large as it was. */
+static bool play_step(struct layer *layer, const struct group *group, struct policy *policy,
+                      uint32_t step)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t touched = 0, held, most;
+    for (uint32_t head = group->first; head < group->end; head++) {
+        if (!is_offloaded(layer, group->target, head)) {
+            continue;
+        }
+        const struct wishes *wishes = wishes_of(layer, group->target, head, step);
+        struct outcome outcome = look_up(layer, policy, wishes, &touched);
+        if (step >= plan->warmup) {
+            layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
+                replay_row(layer->job, wishes->window_mass, &outcome);
+            layer->wanted += outcome.hit + outcome.missed;
+            layer->hit += outcome.hit;
+        }
+    }
+    struct outcome outcome;
+    struct demand demand = block_demand(layer, touched);
+    policy_access(policy, &demand, &outcome);
+    if (step >= plan->warmup) {
+        layer->manager[step - plan->warmup] = (struct ledger_row){
+            .lookups = outcome.lookups, .updates = outcome.updates, .inserts = outcome.inserts};
+    }
+    policy_footprint(policy, &held, &most);
+    return held == layer->capacity || outcome.admitted == outcome.evicted;
+}
+
+static bool play_group(struct layer *layer, const struct group *group, uint32_t sequence,
+                       struct error *why)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t shift, source_head = source_of(layer, group->target, group->first, &shift);
+    const struct policy_env env = {
+        .blocks = layer->blocks,
+        .capacity = layer->capacity,
+        .wanted = layer->blocks,
+        .order = plan->order,
+        .sinks = layer->sinks,
+        .recent = layer->recent,
+        .warmup = plan->warmup,
+        .seed = replay_seed(plan->seed, layer->job->header, sequence, layer->source, source_head),
+    };
+    struct policy *policy = policy_create(plan->policy, plan->policy_values, &env, why);
+    if (policy == NULL) {
+        return false;
+    }
+    bool filled = false;
+    layer->wanted = layer->hit = 0;
+    for (uint32_t step = 0; step < layer->total; step++) {
+        bool full = play_step(layer, group, policy, step);
+        filled = step + 1 == plan->warmup ? full : filled;
+    }
+    struct replay_totals *totals = &layer->part->totals[layer->source];
+    uint32_t copies = replay_copies(layer->part, sequence);
+    totals->filled = totals->filled && filled;
+    totals->wanted += copies * layer->wanted;
+    totals->hit += copies * layer->hit;
+    bool good = policy_check(policy, why);
+    policy_destroy(policy);
+    return good;
+}
+
+/* ---- a layer ---- */
+
+/* Play a cache for the sequence and add what it gave to its target layer. */
+static bool add_group(struct layer *layer, const struct group *group, uint32_t sequence,
+                      struct error *why)
+{
+    const struct replay_part *part = layer->part;
+    uint32_t offloaded = 0;
+    for (uint32_t head = group->first; head < group->end; head++) {
+        offloaded += is_offloaded(layer, group->target, head);
+    }
+    if (offloaded == 0) {
+        return true;
+    }
+    if (!play_group(layer, group, sequence, why)) {
+        return false;
+    }
+    for (uint32_t head = group->first; head < group->end; head++) {
+        if (is_offloaded(layer, group->target, head)) {
+            replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
+                              0, sequence);
+        }
+    }
+    replay_add_copies(part, group->target, layer->manager, 0, sequence);
+    return true;
+}
+
+static bool add_part(struct layer *layer, uint32_t sequence, struct error *why)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t together = plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
+    bool good = true;
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        for (uint32_t head = 0; good && head < plan->kv_heads; head += together) {
+            struct group group = {target, head, head + together};
+            good = add_group(layer, &group, sequence, why);
+        }
+    }
+    return good;
+}
+
+static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    bool good = true;
+    for (uint32_t i = 0; good && i < job->part_count; i++) {
+        take_part(layer, &job->parts[i]);
+        good = replay_copies(&job->parts[i], sequence) == 0 || add_part(layer, sequence, why);
+    }
+    return good;
+}
+
+bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct replay_job *job = context;
+    struct layer layer;
+    for (uint32_t part = 0; part < job->part_count; part++) {
+        job->parts[part].totals[index].filled = true;
+    }
+    bool good = layer_init(&layer, job, index, why);
+    for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
+        good = !replay_is_read(job, q) ||
+               (read_sequence(&layer, q, &job->scratch[thread], why) &&
+                add_sequence(&layer, q, why));
+    }
+    layer_release(&layer);
+    return good;
+}

@@ -1,0 +1,578 @@
+/* The heads of a source layer are replayed tile by tile, head by head, one cache for each distinct
+ * setting that target heads ask for, in each size that a part gives them; then what came out is
+ * added to the target layers' rows of each part.
+ *
+ * A source head is asked in two ways, with the true query or with an approximate one that
+ * speculates: each is a stream of demands, 2 * head + (approximate). Target layers choose, so that
+ * one source head may give both.
+ *
+ * A policy that knows the future reads the layer twice: first what each head will want, which is
+ * kept for as long as the sequence replays, a number for each unit wanted.
+ *
+ * A target head of a batch reads one outcome many times, shifted. A row is added once for each
+ * distinct shift, however large the batch.
+ */
+#include "decode/replay/replay_layer.h"
+
+#include "base/array.h"
+#include "decode/replay/cpu_heads.h"
+#include "policy/next_use.h"
+#include "policy/sizes.h"
+#include "trace/generate/mapping.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+/* What a cache did for one (sequence, target head). */
+struct record {
+    struct ledger_row *rows; /* [steps] owned */
+    bool filled;
+    uint64_t wanted, hit; /* units of the trace over reported steps */
+};
+
+/* Caches of several sizes over one stream. */
+struct instance {
+    uint32_t stream;
+    float importance;
+    uint32_t next;        /* instance of the same stream, or NONE */
+    uint32_t *capacities; /* [count] ascending, owned */
+    uint32_t count;
+    struct policy_sizes *caches;
+    struct record *records; /* [count] owned */
+};
+
+/* A source layer and the target layers [first, end) that read it. */
+struct layer {
+    const struct replay_job *job;
+    uint32_t source, first, end;
+    struct instance *instances;
+    uint32_t count;
+    uint32_t streams;          /* 2 * source KV heads */
+    uint32_t *first_of_stream; /* [streams] instance or NONE */
+    uint32_t *instance_of;     /* [part][target layer - first][target KV head] instance or NONE */
+    float *importance;         /* [query heads of a group] */
+    struct next_use *future;   /* [streams] of the sequence; empty where nothing asks */
+    uint64_t *for_cpu;         /* [target KV heads] tokens of one step, scratch */
+    struct ledger_row *tasks;  /* [steps] of the CPU's tasks, scratch */
+    struct outcome *outcomes;  /* [parts] of an instance's caches, scratch */
+};
+
+/* What to do with the demand of one stream at one step. */
+typedef bool (*demand_visit)(struct layer *layer, uint32_t stream, uint32_t step,
+                             const struct demand *demand, struct error *why);
+
+static uint32_t *assigned_instance(const struct layer *layer, uint32_t part, uint32_t target,
+                                   uint32_t head)
+{
+    size_t row = (size_t)part * (layer->end - layer->first) + target - layer->first;
+    return &layer->instance_of[row * layer->job->plan->kv_heads + head];
+}
+
+/* The first layer's query is known only when it runs, and nothing asks for what is loaded whole. */
+static bool speculates(const struct replay_job *job, const struct replay_plan *plan,
+                       uint32_t target)
+{
+    return plan->speculates && job->header->has_approximate && target > 0 &&
+           target >= plan->whole_layers;
+}
+
+/* The instance of this stream and importance, a new one if there is none. */
+static uint32_t find_instance(struct layer *layer, uint32_t stream, float importance)
+{
+    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
+        if (layer->instances[i].importance == importance) {
+            return i;
+        }
+    }
+    layer->instances[layer->count] = (struct instance){
+        .stream = stream, .importance = importance, .next = layer->first_of_stream[stream]};
+    return layer->first_of_stream[stream] = layer->count++;
+}
+
+static void assign_part(struct layer *layer, uint32_t part)
+{
+    const struct replay_job *job = layer->job;
+    const struct replay_plan *plan = job->parts[part].plan;
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        for (uint32_t head = 0; head < plan->kv_heads; head++) {
+            const struct replay_head *wish = &plan->heads[(size_t)target * plan->kv_heads + head];
+            uint32_t source_layer, source_head, shift;
+            replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
+                          &source_layer, &source_head, &shift);
+            float importance = plan->policy->needs_queries ? wish->importance : 0;
+            uint32_t stream = 2 * source_head + speculates(job, plan, target);
+            *assigned_instance(layer, part, target, head) =
+                wish->offloaded ? find_instance(layer, stream, importance) : NONE;
+        }
+    }
+}
+
+static void assign_instances(struct layer *layer)
+{
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        layer->first_of_stream[stream] = NONE;
+    }
+    for (uint32_t part = 0; part < layer->job->part_count; part++) {
+        assign_part(layer, part);
+    }
+}
+
+/* Does a part read this instance? */
+static bool reads(const struct layer *layer, uint32_t part, uint32_t instance)
+{
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        for (uint32_t head = 0; head < layer->job->plan->kv_heads; head++) {
+            if (*assigned_instance(layer, part, target, head) == instance) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The number of a size among an instance's; `count` when it is not there. */
+static uint32_t find_size(const struct instance *instance, uint32_t capacity)
+{
+    uint32_t i = 0;
+    while (i < instance->count && instance->capacities[i] != capacity) {
+        i++;
+    }
+    return i;
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sizes that the parts which read the instance give it. */
+static bool take_sizes(struct layer *layer, uint32_t number, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    struct instance *instance = &layer->instances[number];
+    instance->capacities = array_zeroed(job->part_count, sizeof(uint32_t), why);
+    for (uint32_t part = 0; instance->capacities != NULL && part < job->part_count; part++) {
+        uint32_t capacity = job->parts[part].capacity;
+        if (reads(layer, part, number) && find_size(instance, capacity) == instance->count) {
+            instance->capacities[instance->count++] = capacity;
+        }
+    }
+    if (instance->capacities != NULL) {
+        qsort(instance->capacities, instance->count, sizeof(uint32_t), compare_units);
+    }
+    instance->records = instance->capacities != NULL
+                            ? array_zeroed(instance->count, sizeof *instance->records, why)
+                            : NULL;
+    bool good = instance->records != NULL;
+    for (uint32_t i = 0; good && i < instance->count; i++) {
+        instance->records[i].rows = array_zeroed(job->plan->steps, sizeof(struct ledger_row), why);
+        good = instance->records[i].rows != NULL;
+    }
+    return good;
+}
+
+static void instance_release(struct instance *instance)
+{
+    for (uint32_t i = 0; instance->records != NULL && i < instance->count; i++) {
+        free(instance->records[i].rows);
+    }
+    policy_sizes_destroy(instance->caches);
+    free(instance->records);
+    free(instance->capacities);
+}
+
+static void layer_release(struct layer *layer)
+{
+    for (uint32_t i = 0; i < layer->count; i++) {
+        instance_release(&layer->instances[i]);
+    }
+    for (uint32_t stream = 0; layer->future && stream < layer->streams; stream++) {
+        next_use_release(&layer->future[stream]);
+    }
+    free(layer->future);
+    free(layer->instances);
+    free(layer->first_of_stream);
+    free(layer->instance_of);
+    free(layer->importance);
+    free(layer->for_cpu);
+    free(layer->tasks);
+    free(layer->outcomes);
+}
+
+/* The caller releases it, on failure too. */
+static bool layer_init(struct layer *layer, const struct replay_job *job, uint32_t source,
+                       struct error *why)
+{
+    const struct replay_plan *plan = job->plan;
+    const struct trace_header *header = job->header;
+    *layer = (struct layer){
+        .job = job,
+        .source = source,
+        .first = mapping_first(plan->layers, header->layers, source),
+        .end = mapping_first(plan->layers, header->layers, (uint64_t)source + 1),
+        .streams = 2 * header->kv_heads,
+    };
+    size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads * job->part_count;
+    if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
+        !(layer->first_of_stream = array_zeroed(layer->streams, sizeof(uint32_t), why)) ||
+        !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
+        !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
+        !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why)) ||
+        !(layer->for_cpu = array_zeroed(plan->kv_heads, sizeof *layer->for_cpu, why)) ||
+        !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why)) ||
+        !(layer->outcomes = array_zeroed(job->part_count, sizeof *layer->outcomes, why))) {
+        return false;
+    }
+    assign_instances(layer);
+    bool good = true;
+    for (uint32_t i = 0; good && i < layer->count; i++) {
+        good = take_sizes(layer, i, why);
+    }
+    return good;
+}
+
+/* Empty caches for the next sequence. */
+static bool start_instances(struct layer *layer, uint32_t sequence, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    const struct trace_header *header = job->header;
+    uint32_t group = header->query_heads / header->kv_heads;
+    struct policy_env env = {.blocks = header->units,
+                             .wanted = job->shape.wanted,
+                             .order = job->plan->order,
+                             .sinks = job->shape.first_unit,
+                             .recent = header->units - job->shape.end_unit,
+                             .warmup = job->plan->warmup,
+                             .query_heads = header->has_queries ? group : 0,
+                             .head_dim = header->head_dim,
+                             .importance = layer->importance};
+    for (uint32_t i = 0; i < layer->count; i++) {
+        struct instance *instance = &layer->instances[i];
+        for (uint32_t j = 0; j < group; j++) {
+            layer->importance[j] = instance->importance;
+        }
+        env.seed =
+            replay_seed(job->plan->seed, header, sequence, layer->source, instance->stream / 2);
+        env.next_use = layer->future[instance->stream].access;
+        policy_sizes_destroy(instance->caches);
+        instance->caches = policy_sizes_create(job->plan->policy, job->plan->policy_values, &env,
+                                               instance->capacities, instance->count, why);
+        if (instance->caches == NULL) {
+            return false;
+        }
+        for (uint32_t size = 0; size < instance->count; size++) {
+            struct record *record = &instance->records[size];
+            *record = (struct record){.rows = record->rows};
+        }
+    }
+    return true;
+}
+
+static uint64_t rounded(double value)
+{
+    return (uint64_t)(value + 0.5);
+}
+
+struct ledger_row replay_row(const struct replay_job *job, float window_mass,
+                             const struct outcome *outcome)
+{
+    double managed = job->tokens / job->plan->manager_unit;
+    double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads stay as many */
+    uint64_t wanted = rounded(job->tokens * (outcome->hit + outcome->missed));
+    uint64_t missed = rounded(job->tokens * outcome->missed);
+    uint64_t for_cpu = rounded(job->tokens * outcome->for_cpu);
+    return (struct ledger_row){
+        .wanted = wanted + for_cpu,
+        .hit = wanted - missed,
+        .missed = missed,
+        .missed_worst = missed,
+        .for_cpu = for_cpu,
+        .lookups = rounded(compared * outcome->lookups),
+        .updates = rounded(compared * outcome->updates),
+        .inserts = rounded(managed * outcome->inserts),
+        .fetching_heads = missed > 0,
+        .reused_heads = outcome->reused,
+        .offloaded_heads = 1,
+        .mass = fmin((double)window_mass + (double)outcome->mass, 1),
+    };
+}
+
+static void replay_step(struct layer *layer, struct instance *instance, uint32_t step,
+                        const struct demand *demand)
+{
+    const struct replay_job *job = layer->job;
+    policy_sizes_access(instance->caches, demand, layer->outcomes);
+    for (uint32_t size = 0; size < instance->count; size++) {
+        const struct outcome *outcome = &layer->outcomes[size];
+        struct record *record = &instance->records[size];
+        if (step + 1 == job->plan->warmup) {
+            uint32_t held = policy_sizes_held(instance->caches, size);
+            record->filled =
+                held == instance->capacities[size] || outcome->admitted == outcome->evicted;
+        }
+        if (step >= job->plan->warmup) {
+            record->rows[step - job->plan->warmup] = replay_row(job, demand->window_mass, outcome);
+            record->wanted += outcome->hit + outcome->missed + outcome->for_cpu;
+            record->hit += outcome->hit;
+        }
+    }
+}
+
+static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
+                          const struct demand *demand, struct error *why)
+{
+    (void)why;
+    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
+        replay_step(layer, &layer->instances[i], step, demand);
+    }
+    return true;
+}
+
+static bool foresee_demand(struct layer *layer, uint32_t stream, uint32_t step,
+                           const struct demand *demand, struct error *why)
+{
+    (void)step;
+    return next_use_add(&layer->future[stream], demand, why);
+}
+
+/* The demand of `stream` at step `s` of the tile that was read. */
+static bool read_demand(const struct replay_job *job, uint32_t stream, uint32_t s,
+                        struct replay_scratch *scratch, struct demand *demand, struct error *why)
+{
+    return (stream % 2 ? demand_from_approximate : demand_from_frame)(
+        job->header, &scratch->frame, stream / 2, s, &job->shape, &scratch->buffer, demand, why);
+}
+
+/* All steps of a tile, stream by stream. */
+static bool visit_tile(struct layer *layer, struct replay_scratch *scratch, demand_visit visit,
+                       struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    const struct trace_frame *frame = &scratch->frame;
+    uint32_t end = job->plan->warmup + job->plan->steps;
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        if (layer->first_of_stream[stream] == NONE) {
+            continue;
+        }
+        for (uint32_t s = 0; s < frame->steps && frame->first_step + s < end; s++) {
+            struct demand demand;
+            if (!read_demand(job, stream, s, scratch, &demand, why) ||
+                !visit(layer, stream, frame->first_step + s, &demand, why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool visit_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                           demand_visit visit, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
+    uint32_t last_tile = last_step / job->header->steps_per_tile;
+    for (uint32_t tile = 0; tile <= last_tile; tile++) {
+        if (!trace_read(job->trace, sequence, tile, layer->source, &scratch->frame, why) ||
+            !visit_tile(layer, scratch, visit, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Learn what each stream of the sequence will want. */
+static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                             struct error *why)
+{
+    const struct trace_header *header = layer->job->header;
+    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+        layer->future[stream].count = 0;
+    }
+    bool good = visit_sequence(layer, sequence, scratch, foresee_demand, why);
+    for (uint32_t stream = 0; good && stream < layer->streams; stream++) {
+        good = next_use_resolve(&layer->future[stream], header->units, why);
+    }
+    return good;
+}
+
+/* Were all answers such as policies may give? */
+static bool check_instances(const struct layer *layer, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < layer->count; i++) {
+        good = policy_sizes_check(layer->instances[i].caches, why);
+    }
+    return good;
+}
+
+static bool replay_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
+                            struct error *why)
+{
+    bool foresees = layer->job->plan->policy->needs_next_use;
+    return (!foresees || foresee_sequence(layer, sequence, scratch, why)) &&
+           start_instances(layer, sequence, why) &&
+           visit_sequence(layer, sequence, scratch, replay_demand, why) &&
+           check_instances(layer, why);
+}
+
+/* The sequences of a batch that read a recorded one: of all, those of the part. */
+struct readers {
+    uint32_t first, end, all;
+};
+
+/* Readers of recorded sequence `sequence` among the first `count` sequences of the batch: sequence
+ * b reads b mod those that are recorded. */
+static uint32_t readers_among(const struct replay_part *part, uint32_t sequence, uint64_t count)
+{
+    uint64_t recorded = part->sequences;
+    return count > sequence ? (uint32_t)((count - sequence + recorded - 1) / recorded) : 0;
+}
+
+static struct readers readers_of(const struct replay_part *part, uint32_t sequence)
+{
+    uint64_t first = part->plan->before, end = first + part->plan->batch;
+    return (struct readers){
+        .first = readers_among(part, sequence, first),
+        .end = readers_among(part, sequence, end),
+        .all = readers_among(part, sequence, replay_all_sequences(part->plan)),
+    };
+}
+
+uint32_t replay_copies(const struct replay_part *part, uint32_t sequence)
+{
+    struct readers readers = readers_of(part, sequence);
+    return readers.end - readers.first;
+}
+
+bool replay_is_read(const struct replay_job *job, uint32_t sequence)
+{
+    uint32_t part = 0;
+    while (part < job->part_count && replay_copies(&job->parts[part], sequence) == 0) {
+        part++;
+    }
+    return part < job->part_count;
+}
+
+/* Those of `readers` that are shifted by less than `by`. */
+static uint32_t shifted_less(struct readers readers, uint32_t steps, uint64_t by)
+{
+    uint32_t place = mapping_first(readers.all, steps, by);
+    return place < readers.first ? 0 : (place < readers.end ? place : readers.end) - readers.first;
+}
+
+void replay_add_copies(const struct replay_part *part, uint32_t target,
+                       const struct ledger_row *rows, uint32_t shift, uint32_t sequence)
+{
+    uint32_t layers = part->plan->layers, steps = part->plan->steps;
+    struct readers readers = readers_of(part, sequence);
+    for (uint64_t by = 0; by < steps; by++) {
+        uint32_t times = shifted_less(readers, steps, by + 1) - shifted_less(readers, steps, by);
+        for (uint64_t s = 0; times > 0 && s < steps; s++) {
+            ledger_add(&part->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
+                       times);
+        }
+    }
+}
+
+/* The shift with which a target head reads its source. */
+static uint32_t shift_of(const struct layer *layer, uint32_t target, uint32_t head)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t source_layer, source_head, shift;
+    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
+                  &source_layer, &source_head, &shift);
+    return shift;
+}
+
+/* What the cache of a part's target head did; NULL of one that is resident. */
+static const struct record *record_of(const struct layer *layer, uint32_t part, uint32_t target,
+                                      uint32_t head)
+{
+    uint32_t i = *assigned_instance(layer, part, target, head);
+    if (i == NONE) {
+        return NULL;
+    }
+    const struct instance *instance = &layer->instances[i];
+    return &instance->records[find_size(instance, layer->job->parts[part].capacity)];
+}
+
+/* The CPU's tasks over the offloaded heads of one sequence, of which there are `heads`, all shifted
+ * alike by its place in the batch: so tasks are added as a head's rows are. */
+static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, uint32_t heads,
+                          uint32_t sequence)
+{
+    const struct replay_plan *plan = layer->job->parts[part].plan;
+    uint64_t each = cpu_heads_each(heads * replay_all_sequences(plan), plan->cpu_threads);
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        uint32_t count = 0;
+        for (uint32_t head = 0; head < plan->kv_heads; head++) {
+            const struct record *record = record_of(layer, part, target, head);
+            if (record != NULL) {
+                uint32_t at = (s + shift_of(layer, target, head)) % plan->steps;
+                layer->for_cpu[count++] = record->rows[at].for_cpu;
+            }
+        }
+        layer->tasks[s] = (struct ledger_row){0};
+        cpu_heads_pad(layer->for_cpu, count, each, &layer->tasks[s].for_cpu_padded,
+                      &layer->tasks[s].for_cpu_worst);
+    }
+    replay_add_copies(&layer->job->parts[part], target, layer->tasks, 0, sequence);
+}
+
+/* Add what a sequence's replay gave to a part's target layers. */
+static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence)
+{
+    const struct replay_part *part = &layer->job->parts[number];
+    struct replay_totals *totals = &part->totals[layer->source];
+    uint32_t copies = replay_copies(part, sequence);
+    for (uint32_t target = layer->first; target < layer->end; target++) {
+        uint32_t heads = 0;
+        for (uint32_t head = 0; head < part->plan->kv_heads; head++) {
+            const struct record *record = record_of(layer, number, target, head);
+            if (record != NULL) {
+                replay_add_copies(part, target, record->rows, shift_of(layer, target, head),
+                                  sequence);
+                heads++;
+                totals->filled = totals->filled && record->filled;
+                totals->wanted += copies * record->wanted;
+                totals->hit += copies * record->hit;
+            }
+        }
+        if (part->plan->cpu_threads > 0 && heads > 0) {
+            compose_tasks(layer, number, target, heads, sequence);
+        }
+    }
+}
+
+static void compose_sequence(struct layer *layer, uint32_t sequence)
+{
+    for (uint32_t part = 0; part < layer->job->part_count; part++) {
+        if (replay_copies(&layer->job->parts[part], sequence) > 0) {
+            compose_part(layer, part, sequence);
+        }
+    }
+}
+
+bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct replay_job *job = context;
+    struct layer layer;
+    for (uint32_t part = 0; part < job->part_count; part++) {
+        job->parts[part].totals[index].filled = true;
+    }
+    bool good = layer_init(&layer, job, index, why);
+    for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
+        if (!replay_is_read(job, q)) {
+            continue;
+        }
+        good = replay_sequence(&layer, q, &job->scratch[thread], why);
+        if (good) {
+            compose_sequence(&layer, q);
+        }
+    }
+    layer_release(&layer);
+    return good;
+}

@@ -1,0 +1,392 @@
+/* A fetch, stage by stage. Each takes what the stage before left in pipe->at[layer]. */
+#include "decode/time/fetch.h"
+
+#include "decode/cost/retrieval.h"
+#include "decode/time/hybrid.h"
+#include "decode/time/work.h"
+
+#include <math.h>
+
+#define INDEX_BYTES 8.0
+
+/* The first layer's query is known only when it runs. */
+static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
+{
+    return pipe->mechanisms->prefetch == PREFETCH_NEXT_LAYER && layer > 0;
+}
+
+bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
+{
+    return layer < pipe->plan->layers && !setup_loads_whole(pipe->setup, layer) &&
+           pipe_row(pipe, layer) != NULL && !cpu_attends(pipe->setup, layer);
+}
+
+uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
+{
+    uint32_t count = 0, layer = pipe->layer;
+    if (fetch_is_asked(pipe, layer) && !can_prefetch(pipe, layer)) {
+        targets[count++] = layer;
+    }
+    if (fetch_is_asked(pipe, layer + 1) && can_prefetch(pipe, layer + 1)) {
+        targets[count++] = layer + 1;
+    }
+    return count;
+}
+
+/* Copy `bytes` to HBM in `calls` calls, on the copy engine and no kernel's stream. */
+static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
+                     engine_task_id *out, struct error *why)
+{
+    struct work work = work_of(PART_LINK, PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = bytes;
+    engine_task_id started = pipe->graph;
+    struct trust trust = work_trust;
+    if (pipe->mechanisms->launch == LAUNCH_EAGER &&
+        !work_put_thread(pipe, PART_LAUNCH,
+                         calls * pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust), ENGINE_NONE,
+                         trust, &started, why)) {
+        return false;
+    }
+    work.fixed_ns = calls * pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) /
+                cost_uplink_sharers(pipe->setup, &work.rate_trust) / 1e9;
+    work_wait_for(&work, started);
+    work_wait_for(&work, after);
+    pipe->moved[pipe->step].h2d_bytes += llround(bytes);
+    return work_put(pipe, &work, out, why);
+}
+
+static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += (double)pipe->plan->cohorts[i].sizes.entries *
+                 retrieval_entry_bytes(pipe->setup) * pipe_part(pipe, i, layer)->offloaded_heads;
+    }
+    engine_task_id freed = layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected;
+    return put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
+}
+
+/* Each layer's fetch starts the next layer's index, which fills the buffer that the layer before
+ * has read; the first one has to wait for its own. The last step has read both of a step's first
+ * two. */
+bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    bool first = layer == 0 || !fetch_is_asked(pipe, layer - 1);
+    return !pipe->mechanisms->retrieval_stream ||
+           ((!first || put_index(pipe, layer, why)) &&
+            (!fetch_is_asked(pipe, layer + 1) || put_index(pipe, layer + 1, why)));
+}
+
+/* (sequence, head) pairs of a cohort that score their entries: labels are compared before, so that
+ * with them only those that fetch do. */
+static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct ledger_row *row = pipe_part(pipe, cohort, layer);
+    return pipe->mechanisms->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
+}
+
+static double asked_entries(const struct pipe *pipe, uint32_t layer)
+{
+    double entries = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        entries +=
+            (double)pipe->plan->cohorts[i].sizes.entries * asking_pairs(pipe, i, layer);
+    }
+    return entries;
+}
+
+/* Tokens that the pairs of a cohort select: alike, or each what is near its heaviest. */
+static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
+    return pipe->mechanisms->selection_margin > 0 ? (double)pipe_part(pipe, cohort, layer)->wanted
+                                                  : each * asking_pairs(pipe, cohort, layer);
+}
+
+/* What was selected of them, as indices. */
+static double index_bytes(const struct pipe *pipe, uint32_t layer)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += INDEX_BYTES * selected_tokens(pipe, i, layer) /
+                 (double)pipe->mechanisms->retrieval_tokens;
+    }
+    return bytes;
+}
+
+bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* asked for when this layer has begun */
+    if (pipe->at[layer].filled != ENGINE_NONE &&
+        !work_put_event(pipe, PART_LINK, pipe->at[layer].filled, why)) {
+        return false;
+    }
+    if (!setup_retrieves(pipe->setup)) {
+        return true;
+    }
+    struct kernel kernel = kernel_then(retrieval_query_cost(pipe->setup),
+                                       retrieval_cost(pipe->setup, asked_entries(pipe, layer)));
+    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels,
+                           pipe->at[layer].indexed, &pipe->at[layer].selected, why);
+}
+
+/* Indices to the host: a copy that the launch thread waits for, or the kernel's own stores and a
+ * flag. */
+bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct pipe_layer *at = &pipe->at[layer];
+    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
+    if (!setup_retrieves(pipe->setup) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
+        return true;
+    }
+    if (m->sync == SYNC_GPU) {
+        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+    } else {
+        work.resource = PIPE_D2H;
+        work.route = ROUTE_COPY_OUT;
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+        work.bytes = index_bytes(pipe, layer);
+        work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+        pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
+    }
+    work_wait_for(&work, at->selected);
+    return work_put(pipe, &work, &at->selected, why);
+}
+
+/* The launch thread blocks until the indices are there. */
+bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct pipe_layer *at = &pipe->at[layer];
+    struct trust trust = work_trust;
+    if (m->sync != SYNC_CPU || m->syncs == 0) {
+        return true;
+    }
+    double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+    return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why);
+}
+
+/* Attention over the summaries of entries that were not selected, beside the CPU's lookup. */
+bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += (double)pipe->plan->cohorts[i].sizes.estimated_entries * pipe->head_bytes *
+                 pipe_part(pipe, i, layer)->offloaded_heads;
+    }
+    return bytes == 0 ||
+           work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
+                           why);
+}
+
+static double looked_up_units(const struct ledger_row *row)
+{
+    return (double)row->lookups;
+}
+
+static double updated_units(const struct ledger_row *row)
+{
+    return (double)(row->updates + row->inserts);
+}
+
+/* The CPU's manager working on `units` of a layer: a hand-off that wakes every thread of the pool,
+ * then one job a (sequence, head). Threads share them evenly, but for what a single one has. What a
+ * unit costs goes by how many a head wants. */
+static bool put_managed(struct pipe *pipe, uint32_t layer,
+                        double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
+                        engine_task_id after, engine_task_id *out, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct work work = work_of(PART_MANAGER, PIPE_POOL);
+    double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
+    double jobs = fmax(1, fmin(threads, row->offloaded_heads));
+    double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
+    double unit = pipe_figure(pipe, unit_cost, wanted, &work.fixed_trust);
+    double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
+                    fmax(units(row) * unit / jobs, longest);
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, out, why);
+}
+
+#define SECTOR_BYTES 32.0 /* the least that a scattered access of HBM reads or writes */
+
+/* The GPU's manager: a kernel that looks up all wanted units and re-stamps or inserts them, a
+ * sector each. Labels need none: they were compared with the retrieval. */
+static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
+                           struct error *why)
+{
+    double accesses = (double)(row->lookups + row->updates + row->inserts);
+    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
+           work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, accesses * SECTOR_BYTES), 1,
+                           *out, out, why);
+}
+
+bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
+    at->looked_up = at->selected;
+    if (m->manager == MANAGER_GPU) {
+        return look_up_on_gpu(pipe, row, &at->looked_up, why);
+    }
+    if (!put_managed(pipe, layer, looked_up_units, CURVE_HOST_LOOKUP, at->selected, &at->looked_up,
+                     why)) {
+        return false;
+    }
+    return m->sync != SYNC_CPU ||
+           work_put_thread(pipe, PART_MANAGER, 0, at->looked_up, work_trust, NULL, why);
+}
+
+/* Bytes a second: by threads, and by how far the rows of a head's keys lie apart where the profile
+ * says what that makes. */
+static double gather_rate(const struct pipe *pipe, struct trust *trust)
+{
+    double threads = cost_threads(pipe->setup, pipe->mechanisms->transfer_threads, trust);
+    double span = (double)pipe->setup->context * pipe->head_bytes / 2;
+    bool stated = pipe->setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0;
+    return pipe_figure(pipe, CURVE_HOST_GATHER, threads, trust) *
+           (stated ? pipe_figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust) : 1);
+}
+
+/* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */
+bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct pipe_layer *at = &pipe->at[layer];
+    struct work work = work_of(PART_GATHER, PIPE_POOL);
+    work.route = ROUTE_GATHER;
+    work.bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes;
+    if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
+        return true;
+    }
+    work.rate = gather_rate(pipe, &work.rate_trust) / 1e9;
+    work_wait_for(&work, at->looked_up);
+    return work_put(pipe, &work, &at->looked_up, why) &&
+           work_put_thread(pipe, PART_GATHER, 0, at->looked_up, work_trust, NULL, why);
+}
+
+/* Who moves the bytes of a transfer, at what fixed cost. */
+static struct work way_of(const struct pipe *pipe)
+{
+    struct work work;
+    switch (pipe->mechanisms->transfer) {
+    case TRANSFER_SM_ZERO_COPY:
+        work = work_of(PART_LINK, PIPE_SIDE);
+        work.route = ROUTE_ZERO_COPY;
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
+        break;
+    case TRANSFER_CPU_STORE: /* ends with a flag that a kernel polls */
+        work = work_of(PART_LINK, PIPE_STORES);
+        work.route = ROUTE_COPY_IN;
+        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+        break;
+    default:
+        work = work_of(PART_LINK, PIPE_H2D);
+        work.route = ROUTE_COPY_IN;
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    }
+    return work;
+}
+
+/* CPU time of starting a transfer: a copy call, a launch, a pass over pageable memory, or nothing
+ * where threads poll. */
+static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *started,
+                           struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct trust trust = work_trust;
+    *started = pipe->graph;
+    if (m->launch == LAUNCH_GRAPH || m->transfer == TRANSFER_CPU_STORE) {
+        return true;
+    }
+    double ns = m->transfer == TRANSFER_SM_ZERO_COPY
+                    ? pipe_figure(pipe, CURVE_HOST_LAUNCH, 0, &trust)
+                    : cost_copy_call(pipe->setup, m->transfer == TRANSFER_PAGEABLE, bytes, &trust);
+    enum part part = m->transfer == TRANSFER_PAGEABLE ? PART_GATHER : PART_LAUNCH;
+    return work_put_thread(pipe, part, ns, ENGINE_NONE, trust, started, why);
+}
+
+bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
+                        engine_task_id freed, engine_task_id *out, struct error *why)
+{
+    struct work work = way_of(pipe);
+    engine_task_id started;
+    if (!start_transfer(pipe, bytes, &started, why)) {
+        return false;
+    }
+    work.bytes = bytes;
+    struct trust all_trust = work_trust, worst_trust = work_trust;
+    double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &all_trust);
+    double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &worst_trust);
+    work.rate = bytes / fmax(all_ns, worst_ns);
+    work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
+    work_wait_for(&work, started);
+    work_wait_for(&work, after);
+    work_wait_for(&work, freed);
+    pipe->moved[pipe->step].h2d_bytes += llround(bytes);
+    return work_put(pipe, &work, out, why);
+}
+
+/* Two buffers: the one to fill was last attended to two layers ago. Among the kernels, a transfer
+ * waits for all before it, and all behind it wait. */
+bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
+    uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
+    bool among = pipe->mechanisms->transfer_stream == TRANSFER_STREAM_MAIN;
+    at->fetched = at->looked_up;
+    return row->missed == 0 ||
+           (fetch_put_transfer(pipe, (double)row->missed * pipe->head_bytes,
+                               (double)row->missed_worst * pipe->head_bytes, at->looked_up,
+                               among ? pipe->last[PIPE_MAIN] : pipe->at[before].attended,
+                               &at->fetched, why) &&
+            (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
+}
+
+/* The CPU's update of the cache; blocking, it holds up every launch behind it, or the kernels
+ * behind it where they wait for themselves. */
+bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct pipe_layer *at = &pipe->at[layer];
+    engine_task_id updated;
+    at->updated = ENGINE_NONE;
+    if (m->manager != MANAGER_CPU) {
+        return true;
+    }
+    if (!put_managed(pipe, layer, updated_units, CURVE_HOST_UPDATE, at->looked_up, &updated, why)) {
+        return false;
+    }
+    if (m->update == UPDATE_BLOCKING && m->sync == SYNC_GPU) {
+        at->updated = updated;
+    }
+    return m->update != UPDATE_BLOCKING || m->sync != SYNC_CPU ||
+           work_put_thread(pipe, PART_MANAGER, 0, updated, work_trust, NULL, why);
+}
+
+double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double heads = m->block_span == BLOCK_LAYER ? model_kv_heads(&setup->model) : 1;
+    double block = (double)m->granularity * heads * (double)model_kv_head_bytes(&setup->model);
+    return m->block_span == BLOCK_UNIT ? 0 : (double)row->inserts * block;
+}
+
+/* Of the blocks that were admitted, only what was wanted has been fetched: they come whole, K and V
+ * by a call each, behind the layer's transfer. Whoever wants them next waits. */
+bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
+    double bytes = fetch_fill_bytes(pipe->setup, row);
+    at->filled = ENGINE_NONE;
+    return bytes == 0 ||
+           put_copy(pipe, bytes, 2 * (double)row->inserts, at->fetched, &at->filled, why);
+}

@@ -1,0 +1,171 @@
+/* The stages of hybrid attention. Each takes what the stage before left in pipe->at[layer]. */
+#include "decode/time/hybrid.h"
+
+#include "decode/replay/cpu_heads.h"
+#include "decode/time/work.h"
+
+#include <math.h>
+
+#define QUERY_BYTES 2.0   /* of a number of Q or of the output: bf16 */
+#define SUM_BYTES 4.0     /* of a log-sum-exp: fp32 */
+#define WEIGHT_BYTES 2.0  /* of an attention weight: bf16 */
+#define COMBINE_KERNELS 1 /* reads, merges and writes */
+
+static double group(const struct model *model)
+{
+    return (double)model_query_heads(model) / model_kv_heads(model);
+}
+
+/* MLA: a query in the latent space, and a latent of the output. */
+double hybrid_query_bytes(const struct model *model, uint64_t pairs)
+{
+    uint32_t width = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
+    return (double)pairs * group(model) * width * QUERY_BYTES;
+}
+
+double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
+{
+    uint32_t width = model->kv_lora > 0 ? model->kv_lora : model->head_dim;
+    return (double)pairs * group(model) * (width * QUERY_BYTES + SUM_BYTES);
+}
+
+/* The ledger row of a layer in which the CPU has something to attend to, else NULL. */
+static const struct ledger_row *row_for_cpu(const struct pipe *pipe, uint32_t layer)
+{
+    const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
+    return row != NULL && row->for_cpu > 0 ? row : NULL;
+}
+
+/* Q to the host: a copy, or the kernel's own stores and a flag. */
+bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    const struct ledger_row *row = row_for_cpu(pipe, layer);
+    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
+    work.route = ROUTE_COPY_OUT;
+    if (row == NULL) {
+        return true;
+    }
+    work_wait_for(&work, pipe->last[PIPE_MAIN]);
+    if (m->sync == SYNC_CPU) {
+        struct trust trust = work_trust;
+        engine_task_id started;
+        double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
+        if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
+            return false;
+        }
+        work_wait_for(&work, started);
+        work.resource = PIPE_D2H;
+        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    } else {
+        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+    }
+    work.bytes = hybrid_query_bytes(&pipe->setup->model, row->offloaded_heads);
+    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+    pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
+    return work_put(pipe, &work, &pipe->at[layer].selected, why);
+}
+
+/* The weights of the window, read by every query head, and the average of each entry, read and
+ * written. */
+bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
+    if (row == NULL) {
+        return true;
+    }
+    double entries = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        entries += (double)pipe->plan->cohorts[i].sizes.cache_tokens *
+                   pipe_part(pipe, i, layer)->offloaded_heads;
+    }
+    double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
+    return work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
+                           why);
+}
+
+/* As many threads are woken as there are tasks. */
+bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
+                          struct error *why)
+{
+    struct work work = work_of(PART_CPU_ATTENTION, PIPE_POOL);
+    work.route = ROUTE_CPU_READ;
+    struct trust all_trust = work_trust, worst_trust = work_trust;
+    double sharers = cost_uplink_sharers(pipe->setup, &all_trust);
+    uint64_t each = cpu_heads_each(row->offloaded_heads, pipe->plan->cpu_threads);
+    double threads = ceil(row->offloaded_heads / (double)each);
+    work.bytes = (double)row->for_cpu_padded * pipe->head_bytes;
+    double worst = (double)row->for_cpu_worst * pipe->head_bytes;
+    double rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, threads * sharers, &all_trust) / sharers;
+    double all_ns = work.bytes * 1e9 / rate;
+    double worst_ns = worst * 1e9 / pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
+    work.rate = work.bytes / fmax(all_ns, worst_ns);
+    work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust);
+    work_wait_for(&work, pipe->at[layer].selected);
+    return work_put(pipe, &work, &pipe->at[layer].answered, why);
+}
+
+/* The launch thread waits for Q, hands it over and waits for the pool; or polling threads take it,
+ * and their flag is polled. */
+bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    const struct ledger_row *row = row_for_cpu(pipe, layer);
+    struct pipe_layer *at = &pipe->at[layer];
+    struct trust trust = work_trust;
+    at->answered = ENGINE_NONE;
+    if (row == NULL) {
+        return true;
+    }
+    if (m->sync == SYNC_CPU) {
+        double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+        return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why) &&
+               hybrid_put_attention(pipe, layer, row, why) &&
+               work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
+    }
+    struct work flag = work_of(PART_SYNC, PIPE_NO_QUEUE);
+    flag.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
+    if (!hybrid_put_attention(pipe, layer, row, why)) {
+        return false;
+    }
+    work_wait_for(&flag, at->answered);
+    return work_put(pipe, &flag, &at->answered, why);
+}
+
+/* Bytes a second that SMs load over one GPU's share of the link. */
+static double load_rate(const struct pipe *pipe, struct trust *trust)
+{
+    double link =
+        pipe_figure(pipe, CURVE_LINK_H2D, 0, trust) / cost_uplink_sharers(pipe->setup, trust);
+    return fmin(link, pipe_figure(pipe, CURVE_LINK_ZERO_COPY, 0, trust));
+}
+
+/* One kernel on the main stream, that loads over the link. */
+bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = row_for_cpu(pipe, layer);
+    struct work work = work_of(PART_MERGE, PIPE_MAIN);
+    work.route = ROUTE_ZERO_COPY;
+    engine_task_id launched;
+    if (row == NULL) {
+        return true;
+    }
+    work.bytes = hybrid_answer_bytes(&pipe->setup->model, row->offloaded_heads);
+    work.rate = load_rate(pipe, &work.rate_trust) / 1e9;
+    double moves = work.bytes / work.rate;
+    double starts = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
+    struct kernel least = kernel_at_least(pipe->setup, kernel_none, COMBINE_KERNELS);
+    if (least.ns > starts + moves) {
+        starts = least.ns - moves;
+        work.fixed_trust = least.trust;
+    }
+    work.fixed_ns = starts;
+    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
+    if (!work_launch(pipe, COMBINE_KERNELS, &launched, why)) {
+        return false;
+    }
+    work_wait_for(&work, launched);
+    work_wait_for(&work, pipe->at[layer].answered);
+    return work_put(pipe, &work, NULL, why);
+}

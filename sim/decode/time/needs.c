@@ -1,0 +1,84 @@
+/* The curves that a setup reads: so that a profile which lacks one is refused before anything runs,
+ * and so that --require-basis asks about these and no others. */
+#include "decode/cost/index_build.h"
+#include "decode/cost/retrieval.h"
+#include "decode/time/pipeline.h"
+
+struct need {
+    enum curve_id id;
+    bool needed;
+};
+
+size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    bool offload = mechanisms_offload(m);
+    bool graph = m->launch == LAUNCH_GRAPH;
+    bool fp8 = setup->model.weights == DTYPE_FP8;
+    bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
+    bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
+    bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
+    bool streams = m->weights < 1;
+    bool serves = setup_serves(setup); /* prompts as well, and prefixes */
+    bool prefixes = serves && m->prefix == PREFIX_TWO_TIER;
+    bool swaps = serves && m->preemption == PREEMPTION_SWAP;
+    bool crosses = prefixes || swaps; /* beside what steps fetch */
+    bool link = offload || streams;
+    bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
+                  (offload && m->block_span != BLOCK_UNIT);
+    bool pageable =
+        (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
+    bool hybrid = m->attention == ATTEND_HYBRID;
+    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
+    bool trains = index_build_on_host(setup);
+    bool spans = setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0; /* no profile need */
+    bool on_node = m->pool_of == POOL_OF_NODE;
+    bool thread_copies = hybrid && m->sync == SYNC_CPU;
+    const struct need needs[] = {
+        {CURVE_GPU_HBM_CAPACITY, true},
+        {CURVE_GPU_HBM_BANDWIDTH, true},
+        {CURVE_GPU_HBM_SHARE, true},
+        {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
+        {CURVE_GPU_SMS, link},
+        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || serves || retrieval_needs_bf16(setup)},
+        {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
+        {CURVE_GPU_FLOPS_SHARE, true},
+        {CURVE_GPU_KERNEL_FLOOR, !graph},
+        {CURVE_GPU_TOPK, setup_retrieves(setup)},
+        {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
+        {CURVE_GPU_GRAPH_NODE, graph},
+        {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
+        {CURVE_LINK_H2D, link || crosses},
+        {CURVE_LINK_D2H, link || crosses},
+        {CURVE_LINK_DUPLEX, link || crosses},
+        {CURVE_LINK_COPY_LATENCY, link || crosses},
+        {CURVE_LINK_ROUND_TRIP, loads || hybrid},
+        {CURVE_LINK_ZERO_COPY, loads || hybrid},
+        {CURVE_LINK_CTA_IN_FLIGHT, loads},
+        {CURVE_LINK_CPU_STORE, stores},
+        {CURVE_LINK_GPUS_PER_UPLINK, link || crosses},
+        {CURVE_HOST_LAUNCH, !graph},
+        {CURVE_HOST_GRAPH_LAUNCH, graph},
+        {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},
+        {CURVE_HOST_SYNC, true},
+        {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
+        {CURVE_HOST_DRAM_BANDWIDTH, link},
+        {CURVE_HOST_CORES, gathers || stores || trains || (pool && !on_node)},
+        {CURVE_HOST_NODE_THREADS, pool && on_node},
+        {CURVE_HOST_POOL_HANDOFF, pool},
+        {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
+        {CURVE_HOST_PAGEABLE, pageable},
+        {CURVE_HOST_GATHER, gathers},
+        {CURVE_HOST_GATHER_SPAN, gathers && spans},
+        {CURVE_HOST_ATTENTION, hybrid},
+        {CURVE_HOST_KMEANS, trains},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        if (needs[i].needed) {
+            ids[count++] = needs[i].id;
+        }
+    }
+    return count;
+}

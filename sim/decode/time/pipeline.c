@@ -1,0 +1,263 @@
+/* Building the schedule: step after step, layer after layer, the stage table. */
+#include "decode/time/pipeline.h"
+
+#include "base/array.h"
+#include "decode/cost/retrieval.h"
+#include "decode/time/fetch.h"
+#include "decode/time/machine.h"
+#include "decode/time/stream.h"
+#include "engine/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pipeline_part_names[PART_COUNT] = {
+#define PART(id, name, what) name,
+#include "decode/time/parts.def"
+#undef PART
+};
+
+/* Tokens that each head of a layer attends to on the GPU, of a sequence of a cohort. */
+static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct mechanisms *m = &pipe->setup->mechanisms;
+    const struct setup *setup = &pipe->setups[cohort];
+    const struct head_sizes *sizes = &pipe->plan->cohorts[cohort].sizes;
+    uint64_t all = model_layer_tokens(&setup->model, layer, setup->context);
+    if (setup_attends_all(setup, layer)) {
+        return all;
+    }
+    bool chosen = m->policy->chooses_own;
+    uint64_t some =
+        (chosen ? sizes->cache_tokens : sizes->selected_tokens) + m->sinks + setup_recent(setup);
+    return some < all ? some : all;
+}
+
+/* The same of all sequences of a cohort in the pass. A head that selects what is near its heaviest
+ * attends to what the ledger says of the step, in the mean over heads. */
+static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct mechanisms *m = &pipe->setup->mechanisms;
+    const struct setup *setup = &pipe->setups[cohort];
+    uint64_t sequences = pipe_cohorts(pipe)[cohort];
+    if (m->selection_margin == 0 || sequences == 0 || setup_attends_all(setup, layer) ||
+        pipe_row(pipe, layer) == NULL) {
+        return sequences * attended_tokens(pipe, cohort, layer);
+    }
+    const struct ledger_row *row = pipe_part(pipe, cohort, layer);
+    uint64_t window = m->sinks + setup_recent(setup);
+    uint64_t some = row->wanted * sequences / row->offloaded_heads + sequences * window;
+    uint64_t all = sequences * model_layer_tokens(&setup->model, layer, setup->context);
+    return some < all ? some : all;
+}
+
+/* K and V of what is attended to, copied once per query head and read as often. */
+static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
+{
+    double token = (double)model_kv_token_bytes(&pipe->setup->model, layer);
+    return cost_read(pipe->setup, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
+}
+
+static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer)
+{
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage), attended = 0;
+    for (uint32_t i = 0; stage == MODEL_ATTEND && i < pipe->plan->cohort_count; i++) {
+        attended += attended_in_pass(pipe, i, layer);
+    }
+    struct kernel kernel =
+        cost_stage(pipe->setup, layer, stage, pipe_sequences(pipe), attended, kernels);
+    return stage == MODEL_ATTEND
+               ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
+               : kernel;
+}
+
+static void cost_passes(struct pipe *pipe, enum model_stage stage)
+{
+    uint32_t passes = pipe->plan->micro_batches.count;
+    for (pipe->micro_batch = 0; pipe->micro_batch < passes; pipe->micro_batch++) {
+        for (uint32_t layer = 0; layer < pipe->plan->layers; layer++) {
+            pipe->kernels[stage][(size_t)layer * passes + pipe->micro_batch] =
+                cost_pass(pipe, stage, layer);
+        }
+    }
+    pipe->micro_batch = 0;
+}
+
+static bool cost_layers(struct pipe *pipe, struct error *why)
+{
+    const struct plan *plan = pipe->plan;
+    uint32_t passes = plan->micro_batches.count;
+    for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
+        size_t count = (size_t)plan->layers * passes;
+        pipe->kernels[stage] = array_zeroed(count, sizeof **pipe->kernels, why);
+        if (pipe->kernels[stage] == NULL) {
+            return false;
+        }
+        cost_passes(pipe, stage);
+    }
+    pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, plan->batch, 0, 1);
+    return true;
+}
+
+static bool allocate(struct pipe *pipe, struct error *why)
+{
+    uint32_t layers = pipe->plan->layers;
+    pipe->at = array_zeroed(layers, sizeof *pipe->at, why);
+    pipe->step_end = array_zeroed(pipe->steps, sizeof *pipe->step_end, why);
+    pipe->layer_end = array_zeroed((size_t)pipe->steps * layers, sizeof *pipe->layer_end, why);
+    pipe->moved = array_zeroed(pipe->steps, sizeof *pipe->moved, why);
+    if (!pipe->at || !pipe->step_end || !pipe->layer_end || !pipe->moved) {
+        return false;
+    }
+    for (uint32_t l = 0; l < layers; l++) {
+        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
+                                          ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+    }
+    return true;
+}
+
+/* One micro-batch passes the current layer, or its current half. */
+static bool build_pass(struct pipe *pipe, struct error *why)
+{
+    uint32_t targets[2], count = fetch_targets(pipe, targets);
+    for (const struct stage *stage = layer_stages; stage->name != NULL; stage++) {
+        pipe->stage = stage->name;
+        if ((stage->halves & pipe->halves) == 0) {
+            continue;
+        }
+        if (!stage->of_fetch && !stage->emit(pipe, pipe->layer, why)) {
+            return false;
+        }
+        for (uint32_t i = 0; stage->of_fetch && i < count; i++) {
+            if (!stage->emit(pipe, targets[i], why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool build_passes(struct pipe *pipe, enum stage_half halves, struct error *why)
+{
+    pipe->halves = halves;
+    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
+         pipe->micro_batch++) {
+        if (!build_pass(pipe, why)) {
+            return false;
+        }
+    }
+    pipe->micro_batch = 0;
+    return true;
+}
+
+static bool build_layer(struct pipe *pipe, struct error *why)
+{
+    return pipe->mechanisms->halves
+               ? build_passes(pipe, HALF_ATTENTION, why) && build_passes(pipe, HALF_FFN, why)
+               : build_passes(pipe, HALF_BOTH, why);
+}
+
+static bool build_step(struct pipe *pipe, struct error *why)
+{
+    uint32_t layers = pipe->plan->layers;
+    pipe->layer = layers;
+    if (pipe->mechanisms->selection_margin > 0) {
+        cost_passes(pipe, MODEL_ATTEND); /* each step attends to as much as it selects */
+    }
+    if (!stage_begin_step(pipe, why)) {
+        return false;
+    }
+    for (pipe->layer = 0; pipe->layer < layers; pipe->layer++) {
+        if (!build_layer(pipe, why)) {
+            return false;
+        }
+        pipe->layer_end[(size_t)pipe->step * layers + pipe->layer] = pipe->last[PIPE_MAIN];
+    }
+    if (!stage_end_step(pipe, why)) {
+        return false;
+    }
+    pipe->step_end[pipe->step] = pipe->last[PIPE_MAIN];
+    return true;
+}
+
+bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                const struct ledger *ledger, struct error *why)
+{
+    memset(pipe, 0, sizeof *pipe);
+    pipe->setup = setup;
+    pipe->mechanisms = &setup->mechanisms;
+    pipe->head_bytes = (double)model_kv_head_bytes(&setup->model);
+    pipe->plan = plan;
+    pipe->ledger = ledger;
+    pipe->steps = plan->steps + 1;
+    stream_init(pipe);
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        pipe->last[i] = ENGINE_NONE;
+    }
+    if (!allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) ||
+        !cost_layers(pipe, why)) {
+        return false;
+    }
+    for (pipe->step = 0; pipe->step < pipe->steps; pipe->step++) {
+        if (!build_step(pipe, why)) {
+            return false;
+        }
+    }
+    return engine_run(pipe->engine, INT64_MAX, why);
+}
+
+void pipe_release(struct pipe *pipe)
+{
+    engine_destroy(pipe->engine);
+    for (int stage = 0; stage < MODEL_EDGE; stage++) {
+        free(pipe->kernels[stage]);
+    }
+    free(pipe->setups);
+    free(pipe->at);
+    free(pipe->marks);
+    free(pipe->step_end);
+    free(pipe->layer_end);
+    free(pipe->moved);
+}
+
+bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct timing *out, struct error *why)
+{
+    struct pipe pipe;
+    memset(out, 0, sizeof *out);
+    bool good = pipe_build(&pipe, setup, plan, ledger, why) && timing_read(&pipe, out, why);
+    pipe_release(&pipe);
+    if (!good) {
+        timing_release(out);
+    }
+    return good;
+}
+
+static void label(uint32_t tag, char *name, size_t name_size, char *category, size_t category_size,
+                  const void *context)
+{
+    const struct pipe *pipe = context;
+    const struct pipe_mark *mark = &pipe->marks[tag];
+    if (mark->layer < pipe->plan->layers && pipe->plan->micro_batches.count > 1) {
+        snprintf(name, name_size, "%s %u.%u", mark->stage, mark->layer, mark->micro_batch);
+    } else if (mark->layer < pipe->plan->layers) {
+        snprintf(name, name_size, "%s %u", mark->stage, mark->layer);
+    } else {
+        snprintf(name, name_size, "%s", mark->stage);
+    }
+    snprintf(category, category_size, "%s", pipeline_part_names[mark->part]);
+}
+
+bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
+                       const struct ledger *ledger, uint32_t step, FILE *out, struct error *why)
+{
+    struct pipe pipe;
+    bool good = pipe_build(&pipe, setup, plan, ledger, why);
+    if (good) {
+        int64_t from = engine_task_record(pipe.engine, pipe.step_end[step])->end_ns;
+        int64_t to = engine_task_record(pipe.engine, pipe.step_end[step + 1])->end_ns;
+        good = timeline_write(pipe.engine, from, to, label, &pipe, out, why);
+    }
+    pipe_release(&pipe);
+    return good;
+}

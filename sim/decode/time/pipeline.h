@@ -1,0 +1,71 @@
+/* Timing: one pipeline for every system.
+ *
+ * Each decode step runs the stage table (stages.c) layer by layer. A stage puts a few tasks on
+ * resources of the engine:
+ *
+ *   launch   the thread that launches kernels, blocks in synchronisations, and runs the scheduler
+ *   main     the GPU's stream: its end is the step's end
+ *   side     a second stream (SM loads beside the main stream's copies)
+ *   h2d, d2h copy engines
+ *   pool     the CPU's worker pool: lookup, update, gather
+ *   stores   dedicated threads that store into GPU memory
+ *
+ *   RetroInfer, one layer:
+ *   launch |pre|ret|..sync..|......lookup......|est|att|....update....|adm|post|
+ *   pool                    |== hand-off+lookup ==|== hand-off+update ==|
+ *   main     |pre|retr|     |est|              |hits|attend|    |admit|post|
+ *   side                                       |misses|
+ *
+ * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways. The same setup, plan and
+ * ledger give the same nanoseconds on any machine.
+ */
+#ifndef DECODE_TIME_PIPELINE_H
+#define DECODE_TIME_PIPELINE_H
+
+#include "decode/plan/plan.h"
+#include "decode/replay/replay.h"
+#include "decode/setup.h"
+#include "engine/engine.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum part {
+#define PART(id, name, what) PART_##id,
+#include "decode/time/parts.def"
+#undef PART
+    PART_COUNT
+};
+extern const char *const pipeline_part_names[PART_COUNT];
+
+struct pipeline_step {
+    int64_t ns;
+    int64_t h2d_bytes, d2h_bytes;
+};
+
+struct timing {
+    uint32_t steps, layers;
+    struct pipeline_step *step;    /* [steps], owned */
+    int64_t *layer_ns;             /* [layers]: sum over steps, owned */
+    int64_t total_ns;              /* sum over steps */
+    int64_t part_ns[PART_COUNT];   /* sums; they add up to total_ns */
+    int64_t stall_ns[PART_COUNT];  /* sums; they add up to the time the main stream waits */
+    int64_t basis_ns[BASIS_COUNT]; /* total_ns by the basis of what it was computed from */
+    struct trust trust;
+};
+
+/* Time all steps of the ledger (of `plan->steps` equal steps when `ledger` is NULL: nothing is
+ * offloaded). One step is run before the first, so that every reported step starts in a filled
+ * pipeline. */
+bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct timing *out, struct error *why);
+void timing_release(struct timing *timing);
+
+/* Write reported step `step` as a Chrome trace. */
+bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
+                       const struct ledger *ledger, uint32_t step, FILE *out, struct error *why);
+
+/* The curves that these mechanisms read, for profile_require(). Returns how many. */
+size_t pipeline_curves(const struct setup *setup, enum curve_id *ids);
+
+#endif

@@ -1,0 +1,219 @@
+/* Building a prefill's schedule on the pipeline's machine. */
+#include "decode/time/prefill.h"
+
+#include "decode/cost/cpu_attention.h"
+#include "decode/cost/index_build.h"
+#include "decode/plan/memory.h"
+#include "decode/time/machine.h"
+#include "decode/time/stream.h"
+#include "decode/time/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- costs of a pass ---- */
+
+/* Tokens of the prompts of the micro-batch that passes now. */
+static uint64_t pass_rows(const struct pipe *pipe)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        rows += cohorts[i] * pipe->plan->cohorts[i].prompt;
+    }
+    return rows;
+}
+
+/* At one attended token for each row, K and V of every token are read once. In bf16, whatever the
+ * weights. */
+static struct kernel attention(const struct pipe *pipe)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    const struct model *model = &pipe->setup->model;
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    uint64_t rows = pass_rows(pipe);
+    size_t count = model_operators(model, pipe->layer, rows, rows, operators);
+    double flops = 0, bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        uint64_t prompt = pipe->plan->cohorts[i].prompt;
+        flops += model_prefill_attention_flops(model, pipe->layer, prompt) * cohorts[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        bytes += operators[i].stage == MODEL_ATTEND ? (double)operators[i].data_bytes : 0;
+    }
+    return cost_product_as(pipe->setup, flops, (double)rows, bytes, false);
+}
+
+static struct indexing pass_indexing(const struct pipe *pipe)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    struct indexing all = {0};
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        index_build_add(&pipe->setups[i], pipe->layer, pipe->plan->cohorts[i].prompt, cohorts[i],
+                        &all);
+    }
+    return all;
+}
+
+double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan, uint32_t layer,
+                             uint32_t cohort, uint64_t prompt)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct cohort *of = &plan->cohorts[cohort];
+    double heads = plan->offloaded[layer], head_bytes = (double)model_kv_head_bytes(&setup->model);
+    if (mechanisms_drop(m)) {
+        return 0;
+    }
+    if (cpu_attends(setup, layer)) {
+        double window = (double)(m->sinks + setup_recent(setup) + of->sizes.cache_tokens);
+        return heads * fmax(0, (double)prompt - window) * (head_bytes + CPU_AVERAGE_BYTES);
+    }
+    return heads / plan->kv_heads * representation_host_bytes(setup, &of->sizes.split) *
+           (double)prompt / (double)of->context;
+}
+
+/* ---- the schedule ---- */
+
+static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task_id after,
+                          struct error *why)
+{
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
+    struct kernel kernel = cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels);
+    return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, after, NULL, why);
+}
+
+static bool put_index(struct pipe *pipe, struct error *why)
+{
+    struct indexing indexing = pass_indexing(pipe);
+    struct kernel kernel = index_build(pipe->setup, &indexing);
+    return kernel.ns == 0 ||
+           work_put_kernel(pipe, PART_RETRIEVAL, kernel, 1, ENGINE_NONE, NULL, why);
+}
+
+static bool put_attention(struct pipe *pipe, struct error *why)
+{
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, MODEL_ATTEND);
+    struct kernel kernel = attention(pipe);
+    return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
+}
+
+/* The GPU's time for all of a pass. */
+static double pass_ns(const struct pipe *pipe)
+{
+    double ns = attention(pipe).ns;
+    for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
+        uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
+        ns += stage == MODEL_ATTEND
+                  ? 0
+                  : cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels).ns;
+    }
+    return ns;
+}
+
+/* Keys that have left are trained on by the CPU, beside the passes behind. */
+static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error *why)
+{
+    struct work work = work_of(PART_RETRIEVAL, PIPE_POOL);
+    struct indexing indexing = pass_indexing(pipe);
+    work.fixed_ns = index_build_host_ns(pipe->setup, &indexing, pass_ns(pipe), &work.fixed_trust);
+    work_wait_for(&work, left);
+    return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
+}
+
+/* K and V are there, and leave, once the first operators have run. */
+static bool put_pass(struct pipe *pipe, struct error *why)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    engine_task_id left = ENGINE_NONE;
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += cohorts[i] * prefill_leaving_bytes(&pipe->setups[i], pipe->plan, pipe->layer, i,
+                                                    pipe->plan->cohorts[i].prompt);
+    }
+    return stream_put_weights(pipe, pipe->layer, why) &&
+           put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
+           stage_overhead(pipe, pipe->layer, why) &&
+           (bytes == 0 || work_put_copy_out(pipe, bytes, &left, why)) &&
+           put_host_index(pipe, left, why) && put_index(pipe, why) && put_attention(pipe, why) &&
+           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
+           stage_collective(pipe, pass_rows(pipe), why);
+}
+
+/* The first layer's weights come like those of any other: as if a layer had gone before. */
+static bool put_first_weights(struct pipe *pipe, struct error *why)
+{
+    pipe->layer = pipe->plan->layers - 1;
+    for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
+         pipe->micro_batch++) {
+        if (!stream_put_weights(pipe, pipe->layer, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool build(struct pipe *pipe, struct error *why)
+{
+    if (!pipe_setups(pipe, why) || !machine_add(pipe, why) || !put_first_weights(pipe, why)) {
+        return false;
+    }
+    for (pipe->layer = 0; pipe->layer < pipe->plan->layers; pipe->layer++) {
+        for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
+             pipe->micro_batch++) {
+            if (!put_pass(pipe, why)) {
+                return false;
+            }
+        }
+    }
+    pipe->micro_batch = 0;
+    pipe->edge = cost_stage(pipe->setup, pipe->plan->layers, MODEL_EDGE, pipe->plan->batch, 0, 1);
+    return stage_end_step(pipe, why) && engine_run(pipe->engine, INT64_MAX, why);
+}
+
+/* The weights of the first layer that come again are decode's. */
+static int64_t end_of(const struct pipe *pipe)
+{
+    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_D2H, PIPE_POOL};
+    int64_t end = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (pipe->last[ends[i]] != ENGINE_NONE) {
+            int64_t ns = engine_task_record(pipe->engine, pipe->last[ends[i]])->end_ns;
+            end = ns > end ? ns : end;
+        }
+    }
+    return end;
+}
+
+bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 int64_t *ns, struct trust *trust, struct error *why)
+{
+    struct pipeline_step moved = {0};
+    struct pipe pipe = {
+        .setup = setup,
+        .mechanisms = &setup->mechanisms,
+        .plan = plan,
+        .ledger = ledger,
+        .head_bytes = (double)model_kv_head_bytes(&setup->model),
+        .halves = HALF_BOTH,
+        .stage = "prefill",
+        .graph = ENGINE_NONE,
+        .moved = &moved,
+    };
+    stream_init(&pipe);
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        pipe.last[i] = ENGINE_NONE;
+    }
+    bool good = build(&pipe, why);
+    if (good) {
+        uint64_t trained = setup->model.trained_context;
+        uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
+        bool past = trained > 0 && longest + setup->output > trained;
+        *ns = end_of(&pipe);
+        trust_add(trust, pipe_trust(&pipe));
+        trust_add(trust, (struct trust){BASIS_MEASURED, past});
+    }
+    engine_destroy(pipe.engine);
+    free(pipe.setups);
+    free(pipe.marks);
+    return good;
+}

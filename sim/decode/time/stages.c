@@ -1,0 +1,282 @@
+/* The stage table: what a layer does, in program order.
+ *
+ * A stage looks at the mechanisms and puts its tasks, or none; the table below is the whole
+ * program of a layer for every system. */
+#include "decode/cost/retrieval.h"
+#include "decode/time/fetch.h"
+#include "decode/time/hybrid.h"
+#include "decode/time/stream.h"
+#include "decode/time/work.h"
+
+#include <math.h>
+
+#define EDGE_KERNELS 3 /* final norm, head, sampler */
+
+static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
+                            engine_task_id after, engine_task_id *out, struct error *why)
+{
+    size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
+    return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][at],
+                           cost_stage_kernels(pipe->mechanisms->operators, stage), after, out, why);
+}
+
+static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), NULL, why);
+}
+
+static double hit_tokens(const struct ledger_row *row)
+{
+    return (double)row->hit;
+}
+
+static double missed_tokens(const struct ledger_row *row)
+{
+    return (double)row->missed;
+}
+
+static bool put_merge(struct pipe *pipe, uint32_t layer,
+                      double (*tokens)(const struct ledger_row *row), uint64_t ctas,
+                      engine_task_id after, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    double bytes = tokens(row) * pipe->head_bytes;
+    double even = pipe_even(pipe, layer, tokens) * pipe->head_bytes;
+    double all_ctas = (double)ctas * row->offloaded_heads;
+    return bytes == 0 ||
+           work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, even, all_ctas), 1,
+                           after, NULL, why);
+}
+
+/* Hits into the execution buffer: launched before the launch thread gathers the misses, else behind
+ * the transfer, beside which they are copied. */
+static bool put_hits(struct pipe *pipe, uint32_t layer, bool before_gather, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    return !m->merge || (m->transfer == TRANSFER_GATHER_COPY) != before_gather ||
+           put_merge(pipe, layer, hit_tokens, m->hit_ctas, pipe->at[layer].looked_up, why);
+}
+
+static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return put_hits(pipe, layer, true, why);
+}
+
+/* Misses go there, too, where the cache takes whole blocks instead. */
+static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    return put_hits(pipe, layer, false, why) &&
+           (!m->merge || m->block_span == BLOCK_UNIT ||
+            put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].fetched, why));
+}
+
+/* Misses once more, into the cache. */
+static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    return !m->merge || m->block_span != BLOCK_UNIT ||
+           put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].updated, why);
+}
+
+/* Resident heads select with the true query, inside the layer. */
+static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    double resident = pipe->plan->kv_heads - pipe->plan->offloaded[layer], entries = 0;
+    for (uint32_t i = 0; setup_retrieves(pipe->setup) && i < pipe->plan->cohort_count; i++) {
+        const struct cohort *cohort = &pipe->plan->cohorts[i];
+        bool all = setup_attends_all(&pipe->setups[i], layer);
+        entries += all ? 0 : (double)cohort->sizes.entries * resident * cohort->sequences;
+    }
+    return entries == 0 ||
+           work_put_kernel(pipe, PART_RETRIEVAL, retrieval_cost(pipe->setup, entries),
+                           m->retrieval_kernels, ENGINE_NONE, NULL, why);
+}
+
+/* K and V of what was kept as activations or as tokens; then what was loaded beside them, into one
+ * buffer. */
+static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct setup *setup = pipe->setup;
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    struct remaking remaking = {0};
+    double loaded = 0;
+    for (uint32_t i = 0; pipe_row(pipe, layer) != NULL && i < pipe->plan->cohort_count; i++) {
+        const struct split *split = &pipe->plan->cohorts[i].sizes.split;
+        representation_add(setup, split, cohorts[i], &remaking);
+        loaded += (double)split->kv * cohorts[i] * pipe->plan->offloaded[layer];
+    }
+    struct kernel kernel = representation_recompute(setup, &remaking);
+    if (kernel.ns == 0) {
+        return true;
+    }
+    if (!work_put_kernel(pipe, PART_RECOMPUTE, kernel, 1, stream_kv(pipe), NULL, why)) {
+        return false;
+    }
+    return !pipe->mechanisms->merge || loaded == 0 ||
+           work_put_kernel(pipe, PART_MERGE, cost_read(setup, 2 * loaded * pipe->head_bytes), 1,
+                           ENGINE_NONE, NULL, why);
+}
+
+bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct work work = work_of(PART_OVERHEAD, PIPE_MAIN);
+    work.fixed_ns = (double)pipe->mechanisms->micro_batch_overhead;
+    work.fixed_trust = (struct trust){BASIS_ASSUMED, false};
+    (void)layer;
+    return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
+}
+
+static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    engine_task_id *attended = &pipe->at[layer].attended;
+    engine_task_id fetched =
+        setup_loads_whole(pipe->setup, layer) ? stream_kv(pipe) : pipe->at[layer].fetched;
+    if (!put_model_stage(pipe, MODEL_ATTEND, layer, fetched, attended, why)) {
+        return false;
+    }
+    stream_attended(pipe, *attended);
+    return true;
+}
+
+static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    engine_task_id after =
+        pipe->halves == HALF_FFN ? stream_weights(pipe) : pipe->at[layer].updated;
+    return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
+}
+
+bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
+{
+    struct kernel both = kernel_none;
+    if (pipe->setup->model.tensor_parallel == 1) {
+        return true;
+    }
+    double bytes = 2.0 * pipe->setup->model.hidden * (double)rows;
+    both.ns = 2 * pipe_figure(pipe, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
+    return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
+}
+
+static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    (void)layer;
+    return stage_collective(pipe, pipe_sequences(pipe), why);
+}
+
+/* Bytes of one pair that a new token adds on the host, where a part of the context is kept as
+ * activations: what the parts there weigh. */
+static double kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
+{
+    double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
+    double kv_share = (double)split->kv / (double)(split->kv + split->act_host);
+    return kv_share * pipe->head_bytes + (1 - kv_share) * act;
+}
+
+/* Bytes of one pair of a cohort that leave HBM in this step: the new token's K and V; of a window,
+ * once it has moved by a block, that block with the average of each entry. */
+static double leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    const struct split *split = &pipe->plan->cohorts[cohort].sizes.split;
+    if (!cpu_attends(pipe->setup, layer)) {
+        return split->act_host > 0 ? kept_bytes(pipe, split, layer) : pipe->head_bytes;
+    }
+    bool moved = pipe->step % m->granularity == 0;
+    return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
+}
+
+/* What leaves of offloaded heads, to the host. */
+static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    uint32_t heads = pipe->plan->offloaded[layer];
+    if (heads == 0 || mechanisms_drop(pipe->mechanisms)) {
+        return true;
+    }
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    double bytes = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        bytes += leaving_bytes(pipe, i, layer) * heads * cohorts[i];
+    }
+    return bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why);
+}
+
+/* The launch thread waits for all kernels and copies that it started. */
+static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_H2D, PIPE_D2H};
+    bool last =
+        pipe->micro_batch + 1 == pipe->plan->micro_batches.count && (pipe->halves & HALF_FFN) != 0;
+    (void)layer;
+    struct work work = work_of(PART_SYNC, PIPE_LAUNCH);
+    if (pipe->mechanisms->barrier == BARRIER_NONE ||
+        (pipe->mechanisms->barrier == BARRIER_LAYER && !last)) {
+        return true;
+    }
+    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &work.fixed_trust);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        work_wait_for(&work, pipe->last[all[i]]);
+    }
+    return work_put(pipe, &work, NULL, why);
+}
+
+const struct stage layer_stages[] = {
+    {"weights", false, HALF_BOTH, stream_put_weights},
+    {"load", false, HALF_BOTH, stream_put_kv},
+    {"pre", false, HALF_ATTENTION, emit_pre},
+    {"overhead", false, HALF_ATTENTION, stage_overhead},
+    {"index", true, HALF_ATTENTION, fetch_index},
+    {"retrieve", true, HALF_ATTENTION, fetch_retrieve},
+    {"ids", true, HALF_ATTENTION, fetch_ids},
+    {"sync", true, HALF_ATTENTION, fetch_sync},
+    {"estimate", true, HALF_ATTENTION, fetch_estimate},
+    {"lookup", true, HALF_ATTENTION, fetch_lookup},
+    {"merge", true, HALF_ATTENTION, emit_early_hits},
+    {"gather", true, HALF_ATTENTION, fetch_gather},
+    {"transfer", true, HALF_ATTENTION, fetch_transfer},
+    {"merge", true, HALF_ATTENTION, emit_hits},
+    {"local", false, HALF_ATTENTION, emit_local},
+    {"ask", false, HALF_ATTENTION, hybrid_ask},
+    {"recompute", false, HALF_ATTENTION, emit_recompute},
+    {"attend", false, HALF_ATTENTION, emit_attend},
+    {"average", false, HALF_ATTENTION, hybrid_average},
+    {"cpu-attend", false, HALF_ATTENTION, hybrid_attend},
+    {"combine", false, HALF_ATTENTION, hybrid_combine},
+    {"update", true, HALF_ATTENTION, fetch_update},
+    {"admit", true, HALF_ATTENTION, emit_admit},
+    {"fill", true, HALF_ATTENTION, fetch_fill},
+    {"post", false, HALF_FFN, emit_post},
+    {"collective", false, HALF_FFN, emit_collective},
+    {"writeback", false, HALF_ATTENTION, emit_writeback},
+    {"barrier", false, HALF_BOTH, emit_barrier},
+    {NULL, false, HALF_BOTH, NULL},
+};
+
+/* A graph is launched once; eager kernels one by one. */
+bool stage_begin_step(struct pipe *pipe, struct error *why)
+{
+    struct trust trust = work_trust;
+    pipe->stage = "graph";
+    pipe->graph = ENGINE_NONE;
+    if (pipe->mechanisms->launch != LAUNCH_GRAPH) {
+        return true;
+    }
+    double ns = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
+    return work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
+}
+
+/* Embedding, norm and head as one task (the embedding reads a row); then the token reaches the CPU,
+ * which schedules the next step. */
+bool stage_end_step(struct pipe *pipe, struct error *why)
+{
+    struct trust trust = work_trust;
+    engine_task_id head;
+    double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+    double ns = sync + (double)pipe->mechanisms->step_overhead;
+    pipe->stage = "head";
+    if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why)) {
+        return false;
+    }
+    pipe->stage = "token";
+    return work_put_thread(pipe, PART_OVERHEAD, ns, head, trust, NULL, why);
+}

@@ -1,0 +1,122 @@
+/* Two buffers of weights and two of KV, and the copies that fill them. */
+#include "decode/time/stream.h"
+
+#include "decode/time/fetch.h"
+#include "decode/time/work.h"
+
+#include <math.h>
+
+void stream_init(struct pipe *pipe)
+{
+    pipe->stream = (struct pipe_stream){
+        .weights = {ENGINE_NONE, ENGINE_NONE},
+        .loaded = {ENGINE_NONE, ENGINE_NONE},
+        .attended = {ENGINE_NONE, ENGINE_NONE},
+    };
+}
+
+engine_task_id stream_weights(const struct pipe *pipe)
+{
+    return pipe->stream.weights[pipe->stream.weights_now % 2];
+}
+
+engine_task_id stream_kv(const struct pipe *pipe)
+{
+    return pipe->stream.loaded[pipe->stream.slot_now % 2];
+}
+
+void stream_attended(struct pipe *pipe, engine_task_id attended)
+{
+    struct pipe_stream *stream = &pipe->stream;
+    stream->attended[stream->slot_now++ % 2] = attended;
+}
+
+/* ---- weights ---- */
+
+/* The halves that pass after the current ones, and their layer. */
+static enum stage_half next_halves(const struct pipe *pipe, uint32_t *layer)
+{
+    *layer = pipe->layer;
+    if (pipe->halves == HALF_ATTENTION) {
+        return HALF_FFN;
+    }
+    *layer = (pipe->layer + 1) % pipe->plan->layers;
+    return pipe->halves == HALF_FFN ? HALF_ATTENTION : HALF_BOTH;
+}
+
+bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    struct pipe_stream *stream = &pipe->stream;
+    if (m->weights >= 1 || (pipe->micro_batch > 0 && !m->weights_spread)) {
+        return true;
+    }
+    if (pipe->micro_batch == 0) {
+        stream->weights_now++;
+        stream->weights_freed = pipe->last[PIPE_MAIN]; /* the pass before has read it */
+    }
+    double parts = m->weights_spread ? pipe->plan->micro_batches.count : 1;
+    enum stage_half halves = next_halves(pipe, &layer);
+    struct work work = work_of(PART_WEIGHTS, PIPE_H2D);
+    work.route = ROUTE_COPY_IN;
+    work.bytes = streamed_weight_bytes(pipe->setup, layer, halves) / parts;
+    struct trust trust = work_trust;
+    engine_task_id started = pipe->graph;
+    double call = m->launch == LAUNCH_GRAPH
+                      ? 0
+                      : cost_copy_call(pipe->setup, m->weights_pageable, work.bytes, &trust);
+    if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
+        return false;
+    }
+    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9 /
+                cost_uplink_sharers(pipe->setup, &work.rate_trust);
+    work_wait_for(&work, started);
+    work_wait_for(&work, stream->weights_freed);
+    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
+    return work_put(pipe, &work, &stream->weights[(stream->weights_now + 1) % 2], why);
+}
+
+/* ---- KV ---- */
+
+/* The slot after the current one, where its KV starts to cross with the current pass: a pass over
+ * an FFN starts that of the next layer, behind its last micro-batch. */
+static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_batch)
+{
+    bool last = pipe->micro_batch + 1 == pipe->plan->micro_batches.count;
+    *layer = last ? (pipe->layer + 1) % pipe->plan->layers : pipe->layer;
+    *micro_batch = last ? 0 : pipe->micro_batch + 1;
+    return last ? (pipe->halves & HALF_FFN) != 0 : (pipe->halves & HALF_ATTENTION) != 0;
+}
+
+/* What crosses of a cohort's sequence for a layer that comes whole. */
+static double sequence_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+{
+    const struct ledger_row *part = pipe_part(pipe, cohort, layer);
+    double kv = (double)(part->missed / part->offloaded_heads) * pipe->head_bytes;
+    return kv * pipe->plan->offloaded[layer] +
+           (double)pipe->plan->cohorts[cohort].sizes.split.act_host *
+               (double)model_activation_bytes(&pipe->setup->model);
+}
+
+bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct pipe_stream *stream = &pipe->stream;
+    uint32_t micro_batch, next = stream->slot_now + ((pipe->halves & HALF_ATTENTION) != 0);
+    if (!next_slot(pipe, &layer, &micro_batch) || !setup_loads_whole(pipe->setup, layer)) {
+        return true;
+    }
+    if (pipe_row(pipe, layer) == NULL) {
+        return true;
+    }
+    const uint32_t *cohorts = packing_of(&pipe->plan->micro_batches, micro_batch);
+    double all = 0, longest = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        double bytes = cohorts[i] > 0 ? sequence_bytes(pipe, i, layer) : 0;
+        all += bytes * cohorts[i];
+        longest = fmax(longest, bytes);
+    }
+    return all == 0 ||
+           fetch_put_transfer(pipe, all, longest / pipe->plan->offloaded[layer], ENGINE_NONE,
+                              stream->attended[next % 2], &stream->loaded[next % 2], why);
+}

@@ -1,0 +1,147 @@
+/* Reading the schedule: how long each step took, what it was spent on, where the main stream
+ * waited.
+ *
+ * A step is the time between the ends of two steps' last kernels on the main stream. Its parts are
+ * the pieces of the walk back over binding predecessors, its stalls those pieces of the walk that
+ * lie in gaps of the main stream; both add up exactly. */
+#include "decode/time/work.h"
+
+#include "base/array.h"
+#include "engine/critical_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t end_of(const struct pipe *pipe, engine_task_id task)
+{
+    return engine_task_record(pipe->engine, task)->end_ns;
+}
+
+/* Where the pieces of a walk go. */
+struct sums {
+    const struct pipe *pipe;
+    int64_t *part_ns;  /* [PART_COUNT] */
+    int64_t *basis_ns; /* [BASIS_COUNT], or NULL */
+};
+
+/* How much of [begin, end) lies in [from, to). */
+static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
+{
+    int64_t first = begin > from ? begin : from;
+    int64_t last = end < to ? end : to;
+    return last > first ? last - first : 0;
+}
+
+/* A task's time rests on what its fixed part was read from, then on its rate; and what it took
+ * longer than alone, because others were on its channels, on the channels' capacities:
+ *
+ *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end
+ */
+static void add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
+                      int64_t end_ns, int64_t *basis_ns)
+{
+    const struct pipe_mark *mark = &pipe->marks[record->tag];
+    int64_t moves = record->start_ns + mark->fixed_ns;
+    int64_t alone = record->start_ns + mark->alone_ns;
+    basis_ns[mark->fixed_trust.basis] += overlap(begin_ns, end_ns, record->start_ns, moves);
+    basis_ns[mark->rate_trust.basis] += overlap(begin_ns, end_ns, moves, alone);
+    basis_ns[pipe->channel_trust.basis] += overlap(begin_ns, end_ns, alone, record->end_ns);
+}
+
+/* Nothing is waited for without a task: no task of the pipeline has a release time. */
+static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
+{
+    struct sums *sums = context;
+    const struct engine_record *record = engine_task_record(sums->pipe->engine, task);
+    sums->part_ns[sums->pipe->marks[record->tag].part] += end_ns - begin_ns;
+    if (sums->basis_ns != NULL) {
+        add_bases(sums->pipe, record, begin_ns, end_ns, sums->basis_ns);
+    }
+}
+
+/* The gaps of the main stream within reported steps, each by what its end waited for. */
+static void read_stalls(const struct pipe *pipe, struct timing *out)
+{
+    struct sums sums = {pipe, out->stall_ns, NULL};
+    int64_t last_end = end_of(pipe, pipe->step_end[0]);
+    for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
+         task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        if (record->resource != pipe->resource[PIPE_MAIN]) {
+            continue;
+        }
+        if (record->start_ns > last_end) {
+            critical_path_walk(pipe->engine, record->binding, last_end, add_piece, &sums);
+        }
+        last_end = record->end_ns;
+    }
+}
+
+static void read_steps(const struct pipe *pipe, struct timing *out)
+{
+    struct sums sums = {pipe, out->part_ns, out->basis_ns};
+    for (uint32_t s = 1; s < pipe->steps; s++) {
+        int64_t from = end_of(pipe, pipe->step_end[s - 1]);
+        out->step[s - 1] = pipe->moved[s];
+        out->step[s - 1].ns = end_of(pipe, pipe->step_end[s]) - from;
+        out->total_ns += out->step[s - 1].ns;
+        critical_path_walk(pipe->engine, pipe->step_end[s], from, add_piece, &sums);
+    }
+}
+
+/* A layer lasts from the end of the one before to its own; the first from the start of its first
+ * kernel. */
+static void read_layers(const struct pipe *pipe, struct timing *out)
+{
+    for (uint32_t s = 1; s < pipe->steps; s++) {
+        engine_task_id first = pipe->step_end[s - 1] + 1;
+        while (engine_task_record(pipe->engine, first)->resource != pipe->resource[PIPE_MAIN]) {
+            first++;
+        }
+        int64_t from = engine_task_record(pipe->engine, first)->start_ns;
+        for (uint32_t l = 0; l < out->layers; l++) {
+            int64_t to = end_of(pipe, pipe->layer_end[(size_t)s * out->layers + l]);
+            out->layer_ns[l] += to - from;
+            from = to;
+        }
+    }
+}
+
+struct trust pipe_trust(const struct pipe *pipe)
+{
+    struct trust trust = work_trust;
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        const struct pipe_mark *mark = &pipe->marks[record->tag];
+        trust_add(&trust, mark->fixed_trust);
+        trust_add(&trust, mark->rate_trust);
+        if (record->end_ns - record->start_ns > mark->alone_ns) {
+            trust_add(&trust, pipe->channel_trust);
+        }
+    }
+    return trust;
+}
+
+bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
+{
+    out->steps = pipe->steps - 1;
+    out->layers = pipe->plan->layers;
+    out->step = array_zeroed(out->steps, sizeof *out->step, why);
+    out->layer_ns = array_zeroed(out->layers, sizeof *out->layer_ns, why);
+    if (out->step == NULL || out->layer_ns == NULL) {
+        return false;
+    }
+    read_steps(pipe, out);
+    read_stalls(pipe, out);
+    read_layers(pipe, out);
+    out->trust = pipe_trust(pipe);
+    return true;
+}
+
+void timing_release(struct timing *timing)
+{
+    free(timing->step);
+    free(timing->layer_ns);
+    timing->step = NULL;
+    timing->layer_ns = NULL;
+}

@@ -1,0 +1,22 @@
+/* Decode traces as CSV text, for other tools and from them (traces/FORMAT.md, section CSV).
+ * Exporting what was imported gives the same bytes. */
+#ifndef TRACE_CSV_CSV_H
+#define TRACE_CSV_CSV_H
+
+#include "trace/csv/complaints.h"
+#include "trace/format/trace.h"
+
+#include <stdio.h>
+
+/* Write all of `trace` to `out`, which the caller opened and closes. Holds one tile of all layers.
+ */
+bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
+
+/* Read the CSV file at `path` into a new trace at `out_path`; nothing new is there on failure.
+ * `complaints`, the caller's and zeroed, then holds the lines that are at fault: the first one, and
+ * of those behind it, whose order cannot be told any more, all that are malformed in themselves.
+ * Holds one tile of all layers. */
+bool trace_import_csv(const char *path, const char *out_path, struct complaints *complaints,
+                      struct error *why);
+
+#endif

@@ -1,0 +1,39 @@
+/* A CSV file a line at a time, split by libcsv, with line numbers for messages. Lines are bounded,
+ * so memory does not grow with the file, and a record never spans lines. */
+#ifndef TRACE_CSV_CSV_READER_H
+#define TRACE_CSV_CSV_READER_H
+
+#include "base/error.h"
+
+#include <csv.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { CSV_LINE_MOST = 70000, CSV_FIELDS_MOST = 16 };
+
+struct csv_reader {
+    const char *path; /* the caller's */
+    FILE *file;
+    int line;                      /* of `text`, 1-based */
+    char text[CSV_LINE_MOST + 1];  /* the line as it stands, without its end */
+    char *fields[CSV_FIELDS_MOST]; /* of the last split line, in `unquoted` */
+    size_t count;
+    char unquoted[CSV_LINE_MOST + CSV_FIELDS_MOST + 1];
+    size_t unquoted_size;
+    struct csv_parser parser;
+};
+
+/* The reader is large and the caller's; `path` must stay. A failed open leaves nothing to close. */
+bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why);
+void csv_reader_close(struct csv_reader *reader);
+
+/* Read the next line into `text`; `*more` says whether there was one. */
+bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why);
+
+/* Split `text` into `fields`; it must have `count` of them, or any number up to CSV_FIELDS_MOST.
+ * After a line that cannot be split, the next one can. */
+bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why);
+bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why);
+
+#endif

@@ -1,0 +1,248 @@
+/* Layer by layer: figures of the recording, parameters, a twin, figures of the twin, targets moved
+ * by the difference, and again. */
+#include "trace/fit/fit.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "trace/fit/fit_sample.h"
+#include "trace/fit/fit_solve.h"
+#include "trace/generate/generate.h"
+#include "trace/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 6 };
+
+/* Targets stay where the model can follow. */
+#define OVERLAP_MOST 0.995
+#define COSINE_LEAST 0.01
+#define COSINE_MOST 0.999
+
+struct fit {
+    const struct trace *recording;
+    struct trace_profile *profile;
+    double share;
+    uint32_t steps;
+};
+
+/* A head while it is fitted: what it should show, and what to ask of the formulas for that. */
+struct fit_head {
+    struct fit_levels levels;
+    struct fit_figures shown; /* by the recording */
+    double overlap[FIT_LAGS], cosine[FIT_LAGS];
+    struct trace_profile_head *parameters;
+};
+
+static double within(double value, double least, double most)
+{
+    return fmin(fmax(value, least), most);
+}
+
+static void solve(struct fit_head *head, uint32_t wanted)
+{
+    fit_solve_score(&head->levels, head->overlap, head->shown.lags, wanted, head->parameters);
+    fit_solve_shares(head->cosine, head->shown.lags, head->parameters->query);
+}
+
+/* First guesses are in the middle of what heads turn out to have. */
+static bool start_head(const struct fit_sample *sample, const struct trace_profile *profile,
+                       uint32_t wanted, struct fit_head *head, struct error *why)
+{
+    if (!fit_measure(sample, wanted, &head->shown, why) ||
+        !fit_measure_levels(sample, profile->first_octave, &head->levels, why)) {
+        return false;
+    }
+    memcpy(head->overlap, head->shown.overlap, sizeof head->overlap);
+    memcpy(head->cosine, head->shown.cosine, sizeof head->cosine);
+    struct trace_profile_head *parameters = head->parameters;
+    fit_solve_levels(&head->levels, head->shown.ranks, parameters);
+    parameters->sinks = sample->sinks;
+    parameters->recent = sample->recent;
+    parameters->born = sample->born;
+    double window = sample->sinks + sample->recent + sample->born;
+    if (window > 0.999) { /* masses are rounded: something is left */
+        parameters->sinks *= 0.999 / window;
+        parameters->recent *= 0.999 / window;
+        parameters->born *= 0.999 / window;
+    }
+    parameters->decay = 0.95;
+    parameters->novelty = 0.3;
+    parameters->own = within(0.7 * (1 - head->shown.agreement), 0, 0.9);
+    solve(head, wanted);
+    return true;
+}
+
+/* Cosines vary the more from step to step the fewer directions matter, and at lag 1 the more
+ * unevenly steps bring news; query heads agree the less the more is their own. */
+static void correct_head(const struct fit_figures *twin, double gain, uint32_t wanted,
+                         struct fit_head *head)
+{
+    const struct fit_figures *shown = &head->shown;
+    struct trace_profile_head *parameters = head->parameters;
+    for (uint32_t l = 0; l < shown->lags; l++) {
+        head->overlap[l] += gain * (shown->overlap[l] - twin->overlap[l]);
+        head->overlap[l] = within(head->overlap[l], 0, OVERLAP_MOST);
+        head->cosine[l] += gain * (shown->cosine[l] - twin->cosine[l]);
+        head->cosine[l] = within(head->cosine[l], COSINE_LEAST, COSINE_MOST);
+    }
+    if (shown->cosine_spread[0] > 0 && twin->cosine_spread[0] > 0) {
+        double ratio = shown->cosine_spread[0] / twin->cosine_spread[0];
+        parameters->novelty = within(parameters->novelty * ratio, 0.05, 0.8);
+    }
+    if (shown->cosine_spread[1] > 0 && twin->cosine_spread[1] > 0) {
+        double ratio = shown->cosine_spread[1] / twin->cosine_spread[1];
+        parameters->decay = within(1 - (1 - parameters->decay) * ratio, 0.6, 0.999);
+    }
+    double apart = twin->agreement - shown->agreement;
+    parameters->own = within(parameters->own + 0.5 * apart, 0, 0.9);
+    solve(head, wanted);
+}
+
+/* Correct the heads of a layer by a twin of it. */
+static bool correct_layer(const struct fit *fit, struct trace_profile *profile, uint32_t round,
+                          struct fit_sample *samples, struct fit_head *heads, uint32_t wanted,
+                          struct error *why)
+{
+    const struct trace_header *header = trace_header(fit->recording);
+    struct trace_geometry geometry = {
+        .layers = 1,
+        .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
+        .context = header->context,
+        .keep = (double)wanted / header->context,
+        .sequences = 1,
+        .steps = fit->steps,
+        .seed = round,
+    };
+    struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
+    bool ok = twin != NULL && fit_samples_load(twin, 0, fit->steps, samples, why);
+    for (uint32_t number = 0; ok && number < header->kv_heads; number++) {
+        struct fit_figures shown;
+        ok = fit_measure(&samples[number], wanted, &shown, why);
+        if (ok) {
+            correct_head(&shown, round == 0 ? 1 : 0.5, wanted, &heads[number]);
+        }
+    }
+    fit_samples_release(samples, header->kv_heads);
+    trace_close(twin);
+    return ok;
+}
+
+static bool start_layer(const struct fit *fit, const struct trace_profile *profile, uint32_t layer,
+                        struct fit_sample *samples, struct fit_head *heads, uint32_t wanted,
+                        struct error *why)
+{
+    uint32_t kv_heads = trace_header(fit->recording)->kv_heads;
+    bool ok = fit_samples_load(fit->recording, layer, fit->steps, samples, why);
+    for (uint32_t number = 0; ok && number < kv_heads; number++) {
+        heads[number].parameters = &profile->heads[number];
+        ok = start_head(&samples[number], profile, wanted, &heads[number], why);
+    }
+    fit_samples_release(samples, kv_heads);
+    return ok;
+}
+
+static bool fit_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
+{
+    const struct fit *fit = context;
+    const struct trace_header *header = trace_header(fit->recording);
+    uint32_t wanted = (uint32_t)lround(fit->share * header->context);
+    struct trace_profile profile = *fit->profile; /* of this layer alone */
+    (void)thread;
+    profile.layers = 1;
+    profile.heads += (size_t)layer * header->kv_heads;
+    struct fit_sample *samples = array_zeroed(header->kv_heads, sizeof *samples, why);
+    struct fit_head *heads =
+        samples != NULL ? array_zeroed(header->kv_heads, sizeof *heads, why) : NULL;
+    bool ok = heads != NULL && start_layer(fit, &profile, layer, samples, heads, wanted, why);
+    for (uint32_t round = 0; ok && round < ROUNDS; round++) {
+        ok = correct_layer(fit, &profile, round, samples, heads, wanted, why);
+    }
+    free(samples);
+    free(heads);
+    return ok;
+}
+
+static bool check_recording(const struct trace *recording, double share, struct error *why)
+{
+    const struct trace_header *header = trace_header(recording);
+    const char *path = trace_path(recording);
+    if (header->unit_kind != TRACE_POSITIONS || header->unit_tokens != 1) {
+        return error_set(why, path, 0, "only a recording of single tokens can be fitted");
+    }
+    if (!header->has_queries) {
+        return error_set(why, path, 0, "a recording without queries cannot be fitted");
+    }
+    if (header->steps < FIT_LEAST_STEPS) {
+        error_set(why, path, 0, "%u steps are too few to fit", header->steps);
+        return error_expect(why, "at least %d", FIT_LEAST_STEPS);
+    }
+    double wanted = round(share * header->context);
+    uint32_t window = header->sinks + header->recent;
+    if (!(share > 0 && wanted >= 1 && wanted <= header->keep &&
+          wanted + window < header->context)) {
+        error_set(why, path, 0, "demands of %g %% of the context, where rows keep %g %%",
+                  100 * share, 100.0 * header->keep / header->context);
+        return error_expect(why, "a share of at least one unit, at most what rows keep");
+    }
+    return true;
+}
+
+/* The octave that holds the nearest units that a demand can have. */
+static uint32_t nearest_octave(uint32_t recent)
+{
+    uint32_t octave = 31 - (uint32_t)__builtin_clz(recent + 1);
+    return octave < 16 ? octave : 16;
+}
+
+/* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at 3840 tokens". */
+static void describe(const struct trace_header *header, uint32_t steps,
+                     struct trace_profile *profile)
+{
+    struct trace_source source;
+    trace_source_read(header, &source);
+    char model[101], text[201];
+    text_copy(model, sizeof model, source.model[0] != '\0' ? source.model : "unknown model");
+    text_copy(text, sizeof text, source.text[0] != '\0' ? source.text : "unknown text");
+    text_copy(profile->model, sizeof profile->model, source.model);
+    snprintf(profile->source, sizeof profile->source, "%s, %s, %u steps at %u tokens", model, text,
+             steps, header->context);
+    profile->basis = BASIS_MEASURED;
+}
+
+bool trace_fit(const struct trace *recording, double share, uint32_t threads,
+               struct trace_profile *profile, struct error *why)
+{
+    const struct trace_header *header = trace_header(recording);
+    if (!check_recording(recording, share, why)) {
+        return false;
+    }
+    struct fit fit = {
+        .recording = recording,
+        .profile = profile,
+        .share = share,
+        .steps = header->steps < FIT_MOST_STEPS ? header->steps : FIT_MOST_STEPS,
+    };
+    *profile = (struct trace_profile){
+        .layers = header->layers,
+        .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
+        .context = header->context,
+        .sinks = header->sinks,
+        .recent = header->recent,
+        .first_octave = nearest_octave(header->recent),
+    };
+    describe(header, fit.steps, profile);
+    profile->heads =
+        array_zeroed((size_t)header->layers * header->kv_heads, sizeof *profile->heads, why);
+    if (profile->heads == NULL || !parallel_for(header->layers, threads, fit_layer, &fit, why)) {
+        trace_profile_release(profile);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,36 @@
+/* An open trace: shared by what opens it and what reads its frames. A generated one has no file
+ * (generate.h). Internal to this folder. */
+#ifndef TRACE_FORMAT_FILE_H
+#define TRACE_FORMAT_FILE_H
+
+#include "trace/format/format.h"
+#include "trace/format/generator.h"
+
+enum { INDEX_ENTRY = 8 };
+
+/* Never written once it is open, but for who stops its readers. */
+struct trace {
+    char *path;
+    struct trace_generator *generator; /* NULL: the rest is a file's */
+    int fd;
+    uint64_t size;
+    struct trace_header header;
+    uint8_t *header_text; /* the header as it stands in the file */
+    uint32_t header_bytes;
+    uint64_t frames;
+    uint64_t index, index_hash; /* offset, checksum */
+    const struct stop_flag *stop; /* NULL: nobody stops it */
+};
+
+/* Read exactly `size` bytes at `offset` of a file. */
+bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
+                   struct error *why);
+
+/* Call `each` for all entries of the index in order, a chunk at a time: `count` entries from
+ * number `first` on. */
+typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
+                            size_t count, void *context, struct error *why);
+bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
+                      struct error *why);
+
+#endif

@@ -1,0 +1,99 @@
+/* What reader, writer and CSV share of the file format (traces/FORMAT.md): its constants, the
+ * header as a list of numbered fields, the payload of a frame, and the rules that rows obey.
+ *
+ * Internal to this folder. */
+#ifndef TRACE_FORMAT_FORMAT_H
+#define TRACE_FORMAT_FORMAT_H
+
+#include "trace/format/trace.h"
+
+#define XXH_STATIC_LINKING_ONLY /* a hash state on the stack */
+#include <stddef.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+enum {
+    TRACE_VERSION = 1,
+    TRACE_MAGIC = 8,       /* bytes of the magic that opens and of the one that ends a file */
+    HEADER_FIXED = 80,     /* bytes before the source text */
+    HEADER_FIELDS_AT = 16, /* offset of the first field of header_fields[] */
+    HASH_BYTES = 8,
+    SOURCE_MOST = 65536,
+    FRAME_HEADER = 36, /* bytes before the payload */
+    FRAME_HASH_AT = FRAME_HEADER - HASH_BYTES,
+    FOOTER = 3 * 8,         /* hash and offset of the index, magic */
+    PAYLOAD_MOST = 1 << 27, /* bytes of a payload, as stored and as decompressed */
+    CODEC_STORED = 0,
+    CODEC_ZSTD = 1,
+};
+
+extern const uint8_t trace_magic[TRACE_MAGIC];
+extern const uint8_t trace_end_magic[TRACE_MAGIC];
+
+/* The numbers of the header, in file order, `layers` first and `flags` last. */
+enum { HEADER_FIELDS = 15 };
+
+struct header_field {
+    const char *name;
+    uint32_t least, most;
+};
+extern const struct header_field header_fields[HEADER_FIELDS];
+
+void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELDS]);
+
+/* Check `fields` against their ranges and each other, then unpack them; `source` stays as it was.
+ */
+bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int line,
+                   struct trace_header *header, struct error *why);
+
+/* The source must be a JSON object. */
+bool header_check_source(const char *source, size_t size, const char *file, int line,
+                         struct error *why);
+
+/* Frames of a trace; UINT64_MAX when there are more. */
+uint64_t trace_frames(const struct trace_header *header);
+
+/* Set place and steps of `frame` to those of frame `number` in file order. */
+void frame_place(const struct trace_header *header, uint64_t number, struct trace_frame *frame);
+
+/* Units before `first_unit` hold a token of the first `sinks`, units from `end_unit` on one of the
+ * last `recent`, and first_unit <= end_unit. Clusters have no window: 0 and `units`. */
+void trace_window(const struct trace_header *header, uint32_t sinks, uint32_t recent,
+                  uint32_t *first_unit, uint32_t *end_unit);
+
+/* Most units that a row can have. */
+uint32_t trace_row_most(const struct trace_header *header);
+
+/* Turn the decompressed payload of `size` bytes into the columns of `frame`, whose tile, layer and
+ * steps are set, and back. The decoder trusts nothing and allocates no more than what the
+ * payload holds; the rules for rows are trace_frame_check()'s. The encoder takes a frame that
+ * passed that check, and fails on one that is too large. */
+bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
+                    const uint8_t *payload, size_t size, struct error *why);
+bool payload_encode(const struct trace_header *header, struct trace_frame *frame, size_t *size,
+                    struct error *why);
+
+/* The fixed part of a frame. Loading fails when it is not that of `frame`'s place. */
+struct frame_header {
+    uint32_t sequence, tile, layer, codec, raw_bytes, stored_bytes;
+    uint64_t hash;
+};
+bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
+                       struct frame_header *header, struct error *why);
+
+/* Turn the encoded payload (frame->raw, `raw_bytes`) into the frame as it stands in the file
+ * (frame->stored, `size` bytes), and all the way back into columns. */
+bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compressor, int level,
+                 size_t *size, struct error *why);
+bool frame_unstore(const struct trace_header *header, struct trace_frame *frame, size_t size,
+                   struct error *why);
+
+/* Fewest and most bytes that a payload of `steps` steps can have. */
+void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t *least,
+                    uint64_t *most);
+
+/* Say where the frame is that `why` complains of. A byte offset of 0 is left out. Returns false. */
+bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
+                 struct error *why);
+
+#endif

@@ -1,0 +1,169 @@
+/* Reading frames of an open trace: positioned reads into the caller's frame (or a frame made
+ * there), nothing kept between them, so that threads do not meet. */
+#include "trace/format/file.h"
+
+#include "base/array.h"
+#include "base/stop_flag.h"
+#include "trace/format/bytes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { INDEX_CHUNK = 512 };
+
+bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
+                   struct error *why)
+{
+    uint8_t *at = into;
+    while (size > 0) {
+        ssize_t got = pread(trace->fd, at, size, (off_t)offset);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return error_set(why, trace->path, 0, "cannot read at byte %" PRIu64 ": %s", offset,
+                             got < 0 ? strerror(errno) : "the file became shorter");
+        }
+        at += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+bool trace_walk_index(const struct trace *trace, index_visit each, void *context, struct error *why)
+{
+    uint8_t entries[INDEX_CHUNK * INDEX_ENTRY];
+    for (uint64_t first = 0; first < trace->frames; first += INDEX_CHUNK) {
+        uint64_t left = trace->frames - first;
+        size_t count = left < INDEX_CHUNK ? (size_t)left : INDEX_CHUNK;
+        if (!trace_read_at(trace, entries, count * INDEX_ENTRY, trace->index + first * INDEX_ENTRY,
+                           why) ||
+            !each(trace, entries, first, count, context, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const struct trace_header *trace_header(const struct trace *trace)
+{
+    return &trace->header;
+}
+
+const char *trace_path(const struct trace *trace)
+{
+    return trace->path;
+}
+
+uint64_t trace_bytes(const struct trace *trace)
+{
+    return trace->size;
+}
+
+void trace_stop_when(struct trace *trace, const struct stop_flag *stop)
+{
+    trace->stop = stop;
+}
+
+const struct stop_flag *trace_stop(const struct trace *trace)
+{
+    return trace->stop;
+}
+
+bool trace_goes_on(const struct stop_flag *stop, struct error *why)
+{
+    return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
+}
+
+/* Feed the checksum field of each frame to the hash that `context` is. */
+static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
+                         size_t count, void *context, struct error *why)
+{
+    (void)first;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t checksum[HASH_BYTES];
+        uint64_t offset = load_u64(entries + i * INDEX_ENTRY);
+        if (!trace_read_at(trace, checksum, sizeof checksum, offset + FRAME_HEADER - HASH_BYTES,
+                           why)) {
+            return false;
+        }
+        XXH64_update(context, checksum, sizeof checksum);
+    }
+    return true;
+}
+
+bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
+{
+    XXH64_state_t state;
+    if (trace->generator != NULL) {
+        *hash = generator_hash(trace->generator);
+        return true;
+    }
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, trace->header_text, trace->header_bytes);
+    if (!trace_walk_index(trace, hash_entries, &state, why)) {
+        return false;
+    }
+    *hash = XXH64_digest(&state);
+    return true;
+}
+
+/* Bytes of the file that belong to a frame: up to the next frame, or to the index. */
+static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *offset, uint64_t *end,
+                       struct error *why)
+{
+    uint8_t entries[2 * INDEX_ENTRY];
+    bool is_last = number + 1 == trace->frames;
+    if (!trace_read_at(trace, entries, is_last ? INDEX_ENTRY : sizeof entries,
+                       trace->index + number * INDEX_ENTRY, why)) {
+        return false;
+    }
+    *offset = load_u64(entries);
+    *end = is_last ? trace->index : load_u64(entries + INDEX_ENTRY);
+    return true;
+}
+
+static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                       bool with_rows, struct trace_frame *frame, struct error *why)
+{
+    const struct trace_header *header = &trace->header;
+    uint64_t offset, end;
+    if (sequence >= header->sequences || tile >= trace_tiles(header) || layer >= header->layers) {
+        return error_set(why, trace->path, 0, "there is no tile %u, layer %u, sequence %u", tile,
+                         layer, sequence);
+    }
+    uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + layer;
+    frame_place(header, number, frame);
+    if (trace->generator != NULL) {
+        return generator_read(trace->generator, header, with_rows, trace->stop, frame, why);
+    }
+    if (!trace_goes_on(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
+        return false;
+    }
+    if (end < offset || end - offset < FRAME_HEADER || end - offset > FRAME_HEADER + PAYLOAD_MOST) {
+        error_set(why, NULL, 0, "the index gives it %" PRIu64 " bytes", end - offset);
+        return frame_blame(frame, trace->path, 0, offset, why);
+    }
+    if (!array_reserve(&frame->stored, &frame->stored_capacity, (size_t)(end - offset), 1, why) ||
+        !trace_read_at(trace, frame->stored, (size_t)(end - offset), offset, why)) {
+        return false;
+    }
+    return (frame_unstore(header, frame, (size_t)(end - offset), why) &&
+            trace_frame_check(header, frame, why)) ||
+           frame_blame(frame, trace->path, 0, offset, why);
+}
+
+bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                struct trace_frame *frame, struct error *why)
+{
+    return read_frame(trace, sequence, tile, layer, true, frame, why);
+}
+
+bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                        struct trace_frame *frame, struct error *why)
+{
+    return read_frame(trace, sequence, tile, layer, false, frame, why);
+}

@@ -1,0 +1,71 @@
+/* Layers are verified in parallel; each thread counts for itself, and sums of integers do not
+ * depend on who counted. */
+#include "trace/format/verify.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+
+#include <stdlib.h>
+
+struct verifier {
+    struct trace_frame frame;
+    struct trace_summary counted;
+};
+
+struct verification {
+    const struct trace *trace;
+    struct verifier *verifiers; /* one a thread */
+};
+
+static void count_frame(const struct trace_header *header, const struct trace_frame *frame,
+                        struct trace_summary *counted)
+{
+    uint32_t rows = header->kv_heads * frame->steps;
+    counted->frames++;
+    counted->rows += rows;
+    counted->units += frame->rows.start[rows];
+    if (header->has_approximate) {
+        counted->approximate_units += frame->approximate.start[rows];
+    }
+}
+
+static bool verify_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
+{
+    const struct verification *all = context;
+    const struct trace_header *header = trace_header(all->trace);
+    struct verifier *verifier = &all->verifiers[thread];
+    for (uint32_t sequence = 0; sequence < header->sequences; sequence++) {
+        for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
+            if (!trace_read(all->trace, sequence, tile, layer, &verifier->frame, why)) {
+                return false;
+            }
+            count_frame(header, &verifier->frame, &verifier->counted);
+        }
+    }
+    return true;
+}
+
+bool trace_verify(const struct trace *trace, uint32_t threads, struct trace_summary *summary,
+                  struct error *why)
+{
+    threads = parallel_threads(threads);
+    struct verification all = {trace, array_zeroed(threads, sizeof *all.verifiers, why)};
+    if (all.verifiers == NULL) {
+        return false;
+    }
+    bool ok = parallel_for(trace_header(trace)->layers, threads, verify_layer, &all, why);
+    struct trace_summary sum = {.bytes = trace_bytes(trace)};
+    for (uint32_t i = 0; i < threads; i++) {
+        const struct trace_summary *counted = &all.verifiers[i].counted;
+        sum.frames += counted->frames;
+        sum.rows += counted->rows;
+        sum.units += counted->units;
+        sum.approximate_units += counted->approximate_units;
+        trace_frame_release(&all.verifiers[i].frame);
+    }
+    free(all.verifiers);
+    if (ok) {
+        *summary = sum;
+    }
+    return ok;
+}

@@ -1,0 +1,201 @@
+/* Writing a trace: frame after frame into a file beside the one that is wanted, which appears
+ * under its name only when it is whole and on the disk. Only the index grows with the trace: eight
+ * bytes a frame. */
+#include "trace/format/format.h"
+
+#include "base/array.h"
+#include "trace/format/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Levels of zstd. On a recording, 15 saves another tenth over 9 and takes five times as long, 12
+ * saves nothing. On what was drawn at random 9 saves 2 % over 3 and takes three times as long. */
+enum { LEVEL = 9, LEVEL_OF_DRAWN = 3 };
+
+struct trace_writer {
+    char *path, *unfinished;    /* the file wanted, and the one being written */
+    int fd;                     /* -1 when there is no unfinished file */
+    struct trace_header header; /* without a source */
+    uint64_t offset;            /* bytes written */
+    uint64_t *index;            /* offset of each frame so far */
+    size_t frames, capacity;
+    int level;
+    ZSTD_CCtx *compressor;
+};
+
+static bool write_all(struct trace_writer *writer, const uint8_t *bytes, size_t size,
+                      struct error *why)
+{
+    writer->offset += size;
+    while (size > 0) {
+        ssize_t put = write(writer->fd, bytes, size);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return error_set(why, writer->path, 0, "cannot write: %s", strerror(errno));
+        }
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+static bool write_header(struct trace_writer *writer, const char *source, struct error *why)
+{
+    uint32_t fields[HEADER_FIELDS];
+    uint8_t bytes[HEADER_FIXED + SOURCE_MOST + HASH_BYTES];
+    size_t source_bytes = strlen(source);
+    header_pack(&writer->header, fields);
+    memcpy(bytes, trace_magic, TRACE_MAGIC);
+    uint8_t *at = store_u32(bytes + TRACE_MAGIC, TRACE_VERSION);
+    at = store_u32(at, (uint32_t)(HEADER_FIXED + source_bytes + HASH_BYTES));
+    for (int i = 0; i < HEADER_FIELDS; i++) {
+        at = store_u32(at, fields[i]);
+    }
+    at = store_u32(at, (uint32_t)source_bytes);
+    memcpy(at, source, source_bytes);
+    at += source_bytes;
+    at = store_u64(at, XXH64(bytes, (size_t)(at - bytes), 0));
+    return write_all(writer, bytes, (size_t)(at - bytes), why);
+}
+
+static bool open_unfinished(struct trace_writer *writer, struct error *why)
+{
+    struct stat status;
+    if (stat(writer->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return error_set(why, writer->path, 0, "exists and is no regular file");
+    }
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+    writer->fd = open(writer->unfinished, flags, 0666);
+    return writer->fd >= 0 || error_set(why, writer->path, 0, "cannot create: %s", strerror(errno));
+}
+
+struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header,
+                                       struct error *why)
+{
+    uint32_t fields[HEADER_FIELDS];
+    struct trace_writer *writer = array_zeroed(1, sizeof *writer, why);
+    if (writer == NULL) {
+        return NULL;
+    }
+    writer->fd = -1;
+    writer->level = LEVEL;
+    writer->path = array_zeroed(strlen(path) + 1, 1, why);
+    writer->unfinished = array_zeroed(strlen(path) + 32, 1, why);
+    writer->compressor = ZSTD_createCCtx();
+    if (writer->path == NULL || writer->unfinished == NULL || writer->compressor == NULL) {
+        error_set(why, path, 0, "out of memory");
+        goto fail;
+    }
+    memcpy(writer->path, path, strlen(path));
+    sprintf(writer->unfinished, "%s.tmp-%ld", path, (long)getpid());
+    header_pack(header, fields);
+    if (!header_unpack(fields, path, 0, &writer->header, why) ||
+        !header_check_source(header->source, strlen(header->source), path, 0, why) ||
+        !open_unfinished(writer, why) || !write_header(writer, header->source, why)) {
+        goto fail;
+    }
+    return writer;
+fail:
+    trace_writer_discard(writer);
+    return NULL;
+}
+
+void trace_writer_expect_drawn(struct trace_writer *writer)
+{
+    writer->level = LEVEL_OF_DRAWN;
+}
+
+bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, struct error *why)
+{
+    struct trace_frame due;
+    size_t size;
+    if (writer->frames == trace_frames(&writer->header)) {
+        return error_set(why, writer->path, 0, "all %zu frames are written", writer->frames);
+    }
+    frame_place(&writer->header, writer->frames, &due);
+    if (frame->sequence != due.sequence || frame->tile != due.tile || frame->layer != due.layer) {
+        error_set(why, NULL, 0, "out of order");
+        error_expect(why, "tile %u, layer %u, sequence %u", due.tile, due.layer, due.sequence);
+        return frame_blame(frame, writer->path, 0, 0, why);
+    }
+    if (!trace_frame_check(&writer->header, frame, why) ||
+        !payload_encode(&writer->header, frame, &size, why) ||
+        !frame_store(frame, size, writer->compressor, writer->level, &size, why) ||
+        !array_reserve(&writer->index, &writer->capacity, writer->frames + 1, sizeof *writer->index,
+                       why)) {
+        return frame_blame(frame, writer->path, 0, 0, why);
+    }
+    writer->index[writer->frames++] = writer->offset;
+    return write_all(writer, frame->stored, size, why);
+}
+
+static bool write_index(struct trace_writer *writer, struct error *why)
+{
+    uint64_t index = writer->offset;
+    uint8_t footer[FOOTER];
+    for (size_t i = 0; i < writer->frames; i++) {
+        writer->index[i] = htole64(writer->index[i]);
+    }
+    const uint8_t *entries = (const uint8_t *)writer->index;
+    size_t size = writer->frames * sizeof *writer->index;
+    uint8_t *at = store_u64(footer, XXH64(entries, size, 0));
+    at = store_u64(at, index);
+    memcpy(at, trace_end_magic, TRACE_MAGIC);
+    return write_all(writer, entries, size, why) && write_all(writer, footer, sizeof footer, why);
+}
+
+/* On the disk first, under its name second: a crash leaves the old file or the new one. */
+static bool publish(struct trace_writer *writer, struct error *why)
+{
+    bool is_durable = fsync(writer->fd) == 0;
+    int fault = errno;
+    if (close(writer->fd) != 0 && is_durable) {
+        is_durable = false;
+        fault = errno;
+    }
+    writer->fd = -1;
+    if (!is_durable || rename(writer->unfinished, writer->path) != 0) {
+        error_set(why, writer->path, 0, "cannot write: %s", strerror(is_durable ? errno : fault));
+        unlink(writer->unfinished);
+        return false;
+    }
+    return true;
+}
+
+bool trace_writer_close(struct trace_writer *writer, struct error *why)
+{
+    uint64_t frames = trace_frames(&writer->header);
+    bool is_whole = writer->frames == frames;
+    if (!is_whole) {
+        error_set(why, writer->path, 0, "%zu frames of %" PRIu64 " are written", writer->frames,
+                  frames);
+    }
+    bool ok = is_whole && write_index(writer, why) && publish(writer, why);
+    trace_writer_discard(writer);
+    return ok;
+}
+
+void trace_writer_discard(struct trace_writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    if (writer->fd >= 0) {
+        close(writer->fd);
+        unlink(writer->unfinished);
+    }
+    ZSTD_freeCCtx(writer->compressor);
+    free(writer->index);
+    free(writer->path);
+    free(writer->unfinished);
+    free(writer);
+}

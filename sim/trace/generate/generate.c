@@ -1,0 +1,362 @@
+/* A generated trace: its header, and its frames one by one, head by head. */
+#include "trace/generate/generate.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "trace/format/file.h"
+#include "trace/format/generator.h"
+#include "trace/generate/candidates.h"
+#include "trace/generate/hash.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_generator {
+    struct trace_profile profile; /* a copy */
+    uint64_t seed, hash;
+    uint32_t first_unit, end_unit; /* outside the window */
+};
+
+/* ---- frames ---- */
+
+/* `mass` over `count` units in codes whose sum is nearest to it, step by step. */
+static void spread_mass(double mass, uint32_t count, uint8_t *codes)
+{
+    double given = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        codes[i] = trace_mass_code((mass - given) / (count - i));
+        given += (double)trace_mass[codes[i]];
+    }
+}
+
+/* The first sink is the one that gathers attention. The window of a row around what is kept. */
+static void fill_window(const struct trace_generator *generator, const struct trace_header *header,
+                        const struct trace_profile_head *head, uint32_t *units, uint8_t *codes)
+{
+    uint32_t sinks = generator->first_unit, recent = header->units - generator->end_unit;
+    for (uint32_t i = 0; i < sinks; i++) {
+        units[i] = i;
+        codes[i] = i == 0 ? trace_mass_code(head->sinks) : 255;
+    }
+    for (uint32_t i = 0; i < recent; i++) {
+        units[sinks + header->keep + i] = generator->end_unit + i;
+    }
+    spread_mass(head->recent, recent, codes + sinks + header->keep);
+}
+
+/* The same window as in the row before. */
+static void copy_window(const struct trace_generator *generator, const struct trace_header *header,
+                        size_t length, uint32_t *units, uint8_t *codes)
+{
+    uint32_t sinks = generator->first_unit, behind = sinks + header->keep;
+    size_t recent = length - behind;
+    memcpy(units, units - length, sinks * sizeof *units);
+    memcpy(codes, codes - length, sinks);
+    memcpy(units + behind, units + behind - length, recent * sizeof *units);
+    memcpy(codes + behind, codes + behind - length, recent);
+}
+
+/* Mass of a window that is not there goes to the rest. */
+static double rest_mass(const struct trace_generator *generator, const struct trace_header *header,
+                        const struct trace_profile_head *head)
+{
+    return 1 - head->born - (generator->first_unit > 0 ? head->sinks : 0) -
+           (generator->end_unit < header->units ? head->recent : 0);
+}
+
+static void fill_rows(const struct trace_generator *generator, const struct trace_header *header,
+                      const struct candidates *asked, uint32_t number, struct trace_frame *frame)
+{
+    uint32_t row = number * frame->steps, window = generator->first_unit;
+    size_t length = trace_row_most(header), first = row * length;
+    candidates_select(asked, frame->raw, length, frame->rows.units + first + window,
+                      frame->rows.mass + first + window, frame->tail + row);
+    fill_window(generator, header, asked->head, frame->rows.units + first,
+                frame->rows.mass + first);
+    for (uint32_t s = 0; s < frame->steps; s++, row++, first += length) {
+        frame->rows.start[row] = (uint32_t)first;
+        frame->born[row] = (float)asked->head->born;
+        if (s > 0) {
+            copy_window(generator, header, length, frame->rows.units + first,
+                        frame->rows.mass + first);
+        }
+    }
+    frame->rows.start[row] = (uint32_t)first;
+}
+
+static void fill_queries(const struct trace_header *header, const struct latent *latent,
+                         uint32_t number, struct trace_frame *frame)
+{
+    uint32_t group = header->query_heads / header->kv_heads;
+    for (uint32_t q = 0; q < group; q++) {
+        size_t place = (size_t)(number * group + q) * frame->steps;
+        latent_queries(latent, q, header->head_dim, &frame->scale[place],
+                       frame->query + place * header->head_dim);
+    }
+}
+
+static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint32_t number)
+{
+    return hash_at(hash_at(hash_at(hash_at(seed, 0), sequence), layer), number);
+}
+
+bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
+                    bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
+                    struct error *why)
+{
+    uint32_t candidates = generator->end_unit - generator->first_unit;
+    size_t rows = (size_t)header->kv_heads * frame->steps;
+    if (!trace_frame_reserve(header, frame, why) ||
+        !trace_rows_reserve(&frame->rows, rows * trace_row_most(header) + 1, why) ||
+        !array_reserve(&frame->raw, &frame->raw_capacity, candidates_scratch(candidates), 1, why)) {
+        return false;
+    }
+    for (uint32_t number = 0; number < header->kv_heads; number++) {
+        if (!trace_goes_on(stop, why)) {
+            return false;
+        }
+        const struct trace_profile_head *head = trace_profile_head(
+            &generator->profile, header->layers, header->kv_heads, frame->layer, number);
+        uint64_t key = head_key(generator->seed, frame->sequence, frame->layer, number);
+        struct latent latent;
+        latent_init(&latent, head, hash_at(key, 0), frame->first_step, frame->steps);
+        struct candidates asked = {
+            .head = head,
+            .latent = &latent,
+            .first_octave = generator->profile.first_octave,
+            .key = key,
+            .context = header->context,
+            .first_unit = generator->first_unit,
+            .end_unit = generator->end_unit,
+            .first_step = frame->first_step,
+            .steps = frame->steps,
+            .keep = header->keep,
+            .mass = rest_mass(generator, header, head),
+        };
+        if (with_rows) {
+            fill_rows(generator, header, &asked, number, frame);
+        }
+        fill_queries(header, &latent, number, frame);
+    }
+    return true;
+}
+
+uint64_t generator_hash(const struct trace_generator *generator)
+{
+    return generator->hash;
+}
+
+void generator_destroy(struct trace_generator *generator)
+{
+    if (generator != NULL) {
+        trace_profile_release(&generator->profile);
+        free(generator);
+    }
+}
+
+/* ---- opening ---- */
+
+static char *make_source(const struct trace_profile *profile, const char *name,
+                         const struct trace_geometry *geometry, struct error *why)
+{
+    json_t *source = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "model",
+                               geometry->model != NULL ? geometry->model : profile->model, "method",
+                               "generated", "profile", name, "basis", basis_name(profile->basis),
+                               "fitted_to", profile->source, "fitted_context",
+                               (json_int_t)profile->context, "seed", (json_int_t)geometry->seed);
+    char *text = source != NULL ? json_dumps(source, JSON_COMPACT) : NULL;
+    json_decref(source);
+    if (text == NULL) {
+        error_set(why, name, 0, "the profile's texts are not UTF-8, or memory is out");
+    }
+    return text;
+}
+
+/* What fits into a frame of a file fits into the numbers of one in memory. */
+static bool check_frame_size(const struct trace_header *header, const char *name, struct error *why)
+{
+    uint64_t rows = (uint64_t)header->kv_heads * trace_tile_steps(header, 0);
+    uint64_t bytes = 2 * rows * trace_row_most(header);
+    if (bytes > PAYLOAD_MOST) {
+        error_set(why, name, 0, "a frame of %" PRIu64 " rows, %u units each", rows,
+                  trace_row_most(header));
+        return error_expect(why, "at most %d units: fewer heads, less kept", PAYLOAD_MOST / 2);
+    }
+    return true;
+}
+
+static bool make_header(const struct trace_profile *profile, const char *name,
+                        const struct trace_geometry *geometry, struct trace_header *header,
+                        struct error *why)
+{
+    uint32_t window = profile->sinks + profile->recent, fields[HEADER_FIELDS];
+    if (geometry->context <= window) {
+        error_set(why, name, 0, "a context of %u tokens", geometry->context);
+        return error_expect(why, "more than the window of %u", window);
+    }
+    if (!(geometry->keep > 0 && geometry->keep <= 1)) {
+        error_set(why, name, 0, "rows that keep %g of the context", geometry->keep);
+        return error_expect(why, "a share above 0 and at most 1");
+    }
+    double keep =
+        fmin(fmax(round(geometry->keep * geometry->context), 1), geometry->context - window);
+    struct trace_header wish = {
+        .layers = geometry->layers,
+        .kv_heads = geometry->kv_heads,
+        .query_heads = geometry->query_heads,
+        .head_dim = geometry->head_dim,
+        .context = geometry->context,
+        .unit_kind = TRACE_POSITIONS,
+        .unit_tokens = 1,
+        .units = geometry->context,
+        .sinks = profile->sinks,
+        .recent = profile->recent,
+        .keep = (uint32_t)keep,
+        .sequences = geometry->sequences,
+        .steps = geometry->steps,
+        .steps_per_tile = CANDIDATES_MOST_STEPS,
+        .has_queries = true,
+    };
+    header_pack(&wish, fields);
+    return header_unpack(fields, name, 0, header, why) && check_frame_size(header, name, why);
+}
+
+/* Of the profile as text, so that equal numbers hash alike whatever the file looks like. */
+static bool hash_rows(const struct trace_profile *profile, const struct trace_header *header,
+                      uint64_t seed, uint64_t *hash, struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    uint32_t fields[HEADER_FIELDS];
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    trace_profile_write(profile, memory);
+    bool ok = fclose(memory) == 0;
+    header_pack(header, fields);
+    *hash = ok ? XXH64(text, size, XXH64(fields, sizeof fields, seed)) : 0;
+    free(text);
+    return ok || error_set(why, NULL, 0, "out of memory");
+}
+
+static struct trace_generator *generator_create(const struct trace_profile *profile,
+                                                const struct trace_header *header, uint64_t seed,
+                                                struct error *why)
+{
+    size_t heads = (size_t)profile->layers * profile->kv_heads;
+    struct trace_generator *generator = array_zeroed(1, sizeof *generator, why);
+    if (generator == NULL) {
+        return NULL;
+    }
+    generator->seed = seed;
+    generator->profile = *profile;
+    generator->profile.heads = array_zeroed(heads, sizeof *profile->heads, why);
+    if (generator->profile.heads == NULL ||
+        !hash_rows(profile, header, seed, &generator->hash, why)) {
+        generator_destroy(generator);
+        return NULL;
+    }
+    memcpy(generator->profile.heads, profile->heads, heads * sizeof *profile->heads);
+    trace_window(header, header->sinks, header->recent, &generator->first_unit,
+                 &generator->end_unit);
+    return generator;
+}
+
+struct trace *trace_open_generated(const struct trace_profile *profile, const char *name,
+                                   const struct trace_geometry *geometry, struct error *why)
+{
+    struct trace *trace = array_zeroed(1, sizeof *trace, why);
+    if (trace == NULL) {
+        return NULL;
+    }
+    trace->fd = -1;
+    trace->path = array_zeroed(strlen(name) + 1, 1, why);
+    if (trace->path != NULL) {
+        memcpy(trace->path, name, strlen(name));
+    }
+    if (trace->path == NULL || !make_header(profile, name, geometry, &trace->header, why) ||
+        !(trace->header.source = make_source(profile, name, geometry, why)) ||
+        !(trace->generator = generator_create(profile, &trace->header, geometry->seed, why))) {
+        trace_close(trace);
+        return NULL;
+    }
+    trace->frames = trace_frames(&trace->header);
+    return trace;
+}
+
+/* ---- writing to a file ---- */
+
+struct copy {
+    const struct trace *trace;
+    struct trace_frame *frames; /* one an item */
+    uint32_t sequence, tile, layer;
+};
+
+static bool read_item(uint32_t item, uint32_t thread, void *context, struct error *why)
+{
+    const struct copy *copy = context;
+    (void)thread;
+    return trace_read(copy->trace, copy->sequence, copy->tile, copy->layer + item,
+                      &copy->frames[item], why);
+}
+
+/* As many layers at once as there are threads. */
+static bool copy_tile(struct copy *copy, struct trace_writer *writer, uint32_t threads,
+                      struct error *why)
+{
+    uint32_t layers = copy->trace->header.layers;
+    for (copy->layer = 0; copy->layer < layers; copy->layer += threads) {
+        uint32_t count = layers - copy->layer < threads ? layers - copy->layer : threads;
+        if (!parallel_for(count, threads, read_item, copy, why)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            if (!trace_writer_put(writer, &copy->frames[i], why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool copy_tiles(struct copy *copy, struct trace_writer *writer, uint32_t threads,
+                       struct error *why)
+{
+    const struct trace_header *header = &copy->trace->header;
+    for (copy->sequence = 0; copy->sequence < header->sequences; copy->sequence++) {
+        for (copy->tile = 0; copy->tile < trace_tiles(header); copy->tile++) {
+            if (!copy_tile(copy, writer, threads, why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why)
+{
+    threads = parallel_threads(threads);
+    struct copy copy = {.trace = trace};
+    struct trace_writer *writer = trace_writer_open(path, &trace->header, why);
+    if (writer == NULL) {
+        return false;
+    }
+    if (trace->generator != NULL) {
+        trace_writer_expect_drawn(writer);
+    }
+    copy.frames = array_zeroed(threads, sizeof *copy.frames, why);
+    bool ok = copy.frames != NULL && copy_tiles(&copy, writer, threads, why);
+    for (uint32_t i = 0; copy.frames != NULL && i < threads; i++) {
+        trace_frame_release(&copy.frames[i]);
+    }
+    free(copy.frames);
+    if (ok) {
+        return trace_writer_close(writer, why);
+    }
+    trace_writer_discard(writer);
+    return false;
+}

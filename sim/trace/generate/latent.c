@@ -1,0 +1,178 @@
+#include "trace/generate/latent.h"
+
+#include "trace/generate/hash.h"
+
+#include <math.h>
+
+/* What a hash is for: purposes never share a number. */
+enum purpose { PHASE, SIGN, NORMAL, NOVELTY, STILL, TURN };
+
+#define SHARED UINT32_MAX /* in place of a query head */
+#define DIM_MOST 1024
+
+static uint64_t stream(const struct latent *latent, enum purpose purpose, uint32_t query_head)
+{
+    return hash_at(latent->key, (uint64_t)purpose << 32 | query_head);
+}
+
+static void set_amplitudes(double out[PROFILE_PARTS], const double shares[PROFILE_PARTS],
+                           uint32_t parts)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < parts; k++) {
+        sum += shares[k];
+    }
+    for (uint32_t k = 0; k < parts; k++) {
+        out[k] = sum > 0 ? sqrt(shares[k] / sum) : 0;
+    }
+}
+
+static void set_weights(struct latent *latent, double decay)
+{
+    double squares = 0, weight = 1;
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++, weight *= decay) {
+        latent->weight[i] = weight;
+        squares += weight * weight;
+    }
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+        latent->weight[i] /= sqrt(squares);
+    }
+}
+
+/* A log-normal amplitude; its square is 1 in the mean. */
+static void set_novelty(struct latent *latent, double novelty)
+{
+    uint64_t key = stream(latent, NOVELTY, SHARED);
+    for (uint32_t s = 0; s < latent->steps; s++) {
+        double normal = hash_normal(hash_at(key, latent->first_step + s));
+        latent->novelty[s] = exp(novelty * normal - novelty * novelty);
+    }
+}
+
+/* Part k of direction i: a sign that lasts, from a phase of its own on. */
+static void draw_lasting(const struct latent *latent, uint32_t k, uint32_t i, uint64_t phases,
+                         uint64_t signs, struct latent_parts *out)
+{
+    uint32_t lasts = profile_lasts[k];
+    uint64_t place = (uint64_t)k << 32 | i, key = hash_at(signs, place);
+    uint64_t from = latent->first_step + hash_at(phases, place) % lasts;
+    uint64_t turn = from / lasts;
+    uint32_t left = lasts - (uint32_t)(from % lasts);
+    double sign = hash_at(key, turn) >> 63 ? -1 : 1;
+    for (uint32_t s = 0; s < latent->steps; s++, left--) {
+        if (left == 0) {
+            sign = hash_at(key, ++turn) >> 63 ? -1 : 1;
+            left = lasts;
+        }
+        out->value[s][k][i] = sign;
+    }
+}
+
+static void draw_parts(const struct latent *latent, uint32_t query_head, struct latent_parts *out)
+{
+    uint64_t phases = stream(latent, PHASE, query_head);
+    uint64_t signs = stream(latent, SIGN, query_head);
+    uint64_t normals = stream(latent, NORMAL, query_head);
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+        for (uint32_t s = 0; s < latent->steps; s++) {
+            uint64_t place = (uint64_t)(latent->first_step + s) * PROFILE_LATENTS + i;
+            out->value[s][0][i] = latent->novelty[s] * hash_normal(hash_at(normals, place));
+        }
+        for (uint32_t k = 1; k < LATENT_PARTS; k++) {
+            draw_lasting(latent, k, i, phases, signs, out);
+        }
+    }
+}
+
+void latent_init(struct latent *latent, const struct trace_profile_head *head, uint64_t key,
+                 uint32_t first_step, uint32_t steps)
+{
+    latent->key = key;
+    latent->first_step = first_step;
+    latent->steps = steps;
+    latent->shared = sqrt(1 - head->own);
+    latent->own = sqrt(head->own);
+    set_amplitudes(latent->score, head->score, LATENT_PARTS);
+    set_amplitudes(latent->query, head->query, PROFILE_PARTS);
+    set_weights(latent, head->decay);
+    set_novelty(latent, head->novelty);
+    draw_parts(latent, SHARED, &latent->parts);
+}
+
+/* Add the parts at step `s`, each by its amplitude times `by`. */
+static void add_parts(const struct latent_parts *parts, uint32_t s, const double *amplitudes,
+                      double by, double out[PROFILE_LATENTS])
+{
+    for (uint32_t k = 0; k < LATENT_PARTS; k++) {
+        for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+            out[i] += by * amplitudes[k] * parts->value[s][k][i];
+        }
+    }
+}
+
+void latent_directions(const struct latent *latent, uint32_t s, double out[PROFILE_LATENTS])
+{
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+        out[i] = 0;
+    }
+    add_parts(&latent->parts, s, latent->score, 1, out);
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+        out[i] *= latent->weight[i];
+    }
+}
+
+/* The numbers that a query is made of: for each direction four, as the signs of its two parts are.
+ */
+enum { SHADES = 4 * PROFILE_LATENTS };
+
+/* In 8 bits, the largest value as 127. */
+static float quantise(const double values[SHADES], int8_t out[SHADES])
+{
+    double most = 0;
+    for (uint32_t i = 0; i < SHADES; i++) {
+        most = fabs(values[i]) > most ? fabs(values[i]) : most;
+    }
+    double by = most > 0 ? 127 / most : 0;
+    for (uint32_t i = 0; i < SHADES; i++) {
+        out[i] = (int8_t)(values[i] * by + (values[i] < 0 ? -0.5 : 0.5));
+    }
+    return (float)(most / 127);
+}
+
+/* Dimension d shows direction d mod PROFILE_LATENTS, turned by a sign of its own, beside what never
+ * moves. So the cosine of two queries is, in the mean, the correlation of their parts. A shade that
+ * no dimension has stays 0, so that the largest value is one of the query. */
+void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
+                    int8_t *query)
+{
+    struct latent_parts own;
+    double still[SHADES] = {0}, turn[SHADES] = {0}, values[SHADES];
+    uint8_t shade[DIM_MOST];
+    int8_t code[SHADES];
+    uint64_t stills = stream(latent, STILL, number), turns = stream(latent, TURN, number);
+    for (uint32_t d = 0; d < head_dim; d++) {
+        uint32_t i = d % PROFILE_LATENTS;
+        uint32_t still_up = hash_at(stills, d / 64) >> d % 64 & 1;
+        uint32_t turn_up = hash_at(turns, d / 64) >> d % 64 & 1;
+        shade[d] = (uint8_t)(4 * i + 2 * still_up + turn_up);
+        still[shade[d]] = latent->query[PROFILE_PARTS - 1] * (still_up ? 1 : -1);
+        turn[shade[d]] = latent->weight[i] * sqrt(PROFILE_LATENTS) * (turn_up ? 1 : -1);
+    }
+    if (latent->own > 0) {
+        draw_parts(latent, number, &own);
+    }
+    for (uint32_t s = 0; s < latent->steps; s++, query += head_dim) {
+        double moving[PROFILE_LATENTS] = {0};
+        add_parts(&latent->parts, s, latent->query, latent->shared, moving);
+        if (latent->own > 0) {
+            add_parts(&own, s, latent->query, latent->own, moving);
+        }
+        for (uint32_t i = 0; i < SHADES; i++) {
+            values[i] = still[i] + turn[i] * moving[i / 4];
+        }
+        scale[s] = quantise(values, code);
+        for (uint32_t d = 0; d < head_dim; d++) {
+            query[d] = code[shade[d]];
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/* What moves in a head: the latent directions of its queries, over the steps of a tile.
+ *
+ * Direction i at a step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps
+ * and then draws another; directions change one after the other. The correlation of a part
+ * falls linearly, and is 0 once it was renewed: 1 - lag / lasts. The part that lasts one step is
+ * normal, with an amplitude that differs from step to step. Nothing is carried from step to step:
+ * any of them costs the same. Internal to this folder.
+ */
+#ifndef TRACE_GENERATE_LATENT_H
+#define TRACE_GENERATE_LATENT_H
+
+#include "trace/generate/profile.h"
+
+enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* all but what never moves */
+
+/* Values of the parts, before amplitudes. */
+struct latent_parts {
+    double value[LATENT_MOST_STEPS][LATENT_PARTS][PROFILE_LATENTS];
+};
+
+struct latent {
+    uint64_t key;
+    uint32_t first_step, steps;
+    double score[PROFILE_PARTS]; /* amplitudes; of `score`, what never moves left out */
+    double query[PROFILE_PARTS];
+    double weight[PROFILE_LATENTS]; /* of the directions; squares add up to 1 */
+    double shared, own;             /* amplitudes in a query */
+    double novelty[LATENT_MOST_STEPS];
+    struct latent_parts parts; /* that all query heads of the group share */
+};
+
+/* `key` tells heads apart. */
+void latent_init(struct latent *latent, const struct trace_profile_head *head, uint64_t key,
+                 uint32_t first_step, uint32_t steps);
+
+/* The weighted directions at step `s` of the tile; their squares add up to 1 in the mean. */
+void latent_directions(const struct latent *latent, uint32_t s, double out[PROFILE_LATENTS]);
+
+/* The queries of query head `number` of the group: at each step a scale and `head_dim` values. */
+void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
+                    int8_t *query);
+
+#endif

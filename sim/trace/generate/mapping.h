@@ -1,0 +1,29 @@
+/* Which head of a trace, or of a trace profile, each head of another model reads: the rule that
+ * traces/FORMAT.md has in words. */
+#ifndef TRACE_GENERATE_MAPPING_H
+#define TRACE_GENERATE_MAPPING_H
+
+#include <stdint.h>
+
+/* Layers and KV heads of a model. */
+struct mapping_size {
+    uint32_t layers, kv_heads;
+};
+
+/* A source head, and the target head's place among its readers. */
+struct mapping_source {
+    uint32_t layer, head;
+    uint64_t reader, readers; /* reader < readers */
+};
+
+struct mapping_source mapping_source(struct mapping_size source, struct mapping_size target,
+                                     uint32_t layer, uint32_t head);
+
+/* Where item i of `items` goes is floor(i * places / items): the first item that goes to `place` or
+ * beyond. Target layers go to source layers so, and sequences of a batch to shifts. */
+static inline uint32_t mapping_first(uint64_t items, uint64_t places, uint64_t place)
+{
+    return (uint32_t)((place * items + places - 1) / places);
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* A profile as YAML: a few facts, then a list of heads, layer by layer. The numbers of a head are
+ * rows of one table, which reading, checking and writing walk. */
+#include "trace/generate/profile.h"
+
+#include "base/array.h"
+#include "base/node.h"
+#include "base/text.h"
+#include "trace/generate/mapping.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+const uint32_t profile_lasts[PROFILE_PARTS] = {1, 2, 8, 32, 128, 512, 0};
+
+/* A number of a head, or a list of them. Bounds on levels and spreads keep generated scores within
+ * 16 bits (candidates.c). */
+static const struct field {
+    const char *name;
+    size_t offset;
+    uint32_t count; /* 0: `knots` of them */
+    double least, most;
+    bool is_shares; /* sum is 1 */
+} fields[] = {
+#define FIELD(name) #name, offsetof(struct trace_profile_head, name)
+    {FIELD(level), 0, -60, 60, false},
+    {FIELD(spread), 0, 0, 6, false},
+    {FIELD(slope), 1, -6, 0, false},
+    {FIELD(score), PROFILE_PARTS, 0, 1, true},
+    {FIELD(query), PROFILE_PARTS, 0, 1, true},
+    {FIELD(decay), 1, 0.5, 1, false},
+    {FIELD(own), 1, 0, 1, false},
+    {FIELD(novelty), 1, 0, 1, false},
+    {FIELD(anchor_share), 1, 0, 1, false},
+    {FIELD(anchor_level), 1, -60, 60, false},
+    {FIELD(anchor_spread), 1, 0, 6, false},
+    {FIELD(anchor_drift), 1, 0, 6, false},
+    {FIELD(sinks), 1, 0, 1, false},
+    {FIELD(recent), 1, 0, 1, false},
+    {FIELD(born), 1, 0, 1, false},
+#undef FIELD
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+static const char *const profile_keys[] = {
+    "trace_profile", "source",  "basis", "model",  "layers",       "kv_heads", "query_heads",
+    "head_dim",      "context", "sinks", "recent", "first_octave", "heads",    NULL,
+};
+
+static double *field_values(struct trace_profile_head *head, const struct field *field)
+{
+    return (double *)((char *)head + field->offset);
+}
+
+/* ---- reading ---- */
+
+static bool read_number(const struct node *node, const struct field *field, double *out,
+                        struct error *why)
+{
+    char *end = NULL;
+    double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
+    if (node->kind != NODE_SCALAR || end == node->text || *end != '\0' ||
+        !(value >= field->least && value <= field->most)) {
+        node_error(node, why, "'%.60s' is no '%s' of a head",
+                   node->kind == NODE_SCALAR ? node->text : "a list or map", field->name);
+        return error_expect(why, "a number from %g to %g", field->least, field->most);
+    }
+    *out = value;
+    return true;
+}
+
+static bool read_list(const struct node *list, const struct field *field, uint32_t count,
+                      double *out, struct error *why)
+{
+    double sum = 0;
+    if (list->kind != NODE_LIST || list->count != count) {
+        node_error(list, why, "'%s' of a head", field->name);
+        return error_expect(why, "a list of %u numbers", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!read_number(list->children[i], field, &out[i], why)) {
+            return false;
+        }
+        sum += out[i];
+    }
+    if (field->is_shares && !(fabs(sum - 1) < 1e-3)) {
+        return node_error(list, why, "the shares of '%s' add up to %g, not to 1", field->name, sum);
+    }
+    return true;
+}
+
+static bool read_knots(const struct node *node, struct trace_profile_head *head, struct error *why)
+{
+    const struct node *level = node_get(node, "level");
+    if (level == NULL || level->kind != NODE_LIST || level->count == 0 ||
+        level->count > PROFILE_KNOTS) {
+        node_error(node, why, "a head without a 'level' for each octave of distance");
+        return error_expect(why, "a list of 1 to %d numbers", PROFILE_KNOTS);
+    }
+    head->knots = (uint32_t)level->count;
+    return true;
+}
+
+static bool read_head(const struct node *node, struct trace_profile_head *head, struct error *why)
+{
+    const char *names[FIELDS + 1] = {NULL};
+    for (int i = 0; i < FIELDS; i++) {
+        names[i] = fields[i].name;
+    }
+    if (!node_check_keys(node, names, "a head", why) || !read_knots(node, head, why)) {
+        return false;
+    }
+    for (int i = 0; i < FIELDS; i++) {
+        const struct field *field = &fields[i];
+        const struct node *child = node_get(node, field->name);
+        double *values = field_values(head, field);
+        if (child == NULL) {
+            return node_error(node, why, "a head without '%s'", field->name);
+        }
+        if (!(field->count == 1
+                  ? read_number(child, field, values, why)
+                  : read_list(child, field, field->count > 0 ? field->count : head->knots, values,
+                              why))) {
+            return false;
+        }
+    }
+    double window = head->sinks + head->recent + head->born;
+    return window < 1 || node_error(node, why,
+                                    "sinks, recent and born have %g of the mass, so "
+                                    "that nothing is left for the rest",
+                                    window);
+}
+
+static bool read_count(const struct node *root, const char *key, uint64_t least, uint64_t most,
+                       uint32_t *out, struct error *why)
+{
+    uint64_t value = UINT64_MAX;
+    if (!node_whole(root, key, UNIT_COUNT, most, &value, why)) {
+        return false;
+    }
+    if (value < least || value > most) {
+        node_error(root, why, "a trace profile with no possible '%s'", key);
+        return error_expect(why, "%" PRIu64 " ... %" PRIu64, least, most);
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_text(const struct node *root, const char *key, char *out, size_t size,
+                      struct error *why)
+{
+    const char *text = "";
+    if (!node_text(root, key, &text, why)) {
+        return false;
+    }
+    if (strlen(text) >= size) {
+        node_error(node_get(root, key), why, "a '%s' of %zu bytes", key, strlen(text));
+        return error_expect(why, "at most %zu", size - 1);
+    }
+    memcpy(out, text, strlen(text) + 1);
+    return true;
+}
+
+static bool read_basis(const struct node *root, enum basis *out, struct error *why)
+{
+    const char *name = "";
+    const struct node *node = node_get(root, "basis");
+    return node_text(root, "basis", &name, why) &&
+           basis_find(name, node != NULL ? node->file : root->file,
+                      node != NULL ? node->line : root->line, out, why);
+}
+
+static bool read_facts(const struct node *root, struct trace_profile *out, struct error *why)
+{
+    uint32_t version;
+    if (root->kind != NODE_MAP || node_get(root, "trace_profile") == NULL) {
+        return node_error(root, why, "not a trace profile: it has no 'trace_profile: 1'");
+    }
+    return node_check_keys(root, profile_keys, "trace profile", why) &&
+           read_count(root, "trace_profile", 1, 1, &version, why) &&
+           read_text(root, "source", out->source, sizeof out->source, why) &&
+           read_basis(root, &out->basis, why) &&
+           read_text(root, "model", out->model, sizeof out->model, why) &&
+           read_count(root, "layers", 1, 1024, &out->layers, why) &&
+           read_count(root, "kv_heads", 1, 1024, &out->kv_heads, why) &&
+           read_count(root, "query_heads", 1, 65536, &out->query_heads, why) &&
+           read_count(root, "head_dim", 1, 1024, &out->head_dim, why) &&
+           read_count(root, "context", 1, UINT32_MAX, &out->context, why) &&
+           read_count(root, "sinks", 0, 65536, &out->sinks, why) &&
+           read_count(root, "recent", 0, 65536, &out->recent, why) &&
+           read_count(root, "first_octave", 0, 16, &out->first_octave, why);
+}
+
+static bool read_profile(const struct node *root, struct trace_profile *out, struct error *why)
+{
+    if (!read_facts(root, out, why)) {
+        return false;
+    }
+    const struct node *heads = node_get(root, "heads");
+    size_t count = (size_t)out->layers * out->kv_heads;
+    if (heads == NULL || heads->kind != NODE_LIST || heads->count != count) {
+        node_error(heads != NULL ? heads : root, why, "the heads of a trace profile");
+        return error_expect(why, "a list of layers x kv_heads = %zu", count);
+    }
+    out->heads = array_zeroed(count, sizeof *out->heads, why);
+    for (size_t i = 0; out->heads != NULL && i < count; i++) {
+        if (!read_head(heads->children[i], &out->heads[i], why)) {
+            return false;
+        }
+    }
+    return out->heads != NULL;
+}
+
+static bool take_tree(struct node *root, struct trace_profile *out, struct error *why)
+{
+    *out = (struct trace_profile){0};
+    bool ok = root != NULL && read_profile(root, out, why);
+    if (!ok) {
+        trace_profile_release(out);
+    }
+    node_destroy(root);
+    return ok;
+}
+
+bool trace_profile_load(const char *path, struct trace_profile *out, struct error *why)
+{
+    return take_tree(node_load(path, why), out, why);
+}
+
+bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
+                         struct error *why)
+{
+    return take_tree(node_parse(text, size, name, why), out, why);
+}
+
+void trace_profile_release(struct trace_profile *profile)
+{
+    free(profile->heads);
+    *profile = (struct trace_profile){0};
+}
+
+/* ---- writing ---- */
+
+static void write_text(const char *key, const char *text, FILE *out)
+{
+    fprintf(out, "%s: \"", key);
+    while (*text != '\0') {
+        char escaped[TEXT_ESCAPED];
+        text_escape(&text, escaped);
+        fputs(escaped, out);
+    }
+    fputs("\"\n", out);
+}
+
+static void write_head(const struct trace_profile_head *head, FILE *out)
+{
+    struct trace_profile_head copy = *head;
+    for (int i = 0; i < FIELDS; i++) {
+        const struct field *field = &fields[i];
+        const double *values = field_values(&copy, field);
+        uint32_t count = field->count > 0 ? field->count : head->knots;
+        fprintf(out, "%s%s: %s", i == 0 ? "  - {" : ", ", field->name,
+                field->count != 1 ? "[" : "");
+        for (uint32_t j = 0; j < count; j++) {
+            fprintf(out, "%s%.5g", j == 0 ? "" : ", ", values[j]);
+        }
+        fputs(field->count != 1 ? "]" : "", out);
+    }
+    fputs("}\n", out);
+}
+
+void trace_profile_write(const struct trace_profile *profile, FILE *out)
+{
+    fputs("trace_profile: 1\n", out);
+    write_text("source", profile->source, out);
+    write_text("basis", basis_name(profile->basis), out);
+    write_text("model", profile->model, out);
+    fprintf(out, "layers: %u\nkv_heads: %u\nquery_heads: %u\nhead_dim: %u\n", profile->layers,
+            profile->kv_heads, profile->query_heads, profile->head_dim);
+    fprintf(out, "context: %u\nsinks: %u\nrecent: %u\nfirst_octave: %u\n", profile->context,
+            profile->sinks, profile->recent, profile->first_octave);
+    fputs("heads:\n", out);
+    for (size_t i = 0; i < (size_t)profile->layers * profile->kv_heads; i++) {
+        write_head(&profile->heads[i], out);
+    }
+}
+
+/* ---- heads of a target model ---- */
+
+const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,
+                                                    uint32_t layers, uint32_t kv_heads,
+                                                    uint32_t layer, uint32_t head)
+{
+    struct mapping_size own = {profile->layers, profile->kv_heads}, target = {layers, kv_heads};
+    struct mapping_source source = mapping_source(own, target, layer, head);
+    return &profile->heads[(size_t)source.layer * profile->kv_heads + source.head];
+}

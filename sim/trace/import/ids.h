@@ -1,0 +1,25 @@
+/* Plain streams of ids: 32-bit little-endian numbers and nothing else, as cache simulators exchange
+ * them. One access each, in order.
+ */
+#ifndef TRACE_IMPORT_IDS_H
+#define TRACE_IMPORT_IDS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A stream whose ids are numbered: blocks 0 ... blocks-1 as they first come. */
+struct ids {
+    uint32_t *block; /* [count] */
+    uint32_t count, blocks;
+};
+
+void ids_init(struct ids *ids);
+void ids_release(struct ids *ids);
+
+/* Read a file. Fails when it is empty, ends within an id or has 2^32 of them. `ids` is released on
+ * failure. */
+bool ids_read(const char *path, struct ids *ids, struct error *why);
+
+#endif

@@ -1,0 +1,86 @@
+/* The formats that can be imported, and their two readings. */
+#include "trace/import/import.h"
+
+#include "base/name.h"
+#include "trace/csv/csv.h"
+#include "trace/import/import_sink.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+const char *const import_masses[] = {[IMPORT_EQUAL] = "equal", [IMPORT_RANK] = "rank", NULL};
+
+const struct import_format *const import_formats[] = {
+    &import_csv, &import_npy, &import_oracle_general, &import_u32, NULL,
+};
+
+const struct import_format import_csv = {
+    .name = "csv",
+    .summary = "as 'trace export' writes it, or with --columns any table",
+    .suffixes = {".csv"},
+};
+
+static const char *format_name(size_t index)
+{
+    return import_formats[index] != NULL ? import_formats[index]->name : NULL;
+}
+
+static const struct import_format *with_columns(const struct import_format *format,
+                                                bool has_columns)
+{
+    return format == &import_csv && has_columns ? &import_columns : format;
+}
+
+const struct import_format *import_format_named(const char *name, bool has_columns,
+                                                struct error *why)
+{
+    int index = name_find(name, format_name, "format", NULL, 0, why);
+    return index < 0 ? NULL : with_columns(import_formats[index], has_columns);
+}
+
+static bool ends_with(const char *text, size_t size, const char *end)
+{
+    size_t length = strlen(end);
+    return length <= size && strncmp(text + size - length, end, length) == 0;
+}
+
+const struct import_format *import_format_of(const char *path, bool has_columns, struct error *why)
+{
+    size_t size = strlen(path);
+    size -= ends_with(path, size, ".zst") ? strlen(".zst") : 0;
+    for (size_t f = 0; import_formats[f] != NULL; f++) {
+        for (size_t s = 0; s < IMPORT_SUFFIXES && import_formats[f]->suffixes[s] != NULL; s++) {
+            if (ends_with(path, size, import_formats[f]->suffixes[s])) {
+                return with_columns(import_formats[f], has_columns);
+            }
+        }
+    }
+    error_usage(why, NULL, 0, "the name of '%s' does not say its format", path);
+    error_expect(why, "--format, or a name that ends in .csv, .npy, .oracleGeneral or .u32");
+    return NULL;
+}
+
+/* A pipe says everything once. */
+static bool read_twice(struct import_sink *sink, const char *out_path, struct error *why)
+{
+    struct stat info;
+    if (stat(sink->path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return error_set(why, sink->path, 0, "no regular file, but it has to be read twice");
+    }
+    return sink->format->walk(sink, why) && import_sink_turn(sink, out_path, why) &&
+           sink->format->walk(sink, why) && import_sink_finish(sink, why);
+}
+
+bool trace_import(const struct import_format *format, const char *path, const char *out_path,
+                  const struct import_options *options, struct complaints *complaints,
+                  struct error *why)
+{
+    struct import_sink sink;
+    if (format->walk == NULL) {
+        return trace_import_csv(path, out_path, complaints, why);
+    }
+    bool ok = import_sink_init(&sink, format, path, options, complaints, why) &&
+              read_twice(&sink, out_path, why);
+    import_sink_release(&sink);
+    return ok;
+}

@@ -1,0 +1,264 @@
+/* CSV of other tools: which column is what is said from outside.
+ *
+ *   step=time,layer=1,unit=page      `time` and `page` are names of the first line
+ *   step=1,unit=2                    columns by number, from 1: all lines are data
+ *
+ * A line is one wanted unit. `unit` must be there; without `layer` or `head` there is one; without
+ * `step` a step is some number of lines, as in a plain stream. Steps are consecutive numbers,
+ * ascending, the first of any value. */
+#include "trace/import/import_sink.h"
+
+#include "base/array.h"
+#include "base/name.h"
+#include "trace/csv/csv_number.h"
+#include "trace/csv/csv_reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum column { STEP, LAYER, HEAD, UNIT, MASS, COLUMNS };
+static const char *const names[COLUMNS + 1] = {"step", "layer", "head", "unit", "mass", NULL};
+
+enum { MAPPING_MOST = 1024 };
+#define OPTION "--columns"
+
+struct table {
+    struct csv_reader in;
+    char mapping[MAPPING_MOST]; /* `given` points into it */
+    const char *given[COLUMNS]; /* name or number; NULL: the file has none */
+    size_t place[COLUMNS];      /* from 0 */
+    bool is_numbered;
+    size_t fields; /* of every line; 0: not known yet */
+    uint64_t lines;
+    uint32_t step; /* of the line before */
+};
+
+/* ---- the mapping ---------------------------------------------------------------------- */
+
+static const char *column_name(size_t index)
+{
+    return names[index];
+}
+
+static bool parse_pair(struct table *table, char *pair, struct error *why)
+{
+    char *value = strchr(pair, '=');
+    if (value == NULL || value[1] == '\0') {
+        error_usage(why, NULL, 0, "'%s' in " OPTION " is no COLUMN=NAME", pair);
+        return error_expect(why, "as in step=1,unit=2 or step=time,unit=page");
+    }
+    *value++ = '\0';
+    int column = name_find(pair, column_name, "column", OPTION, 0, why);
+    if (column < 0) {
+        return false;
+    }
+    if (table->given[column] != NULL) {
+        return error_usage(why, NULL, 0, "'%s' stands twice in " OPTION, pair);
+    }
+    table->given[column] = value;
+    return true;
+}
+
+/* A mapping is by name or by number; a number is a place in the line. */
+static bool number_columns(struct table *table, struct error *why)
+{
+    int numbers = 0, all = 0;
+    for (int c = 0; c < COLUMNS; c++) {
+        uint32_t number;
+        if (table->given[c] == NULL) {
+            continue;
+        }
+        all++;
+        if (csv_whole(table->given[c], &number)) {
+            numbers++;
+            if (number < 1 || number > CSV_FIELDS_MOST) {
+                error_usage(why, NULL, 0, "column %u in " OPTION, number);
+                return error_expect(why, "1 ... %d", CSV_FIELDS_MOST);
+            }
+            table->place[c] = number - 1;
+        }
+    }
+    table->is_numbered = numbers > 0;
+    return numbers == 0 || numbers == all ||
+           error_usage(why, NULL, 0, OPTION " has names and numbers");
+}
+
+static bool parse_mapping(struct table *table, const struct import_options *options,
+                          struct error *why)
+{
+    if (strlen(options->columns) >= MAPPING_MOST) {
+        return error_usage(why, NULL, 0, OPTION " is too long");
+    }
+    strcpy(table->mapping, options->columns);
+    char *rest, *pair = strtok_r(table->mapping, ",", &rest);
+    for (; pair != NULL; pair = strtok_r(NULL, ",", &rest)) {
+        if (!parse_pair(table, pair, why)) {
+            return false;
+        }
+    }
+    if (table->given[UNIT] == NULL) {
+        return error_usage(why, NULL, 0, OPTION " does not say which column is the unit");
+    }
+    if (table->given[STEP] != NULL && options->per_step > 0) {
+        return error_usage(why, NULL, 0, "lines a step, but " OPTION " has a column for it");
+    }
+    return number_columns(table, why);
+}
+
+/* ---- lines ---------------------------------------------------------------------------- */
+
+/* The first line names the columns. */
+static bool read_names(struct table *table, struct error *why)
+{
+    bool more;
+    const char *fields[CSV_FIELDS_MOST + 1] = {NULL};
+    if (!csv_reader_next(&table->in, &more, why) ||
+        !csv_reader_split_any(&table->in, &table->fields, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < table->fields; i++) {
+        fields[i] = table->in.fields[i];
+    }
+    for (int c = 0; c < COLUMNS; c++) {
+        size_t *place = &table->place[c];
+        *place = 0;
+        while (table->given[c] != NULL && *place < table->fields &&
+               strcmp(fields[*place], table->given[c]) != 0) {
+            ++*place;
+        }
+        if (table->given[c] != NULL && *place == table->fields) {
+            error_set(why, table->in.path, 1, "no column '%s'", table->given[c]);
+            return name_expect(table->given[c], fields, why);
+        }
+    }
+    return true;
+}
+
+/* Split the line, which must have as many fields as the first one, and all that are asked for. */
+static bool split_line(struct table *table, struct error *why)
+{
+    if (table->fields > 0) {
+        return csv_reader_split(&table->in, table->fields, why);
+    }
+    size_t fields;
+    if (!csv_reader_split_any(&table->in, &fields, why)) {
+        return false;
+    }
+    for (int c = 0; c < COLUMNS; c++) {
+        if (table->given[c] != NULL && table->place[c] >= fields) {
+            error_set(why, table->in.path, table->in.line, "%zu fields", fields);
+            return error_expect(why, "a column %zu for '%s'", table->place[c] + 1, names[c]);
+        }
+    }
+    table->fields = fields;
+    return true;
+}
+
+/* A column with whole numbers; 0 where the file has none. */
+static bool read_whole(const struct table *table, enum column column, uint32_t *value,
+                       struct error *why)
+{
+    *value = 0;
+    if (table->given[column] == NULL) {
+        return true;
+    }
+    const char *text = table->in.fields[table->place[column]];
+    return csv_whole(text, value) || error_set(why, table->in.path, table->in.line,
+                                               "%s '%s' is no whole number", names[column], text);
+}
+
+static bool read_mass(const struct table *table, float *mass, struct error *why)
+{
+    *mass = NAN;
+    if (table->given[MASS] == NULL) {
+        return true;
+    }
+    const char *text = table->in.fields[table->place[MASS]];
+    if (!csv_float(text, mass) || *mass < 0.0f || *mass > 1.001f) {
+        error_set(why, table->in.path, table->in.line, "'%s' is no mass", text);
+        return error_expect(why, "a number from 0 to 1");
+    }
+    return true;
+}
+
+static bool parse_line(struct table *table, uint32_t *step, struct import_item *item,
+                       struct error *why)
+{
+    item->line = table->in.line;
+    return split_line(table, why) && read_whole(table, STEP, step, why) &&
+           read_whole(table, LAYER, &item->layer, why) &&
+           read_whole(table, HEAD, &item->head, why) && read_whole(table, UNIT, &item->unit, why) &&
+           read_mass(table, &item->mass, why);
+}
+
+/* ---- steps ---------------------------------------------------------------------------- */
+
+/* Does this line, whose step is told, begin a step? A jump is a fault, then all goes on from there.
+ */
+static bool begins_step(struct import_sink *sink, struct table *table, uint32_t step)
+{
+    uint32_t per_step = sink->options->per_step > 0 ? sink->options->per_step : 1;
+    if (table->given[STEP] == NULL) {
+        return table->lines % per_step == 0;
+    }
+    uint32_t before = table->step;
+    bool is_first = sink->steps == 0;
+    table->step = step;
+    if (!is_first && step != before && (step < before || step - before > 1)) {
+        import_complain(sink, table->in.line, "step %u after step %u", step, before);
+    }
+    return is_first || step != before;
+}
+
+static bool take_line(struct import_sink *sink, struct table *table, struct error *why)
+{
+    struct error fault;
+    struct import_item item;
+    uint32_t step;
+    if (!parse_line(table, &step, &item, &fault)) {
+        complaints_add(sink->complaints, &fault);
+        return true;
+    }
+    bool begins = begins_step(sink, table, step);
+    table->lines++;
+    return (!begins || import_next_step(sink, why)) && import_unit(sink, &item, why);
+}
+
+static bool take_lines(struct import_sink *sink, struct table *table, struct error *why)
+{
+    bool more = true;
+    if (!table->is_numbered && !read_names(table, why)) {
+        return false;
+    }
+    while (csv_reader_next(&table->in, &more, why)) {
+        if (!more) {
+            return true;
+        }
+        if (!take_line(sink, table, why)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool walk(struct import_sink *sink, struct error *why)
+{
+    struct table *table = array_zeroed(1, sizeof *table, why);
+    bool ok = table != NULL && parse_mapping(table, sink->options, why) &&
+              csv_reader_open(&table->in, sink->path, why);
+    if (ok) {
+        ok = take_lines(sink, table, why);
+        csv_reader_close(&table->in);
+    }
+    free(table);
+    return ok;
+}
+
+const struct import_format import_columns = {
+    .name = "csv",
+    .summary = "a table whose columns are said",
+    .reads = IMPORT_COLUMNS | IMPORT_CONTEXT | IMPORT_UNIT_TOKENS | IMPORT_PER_STEP | IMPORT_SHARE |
+             IMPORT_MASS,
+    .walk = walk,
+};

@@ -1,0 +1,18 @@
+/* Files of records of one size, each an access: what the formats of cache simulators share.
+ * Internal to this folder. */
+#ifndef TRACE_IMPORT_IMPORT_STREAM_H
+#define TRACE_IMPORT_IMPORT_STREAM_H
+
+#include "trace/import/import_sink.h"
+
+enum { STREAM_RECORD_MOST = 64 };
+
+/* Hand record after record of `size` bytes to `take`, which says the unit; a record that it
+ * refuses (false, `why` filled) is a complaint, a cut one at the end too. `per_step` records make
+ * a step. */
+typedef bool (*stream_take)(void *state, const uint8_t *record, uint64_t number, uint32_t *unit,
+                            struct error *why);
+bool import_stream(struct import_sink *sink, size_t size, stream_take take, void *state,
+                   struct error *why);
+
+#endif
