@@ -1,7 +1,7 @@
 """Read what `spillway ... --db results.db` keeps, for those who live in notebooks.
 
 Only Python's standard library is needed; pandas where it is there and asked for. Rows are dicts, numbers are
-numbers, and a column that holds JSON is what it says. What each column means stands in sim/store/columns.def.
+numbers, and a column that holds JSON is what it says. What each column means stands in sim/result/columns.def.
 
 >>> import spillway
 >>> for row in spillway.runs("results.db", where={"batch": 1}):

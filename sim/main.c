@@ -1,6 +1,6 @@
 /* Dispatch of the commands. */
-#include "cli/commands.h"
-#include "cli/program.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/program.h"
 
 #include <stddef.h>
 

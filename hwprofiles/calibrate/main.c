@@ -5,10 +5,10 @@
 #include "calibrate/import.h"
 #include "calibrate/mini.h"
 #include "calibrate/session.h"
-#include "cli/arguments.h"
 #include "cli/calibrate.h"
-#include "cli/commands.h"
-#include "cli/program.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/program.h"
 #include "hardware/profile.h"
 
 #include <signal.h>

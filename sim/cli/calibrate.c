@@ -1,8 +1,8 @@
 /* `spillway calibrate`: measure this machine, by the harness. */
 #include "cli/calibrate.h"
 
-#include "cli/commands.h"
-#include "cli/harness.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/harness.h"
 
 /* Files of other tools need no GPU to be read. */
 static bool run(const struct arguments *arguments, struct error *why)

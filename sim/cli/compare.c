@@ -1,15 +1,15 @@
 /* `spillway compare`: predictions beside what papers state, as Markdown; or beside what a server
  * was measured to do. */
 #include "base/units.h"
-#include "cli/arguments.h"
-#include "cli/commands.h"
 #include "cli/compare_measured.h"
-#include "cli/jobs.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/jobs.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
 #include "hardware/profile.h"
 #include "store/store.h"
-#include "study/comparison.h"
+#include "study/papers/comparison.h"
 
 #include <inttypes.h>
 #include <math.h>

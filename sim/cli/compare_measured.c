@@ -2,11 +2,11 @@
 #include "cli/compare_measured.h"
 
 #include "base/array.h"
-#include "cli/plot_statement.h"
-#include "cli/table.h"
+#include "cli/frame/table.h"
+#include "cli/report/plot_statement.h"
 #include "store/store.h"
-#include "study/measured.h"
-#include "study/measured_run.h"
+#include "study/papers/measured.h"
+#include "study/papers/measured_run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* `spillway list`: what can be named, with what one wants to know when choosing. */
-#include "cli/commands.h"
+#include "cli/frame/commands.h"
 
 #include "base/find.h"
-#include "cli/arguments.h"
-#include "cli/table.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/table.h"
 #include "decode/mechanisms.h"
 #include "hardware/profile.h"
 #include "model/model.h"

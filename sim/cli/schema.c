@@ -5,14 +5,14 @@
  * scenario, for what one key means beside another only the program knows; what it flags is none.
  * Draft 7 of JSON Schema is what editors' YAML servers read. */
 #include "base/array.h"
-#include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/output.h"
 #include "cli/schema_value.h"
 #include "decode/mechanisms.h"
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
-#include "study/scenario.h"
+#include "scenario/scenario.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* `spillway validate`: mechanisms run for real, in miniature, beside what is predicted of them. */
 #include "base/named.h"
 #include "base/units.h"
-#include "cli/arguments.h"
-#include "cli/commands.h"
-#include "cli/database.h"
-#include "cli/harness.h"
-#include "cli/table.h"
-#include "cli/waiting.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/database.h"
+#include "cli/frame/harness.h"
+#include "cli/frame/table.h"
+#include "cli/frame/waiting.h"
 #include "store/store_validation.h"
 #include "study/hashes.h"
-#include "study/validation.h"
+#include "study/papers/validation.h"
 
 #include <inttypes.h>
 #include <math.h>

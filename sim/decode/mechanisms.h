@@ -181,7 +181,7 @@ struct system_info {
     char available[16]; /* vllm, sglang, code or paper */
     char lossless[16];  /* exact, native or lossy */
     char baseline[64];  /* system that it is held against; "": all of the KV in HBM */
-    char command[640];  /* that starts its server, with {NAME}s (study/server_command.h); "": none */
+    char command[640];  /* that starts its server, with {NAME}s (study/plan/server_command.h); "": none */
 };
 
 /* Read scenarios/systems/NAME.yaml (or a path), lay `overrides` (the scenario's `mechanisms:`, may

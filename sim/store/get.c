@@ -2,7 +2,7 @@
 #include "store/store.h"
 
 #include "base/array.h"
-#include "store/cell.h"
+#include "result/cell.h"
 #include "store/database.h"
 #include "store/schema.h"
 
@@ -162,7 +162,7 @@ static bool get_layers(struct store *store, const char *run, struct result *resu
 static const char select_run[] =
     "SELECT "
 #define COLUMN(id, name, type, what) name ", "
-#include "store/columns.def"
+#include "result/columns.def"
 #undef COLUMN
     "scenario_hash, trace_hash, profile_hash, plan_hash, scenario, message FROM runs WHERE run = ?";
 

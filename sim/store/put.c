@@ -2,7 +2,7 @@
 #include "store/store.h"
 
 #include "base/version.h"
-#include "store/cell.h"
+#include "result/cell.h"
 #include "store/database.h"
 #include "store/schema.h"
 #include "store/store_draws.h"
@@ -171,7 +171,7 @@ static void bind_bin(sqlite3_stmt *statement, const struct result *result, uint3
 /* Columns of INTEGER affinity keep whole numbers as such. */
 #define COLUMN(name, type, what) ",?"
 static const char series_sql[] = "INSERT INTO series VALUES (?,?,?,?"
-#include "store/series.def"
+#include "result/series.def"
                                  ")";
 #undef COLUMN
 

@@ -19,7 +19,7 @@
 const char schema_tables[] =
     "CREATE TABLE runs (\n"
 #define COLUMN(id, name, type, what) "  " name SQL_##type ",\n"
-#include "store/columns.def"
+#include "result/columns.def"
 #undef COLUMN
     "  scenario_hash TEXT, trace_hash TEXT, profile_hash TEXT, plan_hash TEXT,\n"
     "  scenario TEXT, message TEXT, version TEXT,\n"
@@ -38,12 +38,12 @@ const char schema_tables[] =
     "  PRIMARY KEY (run, request, name)) WITHOUT ROWID;\n"
     "CREATE TABLE series (run TEXT, bin INTEGER, start_ms REAL, ms REAL,\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "store/series.def"
+#include "result/series.def"
 #undef COLUMN
     "  PRIMARY KEY (run, bin)) WITHOUT ROWID;\n"
     "CREATE TABLE replications (run TEXT, ranges TEXT, replication INTEGER,\n"
 #define DRAWN(id, name) "  " name " REAL,\n"
-#include "store/drawn.def"
+#include "result/drawn.def"
 #undef DRAWN
     "  PRIMARY KEY (run, ranges, replication)) WITHOUT ROWID;\n"
     "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"

@@ -9,7 +9,7 @@
 #define STORE_SCHEMA_H
 
 #include "base/error.h"
-#include "store/result.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

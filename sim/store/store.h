@@ -18,7 +18,7 @@
 #define STORE_STORE_H
 
 #include "base/error.h"
-#include "store/result.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 

@@ -13,13 +13,13 @@ enum { KEYS = 3 };
 
 static const char insert_draw[] = "INSERT OR IGNORE INTO replications VALUES (?1,?2,?3"
 #define DRAWN(id, name) ",:" name
-#include "store/drawn.def"
+#include "result/drawn.def"
 #undef DRAWN
                                   ")";
 
 static const char select_rows[] = "SELECT replication"
 #define DRAWN(id, name) ", " name
-#include "store/drawn.def"
+#include "result/drawn.def"
 #undef DRAWN
                                   " FROM replications WHERE run = ?1 AND ranges = ?2"
                                   " ORDER BY replication";

@@ -4,7 +4,7 @@
 
 #include "decode/plan/plan.h"
 #include "decode/time/pipeline.h"
-#include "store/result.h"
+#include "result/result.h"
 
 /* What the setup says, before anything ran. */
 bool outcome_identity(const struct setup *setup, struct result *result, struct error *why);

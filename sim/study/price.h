@@ -4,7 +4,7 @@
 #define STUDY_PRICE_H
 
 #include "hardware/profile.h"
-#include "store/result.h"
+#include "result/result.h"
 
 /* Fill in the cost, of a result that has its rate of one GPU. It stays null where the machine has
  * no price, or no token is made. */

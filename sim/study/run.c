@@ -2,10 +2,10 @@
 #include "study/run.h"
 
 #include "base/array.h"
+#include "decode/plan/mass.h"
 #include "decode/time/prefill.h"
 #include "hardware/spread.h"
 #include "study/hashes.h"
-#include "study/mass.h"
 #include "study/outcome.h"
 #include "study/replays.h"
 #include "study/serving.h"

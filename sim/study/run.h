@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "decode/plan/plan.h"
-#include "store/result.h"
+#include "result/result.h"
 #include "study/replays.h"
 #include "study/shared.h"
 

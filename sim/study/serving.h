@@ -3,7 +3,7 @@
 #define STUDY_SERVING_H
 
 #include "decode/setup.h"
-#include "store/result.h"
+#include "result/result.h"
 #include "study/shared.h"
 
 /* Serve the workload of `setup`, which has one, and write what its columns say of requests, times

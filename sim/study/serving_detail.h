@@ -4,10 +4,10 @@
 #ifndef STUDY_SERVING_DETAIL_H
 #define STUDY_SERVING_DETAIL_H
 
+#include "result/result.h"
 #include "serve/requests.h"
 #include "serve/series.h"
 #include "serve/server.h"
-#include "store/result.h"
 
 /* Give `result` these rows; times of the series end at `end_ns`. */
 bool serving_write_detail(const struct requests *requests, const struct served *served,

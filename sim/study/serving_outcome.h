@@ -3,9 +3,9 @@
 #define STUDY_SERVING_OUTCOME_H
 
 #include "decode/setup.h"
+#include "result/result.h"
 #include "serve/prefix_replay.h"
 #include "serve/server.h"
-#include "store/result.h"
 
 /* Of all servers. */
 struct serving_totals {

@@ -3,7 +3,7 @@
  * tree over the times of last touches; then other policies at one size. */
 #include "policy/stack.h"
 #include "stream.h"
-#include "study/miss_curve.h"
+#include "study/sweep/miss_curve.h"
 
 #include <unistd.h>
 

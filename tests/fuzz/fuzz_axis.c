@@ -1,6 +1,6 @@
 /* Any text as what a what-if study walks: what is taken is an axis of two values or more, each of
  * which a scenario takes in a sweep unless it names nothing; what is not says why. */
-#include "study/axis.h"
+#include "study/whatif/axis.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * fetches what it is asked for. None misses less than OPT, and none more than all or less than the
  * different ids. */
 #include "policy/policy.h"
-#include "study/miss_curve.h"
+#include "study/sweep/miss_curve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

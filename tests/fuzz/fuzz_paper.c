@@ -1,6 +1,6 @@
 /* Any bytes as a paper's file: refused with a reason, or rows whose figures are in order and whose
  * runs are scenarios. */
-#include "study/paper.h"
+#include "study/papers/paper.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a scenario: refused with a reason, or a run whose resolved scenario is the same run
  * again, and whose parts add up to its step. */
+#include "scenario/scenario.h"
 #include "study/run.h"
-#include "study/scenario.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Any text as targets: what is taken has bounds of numbers that do not contradict each other, and
  * reads back from its own text; what is not says why. */
-#include "study/target.h"
+#include "study/plan/target.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -36,7 +36,6 @@ sim/study/papers
 hwprofiles/calibrate - serve result store scenario study
 hwprofiles/calibrate/kernels - serve result store scenario study
 sim/cli/frame
-sim/cli
 sim/cli/trace
 sim/cli/curve
 sim/cli/runs
@@ -44,6 +43,7 @@ sim/cli/report
 sim/cli/whatif
 sim/cli/ablate
 sim/cli/plan
+sim/cli
 sim
 '
 

@@ -3,7 +3,7 @@
 #define MAKE_SETUP_H
 
 #include "decode/plan/plan.h"
-#include "study/scenario.h"
+#include "scenario/scenario.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

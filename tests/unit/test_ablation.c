@@ -1,7 +1,7 @@
 /* Ablations: savings and interaction of steps made by hand, and rows that are single runs. */
 #include "make_setup.h"
 
-#include "study/ablation.h"
+#include "study/ablate/ablation.h"
 #include "study/run.h"
 
 /* ---- by hand ---- */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/arguments.h"
+#include "cli/frame/arguments.h"
 
 #include <string.h>
 

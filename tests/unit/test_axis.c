@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/axis.h"
+#include "study/whatif/axis.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "study/candidates.h"
-#include "study/server_command.h"
+#include "study/plan/candidates.h"
+#include "study/plan/server_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

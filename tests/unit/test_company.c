@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "study/company.h"
+#include "study/ablate/company.h"
 
 enum { SYNC = 1, LAUNCH = 2, MERGE = 4, ALL = 7 };
 

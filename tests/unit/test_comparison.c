@@ -3,7 +3,7 @@
 #include "tiny.h"
 
 #include "base/find.h"
-#include "study/comparison.h"
+#include "study/papers/comparison.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "make_setup.h"
 
 #include "decode/mechanism_value.h"
-#include "study/difference.h"
+#include "study/ablate/difference.h"
 
 static struct mechanisms load(const char *name)
 {

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "cli/contest.h"
-#include "cli/drawn.h"
+#include "cli/frame/drawn.h"
+#include "cli/runs/contest.h"
 
 #include <math.h>
 #include <stdio.h>

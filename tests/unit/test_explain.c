@@ -8,7 +8,7 @@
 
 #include "make_setup.h"
 
-#include "study/explain.h"
+#include "study/sweep/explain.h"
 
 static struct explanation explain(const char *const *overrides)
 {

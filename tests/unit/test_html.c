@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/html.h"
+#include "cli/frame/html.h"
 
 #include <stdlib.h>
 #include <string.h>

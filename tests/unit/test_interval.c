@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/interval.h"
+#include "study/sweep/interval.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/knee.h"
+#include "study/whatif/knee.h"
 
 enum { MOST = 6, NONE = 99 };
 

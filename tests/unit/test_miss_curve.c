@@ -9,7 +9,7 @@
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
 #include "make_trace.h"
-#include "study/miss_curve.h"
+#include "study/sweep/miss_curve.h"
 
 static char folder[32];
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "study/pareto.h"
+#include "study/plan/pareto.h"
 
 enum { MOST = 60, ROUNDS = 500 };
 

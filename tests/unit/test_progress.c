@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "cli/progress.h"
+#include "cli/frame/progress.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "scenario/scenario.h"
 #include "study/replays.h"
 #include "study/run.h"
-#include "study/scenario.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 
 #include "make_setup.h"
 
-#include "study/interval.h"
-#include "study/replication.h"
+#include "study/sweep/interval.h"
+#include "study/sweep/replication.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>

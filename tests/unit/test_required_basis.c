@@ -1,5 +1,5 @@
 /* What --require-basis takes and what it refuses, on results made by hand. */
-#include "study/required_basis.h"
+#include "study/sweep/required_basis.h"
 
 #include "make_setup.h"
 

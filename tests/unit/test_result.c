@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "store/result.h"
+#include "result/result.h"
 
 static void the_largest_item_is_the_first_of_the_longest(void **state)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/runs_text.h"
+#include "cli/runs/runs_text.h"
 
 #include <csv.h>
 #include <jansson.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "study/search.h"
+#include "study/plan/search.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "store/cell.h"
+#include "result/cell.h"
 #include "store/schema.h"
 #include "store/store.h"
 #include "store/store_curve.h"

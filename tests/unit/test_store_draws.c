@@ -108,7 +108,7 @@ static void figures_are_columns_of_the_same_name(void **state)
     (void)state;
     static const char *const names[] = {
 #define DRAWN(id, name) name,
-#include "store/drawn.def"
+#include "result/drawn.def"
 #undef DRAWN
     };
     for (int f = 0; f < DRAWN_COUNT; f++) {

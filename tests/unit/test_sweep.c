@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/sweep.h"
 #include "store_folder.h"
+#include "study/sweep/sweep.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/replication.h"
-#include "study/run.h"
-#include "study/scenario.h"
+#include "scenario/scenario.h"
 #include "store_folder.h"
+#include "study/run.h"
+#include "study/sweep/replication.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -66,7 +66,7 @@ static bool counted_run(const struct setup *setup, const struct replication_opti
 #define pthread_cond_wait late_cond_wait
 #define scenario_point slow_point
 #define replication_run counted_run
-#include "study/sweep.c"
+#include "study/sweep/sweep.c"
 #undef pthread_cond_wait
 #undef scenario_point
 #undef replication_run

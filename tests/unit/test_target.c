@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/target.h"
+#include "study/plan/target.h"
 
 #include <math.h>
 #include <stdio.h>

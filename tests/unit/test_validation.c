@@ -1,5 +1,5 @@
 /* Measurements beside predictions: read, compared and judged. */
-#include "study/validation.h"
+#include "study/papers/validation.h"
 
 #include "load_profile.h"
 #include "make_trace.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "study/verdict.h"
+#include "study/plan/verdict.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "study/run.h"
-#include "study/whatif.h"
+#include "study/whatif/whatif.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,361 @@
+#include "cli/ablate/ablate_report.h"
+
+#include "cli/frame/figures.h"
+#include "cli/frame/table.h"
+#include "cli/runs/runs_notes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES = 512, LINE = 1024 };
+
+/* ---- figures ---- */
+
+/* Milliseconds with as many decimals as the longest step shown: sums can be checked by eye. */
+static const char *format_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE])
+{
+    int64_t longest = 0;
+    for (uint32_t i = 0; i < ablation->done; i++) {
+        const struct cell *step = &ablation->results[i].cells[COLUMN_STEP];
+        longest = step->set && step->integer > longest ? step->integer : longest;
+    }
+    int decimals = longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
+    double ms = (double)ns / 1e6;
+    snprintf(text, FIGURE, "%.*f", decimals, fabs(ms) < 0.5 * pow(10, -decimals) ? 0 : ms);
+    return text;
+}
+
+/* ---- names ---- */
+
+/* A preset may be held against itself, with overrides. */
+static const char *name_system(const struct ablation *ablation, char text[NAMES])
+{
+    bool same = strcmp(ablation->system.name, ablation->base.name) == 0;
+    snprintf(text, NAMES, "%s%s", ablation->system.name, same ? ", overridden" : "");
+    return text;
+}
+
+/* ---- mechanisms ---- */
+
+/* A mechanism nearest to the base, and nearest to the system. */
+struct ends {
+    const struct ablation_row *rows[2];
+    int64_t saves[2];
+};
+
+/* The mechanism's row of this kind that has a run. */
+static const struct ablation_row *find_row(const struct ablation *ablation, enum ablation_kind kind,
+                                           uint32_t mechanism)
+{
+    const struct ablation_row *row = ablation->rows;
+    while (row->kind != kind || row->mechanism != mechanism || row->refused != NULL) {
+        row++;
+    }
+    return row;
+}
+
+/* False where a step has no time. */
+static bool read_ends(const struct ablation *ablation, uint32_t mechanism, struct ends *out)
+{
+    double times;
+    out->rows[0] = find_row(ablation, ABLATION_ALONE, mechanism);
+    out->rows[1] = find_row(ablation, ABLATION_LEFT_OUT, mechanism);
+    return ablation_saves(ablation, out->rows[0], &out->saves[0], &times) &&
+           ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
+}
+
+/* Does it change nothing, in whatever company? Its rows would say no more than that. */
+static bool is_idle(const struct ablation *ablation, uint32_t mechanism)
+{
+    struct ends ends;
+    return read_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
+}
+
+static bool is_of_mechanism(const struct ablation_row *row)
+{
+    return row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
+}
+
+/* ---- the table ---- */
+
+enum { ROW, STEP, RATE, SAVES, GAIN, HIT, MASS, OTHERS, COLUMNS };
+static const struct table_column columns[COLUMNS] = {
+    [ROW] = {.title = ""},
+    [STEP] = {.title = "step ms", .right = true},
+    [RATE] = {.title = "tok/s", .right = true},
+    [SAVES] = {.title = "saves ms", .right = true},
+    [GAIN] = {.title = "gain", .right = true},
+    [HIT] = {.title = "hit %", .right = true, .optional = true},
+    [MASS] = {.title = "mass %", .right = true, .optional = true},
+    [OTHERS] = {.title = "", .wrap = true},
+};
+
+static const char *name_row(const struct ablation *ablation, const struct ablation_row *row,
+                            char text[NAMES])
+{
+    const char *mechanism = ablation->difference.mechanisms[row->mechanism].label;
+    switch (row->kind) {
+    case ABLATION_BASE:
+        snprintf(text, NAMES, "%s", ablation->base.name);
+        break;
+    case ABLATION_ALONE:
+        snprintf(text, NAMES, "  + %s", mechanism);
+        break;
+    case ABLATION_LEFT_OUT:
+        snprintf(text, NAMES, "  - %s", mechanism);
+        break;
+    case ABLATION_WHOLE:
+        name_system(ablation, text);
+        break;
+    }
+    return text;
+}
+
+/* "on top of sync". */
+static const char *name_others(const struct ablation *ablation, const struct ablation_row *row,
+                               char text[NAMES])
+{
+    char names[NAMES / 2];
+    if (row->others == 0) {
+        return "";
+    }
+    snprintf(text, NAMES, row->kind == ABLATION_ALONE ? "on top of %s" : "also without %s",
+             difference_names(&ablation->difference, row->others, false, names, sizeof names));
+    return text;
+}
+
+/* In place of figures. */
+static bool add_reason(struct table *table, const char **texts, const char *what,
+                       const char *message, struct error *why)
+{
+    char reason[LINE];
+    snprintf(reason, sizeof reason, "%s: %s", what, message);
+    texts[STEP] = reason;
+    return table_add(table, texts, STEP + 1, why);
+}
+
+static bool add_row(struct table *table, const struct ablation *ablation,
+                    const struct ablation_row *row, struct error *why)
+{
+    char name[NAMES], others[NAMES], step[FIGURE], rate[FIGURE], saves[FIGURE], gain[FIGURE];
+    char hit[FIGURE], mass[FIGURE];
+    const char *texts[COLUMNS] = {[ROW] = name_row(ablation, row, name)};
+    if (row->refused != NULL) {
+        return add_reason(table, texts, "refused", row->refused, why);
+    }
+    const struct result *result = ablation_result(ablation, row->shown);
+    const struct cell *cells = result->cells;
+    int64_t ns;
+    double times;
+    if (!cells[COLUMN_STEP].set) {
+        return add_reason(table, texts, cells[COLUMN_STATUS].text, result->message, why);
+    }
+    if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
+        snprintf(gain, sizeof gain, "%.2fx", times);
+        texts[SAVES] = format_ms(ablation, ns, saves);
+        texts[GAIN] = gain;
+    }
+    texts[STEP] = format_ms(ablation, cells[COLUMN_STEP].integer, step);
+    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
+    texts[OTHERS] = name_others(ablation, row, others);
+    return table_add(table, texts, COLUMNS, why);
+}
+
+static bool print_rows(const struct ablation *ablation, FILE *out, struct error *why)
+{
+    struct table *table = table_create(columns, COLUMNS, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        bool skipped = is_of_mechanism(row) && is_idle(ablation, row->mechanism);
+        good = skipped || add_row(table, ablation, row, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* The keys behind the names. */
+static bool print_changes(const struct ablation *ablation, FILE *out, struct error *why)
+{
+    static const struct table_column names[] = {{.title = "mechanism"},
+                                                {.title = "what changes", .wrap = true}};
+    struct table *table = table_create(names, 2, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < ablation->difference.count; i++) {
+        const struct difference_mechanism *mechanism = &ablation->difference.mechanisms[i];
+        const char *texts[] = {mechanism->name, mechanism->changes};
+        good = table_add(table, texts, 2, why);
+    }
+    if (good) {
+        fputc('\n', out);
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- what follows ---- */
+
+static const char *verb(int64_t saved)
+{
+    return saved < 0 ? "costs" : "saves";
+}
+
+/* "+ merge=no has no time": the first row for which there is nothing to add up. */
+static void print_untimed(const struct ablation *ablation, FILE *out)
+{
+    char line[LINE], name[NAMES];
+    int64_t ns;
+    double times;
+    for (uint32_t i = 0; i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        if (row->refused == NULL && row->kind != ABLATION_LEFT_OUT &&
+            !ablation_saves(ablation, row, &ns, &times)) {
+            snprintf(line, sizeof line,
+                     "what mechanisms do only together is unknown: '%s' has no "
+                     "step to compare",
+                     name_row(ablation, row, name) + strspn(name, " "));
+            table_line("", line, out);
+            return;
+        }
+    }
+}
+
+static void print_interaction(const struct ablation *ablation, const struct ablation_sum *sum,
+                              char *text, size_t size)
+{
+    char ms[FIGURE];
+    format_ms(ablation, sum->interaction_ns, ms);
+    if (strtod(ms, NULL) == 0) {
+        snprintf(text, size, "nothing comes only together");
+        return;
+    }
+    snprintf(text, size,
+             "the interaction is %s ms, so much %s they save together; where gains multiply it is "
+             "%.2fx",
+             ms, sum->interaction_ns < 0 ? "less" : "more", sum->interaction_times);
+}
+
+/* What all of them save, and what each by itself misses of that. */
+static void print_total(const struct ablation *ablation, FILE *out)
+{
+    struct ablation_sum sum;
+    char line[LINE], base[FIGURE], whole[FIGURE], alone[FIGURE], name[NAMES];
+    const struct ablation_row *row = &ablation->rows[ablation->row_count - 1];
+    int64_t ns;
+    double times;
+    if (!ablation_add_up(ablation, &sum) || !ablation_saves(ablation, row, &ns, &times)) {
+        print_untimed(ablation, out);
+        return;
+    }
+    int64_t base_ns = ablation_result(ablation, 0)->cells[COLUMN_STEP].integer;
+    size_t used = (size_t)snprintf(line, sizeof line, "%s %s %s ms of %s's %s (%.2fx)",
+                                   name_system(ablation, name), verb(ns),
+                                   format_ms(ablation, llabs(ns), whole), ablation->base.name,
+                                   format_ms(ablation, base_ns, base), times);
+    if (ablation->difference.count > 1) {
+        used += (size_t)snprintf(
+            line + used, sizeof line - used,
+            "; one by one its mechanisms %s %s (%.2fx): ", sum.alone_ns < 0 ? "cost" : "save",
+            format_ms(ablation, llabs(sum.alone_ns), alone), sum.alone_times);
+        print_interaction(ablation, &sum, line + used, sizeof line - used);
+    }
+    table_line("", line, out);
+}
+
+/* How what it saves in company compares with what it saves first. */
+static const char *describe_more(const struct ends *ends)
+{
+    bool more = ends->saves[1] > ends->saves[0];
+    return ends->saves[0] < 0 || ends->saves[1] < 0 ? (more ? "better" : "worse")
+           : more                                   ? "only together with the others"
+                                                    : "that the others save as well";
+}
+
+/* "prefetch=next-layer on top of merge costs 1.51 ms; added last it saves 12.36: 13.87 ms better".
+ */
+static void print_ends(const struct ablation *ablation, const struct ends *ends, FILE *out)
+{
+    char line[4 * LINE], company[2][NAMES], saved[2][FIGURE], more[FIGURE];
+    bool alone = ends->rows[0]->others == 0, last = ends->rows[1]->others == 0;
+    snprintf(line, sizeof line, "%s %s %s %s ms; added last%s%s it %s %s: %s ms %s",
+             ablation->difference.mechanisms[ends->rows[0]->mechanism].label,
+             alone ? "alone" : name_others(ablation, ends->rows[0], company[0]),
+             verb(ends->saves[0]), format_ms(ablation, llabs(ends->saves[0]), saved[0]),
+             last ? "" : ", ", last ? "" : name_others(ablation, ends->rows[1], company[1]),
+             verb(ends->saves[1]), format_ms(ablation, llabs(ends->saves[1]), saved[1]),
+             format_ms(ablation, llabs(ends->saves[1] - ends->saves[0]), more),
+             describe_more(ends));
+    table_line("", line, out);
+}
+
+/* The mechanism that depends most on its company. */
+static void print_company(const struct ablation *ablation, FILE *out)
+{
+    struct ends ends, most = {.saves = {0, 0}};
+    for (uint32_t i = 0; i < ablation->difference.count; i++) {
+        if (read_ends(ablation, i, &ends) &&
+            llabs(ends.saves[1] - ends.saves[0]) > llabs(most.saves[1] - most.saves[0])) {
+            most = ends;
+        }
+    }
+    if (most.rows[0] != NULL) {
+        print_ends(ablation, &most, out);
+    }
+}
+
+/* Mechanisms without rows of their own. */
+static void print_idle(const struct ablation *ablation, FILE *out)
+{
+    uint32_t idle = 0;
+    char line[LINE], names[NAMES];
+    for (uint32_t i = 0; i < ablation->difference.count; i++) {
+        idle |= is_idle(ablation, i) ? 1u << i : 0;
+    }
+    if (idle != 0) {
+        snprintf(line, sizeof line, "no step changes by %s",
+                 difference_names(&ablation->difference, idle, true, names, sizeof names));
+        table_line("", line, out);
+    }
+}
+
+static void print_findings(const struct ablation *ablation, FILE *out)
+{
+    fputc('\n', out);
+    print_total(ablation, out);
+    print_company(ablation, out);
+    print_idle(ablation, out);
+    if (strcmp(ablation->base.lossless, "lossy") == 0) {
+        fprintf(out, "note: %s is lossy itself: nothing here is held against exact attention\n",
+                ablation->base.name);
+    }
+}
+
+bool ablate_report(const struct ablation *ablation, FILE *out, struct error *why)
+{
+    struct runs_notes *notes = runs_notes_create(why);
+    bool good = notes != NULL;
+    for (uint32_t i = 0; good && i < ablation->done; i++) {
+        good = runs_notes_add(notes, &ablation->results[i], why);
+    }
+    if (good) {
+        uint32_t count = ablation->difference.count;
+        char name[NAMES];
+        runs_notes_print_above(notes, out);
+        fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", name_system(ablation, name),
+                ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
+        good = print_rows(ablation, out, why) && print_changes(ablation, out, why);
+    }
+    if (good) {
+        print_findings(ablation, out);
+        runs_notes_print_below(notes, out);
+    }
+    runs_notes_destroy(notes);
+    return good;
+}

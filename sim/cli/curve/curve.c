@@ -1,0 +1,283 @@
+/* `spillway curve`: what policies hit at one cache size after the other. */
+#include "base/array.h"
+#include "base/units.h"
+#include "cli/curve/curve_report.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/database.h"
+#include "cli/frame/progress.h"
+#include "cli/trace/trace_argument.h"
+#include "decode/replay/replay.h"
+#include "policy/kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { POLICY, SIZES, BY, SELECTION, ORDER, JSON, DATABASE };
+
+static const char *const orders[] = {
+    [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
+static const char *const groups[] = {"layer", "head", NULL};
+
+static const struct command_option options[] = {
+    [POLICY] = {.name = "--policy",
+                .argument = "POLICY",
+                .summary = "NAME, plugin:PATH, or with parameters as in a scenario: {name: qsac, "
+                           "eta: 0.9} (default: every policy that the trace can feed)",
+                .repeats = true},
+    [SIZES] = {.name = "--sizes",
+               .argument = "N,N",
+               .summary = "blocks of a head's cache, or shares of all blocks, as 30% (default: "
+                          "some shares; with lru and --json every size)"},
+    [BY] = {.name = "--by",
+            .argument = "GROUP",
+            .summary = "a curve for each layer or KV head of a trace (default: one of all)",
+            .values = groups},
+    [SELECTION] = {.name = "--selection",
+                   .argument = "SHARE",
+                   .summary = "of a trace's context that a demand has (default: 10%)"},
+    [ORDER] = {.name = "--order",
+               .argument = "ORDER",
+               .summary = "how a step of a trace is handled (default: batch)",
+               .values = orders},
+    [JSON] = {.name = "--json", .summary = "print a JSON object a size"},
+    [DATABASE] = {.name = "--db",
+                  .argument = "FILE",
+                  .summary = "keep the curves in this SQLite file, for 'plot curves' and 'plot "
+                             "spread'"},
+    {.name = NULL},
+};
+
+/* What the operand names: a trace, or a stream of ids. */
+struct source {
+    struct trace *trace;
+    struct ids ids;
+};
+
+static bool open_ids(const struct arguments *arguments, const char *name, struct source *source,
+                     struct error *why)
+{
+    for (int option = BY; option <= ORDER; option++) {
+        if (arguments_given(arguments, option)) {
+            return error_usage(why, NULL, 0,
+                               "%s is for traces: ids come one after the other, of no head",
+                               options[option].name);
+        }
+    }
+    return ids_read(name, &source->ids, why);
+}
+
+static bool source_open(const struct arguments *arguments, struct source *source, struct error *why)
+{
+    uint32_t count;
+    const char *name = arguments_operands(arguments, &count)[0];
+    const char *suffix = strrchr(name, '.');
+    *source = (struct source){.trace = NULL};
+    if (suffix != NULL && strcmp(suffix, ".u32") == 0) {
+        return open_ids(arguments, name, source, why);
+    }
+    source->trace = trace_from_arguments(arguments, why);
+    return source->trace != NULL;
+}
+
+static void source_close(struct source *source)
+{
+    trace_close(source->trace);
+    ids_release(&source->ids);
+}
+
+/* ---- what is asked for ---- */
+
+static bool read_selection(const struct arguments *arguments, double *selection, struct error *why)
+{
+    const char *text = arguments_text(arguments, SELECTION);
+    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", selection, why)) {
+        return false;
+    }
+    if (!(*selection > 0 && *selection <= 1)) {
+        error_usage(why, NULL, 0, "--selection: %s of the context", text);
+        return error_expect(why, "more than 0 %% and at most 100 %%");
+    }
+    return true;
+}
+
+/* Half of a trace's steps warm up, as in a simulation. */
+static bool describe_source(const struct arguments *arguments, const struct source *source,
+                            struct curve_report *report, struct error *why)
+{
+    uint32_t count;
+    const char *order = arguments_text(arguments, ORDER), *group = arguments_text(arguments, BY);
+    *report = (struct curve_report){
+        .source = arguments_operands(arguments, &count)[0],
+        .blocks = source->ids.blocks,
+        .selection = 0.1,
+        .order = POLICY_SEQUENTIAL,
+    };
+    if (source->trace == NULL) {
+        report->hash = XXH64(source->ids.block, source->ids.count * sizeof *source->ids.block, 0);
+        return true;
+    }
+    report->trace = trace_header(source->trace);
+    report->blocks = report->trace->units;
+    report->warmup = report->trace->steps / 2;
+    report->order = order != NULL && strcmp(order, orders[POLICY_SEQUENTIAL]) == 0
+                        ? POLICY_SEQUENTIAL
+                        : POLICY_BATCH;
+    if (group != NULL) {
+        report->group = strcmp(group, groups[0]) == 0 ? MISS_LAYER : MISS_HEAD;
+    }
+    return read_selection(arguments, &report->selection, why) &&
+           trace_hash(source->trace, &report->hash, why);
+}
+
+static bool read_policy(const char *text, struct policy_curves *curves, struct error *why)
+{
+    struct node *node = node_parse(text, strlen(text), "--policy", why);
+    bool ok = node != NULL && policy_read(node, &curves->policy, curves->values, why);
+    if (!ok) {
+        why->line = 0; /* of an option */
+    }
+    node_destroy(node);
+    return ok;
+}
+
+/* Does every head get what the policy needs? One that caches nothing has no curve, nor has one that
+ * attends to what it holds. */
+static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
+{
+    bool queries = report->trace != NULL && report->trace->has_queries;
+    bool positions = report->trace != NULL;
+    return policy != &policy_none && !policy->chooses_own && (!policy->needs_queries || queries) &&
+           (!policy->by_position || positions);
+}
+
+static bool read_policies(const struct arguments *arguments, struct curve_report *report,
+                          struct error *why)
+{
+    uint32_t given;
+    const char *const *texts = arguments_all(arguments, POLICY, &given);
+    uint32_t most = given;
+    while (given == 0 && policies[most] != NULL) {
+        most++;
+    }
+    report->policies = array_zeroed(most, sizeof *report->policies, why);
+    bool ok = report->policies != NULL;
+    for (uint32_t i = 0; ok && i < most; i++) {
+        if (given > 0 || is_fed(policies[i], report)) {
+            const char *text = given > 0 ? texts[i] : policies[i]->name;
+            ok = read_policy(text, &report->policies[report->count++], why);
+        }
+    }
+    return ok;
+}
+
+/* A cache that cannot hold a set cannot reuse it: a policy that does so has no curve there, which
+ * is an error only to those who ask for that policy alone. */
+static bool choose_sizes(const struct arguments *arguments, const struct source *source,
+                         const struct curve_report *report, struct policy_curves *curves,
+                         struct error *why)
+{
+    const char *list = arguments_text(arguments, SIZES);
+    bool alone = list != NULL && report->count == 1;
+    bool all = list == NULL && curves->policy == &policy_lru && arguments_given(arguments, JSON);
+    if (all ? !curve_sizes_all(report->blocks, &curves->sizes, why)
+            : !curve_sizes_read(list, report->blocks, &curves->sizes, why)) {
+        return false;
+    }
+    uint32_t wanted;
+    if (curves->policy->needs_queries && source->trace != NULL && !alone) {
+        if (!replay_wanted(source->trace, report->selection, &wanted, why)) {
+            return false;
+        }
+        curve_sizes_keep(&curves->sizes, wanted);
+    }
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool measure(const struct source *source, const struct curve_report *report,
+                    struct policy_curves *curves, struct error *why)
+{
+    struct miss_request request = {
+        .policy = curves->policy,
+        .values = curves->values,
+        .group = report->group,
+        .order = report->order,
+        .selection = report->selection,
+        .warmup = report->warmup,
+        .sizes = curves->sizes.size,
+        .count = (uint32_t)curves->sizes.count,
+    };
+    return (source->trace != NULL
+                ? miss_curve_of_trace(source->trace, &request, 0, &curves->curve, why)
+                : miss_curve_of_ids(&source->ids, &request, 0, &curves->curve, why)) &&
+           miss_curve_sum(&curves->curve, &curves->whole, why);
+}
+
+static bool fill_report(const struct arguments *arguments, const struct source *source,
+                        struct curve_report *report, struct error *why)
+{
+    bool ok =
+        describe_source(arguments, source, report, why) && read_policies(arguments, report, why);
+    for (uint32_t i = 0; ok && i < report->count; i++) {
+        struct policy_curves *curves = &report->policies[i];
+        progress_show("%s, %u of %u policies", curves->policy->name, i + 1, report->count);
+        ok = choose_sizes(arguments, source, report, curves, why) &&
+             measure(source, report, curves, why);
+    }
+    progress_clear();
+    return ok;
+}
+
+static void report_release(struct curve_report *report)
+{
+    for (uint32_t i = 0; i < report->count; i++) {
+        miss_curve_release(&report->policies[i].curve);
+        miss_curve_release(&report->policies[i].whole);
+        curve_sizes_release(&report->policies[i].sizes);
+    }
+    free(report->policies);
+}
+
+static bool show_report(const struct arguments *arguments, const struct curve_report *report,
+                        struct error *why)
+{
+    return arguments_given(arguments, JSON) ? curve_report_json(report, why)
+                                            : curve_report_tables(report, why);
+}
+
+/* The database is opened first: who cannot have it there need not wait. */
+static bool run_report(const struct arguments *arguments, const struct source *source,
+                       struct curve_report *report, struct error *why)
+{
+    struct store *store;
+    bool ok = database_open(arguments, DATABASE, &store, why) &&
+              fill_report(arguments, source, report, why) &&
+              (store == NULL || curve_report_store(report, store, why)) &&
+              show_report(arguments, report, why);
+    store_close(store);
+    return ok;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct source source;
+    struct curve_report report = {.count = 0};
+    bool ok = source_open(arguments, &source, why) && run_report(arguments, &source, &report, why);
+    report_release(&report);
+    source_close(&source);
+    return ok;
+}
+
+const struct command command_curve = {
+    .name = "curve",
+    .operands = "TRACE|IDS.u32",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "print what cache policies hit at one cache size after the other",
+    .example = "spillway curve smollm2-135m --policy arc --sizes 10%,30%\n"
+               "spillway curve smollm2-135m --policy lru --policy '{name: qsac, eta: 0.9}'",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,28 @@
+/* The sizes of caches, as the option --sizes says them. */
+#ifndef CLI_CURVE_CURVE_SIZES_H
+#define CLI_CURVE_CURVE_SIZES_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct curve_sizes {
+    uint32_t *size; /* owned */
+    size_t count, capacity;
+};
+
+void curve_sizes_release(struct curve_sizes *sizes);
+
+/* Append what a list names: blocks, as 512, or shares of `blocks`, as 30%, at least one block where
+ * a share is not 0. NULL: some shares that show a curve. */
+bool curve_sizes_read(const char *list, uint32_t blocks, struct curve_sizes *sizes,
+                      struct error *why);
+
+/* Append every size from 1 to `blocks`. */
+bool curve_sizes_all(uint32_t blocks, struct curve_sizes *sizes, struct error *why);
+
+/* Leave out sizes below `least`. */
+void curve_sizes_keep(struct curve_sizes *sizes, uint32_t least);
+
+#endif

@@ -1,0 +1,273 @@
+#include "cli/frame/arguments.h"
+
+#include "base/array.h"
+#include "base/name.h"
+#include "cli/frame/help.h"
+#include "scenario/scenario.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command_option command_help = {
+    .name = "--help",
+    .summary = "print this help",
+};
+
+/* What one word of argv turned out to be: the option's number, or that of the operands. */
+struct word {
+    uint32_t option;
+    const char *text;
+};
+
+static uint32_t option_count(const struct command *command)
+{
+    uint32_t count = 0;
+    while (command->options[count].name != NULL) {
+        count++;
+    }
+    assert(count <= COMMAND_MOST_OPTIONS);
+    return count;
+}
+
+static bool is_in(const char *text, const char *const *names)
+{
+    while (*names != NULL && strcmp(text, *names) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+/* Is it a key of the scenario, where the command reads one? */
+static bool is_key(const struct command *command, const char *given)
+{
+    const struct command_option *option = command->options;
+    const struct scenario_key *key = scenario_keys;
+    while (option->name != NULL && strcmp(option->name, "--set") != 0) {
+        option++;
+    }
+    while (key->name != NULL &&
+           (strncmp(given, "--", 2) != 0 || strcmp(given + 2, key->name) != 0)) {
+        key++;
+    }
+    return option->name != NULL && key->name != NULL;
+}
+
+static bool unknown_option(const struct command *command, const char *text, size_t length,
+                           struct error *why)
+{
+    const char *names[COMMAND_MOST_OPTIONS + 2];
+    char given[64] = "";
+    uint32_t count = option_count(command);
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = command->options[i].name;
+    }
+    names[count] = command_help.name;
+    names[count + 1] = NULL;
+    strncat(given, text, length < sizeof given ? length : sizeof given - 1);
+    error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
+    return is_key(command, given) ? error_expect(why, "--set %s=VALUE", given + strlen("--"))
+                                  : name_expect(given, names, why);
+}
+
+/* Is `text` this option, and if so, where does a value that is part of it begin? */
+static bool matches(const struct command_option *option, const char *text, const char **value)
+{
+    size_t length = strlen(option->name);
+    *value = NULL;
+    if (strncmp(text, option->name, length) == 0 && (text[length] == '=' || text[length] == '\0')) {
+        *value = text[length] == '=' ? text + length + 1 : NULL;
+        return true;
+    }
+    if (option->letter != 0 && text[0] == '-' && text[1] == option->letter) {
+        *value = text[2] != '\0' ? text + 2 : NULL;
+        return true;
+    }
+    return false;
+}
+
+/* One of the option's values, or one with more behind its `value_end`. */
+static bool is_value(const struct command_option *option, const char *value)
+{
+    const char *end = option->value_end != '\0' ? strchr(value, option->value_end) : NULL;
+    size_t length = end != NULL ? (size_t)(end - value) : strlen(value);
+    for (const char *const *known = option->values; *known != NULL; known++) {
+        if (strlen(*known) == length && strncmp(*known, value, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_value(const struct command_option *option, const char *value, struct error *why)
+{
+    if (option->values == NULL || is_value(option, value)) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "unknown %s '%s' of '%s'", option->argument, value, option->name);
+    return name_expect(value, option->values, why);
+}
+
+/* An option, at `*at`, which moves on to its value when that is the next word. */
+static bool read_option(const struct command *command, int count, char *const *argv, int *at,
+                        struct word *word, struct error *why)
+{
+    const char *text = argv[*at];
+    for (uint32_t i = 0; command->options[i].name != NULL; i++) {
+        const struct command_option *option = &command->options[i];
+        const char *value;
+        if (!matches(option, text, &value)) {
+            continue;
+        }
+        if (option->argument == NULL) {
+            *word = (struct word){i, option->name};
+            return value == NULL || error_usage(why, NULL, 0, "'%s' takes no value", option->name);
+        }
+        if (value == NULL && *at + 1 < count && strncmp(argv[*at + 1], "--", 2) != 0) {
+            value = argv[++*at];
+        }
+        if (value == NULL) {
+            error_usage(why, NULL, 0, "'%s' has no value", option->name);
+            return error_expect(why, "%s %s", option->name, option->argument);
+        }
+        *word = (struct word){i, value};
+        return check_value(option, value, why);
+    }
+    return unknown_option(command, text, strcspn(text, "="), why);
+}
+
+/* Sort the words by option, in the order in which they were typed. */
+static void sort_words(const struct word *words, uint32_t count, uint32_t options,
+                       struct arguments *out)
+{
+    uint32_t filled = 0;
+    for (uint32_t option = 0; option <= options; option++) {
+        out->start[option] = filled;
+        for (uint32_t i = 0; i < count; i++) {
+            if (words[i].option == option) {
+                out->texts[filled++] = words[i].text;
+            }
+        }
+    }
+    out->start[options + 1] = filled;
+}
+
+static bool check_options(const struct arguments *arguments, struct error *why)
+{
+    const struct command *command = arguments->command;
+    for (uint32_t i = 0; command->options[i].name != NULL; i++) {
+        const struct command_option *option = &command->options[i];
+        uint32_t count = arguments->start[i + 1] - arguments->start[i];
+        if (count > 1 && !option->repeats) {
+            return error_usage(why, NULL, 0, "'%s' is given %u times", option->name, count);
+        }
+        if (count == 0 && option->required) {
+            error_usage(why, NULL, 0, "'%s' needs %s", command->name, option->name);
+            return error_expect(why, "%s %s", option->name, option->argument);
+        }
+    }
+    return true;
+}
+
+/* The kinds as an array that ends with NULL. */
+static const char *const *list_kinds(const struct command *command,
+                                     const char *names[COMMAND_MOST_KINDS + 1])
+{
+    size_t count = 0;
+    while ((names[count] = command->kind(count)) != NULL) {
+        count++;
+        assert(count <= COMMAND_MOST_KINDS);
+    }
+    return names;
+}
+
+static bool check_operands(const struct arguments *arguments, struct error *why)
+{
+    const struct command *command = arguments->command;
+    uint32_t count;
+    const char *const *operands = arguments_operands(arguments, &count);
+    const char *kinds[COMMAND_MOST_KINDS + 1];
+    if (count > 0 && command->kind != NULL && !is_in(operands[0], list_kinds(command, kinds))) {
+        error_usage(why, NULL, 0, "'%s' knows no '%s'", command->name, operands[0]);
+        return name_expect(operands[0], kinds, why);
+    }
+    if (count >= command->least_operands && count <= command->most_operands) {
+        return true;
+    }
+    if (count > command->most_operands) {
+        error_usage(why, NULL, 0, "'%s' has no use for '%s'", command->name,
+                    operands[command->most_operands]);
+    } else {
+        error_usage(why, NULL, 0, "'%s' lacks an operand", command->name);
+    }
+    char spelling[128];
+    command_operands_spelling(command, spelling, sizeof spelling);
+    return error_expect(why, "spillway %s%s%s", command->name, spelling[0] != '\0' ? " " : "",
+                        spelling);
+}
+
+static bool read_words(int count, char *const *argv, struct arguments *out, struct word *words,
+                       struct error *why)
+{
+    uint32_t options = option_count(out->command), found = 0;
+    bool ended = false;
+    for (int at = 0; at < count; at++) {
+        const char *text = argv[at];
+        if (ended || text[0] != '-' || text[1] == '\0') {
+            words[found++] = (struct word){options, text};
+        } else if (strcmp(text, "--") == 0) {
+            ended = true;
+        } else if (strcmp(text, command_help.name) == 0) {
+            out->help = true;
+            return true;
+        } else if (!read_option(out->command, count, argv, &at, &words[found++], why)) {
+            return false;
+        }
+    }
+    sort_words(words, found, options, out);
+    return check_options(out, why) && check_operands(out, why);
+}
+
+bool arguments_parse(const struct command *command, int count, char *const *argv,
+                     struct arguments *out, struct error *why)
+{
+    *out = (struct arguments){.command = command};
+    struct word *words = array_zeroed((size_t)count, sizeof *words, why);
+    out->texts = words == NULL ? NULL : array_zeroed((size_t)count, sizeof *out->texts, why);
+    bool ok = out->texts != NULL && read_words(count, argv, out, words, why);
+    free(words);
+    if (!ok) {
+        arguments_release(out);
+    }
+    return ok;
+}
+
+void arguments_release(struct arguments *arguments)
+{
+    free(arguments->texts);
+    *arguments = (struct arguments){.texts = NULL};
+}
+
+const char *const *arguments_all(const struct arguments *arguments, int option, uint32_t *count)
+{
+    const uint32_t *start = &arguments->start[option];
+    *count = start[1] - start[0];
+    return &arguments->texts[start[0]];
+}
+
+const char *const *arguments_operands(const struct arguments *arguments, uint32_t *count)
+{
+    return arguments_all(arguments, (int)option_count(arguments->command), count);
+}
+
+const char *arguments_text(const struct arguments *arguments, int option)
+{
+    uint32_t count;
+    const char *const *texts = arguments_all(arguments, option, &count);
+    return count > 0 ? texts[0] : NULL;
+}
+
+bool arguments_given(const struct arguments *arguments, int option)
+{
+    return arguments_text(arguments, option) != NULL;
+}

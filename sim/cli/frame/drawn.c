@@ -1,0 +1,180 @@
+#include "cli/frame/drawn.h"
+
+#include "study/sweep/interval.h"
+#include "study/sweep/replication.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char *const drawn_names[DRAWN_COUNT] = {
+#define DRAWN(id, name) name,
+#include "result/drawn.def"
+#undef DRAWN
+};
+
+/* Are there draws of a figure? It is null in all of them or in none, but for a server's whose
+ * seed decides whether there is something to count: then nothing can be said. */
+static bool is_drawn(const struct result *result, enum drawn drawn)
+{
+    const struct result_draws *draws = &result->draws;
+    for (uint32_t i = 0; i < draws->count; i++) {
+        if (isnan(draws->values[i][drawn])) {
+            return false;
+        }
+    }
+    return draws->count > 1;
+}
+
+static const double *values_of(const struct result *result, enum drawn drawn)
+{
+    return &result->draws.values[0][drawn];
+}
+
+/* Digits behind the point: two that count of `half`, at most four of `value`. */
+static int digits_of(double value, double half)
+{
+    int most = value > 0 ? 3 - (int)floor(log10(value)) : 0;
+    int digits = half > 0 ? 1 - (int)floor(log10(half)) : most;
+    digits = digits < most ? digits : most;
+    return digits < 0 ? 0 : digits;
+}
+
+double drawn_value(const struct result *result, enum drawn drawn)
+{
+    return is_drawn(result, drawn)
+               ? interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count).mean
+               : (double)NAN;
+}
+
+const char *drawn_mean(const struct result *result, enum drawn drawn, double scale,
+                       char text[DRAWN_TEXT])
+{
+    if (!is_drawn(result, drawn)) {
+        return NULL;
+    }
+    struct interval interval =
+        interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
+    double mean = interval.mean / scale, half = interval.half / scale;
+    int digits = digits_of(mean, half);
+    if (half > 0) {
+        snprintf(text, DRAWN_TEXT, "%.*f ± %.*f", digits, mean, digits, half);
+    } else {
+        snprintf(text, DRAWN_TEXT, "%.*f ± 0", digits, mean);
+    }
+    return text;
+}
+
+bool drawn_span(const struct result *result, enum drawn drawn, double scale, char text[DRAWN_TEXT],
+                const char **out, struct error *why)
+{
+    struct interval interval;
+    *out = NULL;
+    if (!is_drawn(result, drawn)) {
+        return true;
+    }
+    if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &interval, why)) {
+        return false;
+    }
+    int digits = digits_of(interval.p5 / scale, interval.p5 / scale / 10);
+    snprintf(text, DRAWN_TEXT, "%.*f - %.*f", digits, interval.p5 / scale, digits,
+             interval.p95 / scale);
+    *out = text;
+    return true;
+}
+
+static uint32_t count_below(const struct result *result, enum drawn drawn, double value)
+{
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < result->draws.count; i++) {
+        below += result->draws.values[i][drawn] < value;
+    }
+    return below;
+}
+
+bool drawn_own(const struct result *result, char text[DRAWN_TEXT], const char **out,
+               struct error *why)
+{
+    struct interval all;
+    enum drawn main = replication_main(result);
+    *out = NULL;
+    if (main == DRAWN_COUNT || !is_drawn(result, main)) {
+        return true;
+    }
+    if (!interval_of(values_of(result, main), DRAWN_COUNT, result->draws.count, &all, why)) {
+        return false;
+    }
+    double own = result_number(result, drawn_columns[main]);
+    bool inside = own >= all.p5 && own <= all.p95 && fabs(own - all.mean) <= all.half;
+    if (!inside) {
+        bool step = main == DRAWN_STEP;
+        snprintf(text, DRAWN_TEXT, "%.4g ms %s, longer than in %" PRIu32 " of %" PRIu32 " draws",
+                 step ? own / 1e3 : own, step ? "a step" : "of mean TTFT",
+                 count_below(result, main, own), result->draws.count);
+        *out = text;
+    }
+    return true;
+}
+
+const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT])
+{
+    enum drawn main = replication_main(result);
+    if (wanted == 0 || main == DRAWN_COUNT || !is_drawn(result, main)) {
+        return NULL;
+    }
+    struct interval interval =
+        interval_mean(values_of(result, main), DRAWN_COUNT, result->draws.count);
+    if (interval.half <= wanted * interval.mean) {
+        return NULL;
+    }
+    snprintf(text, DRAWN_TEXT, "%.3g %% wanted, %.3g %% reached after %" PRIu32 " draws",
+             100 * wanted, 100 * interval.half / interval.mean, result->draws.count);
+    return text;
+}
+
+bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
+{
+    const struct result_draws *draws = &result->draws;
+    if (draws->count == 0) {
+        return true;
+    }
+    fprintf(out, ",\"replications\":{\"draws\":%" PRIu32, draws->count);
+    for (int i = 0; i < DRAWN_COUNT; i++) {
+        struct interval all;
+        if (!is_drawn(result, (enum drawn)i)) {
+            continue;
+        }
+        if (!interval_of(values_of(result, (enum drawn)i), DRAWN_COUNT, draws->count, &all, why)) {
+            return false;
+        }
+        fprintf(out,
+                ",\"%s\":{\"mean\":%.9g,\"low\":%.9g,\"high\":%.9g,\"deviation\":%.9g,"
+                "\"p5\":%.9g,\"median\":%.9g,\"p95\":%.9g}",
+                drawn_names[i], all.mean, all.mean - all.half, all.mean + all.half, all.deviation,
+                all.p5, all.median, all.p95);
+    }
+    fputc('}', out);
+    return true;
+}
+
+void drawn_print_csv_head(FILE *out)
+{
+    fputs(",draws", out);
+    for (int i = 0; i < DRAWN_COUNT; i++) {
+        const char *name = drawn_names[i];
+        fprintf(out, ",%s_mean,%s_low,%s_high", name, name, name);
+    }
+}
+
+void drawn_print_csv(const struct result *result, FILE *out)
+{
+    uint32_t count = result->draws.count;
+    fprintf(out, ",%" PRIu32, count);
+    for (int i = 0; i < DRAWN_COUNT; i++) {
+        if (!is_drawn(result, (enum drawn)i)) {
+            fputs(",,,", out);
+            continue;
+        }
+        struct interval all = interval_mean(values_of(result, (enum drawn)i), DRAWN_COUNT, count);
+        fprintf(out, ",%.9g,%.9g,%.9g", all.mean, all.mean - all.half, all.mean + all.half);
+    }
+}

@@ -1,0 +1,21 @@
+/* Figures of a run as tables show them. NULL stands for what does not apply. */
+#ifndef CLI_FRAME_FIGURES_H
+#define CLI_FRAME_FIGURES_H
+
+#include "result/result.h"
+
+enum { FIGURE = 32, FIGURE_STALLS = 256 };
+
+const char *figure_bytes(const struct cell *bytes, char text[FIGURE]);   /* "4.80 GiB"; NULL: 0 */
+const char *figure_percent(const struct cell *share, char text[FIGURE]); /* "94.3" */
+const char *figure_dollars(const struct cell *dollars, char text[FIGURE]);
+const char *figure_rate(const struct cell *rate, char text[FIGURE]);
+const char *figure_ms(int64_t ns, char text[FIGURE]);
+const char *figure_seconds(int64_t ns, char text[FIGURE]);
+
+/* Of a run that has a time: the share of its step in which it waits, "23 %"; and by cause, largest
+ * first, without what rounds to 0: "manager 18, sync 2". */
+const char *figure_stalled(const struct result *result, char text[FIGURE]);
+const char *figure_stalls(const struct result *result, char text[FIGURE_STALLS]);
+
+#endif

@@ -1,0 +1,140 @@
+#include "cli/frame/help.h"
+
+#include "base/version.h"
+
+#include <string.h>
+
+enum { COLUMNS = 100, USAGE_INDENT = 9 };
+
+const char program_summary[] =
+    "predicts how fast a language model decodes once its KV cache no longer fits the GPU";
+
+const struct program_switch program_switches[] = {
+    {"--help", "print this help", help_program},
+    {"--version", "print the version", help_version},
+    {"--man", "print the man page", man_page},
+    {"--completion", "print the completion for bash", completion_bash},
+    {NULL, NULL, NULL},
+};
+
+bool command_in_group(const struct command *command, const char *group)
+{
+    size_t length = strlen(group);
+    return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
+}
+
+void command_option_spelling(const struct command_option *option, char *text, size_t size)
+{
+    char letter[8] = "";
+    if (option->letter != 0) {
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    }
+    snprintf(text, size, "%s%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
+             option->argument != NULL ? option->argument : "");
+}
+
+void command_operands_spelling(const struct command *command, char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; command->kind != NULL && command->kind(i) != NULL && used < size; i++) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "|" : "", command->kind(i));
+    }
+    if (used < size) {
+        bool both = used > 0 && command->operands[0] != '\0';
+        snprintf(text + used, size - used, "%s%s", both ? " " : "", command->operands);
+    }
+}
+
+/* A word of a usage line, which goes on below itself where it would be too long. */
+static void print_word(const char *word, size_t *column, FILE *out)
+{
+    if (*column + 1 + strlen(word) > COLUMNS) {
+        fprintf(out, "\n%*s", USAGE_INDENT, "");
+        *column = USAGE_INDENT;
+    }
+    fprintf(out, " %s", word);
+    *column += 1 + strlen(word);
+}
+
+static void print_usage(const struct command *command, FILE *out)
+{
+    size_t column = (size_t)fprintf(out, "usage: spillway %s", command->name);
+    char operands[128];
+    command_operands_spelling(command, operands, sizeof operands);
+    if (operands[0] != '\0') {
+        print_word(operands, &column, out);
+    }
+    for (const struct command_option *option = command->options; option->name != NULL; option++) {
+        char word[96];
+        snprintf(word, sizeof word, "%s%s%s%s%s%s", option->required ? "" : "[", option->name,
+                 option->argument != NULL ? " " : "",
+                 option->argument != NULL ? option->argument : "", option->required ? "" : "]",
+                 option->repeats ? "..." : "");
+        print_word(word, &column, out);
+    }
+    fputc('\n', out);
+}
+
+static void print_option(const struct command_option *option, FILE *out)
+{
+    char spelling[64];
+    command_option_spelling(option, spelling, sizeof spelling);
+    fprintf(out, "  %-22s %s\n", spelling, option->summary);
+}
+
+static void print_example(const char *example, FILE *out)
+{
+    fputs("\nexample:\n", out);
+    while (*example != '\0') {
+        size_t length = strcspn(example, "\n");
+        fprintf(out, "  %.*s\n", (int)length, example);
+        example += length + (example[length] == '\n');
+    }
+}
+
+void help_command(const struct command *command, FILE *out)
+{
+    fprintf(out, "spillway %s: %s\n\n", command->name, command->summary);
+    print_usage(command, out);
+    print_example(command->example, out);
+    fputs("\noptions:\n", out);
+    for (const struct command_option *option = command->options; option->name != NULL; option++) {
+        print_option(option, out);
+    }
+    print_option(&command_help, out);
+    if (command->more != NULL) {
+        fputc('\n', out);
+        command->more(out);
+    }
+}
+
+void help_group(const struct command *const *commands, const char *group, FILE *out)
+{
+    fprintf(out, "usage: spillway %s COMMAND\n\ncommands:\n", group);
+    for (; *commands != NULL; commands++) {
+        if (command_in_group(*commands, group)) {
+            fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
+        }
+    }
+    fprintf(out, "\n'spillway %s COMMAND --help' says more.\n", group);
+}
+
+void help_program(const struct command *const *commands, FILE *out)
+{
+    fprintf(out, "spillway %s\n\nusage: spillway COMMAND\n\ncommands:\n", program_summary);
+    for (; *commands != NULL; commands++) {
+        fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
+    }
+    fputs("\noptions:\n", out);
+    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+        fprintf(out, "  %-14s %s\n", row->name, row->summary);
+    }
+    fputs("\n'spillway COMMAND --help' says more.\n", out);
+}
+
+void help_version(const struct command *const *commands, FILE *out)
+{
+    (void)commands;
+    fprintf(out, "spillway %s\n", SPILLWAY_VERSION);
+}

@@ -1,0 +1,35 @@
+/* What the program says about itself: help, man page, shell completion; all from the rows. */
+#ifndef CLI_FRAME_HELP_H
+#define CLI_FRAME_HELP_H
+
+#include "cli/frame/command.h"
+
+/* The table of commands ends with NULL. Writing is checked by whoever closes `out`. */
+void help_command(const struct command *command, FILE *out);
+void help_group(const struct command *const *commands, const char *group, FILE *out);
+void help_program(const struct command *const *commands, FILE *out);
+
+void help_version(const struct command *const *commands, FILE *out);
+void man_page(const struct command *const *commands, FILE *out);
+void completion_bash(const struct command *const *commands, FILE *out);
+
+/* Is `command` in `group`: "trace info" is in "trace"? */
+bool command_in_group(const struct command *command, const char *group);
+
+/* "-o, --output FILE" into `text`. */
+void command_option_spelling(const struct command_option *option, char *text, size_t size);
+
+/* "latency|hits|reuse DB" into `text`. */
+void command_operands_spelling(const struct command *command, char *text, size_t size);
+
+/* What the program is, in one sentence, and what it answers to beside the commands. */
+extern const char program_summary[];
+
+struct program_switch {
+    const char *name; /* "--version" */
+    const char *summary;
+    void (*print)(const struct command *const *commands, FILE *out);
+};
+extern const struct program_switch program_switches[]; /* ends with name NULL */
+
+#endif

@@ -1,0 +1,44 @@
+#include "cli/frame/left_out.h"
+
+#include "cli/frame/table.h"
+
+#include <string.h>
+
+enum { LINE = 2048 };
+
+/* Did an earlier one of these candidates, from the first on, have this reason, or this system? */
+static bool is_told(const struct candidate *candidates, uint32_t first, uint32_t index, bool reason)
+{
+    const struct candidate *own = &candidates[index];
+    bool told = false;
+    for (uint32_t i = first; i < index; i++) {
+        const struct candidate *other = &candidates[i];
+        told = told || strcmp(reason ? other->left_out : other->system,
+                              reason ? own->left_out : own->system) == 0;
+    }
+    return told;
+}
+
+static void print_reason(const struct candidate *candidates, uint32_t first, uint32_t count,
+                         FILE *out)
+{
+    const char *reason = candidates[first].left_out;
+    char line[LINE];
+    size_t used = (size_t)snprintf(line, sizeof line, "left out, %s:", reason);
+    for (uint32_t i = first; i < count && used < sizeof line; i++) {
+        if (strcmp(candidates[i].left_out, reason) == 0 && !is_told(candidates, first, i, false)) {
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", i > first ? "," : "",
+                                     candidates[i].system);
+        }
+    }
+    table_line("", line, out);
+}
+
+void left_out_print(const struct candidate *candidates, uint32_t count, FILE *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (candidates[i].left_out[0] != '\0' && !is_told(candidates, 0, i, true)) {
+            print_reason(candidates, i, count, out);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/* The man page, in the man(7) macros. */
+#include "cli/frame/help.h"
+
+#include "base/version.h"
+
+#include <string.h>
+
+/* Text with what roff would take for markup escaped. */
+static void print_text(const char *text, FILE *out)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        bool starts_line = c == text || c[-1] == '\n';
+        if (starts_line && (*c == '.' || *c == '\'')) {
+            fputs("\\&", out);
+        }
+        if (*c == '\\') {
+            fputs("\\e", out);
+        } else if (*c == '-') {
+            fputs("\\-", out);
+        } else {
+            fputc(*c, out);
+        }
+    }
+}
+
+static void print_line(const char *macro, const char *text, FILE *out)
+{
+    fputs(macro, out);
+    print_text(text, out);
+    fputc('\n', out);
+}
+
+static void print_item(const char *spelling, const char *summary, FILE *out)
+{
+    fputs(".TP\n", out);
+    print_line(".B ", spelling, out);
+    print_line("", summary, out);
+}
+
+static void print_command(const struct command *command, FILE *out)
+{
+    char operands[128];
+    command_operands_spelling(command, operands, sizeof operands);
+    fputs(".SS spillway ", out);
+    print_text(command->name, out);
+    print_line(operands[0] != '\0' ? " " : "", operands, out);
+    print_line("", command->summary, out);
+    for (const struct command_option *option = command->options; option->name != NULL; option++) {
+        char spelling[64];
+        command_option_spelling(option, spelling, sizeof spelling);
+        print_item(spelling, option->summary, out);
+    }
+    fputs(".PP\nExample:\n.PP\n.nf\n.RS\n", out);
+    print_line("", command->example, out);
+    fputs(".RE\n.fi\n", out);
+    if (command->more != NULL) {
+        fputs(".PP\n.nf\n", out);
+        command->more(out);
+        fputs(".fi\n", out);
+    }
+}
+
+void man_page(const struct command *const *commands, FILE *out)
+{
+    fprintf(out, ".TH SPILLWAY 1 \"\" \"spillway %s\"\n", SPILLWAY_VERSION);
+    fputs(".SH NAME\nspillway \\- ", out);
+    print_line("", program_summary, out);
+    fputs(".SH SYNOPSIS\n.B spillway\n.I COMMAND\n.RI [ OPTION ...]\n.SH OPTIONS\n", out);
+    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+        print_item(row->name, row->summary, out);
+    }
+    fputs(".SH COMMANDS\n", out);
+    for (; *commands != NULL; commands++) {
+        print_command(*commands, out);
+    }
+    fputs(".SH EXIT STATUS\n0: done; 1: something failed; 2: what was typed cannot be meant.\n"
+          ".SH ENVIRONMENT\n.TP\n.B SPILLWAY_DATA\n"
+          "The folder with models, hwprofiles, scenarios, traces and plots, where it is not beside "
+          "the program.\n",
+          out);
+}

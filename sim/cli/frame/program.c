@@ -1,0 +1,187 @@
+#include "cli/frame/program.h"
+
+#include "base/array.h"
+#include "base/name.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/help.h"
+#include "cli/frame/output.h"
+#include "cli/frame/plugin_guard.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_WORDS = 32, MOST_NAMES = MOST_WORDS + 8 };
+
+/* The names that may stand first (`group` NULL), or second in a group, for messages: at most
+ * MOST_WORDS of commands, and the switches. */
+static void list_words(const struct command *const *commands, const char *group,
+                       char words[MOST_WORDS][16], const char *names[MOST_NAMES])
+{
+    size_t count = 0;
+    for (; *commands != NULL && count < MOST_WORDS; commands++) {
+        const char *word = (*commands)->name;
+        if (group != NULL && !command_in_group(*commands, group)) {
+            continue;
+        }
+        word += group != NULL ? strlen(group) + 1 : 0;
+        snprintf(words[count], sizeof words[count], "%.*s", (int)strcspn(word, " "), word);
+        names[count] = words[count];
+        count += count == 0 || strcmp(words[count], words[count - 1]) != 0;
+    }
+    for (const struct program_switch *row = program_switches; group == NULL && row->name != NULL;
+         row++) {
+        names[count++] = row->name;
+    }
+    names[count] = NULL;
+}
+
+static bool unknown_command(const struct command *const *commands, const char *group,
+                            const char *given, struct error *why)
+{
+    char words[MOST_WORDS][16];
+    const char *names[MOST_NAMES];
+    list_words(commands, group, words, names);
+    if (given == NULL) {
+        error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " behind '" : "",
+                    group != NULL ? group : "", group != NULL ? "'" : "");
+        given = "";
+    } else {
+        error_usage(why, NULL, 0, "unknown command '%s%s%s'", group != NULL ? group : "",
+                    group != NULL ? " " : "", given);
+    }
+    return name_expect(given, names, why);
+}
+
+/* Whoever writes a result over what it was made from loses it. */
+static bool check_output(const struct arguments *arguments, struct error *why)
+{
+    const struct command_option *options = arguments->command->options;
+    struct stat out, in;
+    uint32_t count;
+    int option = 0;
+    while (options[option].name != NULL && strcmp(options[option].name, "--output") != 0) {
+        option++;
+    }
+    const char *path = options[option].name != NULL ? arguments_text(arguments, option) : NULL;
+    if (path == NULL || stat(path, &out) != 0 || !S_ISREG(out.st_mode)) {
+        return true;
+    }
+    const char *const *operands = arguments_operands(arguments, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (stat(operands[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+            error_usage(why, NULL, 0, "--output: '%s' is what is read", path);
+            return error_expect(why, "another file");
+        }
+    }
+    return true;
+}
+
+static bool run_command(const struct command *command, int count, char *const *argv,
+                        struct error *why)
+{
+    struct arguments arguments;
+    if (!arguments_parse(command, count, argv, &arguments, why)) {
+        return false;
+    }
+    bool ok = true;
+    if (arguments.help) {
+        help_command(command, stdout);
+    } else {
+        ok = check_output(&arguments, why) && command->run(&arguments, why);
+    }
+    arguments_release(&arguments);
+    return ok;
+}
+
+static bool run_switch(const struct command *const *commands, const char *name)
+{
+    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
+            row->print(commands, stdout);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool run_help(const struct command *const *commands, int argc, char *const *argv,
+                     struct error *why);
+
+static bool run_words(const struct command *const *commands, int argc, char *const *argv,
+                      struct error *why)
+{
+    if (argc < 2) {
+        return unknown_command(commands, NULL, NULL, why);
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        return run_help(commands, argc, argv, why);
+    }
+    const char *second = argc > 2 ? argv[2] : NULL;
+    bool group = false;
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        bool in_group = command_in_group(commands[i], argv[1]);
+        if (strcmp(commands[i]->name, argv[1]) == 0) {
+            return run_command(commands[i], argc - 2, argv + 2, why);
+        }
+        if (in_group && second != NULL &&
+            strcmp(commands[i]->name + strlen(argv[1]) + 1, second) == 0) {
+            return run_command(commands[i], argc - 3, argv + 3, why);
+        }
+        group = group || in_group;
+    }
+    if (group && second != NULL && strcmp(second, command_help.name) == 0) {
+        help_group(commands, argv[1], stdout);
+        return true;
+    }
+    return group ? unknown_command(commands, argv[1], second, why)
+                 : run_switch(commands, argv[1]) || unknown_command(commands, NULL, argv[1], why);
+}
+
+/* A schedule takes megabytes, and a study makes thousands: memory that went back to the kernel each
+ * time would come from there page by page, cleared. Of a study that only times again that was two
+ * fifths of all processor time. */
+static void keep_freed_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there may be */
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
+/* `help WORD...` is `WORD... --help`; alone, --help. */
+static bool run_help(const struct command *const *commands, int argc, char *const *argv,
+                     struct error *why)
+{
+    char **words = array_zeroed((size_t)argc + 1, sizeof *words, why);
+    if (words == NULL) {
+        return false;
+    }
+    words[0] = argv[0];
+    memcpy(words + 1, argv + 2, (size_t)(argc - 2) * sizeof *words);
+    words[argc - 1] = (char *)command_help.name;
+    bool ok = run_words(commands, argc, words, why);
+    free(words);
+    return ok;
+}
+
+int program_run(const struct command *const *commands, int argc, char *const *argv)
+{
+    struct error why, unwritten;
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file past the limit on its size */
+    keep_freed_memory();
+    plugin_guard_install();
+    bool ok = run_words(commands, argc, argv, &why);
+    if (!output_flush(stdout, "standard output", &unwritten) && ok) {
+        why = unwritten;
+        ok = false;
+    }
+    if (ok) {
+        return 0;
+    }
+    char text[2048];
+    error_format(&why, text, sizeof text);
+    fprintf(stderr, "spillway: %s\n", text);
+    return (int)why.kind;
+}

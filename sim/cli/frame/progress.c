@@ -1,0 +1,66 @@
+#include "cli/frame/progress.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LINE = 256 };
+
+/* Characters that a line may have: one that reaches the terminal's edge goes on below, where nobody
+ * takes it away. */
+static size_t line_room(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col - 1u : SIZE_MAX;
+}
+
+/* The bytes of a text of UTF-8 that are its first so many characters. */
+static int bytes_of(const char *text, size_t characters)
+{
+    int bytes = 0;
+    while (text[bytes] != '\0' && (((unsigned char)text[bytes] & 0xc0) == 0x80 || characters > 0)) {
+        characters -= ((unsigned char)text[bytes] & 0xc0) != 0x80;
+        bytes++;
+    }
+    return bytes;
+}
+
+void progress_show(const char *format, ...)
+{
+    char line[LINE];
+    va_list arguments;
+    if (!isatty(STDERR_FILENO)) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\r%.*s\033[K", bytes_of(line, line_room()), line);
+}
+
+void progress_clear(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+bool progress_end(bool good, bool interrupted, const char *what, struct error *why)
+{
+    progress_clear();
+    return good && (!interrupted || error_set(why, NULL, 0, "interrupted before %s", what));
+}
+
+void progress_runs(uint32_t done, uint32_t points, void *context)
+{
+    (void)context;
+    if (done < points) {
+        progress_show("%u of %u runs", done, points);
+    } else {
+        progress_clear();
+    }
+}

@@ -1,0 +1,272 @@
+#include "cli/frame/table.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP = 2 };
+
+struct row {
+    uint32_t cells;
+    char *texts[TABLE_MOST_COLUMNS]; /* owned */
+};
+
+struct table {
+    uint32_t columns;
+    bool had[TABLE_MOST_COLUMNS]; /* a text, in some row */
+    struct table_column column[TABLE_MOST_COLUMNS];
+    struct row *rows; /* the first one holds the titles */
+    size_t count, capacity;
+};
+
+/* Which columns are shown, and how wide. */
+struct layout {
+    size_t width[TABLE_MOST_COLUMNS];
+    bool shown[TABLE_MOST_COLUMNS];
+};
+
+/* Characters, not bytes, of UTF-8. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++) {
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return width;
+}
+
+struct table *table_create(const struct table_column *columns, uint32_t count, struct error *why)
+{
+    assert(count > 0 && count <= TABLE_MOST_COLUMNS);
+    const char *titles[TABLE_MOST_COLUMNS];
+    struct table *table = array_zeroed(1, sizeof *table, why);
+    if (table == NULL) {
+        return NULL;
+    }
+    table->columns = count;
+    for (uint32_t i = 0; i < count; i++) {
+        table->column[i] = columns[i];
+        titles[i] = columns[i].title;
+    }
+    if (!table_add(table, titles, count, why)) {
+        table_destroy(table);
+        return NULL;
+    }
+    memset(table->had, 0, sizeof table->had); /* titles do not count */
+    return table;
+}
+
+static void row_release(struct row *row)
+{
+    for (uint32_t i = 0; i < row->cells; i++) {
+        free(row->texts[i]);
+    }
+}
+
+void table_destroy(struct table *table)
+{
+    if (table != NULL) {
+        for (size_t i = 0; i < table->count; i++) {
+            row_release(&table->rows[i]);
+        }
+        free(table->rows);
+        free(table);
+    }
+}
+
+bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why)
+{
+    assert(cells > 0 && cells <= table->columns);
+    struct row row = {.cells = 0};
+    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows,
+                       why)) {
+        return false;
+    }
+    for (; row.cells < cells; row.cells++) {
+        const char *text = texts[row.cells];
+        row.texts[row.cells] = strdup(text != NULL ? text : "-");
+        if (row.texts[row.cells] == NULL) {
+            row_release(&row);
+            return error_set(why, NULL, 0, "out of memory: no room for a table");
+        }
+    }
+    for (uint32_t i = 0; i < cells; i++) {
+        table->had[i] = table->had[i] || texts[i] != NULL;
+    }
+    table->rows[table->count++] = row;
+    return true;
+}
+
+bool table_set(struct table *table, uint32_t row, uint32_t column, const char *text,
+               struct error *why)
+{
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a table");
+    }
+    char **place = &table->rows[row + 1].texts[column];
+    free(*place);
+    *place = copy;
+    return true;
+}
+
+/* ---- layout ---- */
+
+/* Does the last text of a row run over the rest of the line? */
+static bool runs_over(const struct table *table, const struct row *row)
+{
+    return row->cells < table->columns || table->column[row->cells - 1].wrap;
+}
+
+static void measure(const struct table *table, struct layout *layout)
+{
+    *layout = (struct layout){.shown = {false}};
+    for (uint32_t i = 0; i < table->columns; i++) {
+        layout->shown[i] = table->had[i] || !table->column[i].optional;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        const struct row *row = &table->rows[i];
+        uint32_t fixed = row->cells - runs_over(table, row);
+        for (uint32_t c = 0; c < fixed; c++) {
+            size_t width = width_of(row->texts[c]);
+            layout->width[c] = width > layout->width[c] ? width : layout->width[c];
+        }
+    }
+}
+
+/* The width of the shown columns before `end`, with the gap behind each. */
+static size_t width_before(const struct layout *layout, uint32_t end)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < end; i++) {
+        width += layout->shown[i] ? layout->width[i] + GAP : 0;
+    }
+    return width;
+}
+
+/* Leave out columns until the last one, cut to `least`, fits the line too. Its title is not cut. */
+static void drop_columns(const struct table *table, struct layout *layout)
+{
+    enum { LEAST = 22 };
+    uint32_t last = table->columns - 1;
+    size_t title = width_of(table->rows[0].texts[last]);
+    size_t least = layout->width[last] < LEAST ? layout->width[last] : LEAST;
+    least = least < title ? title : least;
+    while (width_before(layout, last) + least > TABLE_WIDTH) {
+        uint32_t dropped = last;
+        for (uint32_t i = 0; i < last; i++) {
+            int drop = layout->shown[i] ? table->column[i].drop : 0;
+            if (drop > 0 && (dropped == last || drop > table->column[dropped].drop)) {
+                dropped = i;
+            }
+        }
+        if (dropped == last) {
+            break;
+        }
+        layout->shown[dropped] = false;
+    }
+    size_t before = width_before(layout, last);
+    size_t left = before + least > TABLE_WIDTH ? least : TABLE_WIDTH - before;
+    layout->width[last] = layout->width[last] < left ? layout->width[last] : left;
+}
+
+/* ---- printing ---- */
+
+/* The bytes of `text` that fill at most `width` characters. */
+static size_t bytes_within(const char *text, size_t width)
+{
+    size_t bytes = 0;
+    while (text[bytes] != '\0' && (((unsigned char)text[bytes] & 0xc0) == 0x80 || width-- > 0)) {
+        bytes++;
+    }
+    return bytes;
+}
+
+/* What is shown of a text in so many characters: all, or the items that fit. */
+static size_t bytes_shown(const char *text, size_t width)
+{
+    size_t bytes = bytes_within(text, width);
+    if (text[bytes] == '\0' || text[bytes] == ',') {
+        return bytes;
+    }
+    for (size_t i = bytes; i > 0; i--) {
+        if (text[i] == ',') {
+            return i;
+        }
+    }
+    return bytes;
+}
+
+/* `pending` is the white space before the next text: none is left at the end of a line. */
+static void print_cell(const char *text, const struct table_column *column, size_t width,
+                       size_t *pending, FILE *out)
+{
+    size_t wide = width_of(text);
+    size_t shown = wide > width ? bytes_shown(text, width) : strlen(text);
+    size_t blank = wide < width ? width - wide : 0;
+    if (shown == 0) {
+        *pending += width + GAP;
+        return;
+    }
+    fprintf(out, "%*s%.*s", (int)(*pending + (column->right ? blank : 0)), "", (int)shown, text);
+    *pending = (column->right ? 0 : blank) + GAP;
+}
+
+void table_wrap(const char *text, size_t indent, FILE *out)
+{
+    size_t width = indent + 20 < TABLE_WIDTH ? TABLE_WIDTH - indent : 20;
+    while (width_of(text) > width) {
+        size_t bytes = bytes_within(text, width);
+        size_t blank = bytes;
+        while (blank > 0 && text[blank] != ' ') {
+            blank--;
+        }
+        bytes = blank > 0 ? blank : bytes;
+        fprintf(out, "%.*s\n%*s", (int)bytes, text, (int)indent, "");
+        text += bytes + (blank > 0);
+    }
+    fputs(text, out);
+}
+
+void table_line(const char *label, const char *text, FILE *out)
+{
+    fputs(label, out);
+    table_wrap(text, width_of(label), out);
+    fputc('\n', out);
+}
+
+static void print_row(const struct table *table, const struct layout *layout, const struct row *row,
+                      FILE *out)
+{
+    size_t pending = 0;
+    for (uint32_t i = 0; i < row->cells; i++) {
+        if (i + 1 == row->cells && runs_over(table, row)) {
+            fprintf(out, "%*s", (int)pending, "");
+            table_wrap(row->texts[i], width_before(layout, i), out);
+        } else if (layout->shown[i]) {
+            print_cell(row->texts[i], &table->column[i], layout->width[i], &pending, out);
+        }
+    }
+    fputc('\n', out);
+}
+
+static bool has_titles(const struct table *table)
+{
+    bool titles = false;
+    for (uint32_t i = 0; i < table->columns; i++) {
+        titles = titles || table->rows[0].texts[i][0] != '\0';
+    }
+    return titles;
+}
+
+void table_print(const struct table *table, FILE *out)
+{
+    struct layout layout;
+    measure(table, &layout);
+    drop_columns(table, &layout);
+    for (size_t i = has_titles(table) ? 0 : 1; i < table->count; i++) {
+        print_row(table, &layout, &table->rows[i], out);
+    }
+}

@@ -1,0 +1,22 @@
+/* A line on standard error while something runs that says nothing of itself: how long it takes, and
+ * on a terminal the seconds that went by, taken away in the end.
+ */
+#ifndef CLI_FRAME_WAITING_H
+#define CLI_FRAME_WAITING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct waiting {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t ended_now;
+    bool counts, ended;
+    double seconds;
+};
+
+/* Say that `what` takes about so many seconds, and count them. */
+void waiting_start(struct waiting *waiting, const char *what, double seconds);
+void waiting_stop(struct waiting *waiting);
+
+#endif

@@ -1,0 +1,190 @@
+#include "cli/plan/plan_answer.h"
+
+#include "cli/frame/figures.h"
+#include "cli/plan/plan_notes.h"
+#include "cli/plan/shortfall.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT = 64, TIES_NAMED = 5 };
+
+__attribute__((format(printf, 2, 3))) static void append(char text[PLAN_ANSWER], const char *format,
+                                                         ...)
+{
+    size_t used = strlen(text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + used, PLAN_ANSWER - used, format, list);
+    va_end(list);
+}
+
+const char *plan_axis(const struct planning *planning)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        if (planning->quests[i].axis.count > 0) {
+            return axis_title(&planning->quests[i].axis);
+        }
+    }
+    return "budget";
+}
+
+static bool is_numeric(const struct planning *planning)
+{
+    bool numeric = true;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct axis *axis = &planning->quests[i].axis;
+        numeric = numeric && (axis->count == 0 || axis->numeric);
+    }
+    return numeric;
+}
+
+void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
+{
+    const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
+                        : planning->maximise ? "last"
+                                             : "first";
+    snprintf(text, PLAN_GOAL, "%s %s", liked, plan_axis(planning));
+}
+
+/* ---- met ---- */
+
+/* Of a system without a budget. */
+static void say_fixed(const struct quest *quest, char text[PLAN_ANSWER])
+{
+    const struct cell *cells = quest->results[quest->found].cells;
+    char all[FIGURE], part[FIGURE];
+    const char *hbm = figure_bytes(&cells[COLUMN_HBM_BYTES], all);
+    const char *kv = hbm == NULL ? NULL : figure_bytes(&cells[COLUMN_HBM_KV], part);
+    append(text, ": there is no budget to choose, for %s", quest->fixed);
+    if (hbm != NULL) {
+        append(text, "; it takes %s of HBM", hbm);
+    }
+    if (kv != NULL) {
+        append(text, ", of which KV %s", kv);
+    }
+}
+
+/* Those that reach the same value, beyond a few by their number. */
+static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
+{
+    char name[PLAN_NAME];
+    uint32_t ties = 0, said = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        ties += planning_ties(planning, &planning->quests[i]) ? 1 : 0;
+    }
+    uint32_t named = ties <= TIES_NAMED ? ties : TIES_NAMED - 1;
+    for (uint32_t i = 0; i < planning->count && said < named; i++) {
+        if (planning_ties(planning, &planning->quests[i])) {
+            plan_name_quest(planning, &planning->quests[i], name);
+            const char *before = said == 0          ? ties > 1 ? ", as do " : ", as does "
+                                 : said + 1 == ties ? " and "
+                                                    : ", ";
+            append(text, "%s%s", before, name);
+            said++;
+        }
+    }
+    if (named < ties) {
+        append(text, " and %u more", ties - named);
+    }
+}
+
+/* Where fewer than nine in ten of its draws meet them, the value is not one to rely on. */
+static void say_draws(const struct planning *planning, const struct targets *targets,
+                      const struct quest *quest, char text[PLAN_ANSWER])
+{
+    const struct result *result = &quest->results[quest->found];
+    uint32_t count = result->draws.count, met = targets_count_met(targets, result);
+    bool ordered = quest->fixed == NULL && quest->axis.numeric;
+    if (10 * met < 9 * count) {
+        append(text, ", but in only %u of its %u draws%s", met, count,
+               !ordered             ? ""
+               : planning->maximise ? ": take less"
+                                    : ": take more");
+    }
+}
+
+/* Where the axis itself is what bounds the value. */
+static void say_end(const struct planning *planning, const struct quest *quest,
+                    char text[PLAN_ANSWER])
+{
+    bool more = planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
+    append(text, "; that is where the axis %s", planning->maximise ? "ends" : "begins");
+    if (more) {
+        append(text, "; for more: --maximise %s=FROM:TO", quest->axis.key);
+    }
+}
+
+static void say_next(const struct planning *planning, const struct targets *targets,
+                     const struct quest *quest, char text[PLAN_ANSWER])
+{
+    char before[TEXT], shortfall[SHORTFALL_TEXT];
+    shortfall_describe(targets, &quest->results[quest->found - 1], shortfall);
+    append(text, "; the value %s it, %s, %s", planning->maximise ? "above" : "below",
+           quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before),
+           shortfall);
+}
+
+static void say_winner(const struct planning *planning, const struct targets *targets,
+                       char text[PLAN_ANSWER])
+{
+    const struct quest *quest = &planning->quests[planning->winner];
+    char name[PLAN_NAME], value[TEXT];
+    plan_name_quest(planning, quest, name);
+    if (quest->fixed != NULL) {
+        append(text, "%s meets all targets as it is", name);
+        say_draws(planning, targets, quest, text);
+        say_fixed(quest, text);
+        return;
+    }
+    append(text, "%s meets all targets with a %s of %s", name, plan_axis(planning),
+           quest_label(quest, planning->maximise, quest->found, value, sizeof value));
+    say_ties(planning, text);
+    say_draws(planning, targets, quest, text);
+    if (quest->found == 0) {
+        say_end(planning, quest, text);
+    } else {
+        say_next(planning, targets, quest, text);
+    }
+}
+
+/* ---- not met ---- */
+
+/* Of no value is there a figure to judge: the first candidate says why. */
+static void say_impossible(const struct planning *planning, const struct targets *targets,
+                           char text[PLAN_ANSWER])
+{
+    char name[PLAN_NAME], shortfall[SHORTFALL_TEXT];
+    for (uint32_t i = 0; i < planning->count && text[0] == '\0'; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->search.count > 0) {
+            plan_name_quest(planning, quest, name);
+            shortfall_describe(targets, &quest->results[0], shortfall);
+            snprintf(text, PLAN_ANSWER, "out of reach: no run has all figures asked for; %s %s",
+                     name, shortfall);
+        }
+    }
+}
+
+static void say_nearest(const struct planning *planning, const struct targets *targets,
+                        char text[PLAN_ANSWER])
+{
+    const struct quest *quest = &planning->quests[planning->nearest];
+    char name[PLAN_NAME], value[TEXT], shortfall[SHORTFALL_TEXT];
+    const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
+    plan_name_quest(planning, quest, name);
+    shortfall_describe(targets, &quest->results[quest->nearest], shortfall);
+    snprintf(text, PLAN_ANSWER, "out of reach: nearest is %s%s%s%s%s, which %s", name,
+             label != NULL ? " with a " : "", label != NULL ? plan_axis(planning) : "",
+             label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
+}
+
+void plan_answer(const struct planning *planning, const struct targets *targets,
+                 char text[PLAN_ANSWER])
+{
+    text[0] = '\0';
+    (planning->winner != PLANNING_NONE    ? say_winner
+     : planning->nearest != PLANNING_NONE ? say_nearest
+                                          : say_impossible)(planning, targets, text);
+}

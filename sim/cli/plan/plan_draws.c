@@ -1,0 +1,75 @@
+#include "cli/plan/plan_draws.h"
+
+#include "cli/frame/drawn.h"
+#include "cli/frame/table.h"
+#include "cli/plan/plan_answer.h"
+#include "cli/plan/plan_notes.h"
+
+/* The figure that a target judges, as the draws have it: "tpot_ms 58.1 ± 2.3, 49 - 70". */
+static bool say_figure(const struct target *target, const struct result *result, char *text,
+                       size_t size, size_t *used, struct error *why)
+{
+    char mean[DRAWN_TEXT], span[DRAWN_TEXT];
+    const char *ends;
+    enum drawn drawn = target_drawn(target);
+    if (drawn == DRAWN_COUNT || drawn_mean(result, drawn, 1, mean) == NULL) {
+        return true;
+    }
+    if (!drawn_span(result, drawn, 1, span, &ends, why)) {
+        return false;
+    }
+    *used += (size_t)snprintf(text + *used, size - *used, "; %s %s%s%s",
+                              column_kinds[target->column].name, mean, ends != NULL ? ", " : "",
+                              ends != NULL ? ends : "");
+    return true;
+}
+
+bool plan_draws_say(const struct planning *planning, const struct targets *targets,
+                    const struct quest *quest, char text[PLAN_DRAWS], bool *said, struct error *why)
+{
+    char name[PLAN_NAME], label[64];
+    uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
+    *said = value != PLANNING_NONE && quest->results[value].draws.count > 0;
+    if (!*said) {
+        return true;
+    }
+    const struct result *result = &quest->results[value];
+    const char *at = quest_label(quest, planning->maximise, value, label, sizeof label);
+    plan_name_quest(planning, quest, name);
+    size_t used =
+        (size_t)snprintf(text, PLAN_DRAWS, "%s%s%s%s%s: %u of %u draws meet all targets", name,
+                         at != NULL ? " with a " : "", at != NULL ? plan_axis(planning) : "",
+                         at != NULL ? " of " : "", at != NULL ? at : "",
+                         targets_count_met(targets, result), result->draws.count);
+    bool good = true;
+    for (uint32_t i = 0; good && i < targets->count && used < PLAN_DRAWS; i++) {
+        good = say_figure(&targets->all[i], result, text, PLAN_DRAWS, &used, why);
+    }
+    return good;
+}
+
+bool plan_draws_print(const struct planning *planning, const struct targets *targets, FILE *out,
+                      struct error *why)
+{
+    bool good = true, any = false;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        char text[PLAN_DRAWS];
+        bool said = false;
+        good = planning->quests[i].search.count == 0 ||
+               plan_draws_say(planning, targets, &planning->quests[i], text, &said, why);
+        if (said && good) {
+            fputs(any ? "" : "\n", out);
+            table_line("", text, out);
+            any = true;
+        }
+    }
+    if (any) {
+        table_line(
+            "",
+            "draws are of what is not known of the machine, and of a server's arrivals; behind each "
+            "figure stand its mean with the 95 % interval, and what nine of ten draws "
+            "span",
+            out);
+    }
+    return good;
+}

@@ -1,0 +1,125 @@
+#include "cli/plan/plan_notes.h"
+
+#include "cli/frame/table.h"
+#include "study/plan/verdict.h"
+
+#include <string.h>
+
+enum { LINE = 2048 };
+
+bool plan_machines_differ(const struct planning *planning)
+{
+    bool differ = false;
+    for (uint32_t i = 1; i < planning->count; i++) {
+        differ = differ || strcmp(planning->candidates[i].machine, planning->candidates[0].machine);
+    }
+    return differ;
+}
+
+void plan_name_quest(const struct planning *planning, const struct quest *quest,
+                     char text[PLAN_NAME])
+{
+    snprintf(text, PLAN_NAME, "%s%s%s", quest->candidate->system,
+             plan_machines_differ(planning) ? " on " : "",
+             plan_machines_differ(planning) ? quest->candidate->machine : "");
+}
+
+/* ---- verdicts ---- */
+
+bool plan_note_near(const struct target *target, const struct result *result, const char *name,
+                    char text[PLAN_NOTE])
+{
+    char value[TARGET_TEXT], low[TARGET_TEXT], high[TARGET_TEXT];
+    double least, most;
+    if (!verdict_is_near(target, result) || !verdict_range(target, result, &least, &most)) {
+        return false;
+    }
+    snprintf(text, PLAN_NOTE,
+             "%s may yet %s %s: with the error band of %+.0f … %+.0f %% its %s lies anywhere from "
+             "%s to %s%s",
+             name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
+             100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
+             target_format_value(target, least, low), target_format_value(target, most, high),
+             result->cells[COLUMN_REQUESTS].set ? ", and further where requests queue" : "");
+    return true;
+}
+
+static void print_verdicts(const struct planning *planning, const struct targets *targets,
+                           const struct quest *quest, uint32_t value, FILE *out)
+{
+    char name[PLAN_NAME], note[PLAN_NOTE];
+    plan_name_quest(planning, quest, name);
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
+            table_line("note: ", note, out);
+        }
+    }
+}
+
+/* ---- attention mass ---- */
+
+static void print_mass(const struct planning *planning, const struct targets *targets,
+                       const struct quest *winner, FILE *out)
+{
+    const struct cell *cells = winner->results[winner->found].cells;
+    const struct cell *mass = &cells[COLUMN_MASS_RECALL], *lossless = &cells[COLUMN_LOSSLESS];
+    char line[LINE], name[PLAN_NAME];
+    bool lossy = lossless->set && strcmp(lossless->text, "lossy") == 0;
+    if (!lossy || targets_judge(targets, COLUMN_MASS_RECALL)) {
+        return;
+    }
+    plan_name_quest(planning, winner, name);
+    if (mass->set) {
+        snprintf(line, sizeof line,
+                 "%s is lossy: it attends to %.1f %% of the attention mass; to ask for more add "
+                 "'mass_recall>=SHARE' to --target, such as 0.9",
+                 name, 100 * mass->real);
+    } else {
+        snprintf(line, sizeof line,
+                 "%s is lossy, and how much of the attention mass it attends to is not known",
+                 name);
+    }
+    table_line("note: ", line, out);
+}
+
+/* ---- arrivals ---- */
+
+/* Has the run of this candidate replications, which say more? */
+static bool is_drawn(const struct quest *quest)
+{
+    uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
+    return value != PLANNING_NONE && quest->results[value].draws.count > 0;
+}
+
+static void print_draw(const struct planning *planning, FILE *out)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (is_drawn(quest)) {
+            return;
+        }
+        bool judged = quest->found != PLANNING_NONE || quest->nearest != PLANNING_NONE;
+        if (judged && strcmp(quest->axis.key, "rate") == 0) {
+            table_line(
+                "note: ",
+                "each rate's arrivals are one draw, of the scenario's seed; another finds "
+                "another rate, and '--replications 20' says in how many draws this one holds",
+                out);
+            return;
+        }
+    }
+}
+
+void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out)
+{
+    if (planning->winner != PLANNING_NONE) {
+        const struct quest *winner = &planning->quests[planning->winner];
+        print_verdicts(planning, targets, winner, winner->found, out);
+        print_mass(planning, targets, winner, out);
+    }
+    if (planning->nearest != PLANNING_NONE) {
+        const struct quest *missed = &planning->quests[planning->nearest];
+        print_verdicts(planning, targets, missed, missed->nearest, out);
+    }
+    print_draw(planning, out);
+}

@@ -1,0 +1,25 @@
+/* What a person should know before they rely on a plan: verdicts nearer than the error band, and
+ * what a lossy winner leaves out. */
+#ifndef CLI_PLAN_PLAN_NOTES_H
+#define CLI_PLAN_PLAN_NOTES_H
+
+#include "study/plan/planning.h"
+
+#include <stdio.h>
+
+enum { PLAN_NAME = 1024, PLAN_NOTE = 2048 };
+
+/* Is the machine not the same for all? Then it is part of a quest's name. */
+bool plan_machines_differ(const struct planning *planning);
+void plan_name_quest(const struct planning *planning, const struct quest *quest,
+                     char text[PLAN_NAME]);
+
+/* Where the error band leaves open whether `result`, the run of a candidate called `name`, meets a
+ * target: says so, with the range. */
+bool plan_note_near(const struct target *target, const struct result *result, const char *name,
+                    char text[PLAN_NOTE]);
+
+/* A line a note, of the winner and of the candidate that misses by least. */
+void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out);
+
+#endif

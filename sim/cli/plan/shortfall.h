@@ -1,0 +1,14 @@
+/* Why a run does not meet its targets, in words. */
+#ifndef CLI_PLAN_SHORTFALL_H
+#define CLI_PLAN_SHORTFALL_H
+
+#include "study/plan/target.h"
+
+enum { SHORTFALL_TEXT = 1024 };
+
+/* "misses tpot_ms<=20 by 15 % (23.1)", of each target that a run misses; or why it has no figures:
+ * "has no hit_ratio", "failed (...)". */
+void shortfall_describe(const struct targets *targets, const struct result *result,
+                        char text[SHORTFALL_TEXT]);
+
+#endif

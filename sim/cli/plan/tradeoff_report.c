@@ -1,0 +1,143 @@
+/* A row a run of the front, the fastest first. */
+#include "cli/plan/tradeoff_report.h"
+
+#include "base/units.h"
+#include "cli/frame/figures.h"
+#include "cli/frame/left_out.h"
+#include "cli/frame/table.h"
+#include "cli/runs/runs_notes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TEXT = 64, LINE = 1536, MANY = 20 /* rows, to choose among */ };
+enum { SYSTEM, HARDWARE, BUDGET, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [SYSTEM] = {.title = "system"},
+    [HARDWARE] = {.title = "hardware"},
+    [BUDGET] = {.title = "budget", .right = true, .optional = true},
+    [BATCH] = {.title = "batch", .right = true},
+    [CACHE] = {.title = "cache", .right = true, .optional = true},
+    [HBM] = {.title = "HBM", .right = true},
+    [HIT] = {.title = "hit %", .right = true, .optional = true},
+    [MASS] = {.title = "mass %", .right = true, .optional = true},
+    [TPOT] = {.title = "tpot ms", .right = true},
+    [RATE] = {.title = "tok/s", .right = true},
+    [COST] = {.title = "$/M tok", .right = true, .optional = true},
+};
+
+/* The budget of a run, where its study has walked budgets. */
+static const char *label_budget(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
+                                char text[TEXT])
+{
+    const struct whatif *study = &tradeoff->studies[run->study];
+    return study->axis_count > 1
+               ? axis_label(&study->axes[0], whatif_value(study, 0, run->point), text, TEXT)
+               : NULL;
+}
+
+static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
+                    struct table *table, struct error *why)
+{
+    const struct cell *cells = run->result->cells;
+    const char *texts[COLUMNS] = {NULL};
+    char budget[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE];
+    char tpot[FIGURE], rate[FIGURE], cost[FIGURE];
+    snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
+    texts[SYSTEM] = cells[COLUMN_SYSTEM].text;
+    texts[HARDWARE] = cells[COLUMN_HARDWARE].text;
+    texts[BUDGET] = label_budget(tradeoff, run, budget);
+    texts[BATCH] = batch;
+    if (cells[COLUMN_CACHE_BYTES].integer > 0) {
+        texts[CACHE] = units_format((double)cells[COLUMN_CACHE_BYTES].integer, UNIT_BYTES, cache,
+                                    sizeof cache);
+    }
+    texts[HBM] = units_format((double)cells[COLUMN_HBM_BYTES].integer, UNIT_BYTES, hbm, sizeof hbm);
+    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
+    texts[TPOT] = figure_ms(cells[COLUMN_TPOT].integer, tpot);
+    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
+    return table_add(table, texts, COLUMNS, why);
+}
+
+static bool print_front(const struct tradeoff *tradeoff, FILE *out, struct error *why)
+{
+    struct table *table = table_create(columns, COLUMNS, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
+        good = add_run(tradeoff, &tradeoff->front[i], table, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+static void print_title(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out)
+{
+    char line[LINE], all[TARGETS_TEXT];
+    size_t used = (size_t)snprintf(line, sizeof line, "%u of %u runs", tradeoff->front_count,
+                                   tradeoff->run_count);
+    if (targets->count > 0) {
+        snprintf(line + used, sizeof line - used, " that meet %s", targets_text(targets, all));
+    }
+    table_wrap(line, 0, out);
+    fputs(", the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "
+          "mass without being worse in\nanother of these\n\n",
+          out);
+}
+
+static void print_hint(const struct tradeoff *tradeoff, FILE *out)
+{
+    if (tradeoff->front_count > MANY) {
+        fputs("\nfor fewer of them say what has to hold, as in --target 'tpot_ms<=60'\n", out);
+    }
+}
+
+/* Is there a candidate that was not walked? */
+static bool any_absent(const struct tradeoff *tradeoff)
+{
+    bool absent = false;
+    for (uint32_t i = 0; i < tradeoff->count; i++) {
+        absent = absent || tradeoff->why[i].found[0] != '\0' ||
+                 tradeoff->candidates[i].left_out[0] != '\0';
+    }
+    return absent;
+}
+
+static void print_refused(const struct tradeoff *tradeoff, FILE *out)
+{
+    for (uint32_t i = 0; i < tradeoff->count; i++) {
+        if (tradeoff->why[i].found[0] != '\0') {
+            fprintf(out, "%s on %s: %s\n", tradeoff->candidates[i].system,
+                    tradeoff->candidates[i].machine, tradeoff->why[i].found);
+        }
+    }
+}
+
+bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out,
+                     struct error *why)
+{
+    struct runs_notes *notes = runs_notes_create(why);
+    bool good = notes != NULL;
+    for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
+        good = runs_notes_add(notes, tradeoff->front[i].result, why);
+    }
+    if (good && tradeoff->front_count > 0) {
+        runs_notes_print_above(notes, out);
+        print_title(tradeoff, targets, out);
+        good = print_front(tradeoff, out, why);
+        print_hint(tradeoff, out);
+    }
+    if (good) {
+        fputs(any_absent(tradeoff) ? "\n" : "", out);
+        print_refused(tradeoff, out);
+        left_out_print(tradeoff->candidates, tradeoff->count, out);
+        runs_notes_print_below(notes, out);
+    }
+    runs_notes_destroy(notes);
+    return good;
+}

@@ -1,0 +1,136 @@
+/* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/output.h"
+#include "cli/report/picture.h"
+#include "cli/report/plot_measured.h"
+
+#include <string.h>
+
+enum { OUTPUT, ONLY, MEASURED };
+
+static const char *const formats[] = {"svg", "png", "pdf", NULL};
+
+/* A picture of nothing, or of more than can be told apart, is none. */
+static bool check_count(const char *database, const struct picture *picture, bool only,
+                        struct error *why)
+{
+    const struct picture_kind *kind = picture->kind;
+    if (picture->count == 0) {
+        return error_set(why, database, 0, "holds no %s%s, which '%s' draws", kind->needs,
+                         only ? " and that --only keeps" : "", kind->name);
+    }
+    if (picture->count > kind->most) {
+        error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'",
+                  picture->count, kind->row, kind->name);
+        return error_expect(why, "at most %u; --only KEY=VALUE draws some", kind->most);
+    }
+    return true;
+}
+
+/* The format that the picture's name ends in; NULL with `why`. */
+static const char *format_of(const char *path, struct error *why)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && formats[i] != NULL; i++) {
+        if (strcmp(dot + 1, formats[i]) == 0) {
+            return formats[i];
+        }
+    }
+    error_usage(why, NULL, 0, "'%s' says no format of a picture", path);
+    error_expect(why, "a name that ends in .svg, .png or .pdf");
+    return NULL;
+}
+
+static bool draw_into(const struct picture *picture, const char *format, const char *path,
+                      struct error *why)
+{
+    struct output output;
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    if (!picture_draw(picture, format, path, output.file, why)) {
+        output_discard(&output);
+        return false;
+    }
+    return output_commit(&output, why);
+}
+
+static const struct picture_kind *kind_named(const char *name)
+{
+    const struct picture_kind *kind = picture_kinds;
+    while (strcmp(kind->name, name) != 0) {
+        kind++;
+    }
+    return kind;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *const *operands = arguments_operands(arguments, &count);
+    const char *const *only = arguments_all(arguments, ONLY, &count);
+    const char *path = arguments_text(arguments, OUTPUT);
+    const char *measured = arguments_text(arguments, MEASURED);
+    const char *format = format_of(path, why);
+    if (measured != NULL && strcmp(operands[0], "requests") != 0) {
+        error_usage(why, NULL, 0, "'--measured' is of requests, not of '%s'", operands[0]);
+        return error_expect(why, "spillway plot requests");
+    }
+    struct store *store = format != NULL ? store_open(operands[1], false, why) : NULL;
+    struct picture picture;
+    bool ok =
+        store != NULL && picture_read(store, kind_named(operands[0]), only, count, &picture, why);
+    store_close(store);
+    if (!ok) {
+        return false;
+    }
+    ok = check_count(operands[1], &picture, count > 0, why) &&
+         (measured == NULL || plot_add_measured(&picture, measured, why)) &&
+         draw_into(&picture, format, path, why);
+    picture_release(&picture);
+    return ok;
+}
+
+static const char *kind_name(size_t index)
+{
+    return picture_kinds[index].name;
+}
+
+static void print_kinds(FILE *out)
+{
+    fputs("kinds:\n", out);
+    for (const struct picture_kind *kind = picture_kinds; kind->name != NULL; kind++) {
+        fprintf(out, "  %-9s %s\n", kind->name, kind->summary);
+    }
+}
+
+static const struct command_option options[] = {
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .required = true,
+                .summary = "the picture to write; .svg, .png or .pdf says its format"},
+    [ONLY] = {.name = "--only",
+              .argument = "KEY=VALUE",
+              .repeats = true,
+              .summary = "draw what has this value of a key; of several values of a key, any"},
+    [MEASURED] = {.name = "--measured",
+                  .argument = "FILE",
+                  .summary = "of requests: draw those that a server was measured to answer, too (a "
+                             "JSON line a request)"},
+    {.name = NULL},
+};
+
+const struct command command_plot = {
+    .name = "plot",
+    .operands = "DB",
+    .least_operands = 2,
+    .most_operands = 2,
+    .kind = kind_name,
+    .summary = "draw a picture of the runs, ablations or miss curves in a database",
+    .example = "spillway plot latency results.db -o latency.svg",
+    .options = options,
+    .more = print_kinds,
+    .run = run,
+};

@@ -1,0 +1,179 @@
+#include "cli/report/plot_statement.h"
+
+#include "base/array.h"
+#include "base/find.h"
+#include "base/name.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+/* Append a text file of the folder plots to what `out` holds. */
+static bool append_file(const char *name, FILE *out, struct error *why)
+{
+    char path[4096], block[4096];
+    size_t count;
+    if (!find_path("plots", name, "sql", path, sizeof path, why)) {
+        return false;
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    while ((count = fread(block, 1, sizeof block, file)) > 0) {
+        fwrite(block, 1, count, out);
+    }
+    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+    fclose(file);
+    return ok;
+}
+
+/* As a text of SQL. */
+static void append_quoted(const char *text, size_t length, FILE *out)
+{
+    fputc('\'', out);
+    for (size_t i = 0; i < length; i++) {
+        fputs(text[i] == '\'' ? "''" : (char[]){text[i], '\0'}, out);
+    }
+    fputc('\'', out);
+}
+
+static void append_pair(const char *key, size_t length, const char *value, FILE *out)
+{
+    fputs(" UNION SELECT ", out);
+    append_quoted(key, length, out);
+    fputs(", ", out);
+    append_quoted(value, strlen(value), out);
+}
+
+/* A number matches however it is spelt: in the database's spelling, and where one of both has no
+ * unit. */
+static void append_spellings(const char *key, size_t length, const char *value, FILE *out)
+{
+    struct quantity quantity;
+    char text[32];
+    append_pair(key, length, value, out);
+    if (quantity_parse(value, &quantity)) {
+        const enum unit units[] = {quantity.unit, UNIT_COUNT, UNIT_SHARE, UNIT_TOKENS};
+        size_t count = quantity.unit == UNIT_COUNT ? 4 : 2;
+        for (size_t i = 0; i < count; i++) {
+            append_pair(key, length, units_write(quantity.value, units[i], text, sizeof text), out);
+        }
+    }
+}
+
+/* A row for each KEY=VALUE, behind one that keeps the table from being none. */
+static void append_only(const struct plot_statement *statement, FILE *out)
+{
+    fputs("WITH only(key, value) AS (SELECT '', '' WHERE 0", out);
+    for (uint32_t i = 0; i < statement->only_count; i++) {
+        const char *text = statement->only[i];
+        size_t length = strcspn(text, "=");
+        append_spellings(text, length, text + length + 1, out);
+    }
+    fputs(")\n", out);
+}
+
+/* With `end`, a statement, in place of the last file where it is not NULL. */
+static char *make_text(const struct plot_statement *statement, const char *end, struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        error_set(why, NULL, 0, "out of memory: no room for a statement");
+        return NULL;
+    }
+    append_only(statement, out);
+    bool ok = true;
+    for (const char *const *file = statement->begin; ok && *file != NULL; file++) {
+        ok = append_file(*file, out, why);
+    }
+    ok = ok && (end != NULL ? fputs(end, out) >= 0 : append_file(statement->end, out, why));
+    if (fclose(out) != 0 && ok) {
+        ok = error_set(why, NULL, 0, "out of memory: no room for a statement");
+    }
+    if (!ok) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+char *plot_statement_text(const struct plot_statement *statement, struct error *why)
+{
+    return make_text(statement, NULL, why);
+}
+
+/* ---- keys ---- */
+
+/* The keys that there are, with room for the NULL behind the last. */
+struct keys {
+    char **names;
+    size_t count, capacity;
+};
+
+static void keys_release(struct keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        free(keys->names[i]);
+    }
+    free(keys->names);
+}
+
+static bool add_key(uint32_t count, const char *const *names, const char *const *values,
+                    void *context, struct error *why)
+{
+    struct keys *keys = context;
+    (void)count;
+    (void)names;
+    if (!array_reserve(&keys->names, &keys->capacity, keys->count + 2, sizeof *keys->names, why)) {
+        return false;
+    }
+    char *copy = strdup(values[0]);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a key");
+    }
+    keys->names[keys->count++] = copy;
+    keys->names[keys->count] = NULL;
+    return true;
+}
+
+static bool check_key(const char *text, const struct keys *keys, struct error *why)
+{
+    char given[64] = "";
+    size_t length = strcspn(text, "=");
+    strncat(given, text, length < sizeof given ? length : sizeof given - 1);
+    if (text[length] == '\0') {
+        error_usage(why, NULL, 0, "--only: '%s' has no '='", text);
+        return error_expect(why, "KEY=VALUE");
+    }
+    for (size_t i = 0; i < keys->count; i++) {
+        if (strlen(keys->names[i]) == length && memcmp(keys->names[i], text, length) == 0) {
+            return true;
+        }
+    }
+    error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", given);
+    return keys->count > 0 && name_expect(given, (const char *const *)keys->names, why);
+}
+
+bool plot_statement_check(const struct plot_statement *statement, struct store *store,
+                          struct error *why)
+{
+    struct keys keys = {.names = NULL};
+    if (statement->only_count == 0) {
+        return true;
+    }
+    char *text = make_text(statement, "SELECT DISTINCT key FROM keyed ORDER BY key", why);
+    bool ok = text != NULL && store_query(store, text, add_key, &keys, why);
+    for (uint32_t i = 0; ok && i < statement->only_count; i++) {
+        ok = check_key(statement->only[i], &keys, why);
+    }
+    keys_release(&keys);
+    free(text);
+    return ok;
+}

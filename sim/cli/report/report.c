@@ -1,0 +1,323 @@
+/* `spillway report`: one page of HTML from a database, whole in itself: question, answer, pictures,
+ * tables, what the figures rest on, and how to get them again.
+ *
+ * Each table is a file of plots/report, a query whose columns are the table's. The page holds no
+ * script and its policy allows none, so that a name in a database can do nothing; it does not say
+ * when it was made, so that the same database gives the same bytes. */
+#include "base/find.h"
+#include "base/version.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/html.h"
+#include "cli/frame/output.h"
+#include "cli/report/report.h"
+#include "cli/report/report_answer.h"
+#include "cli/report/report_draws.h"
+#include "cli/report/report_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUTPUT, NO_PICTURES };
+
+static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
+static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
+static const char *const of_walks[] = {"studied", "runs", "walked", NULL};
+static const char *const of_curves[] = {"points", NULL};
+static const char *const of_all[] = {NULL};
+
+struct report_kind {
+    const char *name; /* of its file */
+    const char *const *begin;
+    bool pivot;
+    size_t most; /* rows */
+    const char *caption;
+};
+
+static const struct report_kind varied[] = {
+    {"varied", of_studied, false, 40, "What the runs differ in"},
+    {.name = NULL},
+};
+static const struct report_kind plans[] = {
+    {"plans", of_all, false, 60, "What came of each candidate of a plan"},
+    {"plan_points", of_all, true, 200, "The values that a plan tried, and which meet its targets"},
+    {.name = NULL},
+};
+static const struct report_kind figures[] = {
+    {"runs", of_runs, false, 200, "Runs of decode steps"},
+    {"served", of_runs, false, 200, "Runs of a server"},
+    {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)"},
+    {"stalls", of_runs, true, 100,
+     "Time in which the GPU's main stream waits, by cause (% of the step)"},
+    {"ablations", of_all, false, 100, "What each mechanism saves"},
+    {"ablation_others", of_all, false, 40, "What a mechanism is switched with"},
+    {"curves", of_curves, false, 100, "Policies over the size of the cache"},
+    {"validations", of_all, false, 100, "Mechanisms run for real, and what was predicted of them"},
+    {.name = NULL},
+};
+static const struct report_kind trust[] = {
+    {"trust", of_runs, false, 60, "What the figures rest on"},
+    {"notes", of_runs, false, 30, "What is to be kept in mind"},
+    {.name = NULL},
+};
+static const struct report_kind provenance[] = {
+    {"provenance", of_runs, false, 60, "What went in, by name and hash"},
+    {"contents", of_all, false, 20, "What the database holds"},
+    {.name = NULL},
+};
+
+/* What the page can be about. The first that has rows is its heading, and each has its answer. */
+static const struct {
+    const char *const *begin;
+    const char *name;
+} headings[] = {
+    {of_studied, "heading"},       {of_all, "heading_plans"},       {of_all, "heading_ablations"},
+    {of_curves, "heading_curves"}, {of_all, "heading_validations"},
+};
+enum { HEADINGS = sizeof headings / sizeof headings[0] };
+
+/* ---- tables ---- */
+
+/* Under `title`, which stands in front of the first one that has rows; NULL: no title. */
+static bool write_tables(const struct report *report, const char *title,
+                         const struct report_kind *kind, struct error *why)
+{
+    bool begun = false;
+    for (; kind->name != NULL; kind++) {
+        struct report_table table;
+        if (!report_table_read(report->store, kind->begin, kind->name, kind->pivot, &table, why)) {
+            return false;
+        }
+        if (table.count > 0 && title != NULL && !begun) {
+            begun = true;
+            html_print(report->out, "<section>\n<h2>%s</h2>\n", title);
+        }
+        if (table.count > 0) {
+            report_table_write(&table, kind->caption, kind->most, report->out);
+        }
+        report_table_release(&table);
+    }
+    fputs(begun ? "</section>\n" : "", report->out);
+    return true;
+}
+
+/* ---- question and answer ---- */
+
+static bool write_style(FILE *out, struct error *why)
+{
+    char path[4096], block[4096];
+    size_t count;
+    if (!find_path("plots/report", "report", "css", path, sizeof path, why)) {
+        return false;
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    fputs("<style>\n", out);
+    while ((count = fread(block, 1, sizeof block, file)) > 0) {
+        fwrite(block, 1, count, out);
+    }
+    fputs("</style>\n", out);
+    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+    fclose(file);
+    return ok;
+}
+
+static bool write_head(const char *title, FILE *out, struct error *why)
+{
+    html_print(out,
+               "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+               "<meta name=\"color-scheme\" content=\"light dark\">\n"
+               "<meta http-equiv=\"Content-Security-Policy\" "
+               "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+               "<title>%s</title>\n",
+               title);
+    bool ok = write_style(out, why);
+    fputs("</head>\n", out);
+    return ok;
+}
+
+static bool read_heading(const struct report *report, size_t heading, struct report_table *out,
+                         struct error *why)
+{
+    return report_table_read(report->store, headings[heading].begin, headings[heading].name, false,
+                             out, why);
+}
+
+/* What was asked, and where; with how many runs have no answer. */
+static bool write_question(const struct report *report, struct error *why)
+{
+    struct report_table table;
+    if (!read_heading(report, report->heading, &table, why)) {
+        return false;
+    }
+    const char *title = report_table_text(&table, 0, "title");
+    const char *missing = report_table_text(&table, 0, "missing");
+    bool ok = write_head(title, report->out, why);
+    html_print(report->out,
+               "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
+               title, report_table_text(&table, 0, "question"));
+    if (*missing != '\0') {
+        html_print(report->out, "<p>%s</p>\n", missing);
+    }
+    report_table_release(&table);
+    return ok;
+}
+
+/* Where the page's own question is another's, each answer says what was asked. */
+static void write_short_answer(const struct report *report, const struct report_table *table,
+                               size_t row, bool asked)
+{
+    const char *answer = report_table_text(table, row, "answer");
+    if (!asked) {
+        html_print(report->out, "<h3>%s</h3>\n<p class=\"question\">%s</p>\n",
+                   report_table_text(table, row, "title"),
+                   report_table_text(table, row, "question"));
+    }
+    if (*answer != '\0') {
+        html_print(report->out, "<p class=\"answer\">%s</p>\n", answer);
+    }
+}
+
+/* Those of plans, ablations, curves and validations are sentences of the database. */
+static bool write_short_answers(const struct report *report, struct error *why)
+{
+    for (size_t i = 1; i < HEADINGS; i++) {
+        struct report_table table;
+        if (!read_heading(report, i, &table, why)) {
+            return false;
+        }
+        for (size_t row = 0; row < table.count; row++) {
+            write_short_answer(report, &table, row, i == report->heading && row == 0);
+        }
+        report_table_release(&table);
+    }
+    return true;
+}
+
+static bool write_answer(const struct report *report, struct error *why)
+{
+    static const struct report_kind settings[] = {
+        {"settings", of_studied, false, 60, "The best of each setting"}, {.name = NULL}};
+    if (report->best.count == 0) {
+        return report_say_draws(report, why) && write_short_answers(report, why) &&
+               write_tables(report, NULL, varied, why);
+    }
+    struct report_table walks;
+    if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
+        return false;
+    }
+    fputs("<section>\n<h2>Answer</h2>\n", report->out);
+    bool ok = report_answer_write(report->store, &report->best, &walks, report->out, why) &&
+              report_say_draws(report, why) &&
+              (report->best.count == 1 || !report_has_choice(&report->best) ||
+               write_tables(report, NULL, settings, why)) &&
+              write_short_answers(report, why);
+    fputs("</section>\n", report->out);
+    report_table_release(&walks);
+    return ok && write_tables(report, NULL, varied, why);
+}
+
+/* ---- the page ---- */
+
+static const char words[] =
+    "<section>\n<h2>Words</h2>\n<p><strong>hit</strong>: wanted KV that need not cross the link. "
+    "<strong>mass</strong>: attention mass that is attended to, a proxy for quality. "
+    "<strong>stall</strong>: share of the step in which the GPU's main stream waits. "
+    "<strong>part</strong>: what the step takes along its critical path; parts add up to the step. "
+    "<strong>basis</strong>: how a figure is known: measured, published, datasheet or assumed. "
+    "<strong>extrapolated</strong>: a curve or a recording was carried past where it was taken. "
+    "<strong>error band</strong>: how far published rates lay from predicted ones, for systems of "
+    "that kind; <em>not known</em> is no narrow band.</p>\n</section>\n";
+
+static bool write_page(const struct report *report, struct error *why)
+{
+    bool ok = write_question(report, why) && write_answer(report, why) &&
+              write_tables(report, "Plans", plans, why) &&
+              (!report->pictures || report_write_pictures(report, why)) &&
+              write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
+              write_tables(report, "How far to trust it", trust, why) &&
+              write_tables(report, "Where it comes from", provenance, why) &&
+              report_write_again(report, why);
+    fputs(words, report->out);
+    html_print(report->out,
+               "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
+               "</footer>\n</body>\n</html>\n",
+               SPILLWAY_VERSION);
+    return ok;
+}
+
+/* What the database is about: the first of `headings` that has rows. */
+static bool find_heading(struct report *report, struct error *why)
+{
+    bool found = false;
+    for (report->heading = 0; report->heading < HEADINGS && !found; report->heading += !found) {
+        struct report_table table;
+        if (!read_heading(report, report->heading, &table, why)) {
+            return false;
+        }
+        found = table.count > 0;
+        report_table_release(&table);
+    }
+    return found || error_set(why, report->database, 0,
+                              "holds no runs, miss curves or validations to report");
+}
+
+static bool write_report(struct report *report, struct error *why)
+{
+    struct output output;
+    if (!find_heading(report, why) ||
+        !report_table_read(report->store, of_studied, "best", false, &report->best, why)) {
+        return false;
+    }
+    bool ok = output_open(report->path, &output, why);
+    if (ok) {
+        report->out = output.file;
+        ok = write_page(report, why);
+        if (ok) {
+            ok = output_commit(&output, why);
+        } else {
+            output_discard(&output);
+        }
+    }
+    report_table_release(&report->best);
+    return ok;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    struct report report = {.database = arguments_operands(arguments, &count)[0],
+                            .path = arguments_text(arguments, OUTPUT),
+                            .pictures = !arguments_given(arguments, NO_PICTURES)};
+    report.store = store_open(report.database, false, why);
+    bool ok = report.store != NULL && write_report(&report, why);
+    store_close(report.store);
+    return ok;
+}
+
+static const struct command_option options[] = {
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .required = true,
+                .summary = "the page to write"},
+    [NO_PICTURES] = {.name = "--no-pictures",
+                     .summary = "leave pictures out: gnuplot is not needed"},
+    {.name = NULL},
+};
+
+const struct command command_report = {
+    .name = "report",
+    .operands = "DB",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary =
+        "write a page of HTML about what a database holds: answer, pictures, tables, sources",
+    .example = "spillway report results.db -o report.html",
+    .options = options,
+    .run = run,
+};

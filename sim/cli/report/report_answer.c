@@ -1,0 +1,190 @@
+#include "cli/report/report_answer.h"
+
+#include "cli/frame/html.h"
+#include "cli/report/report_step.h"
+#include "cli/report/report_walks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* ---- a best run of a server -------------------------------------------------------------- */
+
+static double share_found(const struct cell *tokens, const struct cell *of)
+{
+    return tokens->set && of->set && of->integer > 0
+               ? 100 * (double)tokens->integer / (double)of->integer
+               : 0;
+}
+
+static void say_server(const struct report_setting *setting, bool timed, FILE *out)
+{
+    const struct cell *cells = setting->runs[BEST].cells;
+    const struct cell *prompt = &cells[COLUMN_PROMPT_TOKENS];
+    html_print(out, "<p class=\"answer\"><strong>%s</strong> ", setting->names[BEST]);
+    if (timed && cells[COLUMN_GOODPUT].set) {
+        fprintf(out, "serves best: <strong>%.3g requests a second</strong> meet the objectives. ",
+                cells[COLUMN_GOODPUT].real);
+    }
+    if (timed) {
+        fprintf(out, "%s the first token after %.0f ms and the last after %.0f ms, at the median. ",
+                cells[COLUMN_GOODPUT].set ? "Requests have" : "has",
+                (double)cells[COLUMN_TTFT_P50].integer / 1e6,
+                (double)cells[COLUMN_E2E_P50].integer / 1e6);
+    }
+    fprintf(out,
+            "%s %.1f&nbsp;%% of the prompts' tokens on the GPU and %.1f&nbsp;%% in host "
+            "memory.</p>\n",
+            timed ? "It finds" : "finds", share_found(&cells[COLUMN_HIT_TOKENS_GPU], prompt),
+            share_found(&cells[COLUMN_HIT_TOKENS_HOST], prompt));
+    fputs("<ul>\n", out);
+    if (setting->differs[NEXT]) {
+        html_print(out, "<li>Next is %s.</li>\n", setting->names[NEXT]);
+    }
+    if (timed) {
+        report_say_trust(setting, out);
+    }
+    fputs("</ul>\n", out);
+}
+
+/* ---- several settings -------------------------------------------------------------------- */
+
+/* How many settings of one kind does the choice of `row` win? 0: an earlier row has said it. */
+static size_t count_wins(const struct report_table *best, size_t row)
+{
+    const char *kind = report_table_text(best, row, "kind");
+    const char *name = report_table_text(best, row, "best_name");
+    size_t wins = 0;
+    for (size_t i = 0; i < best->count; i++) {
+        if (is(report_table_text(best, i, "kind"), kind) &&
+            is(report_table_text(best, i, "best_name"), name)) {
+            if (i < row) {
+                return 0;
+            }
+            wins++;
+        }
+    }
+    return wins;
+}
+
+enum { MOST_WINNERS = 6 };
+
+static void say_winners(const struct report_table *best, const char *kind, size_t settings,
+                        FILE *out)
+{
+    size_t shown = 0, others = 0;
+    fprintf(out, "<p class=\"answer\">Of %zu settings, ", settings);
+    for (size_t row = 0; row < best->count; row++) {
+        size_t wins = is(report_table_text(best, row, "kind"), kind) ? count_wins(best, row) : 0;
+        if (wins > 0 && shown++ < MOST_WINNERS) {
+            html_print(out, shown > 1 ? ", <strong>%s</strong>" : "<strong>%s</strong>",
+                       report_table_text(best, row, "best_name"));
+            fprintf(out, " is best in %zu", wins);
+        } else if (wins > 0) {
+            others += wins;
+        }
+    }
+    if (others > 0) {
+        fprintf(out, ", and others in %zu", others);
+    }
+    fputs(".</p>\n", out);
+}
+
+static double score_of(const struct report_table *best, size_t row)
+{
+    return strtod(report_table_text(best, row, "score"), NULL);
+}
+
+/* With nothing to choose, the settings themselves are what is compared. Of waits, which come with
+ * the load, neither end is called the best. */
+static void say_range(const struct report_table *best, const char *kind, FILE *out)
+{
+    size_t least = SIZE_MAX, most = SIZE_MAX;
+    for (size_t row = 0; row < best->count; row++) {
+        if (!is(report_table_text(best, row, "kind"), kind)) {
+            continue;
+        }
+        if (least == SIZE_MAX || score_of(best, row) < score_of(best, least)) {
+            least = row;
+        }
+        if (most == SIZE_MAX || score_of(best, row) > score_of(best, most)) {
+            most = row;
+        }
+    }
+    if (score_of(best, most) < 0) {
+        html_print(out, "<p class=\"answer\">With <strong>%s</strong> ",
+                   report_table_text(best, most, "setting"));
+        fprintf(out, "%.4g ms to the last token at the median, ", fabs(score_of(best, most)));
+        html_print(out, "with %s ", report_table_text(best, least, "setting"));
+        fprintf(out, "%.4g ms.</p>\n", fabs(score_of(best, least)));
+        return;
+    }
+    html_print(out, "<p class=\"answer\">Best with <strong>%s</strong>, worst with %s: ",
+               report_table_text(best, most, "setting"), report_table_text(best, least, "setting"));
+    fprintf(out, "<strong>%.4g</strong> against %.4g ", score_of(best, most),
+            score_of(best, least));
+    html_print(out, "%s.</p>\n", report_table_text(best, most, "measure"));
+}
+
+/* ---- all --------------------------------------------------------------------------------- */
+
+static bool say_one(struct store *store, const struct report_table *best, size_t row, FILE *out,
+                    struct error *why)
+{
+    struct report_setting setting;
+    const char *kind = report_table_text(best, row, "kind");
+    if (!report_setting_read(store, best, row, &setting, why)) {
+        return false;
+    }
+    if (is(kind, "decode")) {
+        report_say_step(&setting, !is(report_table_text(best, row, "choices"), "1"), out);
+    } else {
+        say_server(&setting, is(kind, "served"), out);
+    }
+    report_setting_release(&setting);
+    return true;
+}
+
+bool report_has_choice(const struct report_table *best)
+{
+    bool chosen = false;
+    for (size_t row = 0; row < best->count; row++) {
+        chosen = chosen || !is(report_table_text(best, row, "choices"), "1");
+    }
+    return chosen;
+}
+
+bool report_answer_write(struct store *store, const struct report_table *best,
+                         const struct report_table *walks, FILE *out, struct error *why)
+{
+    static const char *const kinds[] = {"decode", "served", "found"};
+    bool ok = true;
+    report_say_walks(walks, out);
+    if (walks->count > 1 && best->count > 1) {
+        report_say_best(walks, out);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t settings = 0, first = 0;
+        bool chosen = false;
+        for (size_t row = best->count; row-- > 0;) {
+            if (is(report_table_text(best, row, "kind"), kinds[i])) {
+                settings++;
+                first = row;
+                chosen = chosen || !is(report_table_text(best, row, "choices"), "1");
+            }
+        }
+        if (settings == 1) {
+            ok = ok && say_one(store, best, first, out, why);
+        } else if (settings > 1 && chosen) {
+            say_winners(best, kinds[i], settings, out);
+        } else if (settings > 1 && walks->count == 0) {
+            say_range(best, kinds[i], out);
+        }
+    }
+    return ok;
+}

@@ -1,0 +1,147 @@
+/* The rows of plots/report/draws.sql are draws; those of a run stand together. */
+#include "cli/report/report_draws.h"
+
+#include "cli/frame/html.h"
+#include "study/sweep/interval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs that are said, and that are listed. */
+enum { MOST_SAID = 6, MOST_LISTED = 100 };
+
+/* Of all runs; the answer has those that it compares, by the names that it has for them. */
+static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
+static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
+
+/* The draws of one run: rows [first, first + count) of a table. */
+struct group {
+    const struct report_table *draws;
+    size_t first;
+    uint32_t count;
+    struct interval interval; /* of two or more */
+};
+
+typedef void (*write_group)(const struct group *group, FILE *out);
+
+static const char *text_of(const struct group *group, const char *column)
+{
+    return report_table_text(group->draws, group->first, column);
+}
+
+static void say(const struct group *group, FILE *out)
+{
+    const struct interval *interval = &group->interval;
+    const char *setting = text_of(group, "setting");
+    html_print(out, *setting != '\0' ? "<p class=\"answer\"><strong>%s</strong>, %s: "
+                                     : "<p class=\"answer\"><strong>%s</strong>%s: ",
+               text_of(group, "choice"), setting);
+    fprintf(out, "over %u draws of the machine's figures <strong>%.4g ± %.2g</strong> ",
+            group->count, interval->mean, interval->half);
+    html_print(out, "%s (mean, and its 95 % interval); ", text_of(group, "unit"));
+    fprintf(out, "nine of ten draws lie from %.4g to %.4g.</p>\n", interval->p5, interval->p95);
+}
+
+static void list(const struct group *group, FILE *out)
+{
+    const struct interval *interval = &group->interval;
+    html_print(out, "<tr><td>%s</td><td>%s</td>", text_of(group, "choice"),
+               text_of(group, "setting"));
+    fprintf(out, "<td class=\"number\">%u</td>", group->count);
+    html_print(out, "<td>%s</td>", text_of(group, "unit"));
+    const double figures[] = {interval->mean, interval->half, interval->p5, interval->median,
+                              interval->p95};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        fprintf(out, "<td class=\"number\">%.4g</td>", figures[i]);
+    }
+    fputs("</tr>\n", out);
+}
+
+/* How many of the rows from `first` on are draws of the same run. */
+static uint32_t count_draws(const struct report_table *draws, size_t first)
+{
+    const char *name = report_table_text(draws, first, "draws");
+    size_t end = first;
+    while (end < draws->count && strcmp(report_table_text(draws, end, "draws"), name) == 0) {
+        end++;
+    }
+    return (uint32_t)(end - first);
+}
+
+static bool measure(struct group *group, struct error *why)
+{
+    double *values = calloc(group->count, sizeof *values);
+    if (values == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for draws");
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        values[i] = strtod(report_table_text(group->draws, group->first + i, "value"), NULL);
+    }
+    bool ok = interval_of(values, 1, group->count, &group->interval, why);
+    free(values);
+    return ok;
+}
+
+/* Of at most `most` runs that have two draws or more. */
+static bool write_groups(const struct report_table *draws, uint32_t most, write_group write,
+                         FILE *out, struct error *why)
+{
+    uint32_t written = 0, left = 0;
+    for (size_t row = 0; row < draws->count;) {
+        struct group group = {.draws = draws, .first = row, .count = count_draws(draws, row)};
+        row += group.count;
+        if (group.count < 2) {
+            continue;
+        }
+        if (written == most) {
+            left++;
+            continue;
+        }
+        if (!measure(&group, why)) {
+            return false;
+        }
+        write(&group, out);
+        written++;
+    }
+    if (left > 0) {
+        fprintf(out, most == MOST_SAID ? "<p class=\"shortened\">The table of replications has %u "
+                                         "more runs.</p>\n"
+                                       : "<tr><td>and %u more</td></tr>\n",
+                left);
+    }
+    return true;
+}
+
+bool report_say_draws(const struct report *report, struct error *why)
+{
+    struct report_table draws;
+    if (!report_table_read(report->store, of_studied, "draws", false, &draws, why)) {
+        return false;
+    }
+    bool ok = write_groups(&draws, MOST_SAID, say, report->out, why);
+    report_table_release(&draws);
+    return ok;
+}
+
+bool report_write_draws(const struct report *report, struct error *why)
+{
+    struct report_table draws;
+    if (!report_table_read(report->store, of_runs, "draws", false, &draws, why)) {
+        return false;
+    }
+    bool ok = true;
+    if (draws.count > 0) {
+        fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"How far answers "
+              "spread over replications\">\n<table><caption>How far answers spread over "
+              "replications; ± is the 95 % interval of the mean</caption>\n<thead><tr>"
+              "<th scope=\"col\">run of</th><th scope=\"col\">setting</th><th scope=\"col\">draws"
+              "</th><th scope=\"col\">of</th><th scope=\"col\">mean</th><th scope=\"col\">±</th>"
+              "<th scope=\"col\">5 %</th><th scope=\"col\">median</th><th scope=\"col\">95 %</th>"
+              "</tr></thead>\n<tbody>\n",
+              report->out);
+        ok = write_groups(&draws, MOST_LISTED, list, report->out, why);
+        fputs("</tbody></table></div>\n", report->out);
+    }
+    report_table_release(&draws);
+    return ok;
+}

@@ -1,0 +1,94 @@
+/* gnuplot's pictures, each within the page. */
+#include "cli/frame/html.h"
+#include "cli/frame/progress.h"
+#include "cli/report/picture.h"
+#include "cli/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool write_picture(const struct report *report, const struct picture *picture,
+                          struct error *why)
+{
+    const struct picture_kind *kind = picture->kind;
+    char *text = NULL, prefix[32];
+    size_t size = 0;
+    FILE *drawn = open_memstream(&text, &size);
+    if (drawn == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a picture");
+    }
+    progress_show("picture of %s", kind->name);
+    bool ok = picture_draw(picture, "svg", report->path, drawn, why) ||
+              error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures");
+    ok = (fclose(drawn) == 0 || error_set(why, NULL, 0, "out of memory: no room for a picture")) &&
+         ok;
+    if (ok) {
+        snprintf(prefix, sizeof prefix, "%s-", kind->name);
+        html_print(report->out,
+                   "<figure>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                   "aria-label=\"picture: %s\">\n",
+                   kind->summary);
+        html_picture(text, prefix, kind->summary, report->out);
+        html_print(report->out, "</div>\n<figcaption>%s</figcaption>\n</figure>\n", kind->summary);
+    }
+    free(text);
+    return ok;
+}
+
+static void write_too_many(const struct report *report, const struct picture *picture)
+{
+    fprintf(report->out,
+            "<p class=\"shortened\">Not drawn, for %u %ss are too many for one picture",
+            picture->count, picture->kind->row);
+    html_print(report->out, ": %s. Some of them are drawn by <code>spillway plot %s ",
+               picture->kind->summary, picture->kind->name);
+    html_word(report->database, report->out);
+    html_print(report->out, " -o %s.svg --only KEY=VALUE</code>.</p>\n", picture->kind->name);
+}
+
+/* A report's pictures are of the runs that it compares. */
+static struct picture_kind kind_of_studied(const struct picture_kind *kind)
+{
+    static const char *const begins[][4] = {{"studied", "runs", NULL},
+                                            {"studied", "runs", "walked", NULL}};
+    struct picture_kind studied = *kind;
+    if (strcmp(kind->begin[0], "timed") == 0) {
+        studied.begin = begins[kind->begin[2] != NULL];
+    }
+    return studied;
+}
+
+/* Is there something to see? Runs of an ablation differ in too much to stand side by side. */
+static bool is_worth_drawing(const struct report *report, const struct picture *picture)
+{
+    const struct picture_kind *kind = picture->kind;
+    bool of_runs = strcmp(kind->begin[0], "studied") == 0;
+    return picture->count > 0 && (!kind->walks || picture->points > picture->count) &&
+           (!of_runs || report->best.count > 0);
+}
+
+/* Under a title, which stands in front of the first one. */
+bool report_write_pictures(const struct report *report, struct error *why)
+{
+    bool ok = true, begun = false;
+    for (const struct picture_kind *kind = picture_kinds; ok && kind->name != NULL; kind++) {
+        struct picture picture;
+        const struct picture_kind studied = kind_of_studied(kind);
+        if (!picture_read(report->store, &studied, NULL, 0, &picture, why)) {
+            progress_clear();
+            return false;
+        }
+        bool drawn = is_worth_drawing(report, &picture);
+        fputs(drawn && !begun ? "<section>\n<h2>Pictures</h2>\n" : "", report->out);
+        begun = begun || drawn;
+        if (drawn && picture.count > kind->most) {
+            write_too_many(report, &picture);
+        } else if (drawn) {
+            ok = write_picture(report, &picture, why);
+        }
+        picture_release(&picture);
+    }
+    progress_clear();
+    fputs(begun ? "</section>\n" : "", report->out);
+    return ok;
+}

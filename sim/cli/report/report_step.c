@@ -1,0 +1,214 @@
+/* Sentences a person would write. */
+#include "cli/report/report_step.h"
+
+#include "base/units.h"
+#include "cli/frame/figures.h"
+#include "cli/frame/html.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the best rate; two that lie nearer to each other are called equal. */
+static const double noticed = 0.0005;
+
+/* Of the best run's HBM; who takes no less is no saving. */
+static const double saving = 0.9;
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static const struct {
+    const char *run, *name; /* columns */
+} place_columns[REPORT_PLACES] = {
+    [BEST] = {"best", "best_name"},
+    [NEXT] = {"next", "next_name"},
+    [LOSSLESS] = {"lossless", "lossless_name"},
+    [QUICKEST] = {"quickest", "quickest_name"},
+    [FRUGAL] = {"frugal", "frugal_name"},
+};
+
+void report_setting_release(struct report_setting *setting)
+{
+    for (int i = 0; i < REPORT_PLACES; i++) {
+        result_release(&setting->runs[i]);
+    }
+}
+
+bool report_setting_read(struct store *store, const struct report_table *best, size_t row,
+                         struct report_setting *out, struct error *why)
+{
+    const char *first = report_table_text(best, row, place_columns[BEST].run);
+    bool ok = true;
+    for (int i = 0; i < REPORT_PLACES; i++) {
+        const char *run = report_table_text(best, row, place_columns[i].run);
+        result_init(&out->runs[i]);
+        out->names[i] = report_table_text(best, row, place_columns[i].name);
+        out->differs[i] = i != BEST && *run != '\0' && !is(run, first);
+        if (ok && (i == BEST || out->differs[i])) {
+            ok = store_get(store, run, &out->runs[i], why);
+        }
+    }
+    if (!ok) {
+        report_setting_release(out);
+    }
+    return ok;
+}
+
+static const char *rate(const struct report_setting *setting, enum report_place place,
+                        char text[FIGURE])
+{
+    return figure_rate(&setting->runs[place].cells[COLUMN_DECODE_RATE], text);
+}
+
+/* How much slower than the best. */
+static double behind(const struct report_setting *setting, enum report_place place)
+{
+    return 1 - setting->runs[place].cells[COLUMN_DECODE_RATE].real /
+                   setting->runs[BEST].cells[COLUMN_DECODE_RATE].real;
+}
+
+static void say_best(const struct report_setting *setting, bool chosen, FILE *out)
+{
+    const struct cell *cells = setting->runs[BEST].cells;
+    char per_second[FIGURE], user[FIGURE], step[FIGURE];
+    html_print(out, "<p class=\"answer\"><strong>%s</strong> ", setting->names[BEST]);
+    html_print(out,
+               chosen ? "decodes fastest: <strong>%s tokens a second</strong>, a step of %s ms"
+                      : "decodes <strong>%s tokens a second</strong>, a step of %s ms",
+               rate(setting, BEST, per_second), figure_ms(cells[COLUMN_STEP].integer, step));
+    if (cells[COLUMN_BATCH].set && cells[COLUMN_BATCH].integer > 1 && cells[COLUMN_USER_RATE].set) {
+        html_print(out, "; %s for each sequence", figure_rate(&cells[COLUMN_USER_RATE], user));
+    }
+    fputs(".</p>\n", out);
+}
+
+static void say_limits(const struct report_setting *setting, FILE *out)
+{
+    const struct result *run = &setting->runs[BEST];
+    const struct result_item *part = result_largest(run, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(run, COLUMN_STALLS);
+    double step = (double)run->cells[COLUMN_STEP].integer;
+    char waits[FIGURE];
+    if (part == NULL || step <= 0) {
+        return;
+    }
+    html_print(out, "<li>What limits it: the largest part of its critical path is %s, ",
+               part->name);
+    fprintf(out, "%.0f&nbsp;%%; ", 100 * (double)part->ns / step);
+    html_print(out, "the GPU waits for %s of the step", figure_stalled(run, waits));
+    if (stall != NULL && (double)stall->ns > step / 200) {
+        html_print(out, ", most for %s", stall->name);
+    }
+    fputs(".</li>\n", out);
+}
+
+/* A lead that is smaller than what predictions have been off by is none to build on. */
+static void say_next(const struct report_setting *setting, FILE *out)
+{
+    const struct result *best = &setting->runs[BEST];
+    char per_second[FIGURE];
+    double lead = behind(setting, NEXT);
+    if (!setting->differs[NEXT]) {
+        return;
+    }
+    html_print(out, "<li>Next is %s: %s tokens a second, ", setting->names[NEXT],
+               rate(setting, NEXT, per_second));
+    if (lead < noticed) {
+        fputs("the same.</li>\n", out);
+        return;
+    }
+    fprintf(out, "%.1f&nbsp;%% less", 100 * lead);
+    bool known = best->cells[COLUMN_ERROR_BAND].set;
+    double off = known ? fmax(-best->band[0], best->band[1]) : 0;
+    fputs(known && lead < off
+              ? ", which is less than predictions of such systems were off by.</li>\n"
+              : ".</li>\n",
+          out);
+}
+
+static void say_output(const struct report_setting *setting, FILE *out)
+{
+    const struct cell *cells = setting->runs[BEST].cells;
+    const struct cell *lossless = &cells[COLUMN_LOSSLESS];
+    char mass[FIGURE], per_second[FIGURE];
+    if (!lossless->set || !is(lossless->text, "lossy")) {
+        return;
+    }
+    fputs("<li>It is lossy", out);
+    if (cells[COLUMN_MASS_RECALL].set) {
+        html_print(out,
+                   ": it attends to %s&nbsp;% of the attention mass, a proxy for quality, "
+                   "not a score",
+                   figure_percent(&cells[COLUMN_MASS_RECALL], mass));
+    }
+    if (setting->differs[LOSSLESS]) {
+        html_print(out, ". The fastest that is not is %s, with %s tokens a second",
+                   setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second));
+    }
+    fputs(".</li>\n", out);
+}
+
+static void say_others(const struct report_setting *setting, FILE *out)
+{
+    char per_second[FIGURE], step[FIGURE], hbm[FIGURE];
+    if (setting->differs[QUICKEST]) {
+        const struct result *run = &setting->runs[QUICKEST];
+        html_print(out, "<li>The shortest step, %s ms, is that of %s: %s tokens a second.</li>\n",
+                   figure_ms(run->cells[COLUMN_STEP].integer, step), setting->names[QUICKEST],
+                   rate(setting, QUICKEST, per_second));
+    }
+    const struct cell *cells = setting->runs[FRUGAL].cells;
+    double most = saving * (double)setting->runs[BEST].cells[COLUMN_HBM_BYTES].integer;
+    if (setting->differs[FRUGAL] && (double)cells[COLUMN_HBM_BYTES].integer <= most) {
+        html_print(
+            out,
+            "<li>Least HBM within 5&nbsp;% of the best: %s, with %s in all and %s tokens a "
+            "second.</li>\n",
+            setting->names[FRUGAL],
+            units_format((double)cells[COLUMN_HBM_BYTES].integer, UNIT_BYTES, hbm, sizeof hbm),
+            rate(setting, FRUGAL, per_second));
+    }
+}
+
+void report_say_trust(const struct report_setting *setting, FILE *out)
+{
+    const struct result *run = &setting->runs[BEST];
+    const char *between = " ";
+    if (run->cells[COLUMN_ERROR_BAND].set) {
+        fprintf(out,
+                "<li>How sure: published rates of such systems lay %+.0f to %+.0f&nbsp;%% about "
+                "predicted ones.",
+                100 * run->band[0], 100 * run->band[1]);
+    } else {
+        fputs("<li>How sure: of such systems no published rate can be compared, so how far off "
+              "this may be is not known.",
+              out);
+    }
+    fputs(run->basis_count > 0 ? " Its time rests on" : "", out);
+    for (uint32_t i = 0; i < run->basis_count; i++) {
+        if (run->basis[i].share >= 0.005) {
+            html_print(out, "%s%s ", between, run->basis[i].name);
+            fprintf(out, "%.0f&nbsp;%%", 100 * run->basis[i].share);
+            between = ", ";
+        }
+    }
+    bool carried = run->cells[COLUMN_EXTRAPOLATED].set && run->cells[COLUMN_EXTRAPOLATED].integer;
+    fputs(run->basis_count > 0 ? "." : "", out);
+    fputs(carried ? " A curve or the recording was carried past where it was taken.</li>\n"
+                  : "</li>\n",
+          out);
+}
+
+void report_say_step(const struct report_setting *setting, bool chosen, FILE *out)
+{
+    say_best(setting, chosen, out);
+    fputs("<ul>\n", out);
+    say_limits(setting, out);
+    say_next(setting, out);
+    say_output(setting, out);
+    say_others(setting, out);
+    report_say_trust(setting, out);
+    fputs("</ul>\n", out);
+}

@@ -1,0 +1,176 @@
+/* Sentences a person would write, made of the parts of the step and of what each figure does. */
+#include "cli/runs/explain.h"
+
+#include "base/parallel.h"
+#include "cli/frame/table.h"
+#include "study/sweep/explain.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 3, NAME = 64 };
+
+/* An effect below this is not worth a word. */
+static const double told = 0.001;
+
+/* "0.3", "12". */
+static void print_percent(double share, FILE *out)
+{
+    double percent = 100 * fabs(share);
+    fprintf(out, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+}
+
+/* ---- the step -------------------------------------------------------------------------- */
+
+static int64_t sum(const struct result_item *items, uint32_t count)
+{
+    int64_t ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ns += items[i].ns;
+    }
+    return ns;
+}
+
+static void print_step(const struct result *result, FILE *out)
+{
+    double ns = (double)result->cells[COLUMN_STEP].integer;
+    const struct result_item *part = result_largest(result, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
+    double waits = (double)sum(result->stalls, result->stall_count) / ns;
+    fprintf(out, "A step takes %.*f ms. ", ns < 1e8 ? 2 : 1, ns / 1e6);
+    fprintf(out, "The largest part of its critical path is %s, ", part->name);
+    print_percent((double)part->ns / ns, out);
+    fputs("; the GPU waits for ", out);
+    print_percent(waits, out);
+    fputs(" of it", out);
+    if (stall != NULL && waits >= told) {
+        fprintf(out, ", %s for %s", stall->ns * 10 >= sum(result->stalls, result->stall_count) * 9
+                                        ? "nearly all"
+                                        : "most",
+                stall->name);
+    }
+    fputs(".", out);
+}
+
+/* ---- what would change it --------------------------------------------------------------- */
+
+static void print_figure(const struct explain_figure *figure, double effect, FILE *out)
+{
+    fprintf(out, "%s (%s) ", curve_kinds[figure->curve].name, basis_name(figure->basis));
+    print_percent(effect, out);
+}
+
+static void print_helps(const struct explanation *explanation, FILE *out)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < explanation->count && shown < SHOWN; i++) {
+        const struct explain_figure *figure = &explanation->figures[i];
+        if (-figure->better < told) {
+            break;
+        }
+        if (shown++ == 0) {
+            double ns = (double)explanation->result.cells[COLUMN_STEP].integer;
+            fprintf(out, " What would help most is 10 %% %s ", figure->is_more ? "more" : "less");
+            fprintf(out, "%s: ", curve_kinds[figure->curve].name);
+            print_percent(figure->better, out);
+            fprintf(out, " off the step, %.2f ms", ns * (1 + figure->better) / 1e6);
+        } else {
+            fputs(shown == 2 ? "; then " : ", ", out);
+            fprintf(out, "%s ", curve_kinds[figure->curve].name);
+            print_percent(figure->better, out);
+        }
+    }
+    fputs(shown > 0 ? "." : " No figure of the machine moves it.", out);
+}
+
+/* The effect of an error in a figure, whichever way it goes. */
+static double error_effect(const struct explain_figure *figure)
+{
+    return fmax(-figure->better, figure->worse);
+}
+
+static int by_error(const void *a, const void *b)
+{
+    double x = error_effect(a), y = error_effect(b);
+    return (x < y) - (x > y);
+}
+
+/* Of the figures that nobody measured. */
+static void print_measure_first(const struct explanation *explanation, FILE *out)
+{
+    struct explain_figure guessed[CURVE_COUNT];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < explanation->count; i++) {
+        const struct explain_figure *figure = &explanation->figures[i];
+        if (figure->basis != BASIS_MEASURED && error_effect(figure) >= told) {
+            guessed[count++] = *figure;
+        }
+    }
+    qsort(guessed, count, sizeof *guessed, by_error);
+    fputs(count > 0 ? " To measure first, by what an error of 10 % moves the step: " : "", out);
+    for (uint32_t i = 0; i < count && i < SHOWN; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        print_figure(&guessed[i], error_effect(&guessed[i]), out);
+    }
+    fputs(count > 0 ? "." : "", out);
+}
+
+/* ---- a run ------------------------------------------------------------------------------ */
+
+static bool print_explanation(const struct explanation *explanation, struct error *why)
+{
+    const struct result *result = &explanation->result;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    fprintf(out, "%s, batch %" PRId64 ": ", result->cells[COLUMN_SYSTEM].text,
+            result->cells[COLUMN_BATCH].integer);
+    if (result->cells[COLUMN_STEP].set) {
+        print_step(result, out);
+        print_helps(explanation, out);
+        print_measure_first(explanation, out);
+    } else {
+        fprintf(out, "%s.", result->message);
+    }
+    bool ok = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory");
+    if (ok) {
+        fputs("\n", stdout);
+        table_line("", text, stdout);
+    }
+    free(text);
+    return ok;
+}
+
+static bool explain_point(const struct scenario *scenario, uint32_t index, uint32_t jobs,
+                          struct shared *shared, struct error *why)
+{
+    struct setup setup;
+    struct explanation explanation;
+    if (!scenario_point(scenario, index, &setup, why)) {
+        return false;
+    }
+    bool ok = explain_run(&setup, jobs, shared, &explanation, why);
+    if (ok) {
+        ok = print_explanation(&explanation, why);
+        explanation_release(&explanation);
+    }
+    setup_release(&setup);
+    return ok;
+}
+
+bool explain_print(const struct scenario *scenario, uint32_t jobs, struct error *why)
+{
+    struct shared *shared = shared_create(1, why);
+    bool ok = shared != NULL;
+    for (uint32_t i = 0; ok && i < scenario->points; i++) {
+        ok = explain_point(scenario, i, parallel_threads(jobs), shared, why);
+    }
+    shared_destroy(shared);
+    return ok;
+}

@@ -1,0 +1,10 @@
+/* `simulate --explain`: a paragraph a run. */
+#ifndef CLI_RUNS_EXPLAIN_H
+#define CLI_RUNS_EXPLAIN_H
+
+#include "scenario/scenario.h"
+
+/* Explain every point of the scenario, which has no workload. */
+bool explain_print(const struct scenario *scenario, uint32_t jobs, struct error *why);
+
+#endif

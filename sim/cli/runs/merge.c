@@ -1,0 +1,68 @@
+/* `spillway merge`: databases of several machines into one. */
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "store/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OUTPUT };
+
+static const struct command_option options[] = {
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "DB",
+                .required = true,
+                .summary = "the database that they are put into, made if there is none"},
+    {.name = NULL},
+};
+
+/* Merging a file into itself would read what it writes. */
+static bool check_others(const char *const *paths, uint32_t count, const char *output,
+                         struct error *why)
+{
+    struct stat out, in;
+    bool exists = stat(output, &out) == 0;
+    for (uint32_t i = 0; exists && i < count; i++) {
+        if (stat(paths[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+            return error_usage(why, NULL, 0, "'%s' is the output as well", paths[i]);
+        }
+    }
+    return true;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    uint64_t added;
+    const char *const *paths = arguments_operands(arguments, &count);
+    const char *output = arguments_text(arguments, OUTPUT);
+    struct store *store = NULL;
+    bool existed = access(output, F_OK) == 0;
+    bool ok = check_others(paths, count, output, why) &&
+              (store = store_open(output, true, why)) != NULL &&
+              store_merge(store, paths, count, &added, why);
+    bool made = store != NULL && !existed;
+    store_close(store);
+    if (!ok && made) {
+        unlink(output); /* an empty one, which a user would take for the merged one */
+    }
+    if (ok) {
+        printf("%" PRIu64 " run%s added to %s\n", added, added == 1 ? "" : "s", output);
+    }
+    return ok;
+}
+
+const struct command command_merge = {
+    .name = "merge",
+    .operands = "DB...",
+    .least_operands = 1,
+    .most_operands = COMMAND_MANY,
+    .summary = "join databases, such as those of the shards of a sweep",
+    .example = "spillway merge shard-*.db -o results.db",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,277 @@
+#include "cli/runs/runs_notes.h"
+
+#include "base/array.h"
+#include "cli/frame/table.h"
+#include "cli/runs/remarks.h"
+#include "hardware/profile.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARED_TEXT = 128, LINE = 2048 };
+
+/* What stands above the table when all runs share it; the first one goes without what joins it. */
+static const struct {
+    enum column column;
+    const char *join, *before, *behind, *behind_one;
+} shared_kinds[] = {
+    {COLUMN_MODEL, "", "", "", ""},
+    {COLUMN_HARDWARE, " ", "on ", "", ""},
+    {COLUMN_CONTEXT, ", ", "", " tokens a sequence", " token a sequence"},
+    {COLUMN_STEPS, "; ", "", " steps", " step"},
+    {COLUMN_WARMUP, " ", "after ", " of warm-up", " of warm-up"},
+};
+enum { SHARED = sizeof shared_kinds / sizeof shared_kinds[0] };
+
+struct shared {
+    bool varies;
+    char text[SHARED_TEXT]; /* "" while no run had one */
+};
+
+struct runs_notes {
+    struct shared shared[SHARED];
+    struct remarks sources; /* what hit ratios rest on */
+    struct remarks messages;
+    struct remarks bands;                         /* how far published rates lay off */
+    double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
+    uint32_t runs, timed, extrapolated;           /* that went well; of them with a time */
+    bool decodes;                                 /* some are of a step, not of a server */
+};
+
+struct runs_notes *runs_notes_create(struct error *why)
+{
+    return array_zeroed(1, sizeof(struct runs_notes), why);
+}
+
+void runs_notes_destroy(struct runs_notes *notes)
+{
+    if (notes != NULL) {
+        remarks_release(&notes->sources);
+        remarks_release(&notes->messages);
+        remarks_release(&notes->bands);
+        free(notes);
+    }
+}
+
+/* ---- taking note ---- */
+
+/* Does a run say the same as those before it? Of machines put together, as a40+pcie5-x16, the GPU
+ * is enough, and all that is left of `text`. */
+static bool agrees(enum column column, const char *before, char *text)
+{
+    size_t gpu = strcspn(text, "+");
+    if (before[0] == '\0' || strcmp(before, text) == 0) {
+        return true;
+    }
+    if (column != COLUMN_HARDWARE || strcspn(before, "+") != gpu ||
+        strncmp(before, text, gpu) != 0) {
+        return false;
+    }
+    text[gpu] = '\0';
+    return true;
+}
+
+static void note_shared(struct runs_notes *notes, const struct result *result)
+{
+    for (int i = 0; i < SHARED; i++) {
+        const struct cell *cell = &result->cells[shared_kinds[i].column];
+        struct shared *shared = &notes->shared[i];
+        char text[SHARED_TEXT];
+        if (!cell->set) {
+            continue;
+        }
+        if (column_kinds[shared_kinds[i].column].type == COLUMN_TYPE_TEXT) {
+            snprintf(text, sizeof text, "%s", cell->text);
+        } else {
+            snprintf(text, sizeof text, "%" PRId64, cell->integer);
+        }
+        shared->varies = shared->varies || !agrees(shared_kinds[i].column, shared->text, text);
+        memcpy(shared->text, text, sizeof text);
+    }
+}
+
+static void note_trust(struct runs_notes *notes, const struct result *result)
+{
+    const struct cell *extrapolated = &result->cells[COLUMN_EXTRAPOLATED];
+    for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
+        double share = result->basis[i].share;
+        notes->least[i] = notes->timed == 0 ? share : fmin(notes->least[i], share);
+        notes->most[i] = fmax(notes->most[i], share);
+    }
+    notes->timed++;
+    notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
+}
+
+/* Each of a run's notes, which "; " joins; what had no room counts as one run's. */
+static bool note_message(struct runs_notes *notes, const char *message, const char *system,
+                         struct error *why)
+{
+    char text[sizeof((struct result *)0)->message];
+    uint32_t others = notes->messages.other_runs;
+    snprintf(text, sizeof text, "%s", message);
+    for (char *note = text, *end; note != NULL; note = end) {
+        end = strstr(note, "; ");
+        if (end != NULL) {
+            *end = '\0';
+            end += 2;
+        }
+        if (note[0] != '\0' && !remarks_add(&notes->messages, note, system, why)) {
+            return false;
+        }
+    }
+    if (notes->messages.other_runs > others) {
+        notes->messages.other_runs = others + 1;
+    }
+    return true;
+}
+
+/* "-10 … +30 %" */
+static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
+                      struct error *why)
+{
+    char text[64] = "none can be compared";
+    if (result->cells[COLUMN_ERROR_BAND].set) {
+        snprintf(text, sizeof text, "%+.0f … %+.0f %%", 100 * result->band[0],
+                 100 * result->band[1]);
+    }
+    return remarks_add(&notes->bands, text, system, why);
+}
+
+/* Did a server get through its workload, with a clock or without? */
+static bool is_served(const struct result *result)
+{
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    return result->cells[COLUMN_REQUESTS].set && status->set && strcmp(status->text, "ok") == 0;
+}
+
+/* A run that did not go well says in the table what became of it, and rests on nothing. */
+bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
+{
+    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
+    const struct cell *name = &result->cells[COLUMN_SYSTEM];
+    const char *system = name->set ? name->text : "-";
+    note_shared(notes, result);
+    if (!result->cells[COLUMN_STEP].set && !is_served(result)) {
+        return true;
+    }
+    notes->runs++;
+    notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
+    if (!result->cells[COLUMN_BASIS].set) { /* a server without a clock */
+        return note_message(notes, result->message, system, why);
+    }
+    note_trust(notes, result);
+    return (!source->set || remarks_add(&notes->sources, source->text, system, why)) &&
+           note_band(notes, result, system, why) &&
+           note_message(notes, result->message, system, why);
+}
+
+/* ---- above ---- */
+
+static const char *runs_or_run(uint32_t count)
+{
+    return count == 1 ? "run" : "runs";
+}
+
+static void print_sources(const struct runs_notes *notes, FILE *out)
+{
+    static const char label[] = "hit ratio: ", below[] = "           ";
+    const struct remarks *sources = &notes->sources;
+    if (sources->count == 0 && notes->decodes) {
+        table_line(label, "of no trace: nothing is offloaded, or all of it is loaded", out);
+    }
+    for (uint32_t i = 0; i < sources->count; i++) {
+        table_line(i == 0 ? label : below, sources->items[i].text, out);
+    }
+    if (sources->other_runs > 0) {
+        fprintf(out, "%sothers, of %u %s\n", below, sources->other_runs,
+                runs_or_run(sources->other_runs));
+    }
+}
+
+static void print_shared(const struct runs_notes *notes, FILE *out)
+{
+    char line[LINE] = "";
+    size_t used = 0;
+    for (int i = 0; i < SHARED; i++) {
+        const struct shared *shared = &notes->shared[i];
+        if (!shared->varies && shared->text[0] != '\0') {
+            bool one = strcmp(shared->text, "1") == 0;
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s",
+                                     used > 0 ? shared_kinds[i].join : "", shared_kinds[i].before,
+                                     shared->text,
+                                     one ? shared_kinds[i].behind_one : shared_kinds[i].behind);
+        }
+    }
+    if (used > 0) {
+        table_line("", line, out);
+    }
+}
+
+void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
+{
+    print_sources(notes, out);
+    print_shared(notes, out);
+    fputc('\n', out);
+}
+
+/* ---- below ---- */
+
+/* "note: MESSAGE (clo, litecache: 3 of 8 runs)" */
+static void print_remarks(const struct runs_notes *notes, const char *label,
+                          const struct remarks *remarks, FILE *out)
+{
+    for (uint32_t i = 0; i < remarks->count; i++) {
+        const struct remark *remark = &remarks->items[i];
+        char line[LINE];
+        if (remark->runs == notes->runs) {
+            snprintf(line, sizeof line, "%s", remark->text);
+        } else {
+            snprintf(line, sizeof line, "%s (%s: %u of %u runs)", remark->text, remark->systems,
+                     remark->runs, notes->runs);
+        }
+        table_line(label, line, out);
+    }
+    if (remarks->other_runs > 0) {
+        fprintf(out, "%sthere is more to say of %u %s: 'simulate' each alone\n", label,
+                remarks->other_runs, runs_or_run(remarks->other_runs));
+    }
+}
+
+/* "step time by basis: published 0-57 %, datasheet 1-100 %, assumed 0-43 %" */
+static void print_basis(const struct runs_notes *notes, FILE *out)
+{
+    const char *between = "";
+    fputs("step time by basis: ", out);
+    for (int i = 0; i < BASIS_COUNT; i++) {
+        long least = lround(100 * notes->least[i]), most = lround(100 * notes->most[i]);
+        if (most > 0) {
+            fprintf(out, "%s%s ", between, basis_name((enum basis)i));
+            if (least < most) {
+                fprintf(out, "%ld-", least);
+            }
+            fprintf(out, "%ld %%", most);
+            between = ", ";
+        }
+    }
+    fputc('\n', out);
+}
+
+void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
+{
+    if (notes->timed == 0 && notes->messages.count == 0) {
+        return;
+    }
+    fputc('\n', out);
+    print_remarks(notes, "note: ", &notes->messages, out);
+    if (notes->timed == 0) {
+        return;
+    }
+    print_remarks(notes, "error band by published figures: ", &notes->bands, out);
+    print_basis(notes, out);
+    if (notes->extrapolated > 0) {
+        fprintf(out, "extrapolated past the recording or a curve: %u of %u %s\n",
+                notes->extrapolated, notes->timed, runs_or_run(notes->timed));
+    }
+}

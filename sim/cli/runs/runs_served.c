@@ -1,0 +1,104 @@
+/* A column is a title and how its figure is written. */
+#include "cli/runs/runs_served.h"
+
+#include "cli/frame/figures.h"
+
+#include <inttypes.h>
+
+const struct table_column served_columns[SERVED_FIGURES] = {
+    [SERVED_REQUESTS] = {.title = "requests", .right = true, .drop = 3},
+    [SERVED_COME] = {.title = "req/s in", .right = true, .optional = true, .drop = 2},
+    [SERVED_ANSWERED] = {.title = "req/s out", .right = true, .optional = true, .drop = 2},
+    [SERVED_ON_GPU] = {.title = "GPU hit %", .right = true, .optional = true},
+    [SERVED_ON_HOST] = {.title = "host hit %", .right = true, .optional = true},
+    [SERVED_TTFT] = {.title = "TTFT ms", .right = true, .optional = true},
+    [SERVED_TTFT_P99] = {.title = "p99", .right = true, .optional = true},
+    [SERVED_TPOT] = {.title = "TPOT ms", .right = true, .optional = true},
+    [SERVED_TPOT_P99] = {.title = "p99", .right = true, .optional = true},
+    [SERVED_RATE] = {.title = "tok/s", .right = true, .optional = true},
+    [SERVED_GOOD] = {.title = "good req/s", .right = true, .optional = true},
+    [SERVED_COST] = {.title = "$/M tok", .right = true, .optional = true},
+    [SERVED_PUT_BACK] = {.title = "put back", .right = true, .optional = true, .drop = 1},
+};
+
+static void write_whole(const struct cell *cell, const char **text, char room[SERVED_TEXT])
+{
+    if (cell->set) {
+        snprintf(room, SERVED_TEXT, "%" PRId64, cell->integer);
+        *text = room;
+    }
+}
+
+/* Of the prompts' tokens. Where the workload has no hashes nobody knows which begin alike. */
+static void write_share(const struct cell *cells, enum column column, const char **text,
+                        char room[SERVED_TEXT])
+{
+    const struct cell *cell = &cells[column], *of = &cells[COLUMN_PROMPT_TOKENS];
+    if (cell->set && cells[COLUMN_HASHED].set && of->set && of->integer > 0) {
+        snprintf(room, SERVED_TEXT, "%.1f", 100 * (double)cell->integer / (double)of->integer);
+        *text = room;
+    }
+}
+
+static void write_ms(const struct cell *cell, const char **text, char room[SERVED_TEXT])
+{
+    if (cell->set) {
+        double ms = (double)cell->integer / 1e6;
+        snprintf(room, SERVED_TEXT, "%.*f", ms < 100 ? 1 : 0, ms);
+        *text = room;
+    }
+}
+
+/* Three digits, of what is not tiny. */
+static int decimals(double rate)
+{
+    return rate > 0 && rate < 0.1 ? 3 : rate < 10 ? 2 : rate < 1000 ? 1 : 0;
+}
+
+static void write_rate(const struct cell *cell, const char **text, char room[SERVED_TEXT])
+{
+    if (cell->set) {
+        snprintf(room, SERVED_TEXT, "%.*f", decimals(cell->real), cell->real);
+        *text = room;
+    }
+}
+
+static void write_drawn(const struct result *result, const char *texts[SERVED_FIGURES],
+                        char room[SERVED_FIGURES][SERVED_TEXT])
+{
+    static const struct {
+        int figure;
+        enum drawn drawn;
+    } means[] = {{SERVED_TTFT, DRAWN_TTFT_P50}, {SERVED_TTFT_P99, DRAWN_TTFT_P99},
+                 {SERVED_TPOT, DRAWN_TPOT_P50}, {SERVED_TPOT_P99, DRAWN_TPOT_P99},
+                 {SERVED_GOOD, DRAWN_GOODPUT},  {SERVED_COST, DRAWN_COST}};
+    for (int figure = SERVED_REQUESTS + 1; figure < SERVED_FIGURES; figure++) {
+        texts[figure] = NULL;
+    }
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
+        int figure = means[i].figure;
+        texts[figure] = drawn_mean(result, means[i].drawn, 1, room[figure]);
+    }
+}
+
+void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
+                    char room[SERVED_FIGURES][SERVED_TEXT])
+{
+    const struct cell *cells = result->cells;
+    write_whole(&cells[COLUMN_REQUESTS], &texts[SERVED_REQUESTS], room[SERVED_REQUESTS]);
+    write_rate(&cells[COLUMN_RATE_IN], &texts[SERVED_COME], room[SERVED_COME]);
+    write_rate(&cells[COLUMN_RATE_OUT], &texts[SERVED_ANSWERED], room[SERVED_ANSWERED]);
+    write_share(cells, COLUMN_HIT_TOKENS_GPU, &texts[SERVED_ON_GPU], room[SERVED_ON_GPU]);
+    write_share(cells, COLUMN_HIT_TOKENS_HOST, &texts[SERVED_ON_HOST], room[SERVED_ON_HOST]);
+    write_ms(&cells[COLUMN_TTFT_P50], &texts[SERVED_TTFT], room[SERVED_TTFT]);
+    write_ms(&cells[COLUMN_TTFT_P99], &texts[SERVED_TTFT_P99], room[SERVED_TTFT_P99]);
+    write_ms(&cells[COLUMN_TPOT_P50], &texts[SERVED_TPOT], room[SERVED_TPOT]);
+    write_ms(&cells[COLUMN_TPOT_P99], &texts[SERVED_TPOT_P99], room[SERVED_TPOT_P99]);
+    write_rate(&cells[COLUMN_DECODE_RATE], &texts[SERVED_RATE], room[SERVED_RATE]);
+    write_rate(&cells[COLUMN_GOODPUT], &texts[SERVED_GOOD], room[SERVED_GOOD]);
+    texts[SERVED_COST] = figure_dollars(&cells[COLUMN_COST], room[SERVED_COST]);
+    write_whole(&cells[COLUMN_PREEMPTIONS], &texts[SERVED_PUT_BACK], room[SERVED_PUT_BACK]);
+    if (result->draws.count > 0) {
+        write_drawn(result, texts, room);
+    }
+}

@@ -1,0 +1,33 @@
+/* The columns of runs of a server, behind system and swept keys. */
+#ifndef CLI_RUNS_RUNS_SERVED_H
+#define CLI_RUNS_RUNS_SERVED_H
+
+#include "cli/frame/drawn.h"
+#include "cli/frame/table.h"
+#include "result/result.h"
+
+enum served_figure {
+    SERVED_REQUESTS,
+    SERVED_COME,
+    SERVED_ANSWERED,
+    SERVED_ON_GPU,
+    SERVED_ON_HOST,
+    SERVED_TTFT,
+    SERVED_TTFT_P99,
+    SERVED_TPOT,
+    SERVED_TPOT_P99,
+    SERVED_RATE,
+    SERVED_GOOD,
+    SERVED_COST,
+    SERVED_PUT_BACK,
+    SERVED_FIGURES
+};
+enum { SERVED_TEXT = DRAWN_TEXT };
+extern const struct table_column served_columns[SERVED_FIGURES];
+
+/* The texts of a run's figures, written into `room`; NULL where one does not apply. Of a run with
+ * replications means over these, and nothing else: intervals leave no room. */
+void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
+                    char room[SERVED_FIGURES][SERVED_TEXT]);
+
+#endif

@@ -1,0 +1,84 @@
+#include "cli/runs/runs_text.h"
+
+#include "cli/frame/drawn.h"
+#include "result/cell.h"
+
+#include <csv.h>
+#include <jansson.h>
+#include <string.h>
+
+static bool print_json_text(const char *name, const char *text, FILE *out, struct error *why)
+{
+    json_t *json = json_string(text);
+    if (json == NULL) {
+        return error_set(why, NULL, 0, "%s '%s' is not UTF-8, and so cannot be written as JSON",
+                         name, text);
+    }
+    json_dumpf(json, out, JSON_ENCODE_ANY);
+    json_decref(json);
+    return true;
+}
+
+bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
+{
+    char buffer[CELL_SIZE];
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        const struct column_kind *kind = &column_kinds[c];
+        const char *text = cell_text(result, (enum column)c, buffer);
+        fprintf(out, "%s\"%s\":", c == 0 ? "{" : ",", kind->name);
+        if (text == NULL) {
+            fputs("null", out);
+        } else if (kind->type != COLUMN_TYPE_TEXT) {
+            fputs(text, out);
+        } else if (!print_json_text(kind->name, text, out, why)) {
+            return false;
+        }
+    }
+    bool good = drawn_print_json(result, out, why);
+    fputc('}', out);
+    return good;
+}
+
+bool run_print_json(const struct result *result, FILE *out, struct error *why)
+{
+    bool good = run_print_json_object(result, out, why);
+    fputc('\n', out);
+    return good;
+}
+
+void run_print_csv_head(bool drawn, FILE *out)
+{
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        fprintf(out, "%s%s", c == 0 ? "" : ",", column_kinds[c].name);
+    }
+    if (drawn) {
+        drawn_print_csv_head(out);
+    }
+    fputc('\n', out);
+}
+
+static bool is_number(enum column_type type)
+{
+    return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
+           type == COLUMN_TYPE_MS;
+}
+
+void run_print_csv(const struct result *result, bool drawn, FILE *out)
+{
+    char buffer[CELL_SIZE];
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        const char *text = cell_text(result, (enum column)c, buffer);
+        if (c > 0) {
+            fputc(',', out);
+        }
+        if (text != NULL && is_number(column_kinds[c].type)) {
+            fputs(text, out);
+        } else if (text != NULL) {
+            csv_fwrite(out, text, strlen(text));
+        }
+    }
+    if (drawn) {
+        drawn_print_csv(result, out);
+    }
+    fputc('\n', out);
+}

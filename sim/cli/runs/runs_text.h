@@ -1,0 +1,20 @@
+/* Runs as text for programs: all columns of columns.def, in order. */
+#ifndef CLI_RUNS_RUNS_TEXT_H
+#define CLI_RUNS_RUNS_TEXT_H
+
+#include "result/result.h"
+
+#include <stdio.h>
+
+/* One JSON object on one line; a column that is not set is null. Of a run with replications an
+ * object of these follows the columns. Fails on text that is not UTF-8. */
+bool run_print_json(const struct result *result, FILE *out, struct error *why);
+/* The same inside of a line. */
+bool run_print_json_object(const struct result *result, FILE *out, struct error *why);
+
+/* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
+ * are not; a column that is not set is empty. With `drawn` replications have columns behind. */
+void run_print_csv_head(bool drawn, FILE *out);
+void run_print_csv(const struct result *result, bool drawn, FILE *out);
+
+#endif

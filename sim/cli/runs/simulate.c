@@ -1,0 +1,281 @@
+/* `spillway simulate`: every point of a scenario, as a table, JSON lines or CSV, and into a
+ * database. */
+#include "base/units.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/database.h"
+#include "cli/frame/jobs.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "cli/runs/explain.h"
+#include "cli/runs/replications.h"
+#include "cli/runs/runs_table.h"
+#include "cli/runs/runs_text.h"
+#include "cli/runs/scenario_options.h"
+#include "hardware/profile.h"
+#include "study/sweep/sweep.h"
+
+#include <unistd.h>
+
+enum {
+    SET,
+    DB,
+    JOBS,
+    SHARD,
+    REPLICATIONS,
+    PRECISION,
+    EXPLAIN,
+    REQUIRE_BASIS,
+    NO_TIME,
+    TIME_SCALE,
+    LIMIT,
+    JSON,
+    CSV,
+};
+
+static const struct command_option options[] = {
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep the runs in this SQLite file; those it has are not run again"},
+    [JOBS] = JOBS_OPTION,
+    [SHARD] = {.name = "--shard",
+               .argument = "K/N",
+               .summary = "run every Nth point, from the Kth on: for N machines, whose databases "
+                          "'merge' joins"},
+    [REPLICATIONS] = {.name = "--replications",
+                      .argument = "N",
+                      .summary = "run each point on N machines, every figure drawn from its range: "
+                                 "how far the answer spreads (what the model misses besides is the "
+                                 "error band)"},
+    [PRECISION] = {.name = "--precision",
+                   .argument = "SHARE",
+                   .summary =
+                       "as many replications as bring the 95 % interval of the mean step (of a "
+                       "server, time to first token) within SHARE of it, such as 1%; at most 1000, "
+                       "or as many as --replications says"},
+    [EXPLAIN] = {.name = "--explain",
+                 .summary = "say in words what bounds each step, which figure of the machine would "
+                            "help most, and which to measure first"},
+    [REQUIRE_BASIS] = {.name = "--require-basis",
+                       .argument = "LEVEL",
+                       .summary = "fail where figures or trace of a run are worse than LEVEL; "
+                                  "LEVEL:90% spares a tenth of its time",
+                       .values = basis_names,
+                       .value_end = ':'},
+    [NO_TIME] = SCENARIO_NO_TIME_OPTION,
+    [TIME_SCALE] = SCENARIO_TIME_SCALE_OPTION,
+    [LIMIT] = SCENARIO_LIMIT_OPTION,
+    [JSON] = {.name = "--json", .summary = "print a JSON object a run, on a line of its own"},
+    [CSV] = {.name = "--csv", .summary = "print a CSV row a run"},
+    {.name = NULL},
+};
+
+/* At most, of a precision alone. */
+enum { PRECISION_DRAWS = 1000 };
+
+/* How the runs are shown: as they come, or as a table in the end. */
+struct view {
+    bool json, csv, progress, drawn;
+    uint32_t done, points, draws, replays; /* so far */
+    bool has_draws;                        /* of some run */
+    struct runs_table *table;              /* NULL with json or csv */
+    struct sweep_failures failures;
+};
+
+static bool show(uint32_t index, struct result *result, void *context, struct error *why)
+{
+    struct view *view = context;
+    view->has_draws = view->has_draws || result->draws.count > 0;
+    sweep_count(&view->failures, result);
+    if (view->table != NULL) {
+        return runs_table_add(view->table, index, result, why);
+    }
+    if (view->json && !run_print_json(result, stdout, why)) {
+        return false;
+    }
+    if (view->csv) {
+        run_print_csv(result, view->drawn, stdout);
+    }
+    return output_flush(stdout, "standard output", why);
+}
+
+static void print_progress(const struct view *view)
+{
+    char draws[32] = "", replays[32] = "";
+    if (view->draws > 0) {
+        snprintf(draws, sizeof draws, ", %u draws", view->draws);
+    }
+    if (view->replays > 0) {
+        snprintf(replays, sizeof replays, ", %u replays", view->replays);
+    }
+    if (view->progress && view->done < view->points) {
+        progress_show("%u of %u runs%s%s", view->done, view->points, draws, replays);
+    } else if (view->progress) {
+        progress_clear();
+    }
+}
+
+static void show_progress(uint32_t done, uint32_t points, void *context)
+{
+    struct view *view = context;
+    view->done = done;
+    view->points = points;
+    print_progress(view);
+}
+
+static void show_draws(uint32_t draws, void *context)
+{
+    struct view *view = context;
+    view->draws = draws;
+    print_progress(view);
+}
+
+static void show_replays(uint32_t replays, void *context)
+{
+    struct view *view = context;
+    view->replays = replays;
+    print_progress(view);
+}
+
+/* No share of the mean is 0 or all of it. */
+static bool read_replications(const struct arguments *arguments, struct replication_options *out,
+                              struct error *why)
+{
+    const char *draws = arguments_text(arguments, REPLICATIONS);
+    const char *precision = arguments_text(arguments, PRECISION);
+    out->count = precision != NULL ? PRECISION_DRAWS : 0;
+    if (draws != NULL && !replications_read(draws, &out->count, why)) {
+        return false;
+    }
+    if (precision != NULL &&
+        (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision", &out->precision, why) ||
+         out->precision <= 0 || out->precision >= 1)) {
+        error_usage(why, NULL, 0, "'--precision' of '%.40s'", precision);
+        return error_expect(why, "a share above 0 and below 100%%, such as 1%%");
+    }
+    return true;
+}
+
+static bool read_options(const struct arguments *arguments, struct sweep_options *out,
+                         struct error *why)
+{
+    const char *basis = arguments_text(arguments, REQUIRE_BASIS);
+    if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
+        return error_usage(why, NULL, 0, "'--json' and '--csv' cannot both be had");
+    }
+    if (arguments_given(arguments, EXPLAIN) &&
+        (arguments_given(arguments, JSON) || arguments_given(arguments, CSV))) {
+        return error_usage(why, NULL, 0,
+                           "'--explain' speaks in sentences: not to '--json' or '--csv'");
+    }
+    const char *shard = arguments_text(arguments, SHARD);
+    return jobs_read(arguments, JOBS, &out->jobs, why) &&
+           (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
+           read_replications(arguments, &out->replications, why) &&
+           (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
+}
+
+/* What was done before an error or an interruption is shown all the same, and what failed is a row.
+ */
+static bool run_all(const struct scenario *scenario, struct sweep_options *sweep, struct view *view,
+                    struct error *why)
+{
+    bool interrupted = false;
+    if (!sweep_has_point(scenario, why)) {
+        return false;
+    }
+    if (view->csv) {
+        run_print_csv_head(view->drawn, stdout);
+    }
+    bool ok = sweep_run(scenario, sweep, &interrupted, why);
+    if (view->progress && (!ok || interrupted)) {
+        progress_clear();
+    }
+    struct error unseen; /* when the sweep's comes first */
+    if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
+        return false;
+    }
+    if (ok && !interrupted && view->table != NULL && view->drawn && !view->has_draws) {
+        fputs("\nreplications: none, for no run has a time\n", stdout);
+    }
+    if (ok && interrupted) {
+        error_set(why, NULL, 0, "interrupted before all runs were done");
+        return sweep->store != NULL
+                   ? error_expect(why, "the same command again, which goes on with what is stored")
+                   : false;
+    }
+    return ok && sweep_all_ran(&view->failures, why);
+}
+
+static bool run_scenario(const struct arguments *arguments, const struct scenario *scenario,
+                         struct sweep_options *sweep, struct error *why)
+{
+    struct view view = {.json = arguments_given(arguments, JSON),
+                        .csv = arguments_given(arguments, CSV),
+                        .drawn = sweep->replications.count > 0,
+                        .points = scenario->points};
+    bool plain = view.json || view.csv;
+    view.progress = !(plain && isatty(STDOUT_FILENO));
+    sweep->on_result = show;
+    sweep->on_progress = show_progress;
+    sweep->on_draws = show_draws;
+    sweep->on_replays = show_replays;
+    sweep->context = &view;
+    if (!plain &&
+        (view.table = runs_table_create(scenario, sweep->replications.precision, why)) == NULL) {
+        return false;
+    }
+    bool ok = run_all(scenario, sweep, &view, why);
+    runs_table_destroy(view.table);
+    return ok;
+}
+
+/* The database says which part of which sweep it holds. */
+static bool mark_shard(const struct scenario *scenario, const struct sweep_options *sweep,
+                       struct error *why)
+{
+    struct store_shard shard = {
+        .points = scenario->points, .number = sweep->shard.number, .count = sweep->shard.count};
+    return shard.count == 0 || sweep->store == NULL ||
+           (scenario_hash(scenario, shard.scenario, why) &&
+            store_put_shard(sweep->store, &shard, why));
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct sweep_options sweep = {.jobs = 0};
+    struct scenario scenario;
+    const struct scenario_shorthand shorthands[] = {
+        {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
+    if (!read_options(arguments, &sweep, why) ||
+        !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
+        return false;
+    }
+    bool explains = arguments_given(arguments, EXPLAIN);
+    if (explains && node_get(scenario.root, "workload") != NULL) {
+        scenario_release(&scenario);
+        return error_usage(why, NULL, 0, "'--explain' is of a step: it says nothing of a workload");
+    }
+    bool ok = database_open(arguments, DB, &sweep.store, why);
+    ok = ok && mark_shard(&scenario, &sweep, why) &&
+         run_scenario(arguments, &scenario, &sweep, why) &&
+         (!explains || explain_print(&scenario, sweep.jobs, why));
+    store_close(sweep.store);
+    scenario_release(&scenario);
+    return ok;
+}
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "predict how fast every point of a scenario decodes, and where its time goes",
+    .example =
+        "spillway simulate --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
+        "    --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer, litecache]' \\\n"
+        "    --db results.db",
+    .options = options,
+    .more = scenario_print_keys,
+    .run = run,
+};

@@ -1,0 +1,81 @@
+#include "cli/runs/sweep_keys.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *last_word(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot != NULL ? dot + 1 : key;
+}
+
+const char *sweep_key_title(const struct node *sweep, size_t index)
+{
+    const char *key = sweep->children[index]->key;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (i != index && strcmp(last_word(sweep->children[i]->key), last_word(key)) == 0) {
+            return key;
+        }
+    }
+    return last_word(key);
+}
+
+/* A value on one line: the scalars in it, with blanks between; behind keys that are values
+ * themselves, such as contexts. */
+static void append_value(const struct node *node, char *text, size_t size)
+{
+    size_t used = strlen(text);
+    if (node->kind == NODE_SCALAR) {
+        bool keyed = node->key != NULL && isdigit((unsigned char)node->key[0]);
+        snprintf(text + used, size - used, "%s%s%s%s", used > 0 ? " " : "",
+                 keyed ? node->key : "", keyed ? ":" : "", node->text);
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        append_value(node->children[i], text, size);
+    }
+}
+
+void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t index, char *text,
+                       size_t size)
+{
+    size_t stride = 1;
+    for (size_t i = key + 1; i < sweep->count; i++) {
+        stride *= sweep->children[i]->count;
+    }
+    const struct node *list = sweep->children[key];
+    text[0] = '\0';
+    append_value(list->children[index / stride % list->count], text, size);
+}
+
+void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; sweep != NULL && i < sweep->count && used < size; i++) {
+        const struct node *list = sweep->children[i];
+        if (list->count > 1 && strcmp(list->key, "system") != 0) {
+            char value[64];
+            sweep_point_value(sweep, (uint32_t)i, point, value, sizeof value);
+            used += (size_t)snprintf(text + used, size - used, "%s%s %s", used > 0 ? ", " : "",
+                                     sweep_key_title(sweep, i), value);
+        }
+    }
+}
+
+size_t sweep_point_group(const struct node *sweep, uint32_t index)
+{
+    size_t stride = 1, group = 0;
+    bool systems = false;
+    for (size_t i = sweep != NULL ? sweep->count : 0; i > 0; i--) {
+        const struct node *list = sweep->children[i - 1];
+        if (strcmp(list->key, "system") == 0) {
+            systems = true;
+        } else {
+            group += index % list->count * stride;
+            stride *= list->count;
+        }
+        index /= (uint32_t)list->count;
+    }
+    return systems ? group : 0;
+}

@@ -1,0 +1,62 @@
+/* `spillway timeline`: one step as a Chrome trace. */
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/output.h"
+#include "cli/runs/scenario_options.h"
+#include "study/run.h"
+
+enum { SET, OUTPUT };
+
+static const struct command_option options[] = {
+    [SET] = SCENARIO_SET_OPTION,
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .required = true,
+                .summary = "the JSON file to write, for ui.perfetto.dev or chrome://tracing"},
+    {.name = NULL},
+};
+
+static bool write_timeline(const struct setup *setup, const char *path, struct error *why)
+{
+    struct output output;
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    if (!run_timeline(setup, output.file, why)) {
+        output_discard(&output);
+        return false;
+    }
+    return output_commit(&output, why);
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct scenario scenario;
+    struct setup setup;
+    if (!scenario_from_arguments(arguments, SET, &scenario, why)) {
+        return false;
+    }
+    setup_init(&setup);
+    bool ok =
+        scenario.points == 1 ||
+        error_usage(why, NULL, 0, "a timeline shows one run, not a sweep of %u", scenario.points);
+    ok = ok && scenario_point(&scenario, 0, &setup, why) &&
+         write_timeline(&setup, arguments_text(arguments, OUTPUT), why);
+    setup_release(&setup);
+    scenario_release(&scenario);
+    return ok;
+}
+
+const struct command command_timeline = {
+    .name = "timeline",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "write one decode step as a timeline: what ran where, and what waited",
+    .example =
+        "spillway timeline --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
+        "    --set trace=smollm2-135m --set system=retroinfer -o step.json",
+    .options = options,
+    .more = scenario_print_keys,
+    .run = run,
+};

@@ -1,0 +1,11 @@
+/* What the trace commands have in common: TRACE is a path, or the name of a shipped trace. */
+#ifndef CLI_TRACE_TRACE_ARGUMENT_H
+#define CLI_TRACE_TRACE_ARGUMENT_H
+
+#include "cli/frame/arguments.h"
+#include "trace/format/trace.h"
+
+/* Open the trace that the first operand names. */
+struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why);
+
+#endif

@@ -1,0 +1,252 @@
+/* `spillway trace fit`: a profile from a recording, and a report of what its twins are like. */
+#include "base/named.h"
+#include "base/units.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/output.h"
+#include "cli/frame/table.h"
+#include "cli/trace/trace_argument.h"
+#include "decode/replay/likeness.h"
+#include "trace/fit/fit.h"
+#include "trace/generate/generate.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+enum { OUTPUT, SELECTION, CHECK, SEED, JSON };
+
+static const struct command_option options[] = {
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .summary = "the profile to write (.yaml; default: none, only the report)"},
+    [SELECTION] = {.name = "--selection",
+                   .argument = "SHARE",
+                   .summary = "of the context that a demand has (default: 10%)"},
+    [CHECK] = {.name = "--check",
+               .argument = "TRACE",
+               .summary = "also compare with a recording that the fit did not see",
+               .repeats = true},
+    [SEED] = {.name = "--seed",
+              .argument = "NUMBER",
+              .summary = "of the twins in the report (default: 1)"},
+    [JSON] = {.name = "--json", .summary = "print a JSON object for each report"},
+    {.name = NULL},
+};
+
+/* A recording, its twin, and what both are like. */
+struct comparison {
+    const struct trace *recording;
+    struct trace *twin;
+    struct likeness was, is;
+    bool is_own; /* the fit saw this recording */
+    bool is_same_context;
+};
+
+static void comparison_release(struct comparison *comparison)
+{
+    likeness_release(&comparison->was);
+    likeness_release(&comparison->is);
+    trace_close(comparison->twin);
+}
+
+static bool compare(const struct trace_profile *profile, double share, uint64_t seed,
+                    struct comparison *out, struct error *why)
+{
+    const struct trace_header *header = trace_header(out->recording);
+    struct trace_geometry geometry = {
+        .layers = header->layers,
+        .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
+        .context = header->context,
+        .keep = (double)header->keep / header->context,
+        .sequences = 1,
+        .steps = header->steps,
+        .seed = seed,
+    };
+    out->is_same_context = header->context == profile->context;
+    if (header->unit_tokens != 1 || header->sinks != profile->sinks ||
+        header->recent != profile->recent) {
+        error_set(why, trace_path(out->recording), 0,
+                  "another unit or window than the recording "
+                  "that was fitted");
+        return error_expect(why, "units of 1 token, %u sinks, %u recent tokens", profile->sinks,
+                            profile->recent);
+    }
+    out->twin = trace_open_generated(profile, "twin", &geometry, why);
+    return out->twin != NULL && likeness_measure(out->recording, share, 0, &out->was, why) &&
+           likeness_measure(out->twin, share, 0, &out->is, why);
+}
+
+/* By how much the mean of figure `f` may be off; 0: not promised. */
+static double promised(const struct comparison *comparison, uint32_t f)
+{
+    return comparison->is_same_context ? likeness_figures[f].same : likeness_figures[f].other;
+}
+
+static bool is_miss(const struct comparison *comparison, uint32_t f)
+{
+    double off = likeness_mean(&comparison->is, f) - likeness_mean(&comparison->was, f);
+    return promised(comparison, f) > 0 && !(fabs(off) <= promised(comparison, f));
+}
+
+/* ---- JSON ---- */
+
+static bool print_json(const struct comparison *comparison, struct error *why)
+{
+    json_t *object = json_pack("{s:s, s:b}", "recording", trace_path(comparison->recording),
+                               "fitted", comparison->is_own);
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        json_t *figure =
+            json_pack("{s:f, s:f, s:f, s:b}", "recording", likeness_mean(&comparison->was, f),
+                      "twin", likeness_mean(&comparison->is, f), "promised",
+                      promised(comparison, f), "miss", is_miss(comparison, f));
+        json_object_set_new(object, likeness_figures[f].name, figure);
+    }
+    bool ok = object != NULL && json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
+    json_decref(object);
+    fputc('\n', stdout);
+    return ok || error_set(why, "standard output", 0, "cannot be written");
+}
+
+/* ---- table ---- */
+
+static const struct table_column columns[] = {
+    {.title = "figure"},
+    {.title = "recording", .right = true},
+    {.title = "twin", .right = true},
+    {.title = "points off", .right = true},
+    {.title = "promised", .right = true},
+    {.title = "worst head", .right = true},
+    {.title = "off", .right = true},
+    {.title = "what it is", .wrap = true},
+};
+
+static bool add_figure(struct table *table, const struct comparison *comparison, uint32_t f,
+                       struct error *why)
+{
+    char was[16], is[16], off[16], promise[16] = "", worst[16], worst_off[16];
+    uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
+    uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
+    double before = likeness_mean(&comparison->was, f), now = likeness_mean(&comparison->is, f);
+    snprintf(was, sizeof was, "%.3f", before);
+    snprintf(is, sizeof is, "%.3f", now);
+    snprintf(off, sizeof off, "%+.1f%s", 100 * (now - before), is_miss(comparison, f) ? " !" : "");
+    if (promised(comparison, f) > 0) {
+        snprintf(promise, sizeof promise, "%.1f", 100 * promised(comparison, f));
+    }
+    snprintf(worst, sizeof worst, "%u.%u", head / kv_heads, head % kv_heads);
+    snprintf(worst_off, sizeof worst_off, "%+.1f",
+             100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
+    const char *texts[] = {likeness_figures[f].name,
+                           was,
+                           is,
+                           off,
+                           promise[0] != '\0' ? promise : NULL,
+                           worst,
+                           worst_off,
+                           likeness_figures[f].summary};
+    return table_add(table, texts, 8, why);
+}
+
+static bool print_table(const struct comparison *comparison, struct error *why)
+{
+    const struct trace_header *header = trace_header(comparison->recording);
+    struct table *table = table_create(columns, 8, why);
+    bool ok = table != NULL;
+    uint32_t misses = 0;
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        ok = add_figure(table, comparison, f, why);
+        misses += is_miss(comparison, f);
+    }
+    if (ok) {
+        printf("%s, %u steps at %u tokens (%s)\nits twin: means over heads, points off, and the "
+               "head (layer.head) that is furthest off; %u missed (!)\n\n",
+               trace_path(comparison->recording), header->steps, header->context,
+               comparison->is_own ? "fitted" : "not seen by the fit", misses);
+        table_print(table, stdout);
+        putchar('\n');
+    }
+    table_destroy(table);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+static bool report(const struct arguments *arguments, const struct trace_profile *profile,
+                   double share, const struct trace *recording, bool is_own, struct error *why)
+{
+    uint64_t seed = 1;
+    const char *text = arguments_text(arguments, SEED);
+    struct comparison comparison = {.recording = recording, .is_own = is_own};
+    bool ok = (text == NULL ||
+               units_parse_whole(text, UNIT_COUNT, UINT32_MAX, NULL, 0, "--seed", &seed, why)) &&
+              compare(profile, share, seed, &comparison, why) &&
+              (arguments_given(arguments, JSON) ? print_json(&comparison, why)
+                                                : print_table(&comparison, why));
+    comparison_release(&comparison);
+    return ok;
+}
+
+static bool report_checks(const struct arguments *arguments, const struct trace_profile *profile,
+                          double share, struct error *why)
+{
+    uint32_t count;
+    const char *const *names = arguments_all(arguments, CHECK, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        char path[4096];
+        if (!named_file(names[i], "traces", "swt", "trace", NULL, 0, path, sizeof path, why)) {
+            return false;
+        }
+        struct trace *other = trace_open(path, why);
+        bool ok = other != NULL && report(arguments, profile, share, other, false, why);
+        trace_close(other);
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool write_profile(const struct trace_profile *profile, const char *path, struct error *why)
+{
+    struct output output;
+    if (path == NULL) {
+        return true;
+    }
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    trace_profile_write(profile, output.file);
+    return output_commit(&output, why);
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    double share = 0.1;
+    const char *text = arguments_text(arguments, SELECTION);
+    struct trace_profile profile = {0};
+    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", &share, why)) {
+        return false;
+    }
+    struct trace *recording = trace_from_arguments(arguments, why);
+    bool ok = recording != NULL && trace_fit(recording, share, 0, &profile, why) &&
+              write_profile(&profile, arguments_text(arguments, OUTPUT), why) &&
+              report(arguments, &profile, share, recording, true, why) &&
+              report_checks(arguments, &profile, share, why);
+    trace_profile_release(&profile);
+    trace_close(recording);
+    return ok;
+}
+
+const struct command command_trace_fit = {
+    .name = "trace fit",
+    .operands = "TRACE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "fit a trace profile to a recording, and compare its twin with it",
+    .example = "spillway trace fit smollm2-135m -o smollm2.yaml",
+    .options = options,
+    .run = run,
+};

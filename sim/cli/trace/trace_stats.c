@@ -1,0 +1,171 @@
+/* `spillway trace stats`: how reusable the demands of a trace are. */
+#include "base/units.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/table.h"
+#include "cli/trace/trace_argument.h"
+#include "trace/stats.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+
+enum { SELECTION, SINKS, RECENT, JSON };
+
+static const struct command_option options[] = {
+    [SELECTION] = {.name = "--selection",
+                   .argument = "SHARE",
+                   .summary = "of the context that a demand has (default: 10%)"},
+    [SINKS] = {.name = "--sinks",
+               .argument = "TOKENS",
+               .summary = "first tokens, in no demand (default: those in every row)"},
+    [RECENT] = {.name = "--recent",
+                .argument = "TOKENS",
+                .summary = "last tokens, in no demand (default: those in every row)"},
+    [JSON] = {.name = "--json", .summary = "print a JSON object, with the figures of every head"},
+    {.name = NULL},
+};
+
+static bool read_tokens(const struct arguments *arguments, int option, uint32_t most,
+                        uint32_t *tokens, struct error *why)
+{
+    const char *text = arguments_text(arguments, option);
+    uint64_t value = *tokens;
+    if (text != NULL &&
+        !units_parse_whole(text, UNIT_TOKENS, most, NULL, 0, options[option].name, &value, why)) {
+        return false;
+    }
+    *tokens = (uint32_t)value;
+    return true;
+}
+
+static bool read_selection(const struct arguments *arguments, const struct trace_header *header,
+                           struct trace_selection *out, struct error *why)
+{
+    const char *share = arguments_text(arguments, SELECTION);
+    *out = (struct trace_selection){0.1, header->sinks, header->recent};
+    return (share == NULL ||
+            units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why)) &&
+           read_tokens(arguments, SINKS, header->context, &out->sinks, why) &&
+           read_tokens(arguments, RECENT, header->context, &out->recent, why);
+}
+
+/* ---- JSON ---- */
+
+static json_t *real_or_null(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *head_json(const struct trace_header *header, const struct trace_stats *stats,
+                         uint32_t head)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "layer", json_integer(head / header->kv_heads));
+    json_object_set_new(object, "head", json_integer(head % header->kv_heads));
+    for (int f = 0; f < TRACE_FIGURES; f++) {
+        json_object_set_new(object, trace_figures[f].name, real_or_null(stats->figures[f][head]));
+    }
+    return object;
+}
+
+static bool print_json(const struct trace *trace, const struct trace_selection *selection,
+                       const struct trace_stats *stats, struct error *why)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "selection", json_real(selection->share));
+    json_object_set_new(object, "sinks", json_integer(selection->sinks));
+    json_object_set_new(object, "recent", json_integer(selection->recent));
+    for (int f = 0; f < TRACE_FIGURES; f++) {
+        json_object_set_new(object, trace_figures[f].name, real_or_null(stats->overall[f]));
+    }
+    json_t *heads = json_array();
+    for (uint32_t head = 0; head < stats->heads; head++) {
+        json_array_append_new(heads, head_json(trace_header(trace), stats, head));
+    }
+    bool ok = json_object_set_new(object, "heads", heads) == 0 &&
+              json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
+    json_decref(object);
+    fputc('\n', stdout);
+    return ok || error_set(why, "standard output", 0, "cannot be written");
+}
+
+/* ---- table ---- */
+
+enum { TEXT = 32 };
+
+static const char *format(double value, char text[TEXT])
+{
+    if (isnan(value)) {
+        return NULL;
+    }
+    snprintf(text, TEXT, "%.3f", value);
+    return text;
+}
+
+static bool add_figures(struct table *table, const struct trace_stats *stats, struct error *why)
+{
+    for (int f = 0; f < TRACE_FIGURES; f++) {
+        char all[TEXT], worst[TEXT], best[TEXT];
+        const char *texts[] = {trace_figures[f].name, format(stats->overall[f], all),
+                               format(stats->figures[f][stats->worst], worst),
+                               format(stats->figures[f][stats->best], best),
+                               trace_figures[f].summary};
+        if (!table_add(table, texts, 5, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool print_table(const struct trace *trace, const struct trace_selection *selection,
+                        const struct trace_stats *stats, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    char worst[TEXT], best[TEXT];
+    snprintf(worst, sizeof worst, "worst %u.%u", stats->worst / header->kv_heads,
+             stats->worst % header->kv_heads);
+    snprintf(best, sizeof best, "best %u.%u", stats->best / header->kv_heads,
+             stats->best % header->kv_heads);
+    const struct table_column columns[] = {{.title = "mean over steps"},
+                                           {.title = "all heads", .right = true},
+                                           {.title = worst, .right = true},
+                                           {.title = best, .right = true},
+                                           {.title = "what it is", .wrap = true}};
+    struct table *table = table_create(columns, 5, why);
+    bool ok = table != NULL && add_figures(table, stats, why);
+    if (ok) {
+        printf("%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
+               " last; heads as layer.head\n\n",
+               trace_path(trace), 100 * selection->share, header->context, selection->sinks,
+               selection->recent);
+        table_print(table, stdout);
+    }
+    table_destroy(table);
+    return ok;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct trace_selection selection;
+    struct trace_stats stats;
+    trace_stats_init(&stats);
+    struct trace *trace = trace_from_arguments(arguments, why);
+    bool ok = trace != NULL && read_selection(arguments, trace_header(trace), &selection, why) &&
+              trace_stats_measure(trace, &selection, 0, &stats, why) &&
+              (arguments_given(arguments, JSON) ? print_json(trace, &selection, &stats, why)
+                                                : print_table(trace, &selection, &stats, why));
+    trace_stats_release(&stats);
+    trace_close(trace);
+    return ok;
+}
+
+const struct command command_trace_stats = {
+    .name = "trace stats",
+    .operands = "TRACE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "measure how far demands and queries move from step to step, head by head",
+    .example = "spillway trace stats smollm2-135m",
+    .options = options,
+    .run = run,
+};

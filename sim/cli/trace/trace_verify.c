@@ -1,0 +1,36 @@
+/* `spillway trace verify`: whether a decode trace is whole. */
+#include "base/units.h"
+#include "cli/frame/commands.h"
+#include "cli/trace/trace_argument.h"
+#include "trace/format/verify.h"
+
+#include <inttypes.h>
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct trace_summary summary;
+    char bytes[32];
+    struct trace *trace = trace_from_arguments(arguments, why);
+    bool ok = trace != NULL && trace_verify(trace, 0, &summary, why);
+    if (ok) {
+        printf("%s is whole: %s, %" PRIu64 " frames, %" PRIu64 " rows, %" PRIu64 " units\n",
+               trace_path(trace),
+               units_format((double)summary.bytes, UNIT_BYTES, bytes, sizeof bytes), summary.frames,
+               summary.rows, summary.units);
+    }
+    trace_close(trace);
+    return ok;
+}
+
+static const struct command_option options[] = {{.name = NULL}};
+
+const struct command command_trace_verify = {
+    .name = "trace verify",
+    .operands = "TRACE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "read all of a decode trace and check every byte of it",
+    .example = "spillway trace verify smollm2-135m",
+    .options = options,
+    .run = run,
+};

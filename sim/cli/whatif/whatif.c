@@ -1,0 +1,124 @@
+/* `spillway whatif`: a scenario along an axis, or over two. */
+#include "base/units.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/database.h"
+#include "cli/frame/jobs.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "cli/runs/runs_text.h"
+#include "cli/runs/scenario_options.h"
+#include "cli/whatif/whatif_report.h"
+
+enum { OVER, POINTS, SET, DB, JOBS, NO_TIME, TIME_SCALE, LIMIT, JSON };
+
+static const struct command_option options[] = {
+    [OVER] = {.name = "--over",
+              .argument = "KEY[,KEY]",
+              .required = true,
+              .summary = "the axis to walk, or two for a grid; see below"},
+    [POINTS] = {.name = "--points",
+                .argument = "N",
+                .summary = "values of a range, 2 or more (default: as many as are usual)"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "keep the runs in this SQLite file, for 'plot whatif'; those it has are not "
+                       "run again"},
+    [JOBS] = JOBS_OPTION,
+    [NO_TIME] = SCENARIO_NO_TIME_OPTION,
+    [TIME_SCALE] = SCENARIO_TIME_SCALE_OPTION,
+    [LIMIT] = SCENARIO_LIMIT_OPTION,
+    [JSON] = {.name = "--json",
+              .summary = "print a JSON object a point, on a line of its own, and nothing else"},
+    {.name = NULL},
+};
+
+static void print_axes(FILE *out)
+{
+    fputs(
+        "an axis is a key and the values that it walks:\n"
+        "  KEY              the usual range: budget from no cache to all of the KV, batch from 1\n"
+        "                   to what fits, context from an eighth of the scenario's to twice that,\n"
+        "                   link from PCIe 3 to NVLink-C2C; host_memory that is not said from a\n"
+        "                   64th to all of what prefixes take, kv_pool_tokens from a quarter to\n"
+        "                   all of what fits; others from a quarter to four times what the\n"
+        "                   scenario, or the machine, says\n"
+        "  KEY=FROM:TO      in equal ratios; from 0 in equal steps\n"
+        "  KEY=[A, B, C]    these values, numbers or not\n"
+        "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the "
+        "machine\nsuch as hardware.link.h2d\n",
+        out);
+}
+
+static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
+{
+    const char *text = arguments_text(arguments, POINTS);
+    uint64_t count = 0;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse_whole(text, UNIT_COUNT, AXIS_MOST_VALUES - 2, NULL, 0, "--points", &count,
+                           why)) {
+        return false;
+    }
+    *out = (uint32_t)count;
+    return count >= 2 || (error_usage(why, NULL, 0, "'--points' is %s", text),
+                          error_expect(why, "2 or more"));
+}
+
+static bool print_lines(const struct whatif *whatif, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = run_print_json(&whatif->results[i], stdout, why);
+    }
+    return good && output_flush(stdout, "standard output", why);
+}
+
+static bool study(const struct arguments *arguments, const struct scenario *scenario,
+                  const struct whatif_options *with, struct error *why)
+{
+    struct whatif whatif;
+    bool interrupted = false;
+    bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
+    good = progress_end(good, interrupted, "all points were done", why);
+    /* What failed is a row like the others, and an error once all are shown. */
+    good = good &&
+           (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
+                                             : whatif_report(&whatif, stdout, why)) &&
+           sweep_check(whatif.results, whatif.count, why);
+    whatif_release(&whatif);
+    return good;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct whatif_options with = {.over = arguments_text(arguments, OVER),
+                                  .on_progress = progress_runs};
+    static const struct scenario_shorthand shorthands[] = {
+        {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
+    struct scenario scenario;
+    if (!read_points(arguments, &with.points, why) ||
+        !jobs_read(arguments, JOBS, &with.jobs, why) ||
+        !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
+        return false;
+    }
+    bool good =
+        database_open(arguments, DB, &with.store, why) && study(arguments, &scenario, &with, why);
+    store_close(with.store);
+    scenario_release(&scenario);
+    return good;
+}
+
+const struct command command_whatif = {
+    .name = "whatif",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "walk a scenario along an axis, and say what more of it would buy",
+    .example = "spillway whatif --over budget --set model=llama-3-8b --set hardware=a40 \\\n"
+               "    --set system=retroinfer --set context=128K",
+    .options = options,
+    .more = print_axes,
+    .run = run,
+};

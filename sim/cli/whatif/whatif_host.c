@@ -1,0 +1,49 @@
+/* Each point is resolved again: results do not say what a system keeps on the host. */
+#include "cli/whatif/whatif_host.h"
+
+#include "cli/frame/table.h"
+
+#include <string.h>
+
+enum { LINE = 512 };
+
+static bool walks_host(const struct whatif *whatif)
+{
+    bool walks = false;
+    for (uint32_t i = 0; i < whatif->axis_count; i++) {
+        walks = walks || strcmp(whatif->axes[i].key, "host_memory") == 0;
+    }
+    return walks;
+}
+
+/* Weights may lie there as well as KV; what cannot be resolved is not known to. */
+static bool keeps_nothing(const struct whatif *whatif, uint32_t point)
+{
+    struct setup setup;
+    struct error unseen;
+    if (!scenario_point(&whatif->scenario, point, &setup, &unseen)) {
+        return false;
+    }
+    const struct mechanisms *m = &setup.mechanisms;
+    bool keeps = mechanisms_offload(m) || m->prefix == PREFIX_TWO_TIER ||
+                 m->preemption == PREEMPTION_SWAP || m->weights < 1;
+    setup_release(&setup);
+    return !keeps;
+}
+
+void whatif_host_print(const struct whatif *whatif, FILE *out)
+{
+    char line[LINE];
+    bool nothing = walks_host(whatif);
+    for (uint32_t i = 0; nothing && i < whatif->count; i++) {
+        nothing = keeps_nothing(whatif, i);
+    }
+    if (nothing) {
+        const struct cell *system = &whatif->results[0].cells[COLUMN_SYSTEM];
+        snprintf(line, sizeof line,
+                 "%s keeps no KV in host memory, so that more of it is of no use; two-tier keeps "
+                 "prefixes there (--set system=two-tier)",
+                 system->set ? system->text : "the system");
+        table_line("", line, out);
+    }
+}

@@ -1,0 +1,398 @@
+#include "cli/whatif/whatif_report.h"
+
+#include "base/units.h"
+#include "cli/frame/figures.h"
+#include "cli/frame/table.h"
+#include "cli/runs/runs_notes.h"
+#include "cli/whatif/whatif_host.h"
+#include "cli/whatif/whatif_served.h"
+#include "cli/whatif/whatif_stores.h"
+#include "cli/whatif/whatif_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { TEXT = WHATIF_TEXT, LINE = WHATIF_LINE };
+
+/* ---- texts ---- */
+
+static const char *format_bytes(const struct cell *bytes, char text[TEXT])
+{
+    return bytes->set && bytes->integer > 0
+               ? units_format((double)bytes->integer, UNIT_BYTES, text, TEXT)
+               : NULL;
+}
+
+/* What a study wants more of, in words. */
+static const struct {
+    const char *unit; /* behind a figure */
+    const char *grid; /* above a grid of figures */
+    const char *none; /* no point has it */
+    const char *flat; /* all have the same */
+    const char *zero; /* which is nothing; NULL: flat says it */
+} figures[] = {
+    [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
+                     "nothing of this changes how fast it decodes"},
+    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests",
+                      "no point answers all that come",
+                      "nothing of this changes how many tokens a second are served"},
+    [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
+                     "seconds a request (mean, arrival to last token)",
+                     "no point answers all that come",
+                     "nothing of this changes how long requests take"},
+    [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
+                        "requests a second that meet the objectives", "no request has a time",
+                        "nothing of this changes how many requests meet the objectives",
+                        "no request meets the objectives at any point"},
+    [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
+                      "nobody knows which prompts begin alike: the workload has no hashes",
+                      "nothing of this changes how much is found",
+                      "no prompt finds anything at any point"},
+};
+
+/* Are these runs of a server, which have requests and no step? */
+static bool serves(const struct whatif *whatif)
+{
+    bool served = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        served = served || whatif->results[i].cells[COLUMN_REQUESTS].set;
+    }
+    return served;
+}
+
+/* ---- along an axis ---- */
+
+enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
+
+/* Is the batch another along the axis, and not the axis? */
+static bool batch_varies(const struct whatif *whatif)
+{
+    const struct cell *first = &whatif->results[0].cells[COLUMN_BATCH];
+    bool varies = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *batch = &whatif->results[i].cells[COLUMN_BATCH];
+        varies = varies || (batch->set && first->set && batch->integer != first->integer);
+    }
+    return varies && strcmp(whatif->axes[0].key, "batch") != 0;
+}
+
+static bool add_point(const struct whatif *whatif, const struct whatif_findings *findings,
+                      uint32_t point, struct table *table, struct error *why)
+{
+    const struct result *result = &whatif->results[point];
+    const struct cell *cells = result->cells;
+    const char *texts[COLUMNS] = {NULL};
+    char value[TEXT], batch[TEXT], cache[TEXT], hit[FIGURE], mass[FIGURE], step[FIGURE];
+    char rate[FIGURE], stalled[FIGURE], link[FIGURE], marks[TEXT];
+    texts[VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
+    if (cells[COLUMN_BATCH].set && batch_varies(whatif)) {
+        snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
+        texts[BATCH] = batch;
+    }
+    if (!whatif_went_well(result)) {
+        return whatif_add_untimed(table, texts, CACHE, result, why);
+    }
+    snprintf(link, sizeof link, "%.1f %%", 100 * whatif_link_stall(result));
+    texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
+    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
+    texts[STEP] = figure_ms(cells[COLUMN_STEP].integer, step);
+    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[STALLED] = figure_stalled(result, stalled);
+    texts[LINK] = link;
+    texts[MARKS] = whatif_mark(whatif, findings, point, marks);
+    return table_add(table, texts, COLUMNS, why);
+}
+
+static bool print_axis(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out, struct error *why)
+{
+    const struct table_column columns[COLUMNS] = {
+        [VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
+        [BATCH] = {.title = "batch", .right = true, .optional = true},
+        [CACHE] = {.title = "cache", .right = true},
+        [HIT] = {.title = "hit %", .right = true, .optional = true},
+        [MASS] = {.title = "mass %", .right = true, .optional = true},
+        [STEP] = {.title = "step ms", .right = true},
+        [RATE] = {.title = "tok/s", .right = true},
+        [STALLED] = {.title = "stall", .right = true},
+        [LINK] = {.title = "by link", .right = true},
+        [MARKS] = {.title = ""},
+    };
+    struct table *table = table_create(columns, COLUMNS, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = add_point(whatif, findings, i, table, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- a grid ---- */
+
+static bool any_objection(const struct whatif *whatif)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        any = any || whatif_objection(whatif, i) != NULL;
+    }
+    return any;
+}
+
+static const char *describe_cell(const struct whatif *whatif,
+                                 const struct whatif_findings *findings, uint32_t point,
+                                 char text[TEXT])
+{
+    const struct result *result = &whatif->results[point];
+    double worth = whatif_worth(whatif, point);
+    char figure[FIGURE];
+    if (!whatif_went_well(result)) {
+        bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
+        return memory ? "oom" : "failed";
+    }
+    if (whatif_objection(whatif, point) != NULL) {
+        return "over";
+    }
+    snprintf(text, TEXT, "%s%s",
+             findings->best == point && !findings->flat ? "*"
+             : findings->own == point                   ? ">"
+                                                        : "",
+             isnan(worth) ? "-" : whatif_number(worth, figure));
+    return text;
+}
+
+static bool add_line(const struct whatif *whatif, const struct whatif_findings *findings,
+                     uint32_t line, struct table *table, struct error *why)
+{
+    char texts[TABLE_MOST_COLUMNS][TEXT];
+    const char *cells[TABLE_MOST_COLUMNS] = {axis_label(&whatif->axes[0], line, texts[0], TEXT)};
+    uint32_t across = whatif->axes[1].count;
+    for (uint32_t i = 0; i < across; i++) {
+        cells[1 + i] = describe_cell(whatif, findings, line * across + i, texts[1 + i]);
+    }
+    return table_add(table, cells, 1 + across, why);
+}
+
+static bool print_grid(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out, struct error *why)
+{
+    const struct axis *across = &whatif->axes[1];
+    char titles[TABLE_MOST_COLUMNS][TEXT];
+    struct table_column columns[TABLE_MOST_COLUMNS] = {
+        {.title = axis_title(&whatif->axes[0]), .right = true}};
+    if (across->count >= TABLE_MOST_COLUMNS) {
+        error_set(why, NULL, 0, "'%s' has %u values, too many for the columns of a table",
+                  across->key, across->count);
+        return error_expect(why, "at most %d, or --json", TABLE_MOST_COLUMNS - 1);
+    }
+    for (uint32_t i = 0; i < across->count; i++) {
+        char label[TEXT / 2];
+        axis_label(across, i, label, sizeof label);
+        snprintf(titles[i], TEXT, "%s%s%s", i == 0 ? axis_title(across) : "", i == 0 ? " " : "",
+                 label);
+        columns[1 + i] = (struct table_column){.title = titles[i], .right = true};
+    }
+    struct table *table = table_create(columns, 1 + across->count, why);
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i * across->count < whatif->count; i++) {
+        good = add_line(whatif, findings, i, table, why);
+    }
+    if (good) {
+        fprintf(out, "%s; * best, > as the scenario says, oom out of memory\n%s",
+                figures[whatif->figure].grid,
+                any_objection(whatif) ? "over: more requests come than are answered\n" : "");
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- what follows ---- */
+
+/* Of what a budget along an axis comes to: " (19.2 GiB)". */
+static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
+{
+    char cache[TEXT];
+    const char *bytes = format_bytes(&whatif->results[point].cells[COLUMN_CACHE_BYTES], cache);
+    text[0] = '\0';
+    for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
+        if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
+            snprintf(text, LINE, " (%s)", bytes);
+        }
+    }
+    return text;
+}
+
+static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    char line[3 * LINE], name[LINE], rate[FIGURE], here[LINE] = "", cache[LINE];
+    double best = whatif_worth(whatif, findings->best);
+    double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
+    if (!isnan(own) && findings->own != findings->best) {
+        char own_name[LINE], own_rate[FIGURE];
+        snprintf(here, sizeof here, "; here, at %.200s, %s",
+                 whatif_name(whatif, findings->own, own_name), whatif_number(own, own_rate));
+    }
+    snprintf(line, sizeof line, "best: %s %s at %s%s%s", whatif_number(best, rate),
+             figures[whatif->figure].unit, whatif_name(whatif, findings->best, name),
+             name_cache(whatif, findings->best, cache),
+             findings->own == findings->best ? ", as it is" : here);
+    table_line("", line, out);
+}
+
+static void print_knee(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    char line[3 * LINE], name[LINE], cache[LINE], rate[FIGURE];
+    snprintf(line, sizeof line,
+             "knee: %s %s at %s%s, furthest %s the line from the first point to the last: past it, "
+             "more earns less than it did",
+             whatif_number(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
+             whatif_name(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache),
+             whatif->figure == WHATIF_TIME ? "below" : "above");
+    table_line("", line, out);
+}
+
+static void print_more(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    const struct result *own = &whatif->results[findings->own];
+    double before = whatif_worth(whatif, findings->own);
+    double gained = whatif_worth(whatif, findings->more) - before;
+    char line[2 * LINE], cache[TEXT];
+    snprintf(line, sizeof line, "one more GiB, over the %s here, is worth %+.3g %s (%+.1f %%)",
+             format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained,
+             figures[whatif->figure].unit, 100 * gained / before);
+    table_line("", line, out);
+}
+
+static void print_link(const struct whatif *whatif, const struct whatif_findings *findings,
+                       FILE *out)
+{
+    uint32_t from = findings->link_free_from, to = findings->link_free_to;
+    char line[2 * LINE], name[LINE];
+    if (from == to) {
+        table_line("", "the link stalls 1 % of the step or more at every point", out);
+    } else if (from == 0 && to == whatif->count) {
+        table_line("", "the link stalls less than 1 % of the step at every point", out);
+    } else if (to == whatif->count) {
+        snprintf(line, sizeof line, "from %s on the link stalls less than 1 %% of the step",
+                 whatif_name(whatif, from, name));
+        table_line("", line, out);
+    } else {
+        snprintf(line, sizeof line, "up to %s the link stalls less than 1 %% of the step",
+                 whatif_name(whatif, to - 1, name));
+        table_line("", line, out);
+    }
+}
+
+static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
+                           FILE *out)
+{
+    bool served = serves(whatif);
+    if (findings->timed == 0) {
+        table_line("",
+                   served && whatif->figure == WHATIF_RATE ? "no request has a time"
+                                                           : figures[whatif->figure].none,
+                   out);
+        return;
+    }
+    if (figures[whatif->figure].zero != NULL && !(whatif_worth(whatif, findings->best) > 0)) {
+        table_line("", figures[whatif->figure].zero, out);
+        return;
+    }
+    if (findings->flat) {
+        table_line("",
+                   served && whatif->figure == WHATIF_RATE
+                       ? figures[WHATIF_BORNE].flat
+                       : figures[whatif->figure].flat,
+                   out);
+        return;
+    }
+    if (findings->knee != WHATIF_NONE) {
+        print_knee(whatif, findings, out);
+    }
+    if (findings->own != WHATIF_NONE && findings->more != WHATIF_NONE &&
+        !isnan(whatif_worth(whatif, findings->own)) &&
+        !isnan(whatif_worth(whatif, findings->more))) {
+        print_more(whatif, findings, out);
+    }
+    print_best(whatif, findings, out);
+    if (findings->ordered && !served) {
+        print_link(whatif, findings, out);
+    }
+}
+
+/* An assumed hit ratio is that of any cache. */
+static void print_assumed(const struct whatif *whatif, FILE *out)
+{
+    bool assumed = false, budgets = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *basis = &whatif->results[i].cells[COLUMN_TRACE_BASIS];
+        assumed = assumed || (basis->set && strcmp(basis->text, "assumed") == 0);
+    }
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        budgets = budgets || strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0;
+    }
+    if (assumed && budgets) {
+        table_line("",
+                   "the hit ratio is assumed, and so the same at every size of the cache but none: "
+                   "only a trace tells what more of it is worth",
+                   out);
+    }
+}
+
+/* ---- all of it ---- */
+
+/* "vllm over batch"; of an axis of systems, "over system". */
+static void print_title(const struct whatif *whatif, FILE *out)
+{
+    const char *system = "";
+    for (uint32_t i = 0; i < whatif->count && system[0] == '\0'; i++) {
+        const struct cell *cell = &whatif->results[i].cells[COLUMN_SYSTEM];
+        system = cell->set ? cell->text : "";
+    }
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        system = strcmp(whatif->axes[axis].key, "system") == 0 ? "" : system;
+    }
+    fprintf(out, "%s%sover %s", system, system[0] != '\0' ? " " : "", axis_title(&whatif->axes[0]));
+    if (whatif->axis_count > 1) {
+        fprintf(out, " and %s", axis_title(&whatif->axes[1]));
+    }
+    fputs("\n\n", out);
+}
+
+bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
+{
+    struct whatif_findings findings = whatif_find(whatif);
+    struct runs_notes *notes = runs_notes_create(why);
+    bool good = notes != NULL;
+    for (uint32_t i = 0; good && i < whatif->count; i++) {
+        good = runs_notes_add(notes, &whatif->results[i], why);
+    }
+    if (good) {
+        runs_notes_print_above(notes, out);
+        print_title(whatif, out);
+        good = (whatif->axis_count > 1 ? print_grid
+                : serves(whatif)       ? whatif_served_table
+                                       : print_axis)(whatif, &findings, out, why);
+    }
+    if (good) {
+        fputc('\n', out);
+        print_findings(whatif, &findings, out);
+        whatif_served_load(whatif, &findings, out);
+        print_assumed(whatif, out);
+        if (findings.flat) {
+            whatif_host_print(whatif, out);
+        }
+        whatif_stores_print(whatif, out);
+        runs_notes_print_below(notes, out);
+    }
+    runs_notes_destroy(notes);
+    return good;
+}

@@ -1,0 +1,69 @@
+#include "cli/whatif/whatif_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT = WHATIF_TEXT, LINE = WHATIF_LINE };
+
+const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[LINE])
+{
+    size_t used = 0;
+    for (uint32_t axis = 0; axis < whatif->axis_count && used < LINE; axis++) {
+        char label[TEXT];
+        axis_label(&whatif->axes[axis], whatif_value(whatif, axis, point), label, sizeof label);
+        used += (size_t)snprintf(text + used, LINE - used, "%s%s%s%s", used > 0 ? ", " : "",
+                                 whatif->axis_count > 1 ? axis_title(&whatif->axes[axis]) : "",
+                                 whatif->axis_count > 1 ? " " : "", label);
+    }
+    return text;
+}
+
+const char *whatif_number(double worth, char text[FIGURE])
+{
+    struct cell cell = {.set = true, .real = worth};
+    if (worth < 0.1) {
+        snprintf(text, FIGURE, "%.2g", worth);
+        return text;
+    }
+    return figure_rate(&cell, text);
+}
+
+bool whatif_went_well(const struct result *result)
+{
+    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0;
+}
+
+const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
+                        uint32_t point, char text[TEXT])
+{
+    const char *objection = whatif_objection(whatif, point);
+    bool grows = whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
+    const struct {
+        bool here;
+        const char *mark;
+    } marks[] = {
+        {findings->own == point, "here"},
+        {findings->more == point, "here and a GiB more"},
+        {findings->knee == point, "knee"},
+        {findings->best == point && !findings->flat, "best"},
+        {objection != NULL, objection},
+        {objection == NULL && grows, "queue grows"}, /* which goodput tells by itself */
+    };
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (marks[i].here) {
+            size_t used = strlen(text);
+            snprintf(text + used, TEXT - used, "%s%s", used > 0 ? ", " : "", marks[i].mark);
+        }
+    }
+    return text;
+}
+
+bool whatif_add_untimed(struct table *table, const char **texts, uint32_t at,
+                        const struct result *result, struct error *why)
+{
+    char reason[sizeof result->message + TEXT];
+    snprintf(reason, sizeof reason, "%s: %s", result->cells[COLUMN_STATUS].text, result->message);
+    texts[at] = reason;
+    return table_add(table, texts, at + 1, why);
+}

@@ -1,0 +1,27 @@
+/* How the points of a what-if study are written in tables and below them. */
+#ifndef CLI_WHATIF_WHATIF_TEXT_H
+#define CLI_WHATIF_WHATIF_TEXT_H
+
+#include "cli/frame/figures.h"
+#include "cli/frame/table.h"
+#include "study/whatif/whatif.h"
+
+enum { WHATIF_TEXT = 64, WHATIF_LINE = 512 };
+
+bool whatif_went_well(const struct result *result);
+
+/* The name of a point: its value on each axis, "15.0 %, batch 4". */
+const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[WHATIF_LINE]);
+
+/* What a point is worth, or how many requests come. */
+const char *whatif_number(double worth, char text[FIGURE]);
+
+/* What a person looks for among the points: "here, knee". */
+const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
+                        uint32_t point, char text[WHATIF_TEXT]);
+
+/* Add a row with what went wrong in place of its figures, from column `at` on. */
+bool whatif_add_untimed(struct table *table, const char **texts, uint32_t at,
+                        const struct result *result, struct error *why);
+
+#endif

@@ -1,0 +1,57 @@
+#include "decode/error_band.h"
+
+#include "base/find.h"
+#include "base/node.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const band_keys[] = {"rows", "below", "above", NULL};
+
+static bool read_band(const struct node *map, struct error_band *out, struct error *why)
+{
+    return node_check_keys(map, band_keys, "band", why) &&
+           node_whole(map, "rows", UNIT_COUNT, UINT32_MAX, &out->rows, why) &&
+           node_quantity(map, "below", UNIT_SHARE, &out->below, why) &&
+           node_quantity(map, "above", UNIT_SHARE, &out->above, why);
+}
+
+bool error_band_load(struct error_band out[SYSTEM_CLASS_COUNT], struct error *why)
+{
+    char path[4096];
+    memset(out, 0, SYSTEM_CLASS_COUNT * sizeof *out);
+    if (!find_path("scenarios", "error-bands", "yaml", path, sizeof path, why)) {
+        return false;
+    }
+    struct node *file = node_load(path, why);
+    bool good = file != NULL && node_check_keys(file, system_class_names, "error bands", why);
+    for (int i = 0; good && i < SYSTEM_CLASS_COUNT; i++) {
+        const struct node *map = node_get(file, system_class_names[i]);
+        good = map == NULL || read_band(map, &out[i], why);
+    }
+    node_destroy(file);
+    return good;
+}
+
+void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
+{
+    fputs(
+        "# Written by `make papers UPDATE=1`: how far published rates lay about predicted ones, over\n"
+        "# all figures that can be compared. Least and most, not a confidence interval.\n",
+        out);
+    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
+        if (bands[i].rows > 0) {
+            fprintf(out, "%s: {rows: %" PRIu64 ", below: %.1f%%, above: %.1f%%}\n",
+                    system_class_names[i], bands[i].rows, 100 * bands[i].below,
+                    100 * bands[i].above);
+        }
+    }
+}
+
+void error_band_add(struct error_band *band, double error)
+{
+    band->rows++;
+    band->below = fmax(band->below, -error);
+    band->above = fmax(band->above, error);
+}

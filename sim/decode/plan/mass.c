@@ -1,0 +1,129 @@
+/* Three kinds of heads: those that attend to everything, those whose ledger says what they attended
+ * to (they select, or their policy chooses), and resident ones that select with the true query. */
+#include "decode/plan/mass.h"
+
+#include "base/array.h"
+#include "decode/plan/memory.h"
+#include "trace/source.h"
+
+#include <stdlib.h>
+
+bool mass_is_measured(const struct setup *setup)
+{
+    struct trace_source source = {.masses = false};
+    if (setup->trace != NULL) {
+        trace_source_read(trace_header(setup->trace), &source);
+    }
+    return setup->trace_basis == BASIS_MEASURED && source.masses;
+}
+
+/* A cohort, as far as its mass goes. */
+struct view {
+    const struct setup *setup; /* at its context */
+    const struct plan *plan;
+    uint32_t cohort;
+    uint32_t threads;
+};
+
+static double rows_mass(const struct plan *plan, const struct ledger_row *rows, uint32_t layer)
+{
+    double mass = 0;
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        mass += rows[(size_t)s * plan->layers + layer].mass;
+    }
+    return mass;
+}
+
+/* What a fresh demand of the resident heads would attend to: the same replay without a cache. */
+static bool replay_resident(const struct view *view, struct ledger *ledger, struct error *why)
+{
+    const struct plan *plan = view->plan;
+    size_t count = (size_t)plan->layers * plan->kv_heads;
+    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
+    struct replay_plan replay = plan_replay(view->setup, plan, view->cohort);
+    replay.policy = policy_find("none", NULL, 0, why);
+    if (heads == NULL || replay.policy == NULL) {
+        free(heads);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t layer = (uint32_t)(i / plan->kv_heads);
+        heads[i].offloaded = !plan->heads[i].offloaded && !setup_attends_all(view->setup, layer);
+    }
+    replay.heads = heads;
+    replay.policy_values = NULL;
+    replay.capacity = 0;
+    replay.block_span = BLOCK_UNIT;
+    replay.speculates = false;
+    bool good = replay_run(view->setup->trace, &replay, view->threads, ledger, why);
+    free(heads);
+    return good;
+}
+
+/* Resident heads that select, over all layers. */
+static uint64_t count_selecting(const struct view *view)
+{
+    const struct plan *plan = view->plan;
+    uint64_t heads = 0;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        heads += setup_attends_all(view->setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
+    }
+    return heads;
+}
+
+/* Add the mass of a cohort's pairs over steps and layers. */
+static bool add_mass(const struct view *view, const struct ledger *ledger, double *mass,
+                     struct error *why)
+{
+    const struct plan *plan = view->plan;
+    const struct ledger_row *rows = ledger != NULL ? ledger_part(ledger, view->cohort) : NULL;
+    bool chooses = rows != NULL && view->setup->mechanisms.policy->chooses_own;
+    double heads = (double)plan->cohorts[view->cohort].sequences * plan->steps;
+    bool selecting = heads > 0 && count_selecting(view) > 0;
+    struct ledger resident;
+    ledger_init(&resident);
+    if (selecting && !replay_resident(view, &resident, why)) {
+        ledger_release(&resident);
+        return false;
+    }
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        if (setup_attends_all(view->setup, l)) {
+            double own = chooses ? (double)plan->offloaded[l] * heads : 0;
+            *mass += plan->kv_heads * heads - own + (chooses ? rows_mass(plan, rows, l) : 0);
+            continue;
+        }
+        *mass += rows != NULL ? rows_mass(plan, rows, l) : 0;
+        *mass += selecting ? rows_mass(plan, resident.rows, l) : 0;
+    }
+    ledger_release(&resident);
+    return true;
+}
+
+/* Does any head, or its policy, leave something out? */
+static bool any_selects(const struct setup *setup, const struct plan *plan)
+{
+    bool selects = mechanisms_offload(&setup->mechanisms) && setup->mechanisms.policy->chooses_own;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        struct setup own = setup_at(setup, plan->cohorts[i].context);
+        for (uint32_t l = 0; l < plan->layers; l++) {
+            selects = selects || !setup_attends_all(&own, l);
+        }
+    }
+    return selects;
+}
+
+bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 uint32_t threads, bool *known, double *recall, struct error *why)
+{
+    double pairs = (double)plan->kv_heads * plan->batch * plan->steps, mass = 0;
+    *known = mass_is_measured(setup) || !any_selects(setup, plan);
+    for (uint32_t i = 0; *known && i < plan->cohort_count; i++) {
+        struct setup own = setup_at(setup, plan->cohorts[i].context);
+        own.trace = setup_cohort(setup, i).trace;
+        if (!add_mass(&(struct view){&own, plan, i, threads}, ledger, &mass, why)) {
+            return false;
+        }
+    }
+    *recall = mass / (pairs * plan->layers);
+    return true;
+}

@@ -1,0 +1,34 @@
+/* A cell as text: one spelling for the database, the JSON and the CSV.
+ *
+ *   TEXT     as it is (JSON quotes and escapes it: cell_text() does not)
+ *   INTEGER  123
+ *   REAL     the shortest decimals that read back as the same double: 0.931
+ *   US, MS   exact decimals of whole nanoseconds: 1490.125 and 1.490125
+ *   PARTS    {"compute":1398.000,"link":92.125}, microseconds in order
+ *   SHARES   {"published":0.25,"assumed":0.75}
+ *   BAND     [-0.2,0.25]
+ */
+#ifndef RESULT_CELL_H
+#define RESULT_CELL_H
+
+#include "result/result.h"
+
+#define CELL_SIZE 2048
+
+/* The text of a cell, in `buffer` or the result's own; NULL when the cell is null. */
+const char *cell_text(const struct result *result, enum column column, char buffer[CELL_SIZE]);
+
+/* Read the text of a PARTS, SHARES or BAND cell back. Returns false when it is none, which can
+ * only be in a damaged database. `names` has room for RESULT_MOST_ITEMS and holds the items' names.
+ */
+bool cell_parse(struct result *result, enum column column, const char *text,
+                char (*names)[RESULT_NAME]);
+
+/* Nanoseconds as decimals with `digits`: 3 gives microseconds, 6 milliseconds. */
+void cell_format_ns(int64_t ns, int digits, char *text, size_t size);
+
+/* A double in units of `scale` ns (1e3: microseconds) back as nanoseconds: exact while these are
+ * fewer than 2^51, which is 26 days. Returns false past 64 bits. */
+bool cell_read_ns(double value, double scale, int64_t *ns);
+
+#endif

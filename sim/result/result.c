@@ -1,0 +1,132 @@
+/* Cells are set once each and owned by their result. A number that is no number (a ratio over
+ * nothing) stays null, so that no reader ever meets a NaN. */
+#include "result/result.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct column_kind column_kinds[COLUMN_COUNT] = {
+#define COLUMN(id, name, type, what) [COLUMN_##id] = {name, COLUMN_TYPE_##type, what},
+#include "result/columns.def"
+#undef COLUMN
+};
+
+const enum column drawn_columns[DRAWN_COUNT] = {
+#define DRAWN(id, name) COLUMN_##id,
+#include "result/drawn.def"
+#undef DRAWN
+};
+
+void result_init(struct result *result)
+{
+    *result = (struct result){.cells = {{.set = false}}};
+}
+
+void result_release(struct result *result)
+{
+    for (int column = 0; column < COLUMN_COUNT; column++) {
+        struct cell *cell = &result->cells[column];
+        if (cell->set && column_kinds[column].type == COLUMN_TYPE_TEXT) {
+            free(cell->text);
+        }
+    }
+    free(result->layers);
+    free(result->steps);
+    free(result->requests);
+    free(result->waits);
+    free(result->bins);
+    free(result->draws.values);
+    free(result->names);
+    result_init(result);
+}
+
+const struct result_item *result_items(const struct result *result, enum column column,
+                                       uint32_t *count)
+{
+    switch (column) {
+    case COLUMN_PARTS:
+        *count = result->part_count;
+        return result->parts;
+    case COLUMN_STALLS:
+        *count = result->stall_count;
+        return result->stalls;
+    default:
+        assert(column == COLUMN_BASIS_SHARE);
+        *count = result->basis_count;
+        return result->basis;
+    }
+}
+
+const struct result_item *result_largest(const struct result *result, enum column column)
+{
+    uint32_t count;
+    const struct result_item *items = result_items(result, column, &count), *largest = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        largest = largest == NULL || items[i].ns > largest->ns ? &items[i] : largest;
+    }
+    return largest;
+}
+
+bool result_failed(const struct result *result)
+{
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    return status->set && strcmp(status->text, "failed") == 0;
+}
+
+bool result_has(const struct result *result, enum column column)
+{
+    enum column_type type = column_kinds[column].type;
+    uint32_t items = 0;
+    if (type == COLUMN_TYPE_PARTS || type == COLUMN_TYPE_SHARES) {
+        result_items(result, column, &items);
+    }
+    return result->cells[column].set || items > 0;
+}
+
+double result_number(const struct result *result, enum column column)
+{
+    const struct cell *cell = &result->cells[column];
+    if (!cell->set) {
+        return NAN;
+    }
+    switch (column_kinds[column].type) {
+    case COLUMN_TYPE_REAL:
+        return cell->real;
+    case COLUMN_TYPE_US:
+        return (double)cell->integer / 1e3;
+    case COLUMN_TYPE_MS:
+        return (double)cell->integer / 1e6;
+    default:
+        return (double)cell->integer;
+    }
+}
+
+void result_integer(struct result *result, enum column column, int64_t value)
+{
+    enum column_type type = column_kinds[column].type;
+    assert(type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_US || type == COLUMN_TYPE_MS);
+    result->cells[column] = (struct cell){.set = true, .integer = value};
+}
+
+void result_real(struct result *result, enum column column, double value)
+{
+    assert(column_kinds[column].type == COLUMN_TYPE_REAL);
+    result->cells[column] = (struct cell){.set = isfinite(value), .real = value};
+}
+
+bool result_text(struct result *result, enum column column, const char *text, struct error *why)
+{
+    assert(column_kinds[column].type == COLUMN_TYPE_TEXT);
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a result");
+    }
+    struct cell *cell = &result->cells[column];
+    if (cell->set) {
+        free(cell->text);
+    }
+    *cell = (struct cell){.set = true, .text = copy};
+    return true;
+}

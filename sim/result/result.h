@@ -1,0 +1,162 @@
+/* The result of one run: a cell for each column of columns.def, and the detail tables.
+ *
+ * The one thing that a study hands to the store and the command line prints. A cell that was not
+ * set is null: it does not apply, or is not built.
+ */
+#ifndef RESULT_RESULT_H
+#define RESULT_RESULT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum column {
+#define COLUMN(id, name, type, what) COLUMN_##id,
+#include "result/columns.def"
+#undef COLUMN
+    COLUMN_COUNT
+};
+
+enum column_type {
+    COLUMN_TYPE_TEXT,
+    COLUMN_TYPE_INTEGER,
+    COLUMN_TYPE_REAL,
+    COLUMN_TYPE_US,
+    COLUMN_TYPE_MS,
+    COLUMN_TYPE_PARTS,
+    COLUMN_TYPE_SHARES,
+    COLUMN_TYPE_BAND,
+};
+
+struct column_kind {
+    const char *name;
+    enum column_type type;
+    const char *what;
+};
+extern const struct column_kind column_kinds[COLUMN_COUNT];
+
+struct cell {
+    bool set;
+    union {
+        int64_t integer; /* INTEGER; nanoseconds of US and MS */
+        double real;     /* REAL */
+        char *text;      /* TEXT; owned by the result */
+    };
+};
+
+/* A named time (parts, stalls) or share (basis). Names are [a-z0-9_], shorter than RESULT_NAME, and
+ * static, or the result's own when it was read back. */
+struct result_item {
+    const char *name;
+    int64_t ns;   /* of parts and stalls */
+    double share; /* of basis_share */
+};
+#define RESULT_MOST_ITEMS 16
+#define RESULT_NAME 32
+
+struct result_layer {
+    int64_t ns;       /* mean over steps */
+    double hit_ratio; /* NaN: null */
+    int64_t h2d_bytes;
+};
+
+struct result_step {
+    int64_t ns;
+    double hit_ratio; /* NaN: null */
+    int64_t h2d_bytes;
+};
+
+/* A request of a server's workload; times since the first arrival, negative: never. */
+struct result_request {
+    uint32_t prompt, output, preemptions;
+    uint64_t gpu_tokens, host_tokens; /* of the prompt, found there */
+    int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
+};
+
+/* Some of a request's time, and what it went to: "queue", "prefill", "link", ... */
+struct result_wait {
+    uint32_t request;
+    const char *name; /* static */
+    int64_t ns;
+};
+
+enum {
+#define COLUMN(name, type, what) RESULT_SERIES_##name,
+#include "result/series.def"
+#undef COLUMN
+    RESULT_SERIES
+};
+
+/* Servers in a span of time. */
+struct result_bin {
+    int64_t start_ns, ns;
+    double figures[RESULT_SERIES];
+};
+
+/* The figures of drawn.def, in order. */
+enum drawn {
+#define DRAWN(id, name) DRAWN_##id,
+#include "result/drawn.def"
+#undef DRAWN
+    DRAWN_COUNT
+};
+extern const enum column drawn_columns[DRAWN_COUNT];
+
+/* Replications of a run, in the order in which they were drawn (study/sweep/replication.h). */
+struct result_draws {
+    char ranges[17];               /* hash of what was drawn from, 16 hex digits */
+    double (*values)[DRAWN_COUNT]; /* owned; in the units of the columns' names, NaN: null */
+    uint32_t count;
+};
+
+struct result {
+    struct cell cells[COLUMN_COUNT];
+    struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
+    uint32_t part_count, stall_count;
+    struct result_item basis[RESULT_MOST_ITEMS];
+    uint32_t basis_count;
+    double band[2];              /* with COLUMN_ERROR_BAND set */
+    char (*names)[RESULT_NAME];  /* owned; NULL unless read back */
+    struct result_layer *layers; /* owned */
+    struct result_step *steps;   /* owned */
+    uint32_t layer_count, step_count;
+    struct result_request *requests; /* owned; none when it was read back */
+    struct result_wait *waits;       /* owned; as requests */
+    struct result_bin *bins;         /* owned; as requests */
+    uint32_t request_count, wait_count, bin_count;
+    struct result_draws draws;
+    /* Hashes of what went in, as 16 hex digits; stored with the run. */
+    char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
+    char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
+    char message[512]; /* what was short; or of a run that is ok notes, with "; " between; or "" */
+};
+
+void result_init(struct result *result);
+void result_release(struct result *result);
+
+/* Is this no run, but the reason (its message) why there is none? */
+bool result_failed(const struct result *result);
+
+/* Is there something in this column? Items (or a band) count as set whether their cell says so or
+ * not; the cell tells an empty list from a null one. */
+bool result_has(const struct result *result, enum column column);
+
+/* A number as its column's name says it, in microseconds, milliseconds or as it is; NaN where it is
+ * null. Not of texts and items. */
+double result_number(const struct result *result, enum column column);
+
+/* The items of PARTS, STALLS or BASIS_SHARE. */
+const struct result_item *result_items(const struct result *result, enum column column,
+                                       uint32_t *count);
+
+/* The longest of PARTS or STALLS, the first of several; NULL where there is none. */
+const struct result_item *result_largest(const struct result *result, enum column column);
+
+/* Set a cell. A real that is not finite leaves null. */
+void result_integer(struct result *result, enum column column, int64_t value);
+void result_real(struct result *result, enum column column, double value);
+bool result_text(struct result *result, enum column column, const char *text, struct error *why);
+
+#endif

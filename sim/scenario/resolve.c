@@ -1,0 +1,501 @@
+/* Reading the keys of a scenario, in the order in which one needs the other. */
+#include "scenario/resolve.h"
+
+#include "base/named.h"
+#include "decode/error_band.h"
+#include "decode/mechanism_value.h"
+#include "decode/plan/mass.h"
+#include "decode/time/pipeline.h"
+#include "scenario/contexts.h"
+#include "scenario/resolve_trace.h"
+#include "scenario/resolve_workload.h"
+#include "scenario/scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BYTES ((uint64_t)1 << 53)
+#define MOST_STEPS ((uint64_t)1 << 16) /* all are timed in one schedule */
+
+static const struct node *required(const struct node *root, const char *key, const char *example,
+                                   struct error *why)
+{
+    const struct node *node = node_get(root, key);
+    if (node == NULL || node->kind == NODE_NULL) {
+        error_usage(why, NULL, 0, "the scenario does not say '%s'", key);
+        error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
+        return NULL;
+    }
+    return node;
+}
+
+static bool read_required_text(const struct node *root, const char *key, const char *example,
+                               const struct node **node, const char **text, struct error *why)
+{
+    *node = required(root, key, example, why);
+    return *node != NULL && node_text(root, key, text, why);
+}
+
+static bool read_dtype(const struct node *map, const char *key, int *out, struct error *why)
+{
+    const char *name = NULL;
+    enum dtype dtype;
+    if (!node_text(map, key, &name, why)) {
+        return false;
+    }
+    if (name == NULL) {
+        return true;
+    }
+    const struct node *node = node_get(map, key);
+    if (!dtype_find(name, node->file, node->line, &dtype, why)) {
+        return false;
+    }
+    *out = (int)dtype;
+    return true;
+}
+
+static bool read_model(const struct node *root, struct setup *out, struct error *why)
+{
+    static const char *const dtype_keys[] = {"weights", "kv", NULL};
+    const struct node *dtype = node_get(root, "dtype"), *node;
+    struct model_options options = {-1, -1, 1};
+    uint64_t gpus = 1;
+    const char *name;
+    if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
+        !node_check_keys(dtype, dtype_keys, "dtype", why) ||
+        !read_dtype(dtype, "weights", &options.weights, why) ||
+        !read_dtype(dtype, "kv", &options.kv, why) ||
+        !node_whole(root, "tensor_parallel", UNIT_COUNT, 1024, &gpus, why)) {
+        return false;
+    }
+    if (gpus == 0) {
+        return node_error(node_get(root, "tensor_parallel"), why, "no GPU at all");
+    }
+    options.tensor_parallel = (uint32_t)gpus;
+    return model_load(name, &options, node->file, node->line, &out->model, why);
+}
+
+static bool read_system(const struct node *root, struct node **merged, struct setup *out,
+                        struct error *why)
+{
+    const struct node *node;
+    const char *name;
+    return read_required_text(root, "system", "retroinfer", &node, &name, why) &&
+           system_load(name, node, node_get(root, "mechanisms"), &out->mechanisms, &out->system,
+                       merged, why);
+}
+
+/* A whole number of at least `least`. */
+static bool read_whole(const struct node *root, const char *key, enum unit unit, uint64_t least,
+                       uint64_t most, uint64_t *out, struct error *why)
+{
+    if (!node_whole(root, key, unit, most, out, why)) {
+        return false;
+    }
+    if (*out < least) {
+        node_error(node_get(root, key), why, "'%s' of %llu is too small", key,
+                   (unsigned long long)*out);
+        return error_expect(why, "a whole number from %llu to %llu", (unsigned long long)least,
+                            (unsigned long long)most);
+    }
+    return true;
+}
+
+/* The same, or a word that stands for `meant`. Where neither is said, `*out` stays. */
+static bool read_word_or_whole(const struct node *root, const char *key, const char *word,
+                               int64_t meant, uint64_t least, uint64_t most, int64_t *out,
+                               struct error *why)
+{
+    const struct node *node = node_get(root, key);
+    uint64_t value = 0;
+    if (node == NULL || node->kind == NODE_NULL) {
+        return true;
+    }
+    if (node->kind == NODE_SCALAR && strcmp(node->text, word) == 0) {
+        *out = meant;
+        return true;
+    }
+    if (!read_whole(root, key, UNIT_COUNT, least, most, &value, why)) {
+        return error_expect(why, "a whole number from %llu to %llu, or %s",
+                            (unsigned long long)least, (unsigned long long)most, word);
+    }
+    *out = (int64_t)value;
+    return true;
+}
+
+static bool read_order(const struct node *root, struct setup *out, struct error *why)
+{
+    const char *order = "batch";
+    if (!node_text(root, "order", &order, why)) {
+        return false;
+    }
+    out->order = strcmp(order, "sequential") == 0 ? POLICY_SEQUENTIAL : POLICY_BATCH;
+    if (out->order == POLICY_SEQUENTIAL || strcmp(order, "batch") == 0) {
+        return true;
+    }
+    node_error(node_get(root, "order"), why, "unknown order '%.100s'", order);
+    return error_expect(why, "batch or sequential");
+}
+
+static bool says_none(const struct node *root, const char *key)
+{
+    const struct node *node = node_get(root, key);
+    return node == NULL || node->kind == NODE_NULL ||
+           (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
+}
+
+/* Tokens of a sequence; absent or none, `*out` stays. */
+static bool read_tokens(const struct node *root, const char *key, uint64_t *out, struct error *why)
+{
+    return says_none(root, key) ||
+           read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
+}
+
+/* Room that is said instead of `given`; absent or none, `*out` stays 0, and so nobody may say that.
+ */
+static bool read_room(const struct node *root, const char *key, enum unit unit, const char *given,
+                      uint64_t *out, struct error *why)
+{
+    if (says_none(root, key)) {
+        return true;
+    }
+    if (!node_whole(root, key, unit, MOST_BYTES, out, why)) {
+        return false;
+    }
+    return *out > 0 || (node_error(node_get(root, key), why, "'%s' of 0 holds nothing", key),
+                        error_expect(why, "more than 0, or none: %s", given));
+}
+
+#define BATCH_UNSAID (-1)
+
+/* `prompt` and `output`; whether each prompt follows from its context. */
+static bool read_request(const struct node *root, struct setup *out, bool *of_context,
+                         struct error *why)
+{
+    const struct node *node = node_get(root, "prompt");
+    *of_context = node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "context") == 0;
+    if ((!*of_context && !read_tokens(root, "prompt", &out->prompt, why)) ||
+        !read_tokens(root, "output", &out->output, why)) {
+        return false;
+    }
+    if (out->output > 0 && out->prompt == 0 && !*of_context) {
+        node_error(node_get(root, "output"), why, "'output' follows a prompt, and there is none");
+        return error_expect(why, "'prompt' as well, such as prompt: 1920");
+    }
+    return true;
+}
+
+/* `context` and `batch`, or `contexts`. A request's decode attends to prompt + 1 to prompt + output
+ * tokens, so that the context, where nothing is said of it, is their mean. */
+static bool read_contexts(const struct node *root, struct setup *out, struct error *why)
+{
+    int64_t batch = BATCH_UNSAID;
+    if (!read_word_or_whole(root, "batch", "max", SETUP_BATCH_MAX, 1, CONTEXTS_MOST_BATCH, &batch,
+                            why)) {
+        return false;
+    }
+    if (contexts_said(root)) {
+        return contexts_read(root, batch, out, why);
+    }
+    out->batch = batch == BATCH_UNSAID ? 1 : (uint32_t)batch;
+    out->context = out->prompt + (out->output + 1) / 2;
+    return (out->prompt > 0 || required(root, "context", "131072", why) != NULL) &&
+           read_whole(root, "context", UNIT_TOKENS, 1, CONTEXTS_LONGEST, &out->context, why);
+}
+
+/* The prompt of a context whose decode is in the middle of its output. */
+static bool find_prompt(const struct node *root, uint64_t context, const struct setup *setup,
+                        uint64_t *prompt, struct error *why)
+{
+    uint64_t half = (setup->output + 1) / 2;
+    if (context <= half) {
+        node_error(node_get(root, "output"), why,
+                   "a context of %llu tokens has no prompt before half of an output of %llu",
+                   (unsigned long long)context, (unsigned long long)setup->output);
+        return error_expect(why, "an output of less than %llu", (unsigned long long)(2 * context));
+    }
+    *prompt = context - half;
+    return true;
+}
+
+static bool find_prompts(const struct node *root, struct setup *out, struct error *why)
+{
+    if (out->cohorts == NULL) {
+        return find_prompt(root, out->context, out, &out->prompt, why);
+    }
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        struct setup_cohort *cohort = &out->cohorts[i];
+        if (!find_prompt(root, cohort->context, out, &cohort->prompt, why)) {
+            return false;
+        }
+    }
+    return find_prompt(root, out->context, out, &out->prompt, why);
+}
+
+static bool check_prompts(const struct node *root, const struct setup *setup, struct error *why)
+{
+    struct setup_cohort longest = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = longest.prompt + setup->output;
+    if (setup->prompt > 0 && setup->cohorts != NULL && longest.prompt == 0) {
+        node_error(node_get(root, "prompt"), why,
+                   "'contexts' differ: their sequences have no one prompt");
+        return error_expect(why, "prompt: context, which is what each has before half its output");
+    }
+    if (longest.prompt > 0 && setup->model.learned_positions &&
+        last > setup->model.trained_context) {
+        node_error(node_get(root, "prompt"), why,
+                   "'%s' has learned positions and cannot run %llu tokens", setup->model.name,
+                   (unsigned long long)last);
+        return error_expect(why, "'prompt' and 'output' that add up to at most %u",
+                            setup->model.trained_context);
+    }
+    if (setup->context < setup->prompt) {
+        const struct node *context = node_get(root, "context");
+        node_error(context != NULL ? context : node_get(root, "contexts"), why,
+                   "decode never attends to as few as %llu tokens",
+                   (unsigned long long)setup->context);
+        return error_expect(why, "at least the prompt's %llu", (unsigned long long)setup->prompt);
+    }
+    return true;
+}
+
+static bool read_size(const struct node *root, struct setup *out, struct error *why)
+{
+    int64_t steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
+    bool of_context;
+    out->seed = SETUP_SEED;
+    if (!read_request(root, out, &of_context, why) || !read_contexts(root, out, why) ||
+        (of_context && !find_prompts(root, out, why)) || !check_prompts(root, out, why) ||
+        !read_word_or_whole(root, "steps", "all", SETUP_STEPS_ALL, 1, MOST_STEPS, &steps, why) ||
+        !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,
+                            why) ||
+        !node_whole(root, "seed", UNIT_COUNT, MOST_BYTES, &out->seed, why) ||
+        !read_room(root, "kv_pool_tokens", UNIT_TOKENS, "what fits", &out->kv_pool_tokens, why)) {
+        return false;
+    }
+    out->steps = (uint32_t)steps;
+    out->warmup = warmup;
+    return true;
+}
+
+static bool read_memory(const struct node *root, struct setup *out, struct error *why)
+{
+    if (!node_quantity(root, "hbm_usable", UNIT_SHARE, &out->hbm_usable, why) ||
+        !node_whole(root, "hbm_reserve", UNIT_BYTES, MOST_BYTES, &out->hbm_reserve, why) ||
+        !read_room(root, "host_memory", UNIT_BYTES, "the profile's", &out->host_memory, why)) {
+        return false;
+    }
+    return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
+           (node_error(node_get(root, "hbm_usable"), why, "'hbm_usable' is no share of HBM"),
+            error_expect(why, "above 0 and at most 100%%"));
+}
+
+/* All curves that the pipeline will read are there. */
+static bool read_hardware(const struct node *root, struct setup *out, struct error *why)
+{
+    enum curve_id needed[CURVE_COUNT];
+    const struct node *node = required(root, "hardware", "a40", why);
+    char needed_by[96];
+    if (node == NULL || !profile_load(node, &out->profile, why)) {
+        return false;
+    }
+    snprintf(needed_by, sizeof needed_by, "system '%s'", out->system.name);
+    return profile_require(&out->profile, needed, pipeline_curves(out, needed), needed_by, why);
+}
+
+static bool read_band(struct setup *out, struct error *why)
+{
+    struct error_band bands[SYSTEM_CLASS_COUNT];
+    if (!error_band_load(bands, why)) {
+        return false;
+    }
+    const struct error_band *band = &bands[system_class_of(&out->mechanisms)];
+    out->band_known = band->rows > 0;
+    out->band[0] = -band->below;
+    out->band[1] = band->above;
+    return true;
+}
+
+/* What is selected by its score needs scores. */
+static bool check_scores(const struct node *merged, const struct setup *setup, struct error *why)
+{
+    if (setup->mechanisms.selection_margin == 0 || mass_is_measured(setup)) {
+        return true;
+    }
+    node_error(node_get(merged, "selection_margin"), why,
+               "'selection_margin' compares attention masses, and those of trace '%.100s' are %s",
+               setup->trace_name,
+               setup->trace != NULL ? "not measured, but generated or assumed" : "none");
+    return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or no margin, 0");
+}
+
+/* One key of the resolved scenario. */
+static bool put(struct node *root, const char *key, const char *format, unsigned long long value,
+                struct error *why)
+{
+    char text[64];
+    snprintf(text, sizeof text, format, value);
+    return node_set(root, key, text, why);
+}
+
+static bool set_text(struct node *scalar, const char *text, struct error *why)
+{
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a value");
+    }
+    free(scalar->text);
+    scalar->text = copy;
+    return true;
+}
+
+/* Give a value its one spelling: of a number, but a name stays that reads as one; of the path of a
+ * profile, where the program runs instead of where the file lies that says it. */
+static bool respell_value(struct node *scalar, struct error *why)
+{
+    struct quantity quantity;
+    char text[4096];
+    const char *key = scalar->key != NULL ? scalar->key : "";
+    if (strcmp(key, "extends") == 0) {
+        return !named_by_path(scalar->text, "yaml") ||
+               !named_from(scalar->text, scalar->file, text, sizeof text) ||
+               set_text(scalar, text, why);
+    }
+    return strcmp(key, "name") == 0 || !quantity_parse(scalar->text, &quantity) ||
+           set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text), why);
+}
+
+/* Give every value inside `node` its one spelling. */
+static bool respell(struct node *node, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < node->count; i++) {
+        struct node *child = node->children[i];
+        good = respell(child, why) && (child->kind != NODE_SCALAR || respell_value(child, why));
+    }
+    return good;
+}
+
+/* What was said of `path`, with its values respelt. */
+static bool put_respelt(struct node *all, const char *path, const struct node *said,
+                        struct error *why)
+{
+    struct node *copy = node_copy(said, why);
+    bool good = copy != NULL && respell(copy, why) && node_put(all, path, copy, why);
+    node_destroy(copy);
+    return good;
+}
+
+/* Every mechanism, whoever says it, in the one spelling of its value; of a policy those parameters
+ * that are said. */
+static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
+                           const struct node *merged, struct error *why)
+{
+    bool good = node_set(all, "mechanisms", "{}", why);
+    for (const struct mechanism_key *key = mechanism_keys; good && key->name != NULL; key++) {
+        const struct node *said = node_get(merged, key->name);
+        char path[64], *text = NULL;
+        snprintf(path, sizeof path, "mechanisms.%s", key->name);
+        good = key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP
+                   ? put_respelt(all, path, said, why)
+                   : (text = mechanism_text(key, mechanisms, why)) != NULL &&
+                         node_set(all, path, text, why);
+        free(text);
+    }
+    return good;
+}
+
+static bool put_memory(struct node *all, const struct setup *setup, struct error *why)
+{
+    char usable[32];
+    snprintf(usable, sizeof usable, "%.17g", setup->hbm_usable);
+    return node_set(all, "hbm_usable", usable, why) &&
+           put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
+           put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
+               setup->kv_pool_tokens, why) &&
+           put(all, "host_memory", setup->host_memory == 0 ? "none" : "%lluB", setup->host_memory,
+               why);
+}
+
+static bool put_model(struct node *all, const struct model *model, struct error *why)
+{
+    return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
+           node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
+           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why);
+}
+
+/* A path that the scenario gives stays as it is; the default is a plain name. */
+static bool put_trace(struct node *all, const struct setup *setup, struct error *why)
+{
+    const struct node *said = node_get(all, "trace");
+    return (said != NULL && said->kind != NODE_NULL) ||
+           node_set(all, "trace", setup->trace_name, why);
+}
+
+/* Of several contexts each has its own. */
+static bool put_prompt(struct node *all, const struct setup *setup, struct error *why)
+{
+    const char *format = setup->prompt == 0 ? "none" : setup->cohorts != NULL ? "context" : "%llu";
+    return put(all, "prompt", format, setup->prompt, why);
+}
+
+/* What decides when requests come and what is kept of them, but no step that they take. */
+static bool drop_serving(struct node *all, struct error *why)
+{
+    bool good = true;
+    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
+        good = !key->serving || node_set(all, key->name, "", why);
+    }
+    return good;
+}
+
+/* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
+ * a text is a scenario that reproduces its run. */
+static bool write_scenario(const struct node *root, const struct mechanisms *mechanisms,
+                           const struct node *merged, struct setup *out, struct error *why)
+{
+    struct node *all = node_copy(root, why);
+    bool good =
+        all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
+        put_mechanisms(all, mechanisms, merged, why) &&
+        put_respelt(all, "hardware", node_get(root, "hardware"), why) &&
+        put_memory(all, out, why) && put_trace(all, out, why) &&
+        workload_put(all, &out->workload, why) && contexts_put(all, out, why) &&
+        put_prompt(all, out, why) &&
+        put(all, "output", out->output == 0 ? "none" : "%llu", out->output, why) &&
+        node_set(all, "order", out->order == POLICY_BATCH ? "batch" : "sequential", why) &&
+        put(all, "seed", "%llu", out->seed, why) &&
+        put(all, "batch", out->batch == SETUP_BATCH_MAX ? "max" : "%llu", out->batch, why) &&
+        put(all, "steps", out->steps == SETUP_STEPS_ALL ? "all" : "%llu", out->steps, why) &&
+        put(all, "warmup", out->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
+            (unsigned long long)out->warmup, why);
+    out->scenario = good ? node_canonical(all, why) : NULL;
+    good = out->scenario != NULL;
+    if (good && setup_serves(out)) {
+        out->decode_scenario = drop_serving(all, why) ? node_canonical(all, why) : NULL;
+        good = out->decode_scenario != NULL;
+    }
+    node_destroy(all);
+    return good;
+}
+
+bool resolve_setup(const struct node *root, struct setup *out, struct error *why)
+{
+    struct node *merged = NULL;
+    setup_init(out);
+    bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
+                read_order(root, out, why) && read_size(root, out, why);
+    const struct mechanisms said = out->mechanisms;
+    if (good) {
+        setup_resolve_native(out);
+    }
+    good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) &&
+           read_hardware(root, out, why) && read_band(out, why) && resolve_trace(root, out, why) &&
+           check_scores(merged, out, why) && write_scenario(root, &said, merged, out, why);
+    node_destroy(merged);
+    if (!good) {
+        setup_release(out);
+    }
+    return good;
+}

@@ -1,0 +1,340 @@
+/* The trace that a scenario means: a recording, a profile from which one is generated at the
+ * scenario's own geometry, or an assumed ledger.
+ *
+ * Where the scenario says none it is the model's own shipped recording; else the shipped profile,
+ * generated at full geometry; else, where none can be generated, the shipped recording of a small
+ * model, carried to this one, and a note says so. */
+#include "scenario/resolve_trace.h"
+
+#include "base/array.h"
+#include "base/named.h"
+#include "trace/generate/generate.h"
+#include "trace/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define DEFAULT_PROFILE "llama-3-8b-like"
+#define DEFAULT_RECORDING "smollm2-135m"
+
+/* MOST_STEPS: every run draws them anew. */
+enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
+
+static bool is_assumed(const char *name)
+{
+    return strncmp(name, "assumed:", strlen("assumed:")) == 0;
+}
+
+/* assumed:hit=93%,spread=5% */
+static bool read_assumed(const struct node *node, const char *text, struct setup *out,
+                         struct error *why)
+{
+    char hit[32] = "", spread[32] = "0%";
+    int used = 0;
+    sscanf(text, "assumed:hit=%31[^,]%n,spread=%31s%n", hit, &used, spread, &used);
+    if (used == 0 || text[used] != '\0') {
+        node_error(node, why, "'%.100s' is no assumed ledger", text);
+        return error_expect(why, "assumed:hit=93%%,spread=5%%");
+    }
+    out->trace_basis = BASIS_ASSUMED;
+    if (!units_parse(hit, UNIT_SHARE, node->file, node->line, "hit", &out->assumed_hit, why) ||
+        !units_parse(spread, UNIT_SHARE, node->file, node->line, "spread", &out->assumed_spread,
+                     why)) {
+        return false;
+    }
+    if (out->assumed_hit > 1) {
+        return node_error(node, why, "a hit ratio of '%s' is above 100%%", hit);
+    }
+    return true;
+}
+
+/* A recording of this very model: its name begins the recorded one, and the geometry is the same.
+ * So is a generated trace where it is a twin of such a recording, not carried to another context.
+ */
+static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
+                            const struct model *model)
+{
+    return source->model[0] != '\0' &&
+           strncasecmp(source->model, model->name, strlen(model->name)) == 0 &&
+           header->layers == model->layer_count && header->kv_heads == model->kv_heads &&
+           header->query_heads == model->query_heads && header->head_dim == model->head_dim &&
+           (!source->twin || source->fitted_context == header->context);
+}
+
+static void note_source(struct setup *out)
+{
+    struct trace_source source;
+    out->trace_is_model = true;
+    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+        const struct trace_header *header = trace_header(setup_cohort(out, i).trace);
+        trace_source_read(header, &source);
+        out->trace_is_model = out->trace_is_model && is_recording_of(header, &source, &out->model);
+    }
+    out->trace_basis = source.basis;
+}
+
+/* ---- profiles ---- */
+
+static bool find_shipped(const char *name, const char *suffix, char path[PATH_SIZE])
+{
+    struct error ignored;
+    return named_file(name, "traces", suffix, "trace", NULL, 0, path, PATH_SIZE, &ignored) &&
+           access(path, F_OK) == 0;
+}
+
+/* A path that ends in .yaml, or a shipped profile; of a name that is a recording, too, that one is
+ * meant, unless the suffix tells. */
+static bool find_profile(const char *name, char path[PATH_SIZE])
+{
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".yaml") == 0) {
+        bool shipped =
+            strchr(name, '/') == NULL && access(name, F_OK) != 0 && find_shipped(name, "", path);
+        return shipped || snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
+    }
+    return !find_shipped(name, "swt", path) && strchr(name, '/') == NULL &&
+           find_shipped(name, "yaml", path);
+}
+
+/* As many steps as are asked for and as many before them, so that half of them are warm-up where
+ * nothing else is said; never fewer than fill a cache of three selections. */
+static uint64_t steps_to_generate(const struct setup *setup)
+{
+    uint64_t reported = setup->steps > LEAST_STEPS ? setup->steps : LEAST_STEPS;
+    if (setup->warmup == SETUP_WARMUP_AUTO) {
+        return 2 * reported;
+    }
+    return (setup->steps > 0 ? setup->steps : reported) + (uint64_t)setup->warmup;
+}
+
+/* The share of the context that a policy chooses to hold; all of it where only memory will tell. */
+static double share_to_hold(const struct setup *setup)
+{
+    const struct amount *budget = &setup->mechanisms.budget;
+    switch (budget->unit) {
+    case UNIT_SHARE:
+    case UNIT_TIMES:
+        return budget->value;
+    case UNIT_TOKENS:
+        return budget->value / (double)setup->context;
+    default:
+        return 1;
+    }
+}
+
+/* Rows keep what is selected beside the system's window; twice that where sets are reused, whose
+ * mass at later steps is to be known. A policy that chooses by weight holds so much, and no more
+ * than that again weighs more than an even share of what it holds. */
+static double share_to_keep(const struct setup *setup)
+{
+    const struct mechanisms *mechanisms = &setup->mechanisms;
+    const struct policy_kind *policy = mechanisms->policy;
+    double window = (double)(mechanisms->sinks + setup_recent(setup) + 1) / (double)setup->context;
+    double selection =
+        policy->chooses_own ? share_to_hold(setup) : setup_share(setup, &mechanisms->selection);
+    bool twice = policy->chooses_own || policy->needs_queries;
+    return fmin(selection * (twice ? 2 : 1) + window, 1);
+}
+
+/* What can be generated is bounded here in tokens and steps, by the generator in bytes. */
+static bool check_size(const struct node *root, const struct setup *setup, uint64_t steps,
+                       struct error *why)
+{
+    uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
+    if (context > UINT32_MAX) {
+        node_error(node_get(root, setup->cohorts != NULL ? "contexts" : "context"), why,
+                   "a generated trace of %llu tokens", (unsigned long long)context);
+        return error_expect(why, "less than 2^32");
+    }
+    if (steps > MOST_STEPS) {
+        node_error(node_get(root, "warmup"), why, "a generated trace of %llu steps",
+                   (unsigned long long)steps);
+        return error_expect(why, "'warmup' and 'steps' that add up to at most %d", MOST_STEPS);
+    }
+    return true;
+}
+
+/* Latent KV (MLA) is one head, which all query heads share. */
+static struct trace *generate_trace(const struct trace_profile *profile, const char *path,
+                                    const struct setup *setup, uint64_t steps, struct error *why)
+{
+    struct trace_geometry geometry = {
+        .layers = setup->model.layer_count,
+        .kv_heads = setup->model.kv_lora > 0 ? 1 : setup->model.kv_heads,
+        .query_heads = setup->model.query_heads,
+        .head_dim = setup->model.head_dim,
+        .context = (uint32_t)setup->context,
+        .keep = share_to_keep(setup),
+        .sequences = 1,
+        .steps = (uint32_t)steps,
+        .seed = setup->seed,
+    };
+    return trace_open_generated(profile, path, &geometry, why);
+}
+
+static void close_traces(struct setup *out)
+{
+    trace_close(out->trace);
+    out->trace = NULL;
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        if (i > 0) {
+            trace_close(out->cohorts[i].trace);
+        }
+        out->cohorts[i].trace = NULL;
+    }
+}
+
+/* One at each context. */
+static bool generate_traces(const struct node *root, const struct trace_profile *profile,
+                            const char *path, struct setup *out, struct error *why)
+{
+    uint64_t steps = steps_to_generate(out);
+    if (!check_size(root, out, steps, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+        struct setup own = setup_at(out, setup_cohort(out, i).context);
+        struct trace *trace = generate_trace(profile, path, &own, steps, why);
+        if (trace == NULL) {
+            close_traces(out);
+            return false;
+        }
+        out->trace = i == 0 ? trace : out->trace;
+        if (out->cohorts != NULL) {
+            out->cohorts[i].trace = trace;
+        }
+    }
+    return true;
+}
+
+static bool open_profile(const struct node *root, const char *path, struct setup *out,
+                         struct error *why)
+{
+    struct trace_profile profile;
+    if (!trace_profile_load(path, &profile, why)) {
+        return false;
+    }
+    bool ok = generate_traces(root, &profile, path, out, why);
+    trace_profile_release(&profile);
+    return ok;
+}
+
+/* ---- the key ---- */
+
+static bool open_named(const struct node *root, const struct node *node, const char *name,
+                       struct setup *out, struct error *why)
+{
+    char path[PATH_SIZE];
+    snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
+    if (find_profile(name, path)) {
+        return open_profile(root, path, out, why);
+    }
+    if (!named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
+                    node != NULL ? node->line : 0, path, sizeof path, why)) {
+        return false;
+    }
+    out->trace = trace_open(path, why);
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        out->cohorts[i].trace = out->trace;
+    }
+    return out->trace != NULL;
+}
+
+static bool open_default(const struct node *root, struct setup *out, struct error *why)
+{
+    char path[PATH_SIZE];
+    if (find_shipped(out->model.name, "swt", path)) {
+        return open_named(root, NULL, out->model.name, out, why);
+    }
+    struct error reason;
+    if (open_named(root, NULL, DEFAULT_PROFILE, out, &reason)) {
+        return true;
+    }
+    snprintf(out->trace_note, sizeof out->trace_note,
+             "no trace could be generated (%.100s): a small model's recording is carried instead",
+             reason.found);
+    return open_named(root, NULL, DEFAULT_RECORDING, out, why);
+}
+
+bool resolve_trace(const struct node *root, struct setup *out, struct error *why)
+{
+    const struct node *node = node_get(root, "trace");
+    const char *name = NULL;
+    if (!node_text(root, "trace", &name, why)) {
+        return false;
+    }
+    if (name != NULL && is_assumed(name)) {
+        snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
+        return read_assumed(node, name, out, why);
+    }
+    if (!(name != NULL ? open_named(root, node, name, out, why) : open_default(root, out, why))) {
+        return false;
+    }
+    note_source(out);
+    return true;
+}
+
+bool resolve_trace_named(const struct node *node, struct error *why)
+{
+    char path[PATH_SIZE];
+    return is_assumed(node->text) || find_profile(node->text, path) ||
+           named_file(node->text, "traces", "swt", "trace", node->file, node->line, path,
+                      sizeof path, why);
+}
+
+/* ---- another seed ---- */
+
+static bool is_generated(const struct setup *setup)
+{
+    return setup->trace != NULL && trace_bytes(setup->trace) == 0;
+}
+
+bool resolve_hangs_on_seed(const struct setup *setup)
+{
+    return is_generated(setup) || (setup->trace == NULL && setup->assumed_spread > 0) ||
+           setup->mechanisms.policy->draws_lots || setup->workload.rate > 0;
+}
+
+/* Sizes were checked when the setup was resolved. */
+bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view, struct error *why)
+{
+    *view = *setup;
+    view->seed = seed;
+    if (!is_generated(setup)) {
+        return true;
+    }
+    size_t cohorts = setup->cohort_count * sizeof *setup->cohorts;
+    view->trace = NULL;
+    if (setup->cohorts != NULL) {
+        view->cohorts = array_zeroed(1, cohorts, why);
+        if (view->cohorts == NULL) {
+            return false;
+        }
+        memcpy(view->cohorts, setup->cohorts, cohorts);
+        for (uint32_t i = 0; i < view->cohort_count; i++) {
+            view->cohorts[i].trace = NULL;
+        }
+    }
+    bool good = open_profile(NULL, trace_path(setup->trace), view, why);
+    for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
+        trace_stop_when(setup_cohort(view, i).trace, trace_stop(setup->trace));
+    }
+    if (!good && view->cohorts != setup->cohorts) {
+        free(view->cohorts);
+    }
+    return good;
+}
+
+void resolve_seeded_release(const struct setup *setup, struct setup *view)
+{
+    if (view->trace != setup->trace) {
+        close_traces(view);
+    }
+    if (view->cohorts != setup->cohorts) {
+        free(view->cohorts);
+    }
+}

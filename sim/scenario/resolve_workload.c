@@ -1,0 +1,302 @@
+/* The keys of a server, which mean something only with a file of requests. */
+#include "scenario/resolve_workload.h"
+
+#include "base/name.h"
+#include "base/named.h"
+#include "serve/requests.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST ((uint64_t)1 << 20)
+
+enum { PATH_SIZE = sizeof((struct workload *)0)->path };
+
+const char *const workload_routings[] = {"round-robin", "prefix", NULL};
+
+/* Keys that mean nothing without a workload. */
+static const char *const server_keys[] = {
+    "rate",     "burstiness", "clients",       "time_scale",     "limit", "timed",
+    "replicas", "routing",    "max_sequences", "batched_tokens", "slo",   NULL};
+
+static const struct node *said(const struct node *root, const char *key)
+{
+    const struct node *node = node_get(root, key);
+    return node != NULL && node->kind != NODE_NULL ? node : NULL;
+}
+
+/* It is read more than once, to resolve a scenario and to run it: a pipe would wait for ever. */
+static bool check_regular(const struct node *node, struct error *why)
+{
+    struct stat stat_of;
+    if (stat(node->text, &stat_of) != 0 || S_ISREG(stat_of.st_mode)) {
+        return true;
+    }
+    node_error(node, why, "workload '%.100s' is no regular file", node->text);
+    return error_expect(why, "a file that can be read more than once: not a folder, not a pipe");
+}
+
+/* A path, or the name of a workload that ships with the program. */
+static bool find_file(const struct node *node, char path[PATH_SIZE], struct error *why)
+{
+    if (node->kind != NODE_SCALAR) {
+        node_error(node, why, "'workload' is no file's name");
+        return error_expect(why, "the path of a file of requests");
+    }
+    if (access(node->text, F_OK) == 0) {
+        if (!check_regular(node, why)) {
+            return false;
+        }
+        return snprintf(path, PATH_SIZE, "%s", node->text) < PATH_SIZE ||
+               node_error(node, why, "the path of the workload is too long");
+    }
+    bool csv = strlen(node->text) > 4 && strcmp(node->text + strlen(node->text) - 4, ".csv") == 0;
+    return named_file(node->text, "traces/requests", csv ? "csv" : "jsonl", "workload", node->file,
+                      node->line, path, PATH_SIZE, why);
+}
+
+/* ---- the context ---------------------------------------------------------------------- */
+
+static uint64_t mean_context(const struct requests *requests)
+{
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        tokens += requests->all[i].prompt + (requests->all[i].output + 1) / 2;
+    }
+    return (tokens + requests->count / 2) / requests->count;
+}
+
+/* Of several faults, the first ones with their lines. */
+static bool show_faults(const struct complaints *complaints, struct error *why)
+{
+    char text[sizeof why->expected] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < complaints_shown(complaints) && used < sizeof text; i++) {
+        const struct error *fault = &complaints->shown[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%sline %d: %s",
+                                 i > 0 ? "; " : "none, but ", fault->line, fault->found);
+    }
+    return used == 0 ? false : error_expect(why, "%s", text);
+}
+
+static bool read_context(const struct node *root, uint64_t *context, struct error *why)
+{
+    const struct node *node = node_get(root, "workload");
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    uint64_t limit = 0;
+    char path[PATH_SIZE];
+    if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
+        !find_file(node, path, why)) {
+        return false;
+    }
+    if (!requests_read(path, limit, &requests, &complaints, why)) {
+        return show_faults(&complaints, why);
+    }
+    *context = mean_context(&requests);
+    requests_release(&requests);
+    return true;
+}
+
+/* Keys of a batch, which a server makes itself. What a resolved scenario says of them is no more
+ * than that they were not said. */
+static bool check_batch_keys(const struct node *root, struct error *why)
+{
+    static const struct {
+        const char *key, *unsaid, *instead;
+    } keys[] = {{"batch", "1", "max_sequences, the most of a step"},
+                {"prompt", "none", "none: requests have their own"},
+                {"output", "none", "none: requests have their own"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct node *node = said(root, keys[i].key);
+        if (node != NULL &&
+            (node->kind != NODE_SCALAR || strcmp(node->text, keys[i].unsaid) != 0)) {
+            node_error(node, why, "'%s' is of a batch, and the workload brings requests",
+                       keys[i].key);
+            return error_expect(why, "%s", keys[i].instead);
+        }
+    }
+    return true;
+}
+
+bool workload_lay_context(struct node *root, struct error *why)
+{
+    uint64_t context, other = 0;
+    char text[32];
+    if (said(root, "workload") == NULL) {
+        return true;
+    }
+    if (said(root, "contexts") != NULL) {
+        node_error(said(root, "contexts"), why, "the workload says the contexts");
+        return error_expect(why, "no 'contexts'");
+    }
+    if (!check_batch_keys(root, why) || !read_context(root, &context, why) ||
+        !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
+        return false;
+    }
+    if (other != 0 && other != context) {
+        node_error(node_get(root, "context"), why, "the workload says the context");
+        return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);
+    }
+    snprintf(text, sizeof text, "%" PRIu64, context);
+    return node_set(root, "context", text, why);
+}
+
+/* ---- the keys ------------------------------------------------------------------------- */
+
+static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
+                          uint64_t *out, struct error *why)
+{
+    if (!node_whole(root, key, unit, most, out, why)) {
+        return false;
+    }
+    if (*out == 0 && said(root, key) != NULL) {
+        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
+        return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
+    }
+    return true;
+}
+
+static bool read_real(const struct node *root, const char *key, double least, double most,
+                      double *out, struct error *why)
+{
+    const struct node *node = said(root, key);
+    if (node == NULL) {
+        return true;
+    }
+    if (!node_quantity(root, key, UNIT_COUNT, out, why)) {
+        return false;
+    }
+    if (*out < least || *out > most) {
+        node_error(node, why, "'%s' is '%.60s'", key, node->text);
+        return error_expect(why, "from %g to %g", least, most);
+    }
+    return true;
+}
+
+/* Milliseconds, as a plain number. */
+static bool read_objective(const struct node *slo, const char *key, uint64_t *ns, struct error *why)
+{
+    double ms = 0;
+    if (!read_real(slo, key, 0.001, 1e9, &ms, why)) {
+        return false;
+    }
+    *ns = (uint64_t)(ms * 1e6);
+    return true;
+}
+
+static bool read_routing(const struct node *root, int *out, struct error *why)
+{
+    const char *name = workload_routings[ROUTE_ROUND_ROBIN];
+    if (!node_text(root, "routing", &name, why)) {
+        return false;
+    }
+    for (int i = 0; workload_routings[i] != NULL; i++) {
+        if (strcmp(name, workload_routings[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    node_error(node_get(root, "routing"), why, "unknown routing '%.100s'", name);
+    return name_expect(name, workload_routings, why);
+}
+
+static bool check_arrivals(const struct node *root, const struct workload *workload,
+                           struct error *why)
+{
+    if (workload->rate > 0 && workload->clients > 0) {
+        return node_error(node_get(root, "clients"), why,
+                          "clients wait for their answers: there is no 'rate'");
+    }
+    if (workload->rate == 0 && said(root, "burstiness") != NULL) {
+        return node_error(node_get(root, "burstiness"), why,
+                          "the workload's own arrivals have their own gaps: 'rate' draws others");
+    }
+    return true;
+}
+
+static bool read_arrivals(const struct node *root, struct workload *out, struct error *why)
+{
+    out->time_scale = 1;
+    out->burstiness = 1;
+    return read_real(root, "rate", 1e-6, 1e6, &out->rate, why) &&
+           read_real(root, "burstiness", 1e-3, 1e3, &out->burstiness, why) &&
+           read_real(root, "time_scale", 1e-6, 1e6, &out->time_scale, why) &&
+           read_positive(root, "clients", UNIT_COUNT, MOST, &out->clients, why) &&
+           read_positive(root, "limit", UNIT_COUNT, UINT32_MAX, &out->limit, why) &&
+           check_arrivals(root, out, why);
+}
+
+static bool read_server(const struct node *root, struct workload *out, struct error *why)
+{
+    static const char *const slo_keys[] = {"ttft_ms", "tpot_ms", NULL};
+    const struct node *slo = node_get(root, "slo");
+    bool timed = true;
+    out->replicas = 1;
+    out->sequences = 256;
+    out->batched_tokens = 2048;
+    if (!node_bool(root, "timed", &timed, why) ||
+        !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
+        !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
+        !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
+        !read_routing(root, &out->routing, why) || !node_check_keys(slo, slo_keys, "slo", why) ||
+        !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
+        !read_objective(slo, "tpot_ms", &out->slo_tpot_ns, why)) {
+        return false;
+    }
+    out->timed = timed;
+    return true;
+}
+
+/* Clients are shared out among the servers; one that has none would serve nobody. */
+static bool check_clients(const struct node *root, const struct workload *workload,
+                          struct error *why)
+{
+    if (workload->clients == 0 || workload->clients >= workload->replicas) {
+        return true;
+    }
+    node_error(node_get(root, "clients"), why, "'clients' is %" PRIu64 ", for %" PRIu64 " servers",
+               workload->clients, workload->replicas);
+    return error_expect(why, "a client for each of the 'replicas' at least");
+}
+
+bool resolve_workload(const struct node *root, struct workload *out, struct error *why)
+{
+    const struct node *workload = said(root, "workload");
+    for (size_t i = 0; workload == NULL && server_keys[i] != NULL; i++) {
+        const struct node *node = said(root, server_keys[i]);
+        if (node != NULL) {
+            node_error(node, why, "'%s' is of a server, and there is no workload", node->key);
+            return error_expect(why, "'workload' as well, a file of requests");
+        }
+    }
+    if (workload == NULL) {
+        return true;
+    }
+    return find_file(workload, out->path, why) && requests_hash(out->path, &out->content, why) &&
+           read_arrivals(root, out, why) && read_server(root, out, why) &&
+           check_clients(root, out, why);
+}
+
+/* ---- back into a scenario -------------------------------------------------------------- */
+
+static bool put_real(struct node *all, const char *key, double value, struct error *why)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.17g", value);
+    return node_set(all, key, text, why);
+}
+
+bool workload_put(struct node *all, const struct workload *workload, struct error *why)
+{
+    return workload->path[0] == '\0' ||
+           (put_real(all, "time_scale", workload->time_scale, why) &&
+            put_real(all, "replicas", (double)workload->replicas, why) &&
+            put_real(all, "max_sequences", (double)workload->sequences, why) &&
+            put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
+            node_set(all, "routing", workload_routings[workload->routing], why) &&
+            node_set(all, "timed", workload->timed ? "yes" : "no", why));
+}

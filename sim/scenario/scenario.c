@@ -1,0 +1,419 @@
+/* Scenarios: files and overrides laid over each other, and the points of a sweep. */
+#include "scenario/scenario.h"
+
+#include "base/array.h"
+#include "scenario/machine_places.h"
+#include "scenario/resolve.h"
+#include "scenario/resolve_workload.h"
+#include "scenario/scenario_layers.h"
+#include "scenario/scenario_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define MOST_POINTS 1000000u
+
+static const char *const prompt_words[] = {"context", "none", NULL};
+static const char *const output_words[] = {"none", NULL};
+static const char *const batch_words[] = {"max", NULL};
+static const char *const steps_words[] = {"all", NULL};
+static const char *const room_words[] = {"none", NULL};
+static const char *const warmup_words[] = {"auto", NULL};
+static const char *const order_words[] = {"batch", "sequential", NULL};
+
+const struct scenario_key scenario_keys[] = {
+    {"model", "llama-3-8b", "name, folder with a config.json, or path of one",
+     .shape = SCENARIO_NAME, .folder = "models", .suffix = "json"},
+    {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}",
+     .shape = SCENARIO_MACHINE},
+    {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
+     .folder = "scenarios/systems", .suffix = "yaml"},
+    {"trace", "smollm2-135m",
+     "decode trace or trace profile, name or path, or assumed:hit=93%,spread=5%",
+     .shape = SCENARIO_TRACE},
+    {"context", "131072",
+     "tokens a sequence; 128K is 131072; default with a prompt: prompt + output / 2",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .positive = true},
+    {"contexts", "{4K: 1, 128K: 2}",
+     "instead of 'context': sequences by context, or their shares of the batch; or a list, one "
+     "each",
+     .shape = SCENARIO_CONTEXTS},
+    {"prompt", "1920",
+     "tokens of a sequence that prefill computes, or context: all before half the output",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = prompt_words, .positive = true},
+    {"output", "128", "tokens that it then generates: adds e2e_tokens_per_s",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = output_words, .positive = true},
+    {"batch", "1", "sequences, or max: as many as fit", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
+     .words = batch_words, .positive = true},
+    {"steps", "32", "steps to report; all that the trace has", .shape = SCENARIO_WHOLE,
+     .unit = UNIT_COUNT, .words = steps_words, .positive = true},
+    {"warmup", "auto", "steps replayed before them; half of the trace", .shape = SCENARIO_WHOLE,
+     .unit = UNIT_COUNT, .words = warmup_words},
+    {"seed", "1", "seed of what is drawn: arrivals, a generated trace, the spread of an assumed one",
+     .shape = SCENARIO_WHOLE},
+    {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
+     .words = order_words},
+    {"tensor_parallel", "1", "GPUs that share the model", .shape = SCENARIO_WHOLE,
+     .positive = true},
+    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; as the model says",
+     .shape = SCENARIO_DTYPES},
+    {"hbm_usable", "90%", "share of HBM that may be used", .shape = SCENARIO_NUMBER,
+     .unit = UNIT_SHARE, .positive = true, .most = 1},
+    {"hbm_reserve", "2GiB", "HBM of that kept free", .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES},
+    {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = room_words, .serving = true,
+     .positive = true},
+    {"host_memory", "256GiB", "host memory, instead of the profile's", .shape = SCENARIO_WHOLE,
+     .unit = UNIT_BYTES, .words = room_words, .serving = true, .positive = true},
+    {"workload", "requests.jsonl",
+     "file of requests to a server (Mooncake, Azure, BurstGPT, vLLM): says context and batch",
+     .shape = SCENARIO_TEXT, .serving = true},
+    {"rate", "2.5", "requests a second, drawn; unsaid: they come when the workload says",
+     .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
+    {"burstiness", "1", "shape of the gamma distribution of their gaps; 1: a Poisson process",
+     .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
+    {"clients", "16", "clients that send their next request when the last one has ended",
+     .shape = SCENARIO_WHOLE, .serving = true, .positive = true},
+    {"time_scale", "2", "arrivals as many times as far apart", .shape = SCENARIO_NUMBER,
+     .serving = true, .positive = true},
+    {"limit", "1000", "requests of the workload, from its beginning", .shape = SCENARIO_WHOLE,
+     .serving = true, .positive = true},
+    {"timed", "no", "without a clock: what prefixes are found, one request after the other",
+     .shape = SCENARIO_SWITCH, .serving = true},
+    {"replicas", "4", "independent servers behind one router", .shape = SCENARIO_WHOLE,
+     .serving = true, .positive = true},
+    {"routing", "prefix", "round-robin, or prefix: to the server that saw most of the prompt",
+     .shape = SCENARIO_WORD, .words = workload_routings, .serving = true},
+    {"max_sequences", "256", "sequences of a step of the server", .shape = SCENARIO_WHOLE,
+     .serving = true, .positive = true},
+    {"batched_tokens", "2048", "tokens of a step of the server", .shape = SCENARIO_WHOLE,
+     .unit = UNIT_TOKENS, .serving = true, .positive = true},
+    {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
+     .shape = SCENARIO_OBJECTIVES, .serving = true},
+    {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
+     .shape = SCENARIO_MECHANISMS},
+    {"sweep", "{context: [32768, 131072]}", "keys to lists: one run for each combination",
+     .shape = SCENARIO_SWEEP},
+    {.name = NULL},
+};
+
+const struct scenario_key *scenario_key_find(const char *name, size_t length)
+{
+    const struct scenario_key *key = scenario_keys;
+    while (key->name != NULL &&
+           (strlen(key->name) != length || strncmp(key->name, name, length) != 0)) {
+        key++;
+    }
+    return key->name != NULL ? key : NULL;
+}
+
+static bool check_keys(const struct node *root, struct error *why)
+{
+    const char *keys[48];
+    size_t count = 0;
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        keys[count++] = key->name;
+    }
+    keys[count] = NULL;
+    return node_check_keys(root, keys, "scenario", why);
+}
+
+/* A name where a map may stand becomes {extends: name}, so that overrides can reach inside. */
+static bool open_name(struct node *root, const char *path, const struct node *name,
+                      struct error *why)
+{
+    if (name == NULL || name->kind != NODE_SCALAR) {
+        return true;
+    }
+    struct node *map = node_parse("{extends: x}", 12, name->file, why);
+    bool good =
+        map != NULL && node_put(map, "extends", name, why) && node_put(root, path, map, why);
+    node_destroy(map);
+    return good;
+}
+
+/* `hardware` and its parts, as maps. */
+static bool open_hardware(struct node *root, struct error *why)
+{
+    bool good = true;
+    for (const struct machine_place *at = machine_places; good && at->path != NULL; at++) {
+        good = open_name(root, at->path, node_find(root, at->path), why);
+    }
+    return good;
+}
+
+/* Lay `map`, which is opened on the way. */
+static bool lay_map(struct node *root, struct node *map, struct error *why)
+{
+    return check_keys(map, why) && open_hardware(map, why) && node_merge(root, map, why);
+}
+
+static bool lay_file(struct node *root, const char *path, struct error *why)
+{
+    struct node *file = node_load(path, why);
+    if (file == NULL) {
+        return false;
+    }
+    bool good = file->kind == NODE_MAP;
+    if (!good) {
+        error_set(why, path, 1, "this is no scenario");
+        error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
+    }
+    good = good && check_keys(file, why) && open_hardware(file, why) && layer_check(file, why) &&
+           layer_end_sweeps(root, file, why) && node_merge(root, file, why);
+    node_destroy(file);
+    return good;
+}
+
+/* A key of the sweep is a path, dots and all, and one key of the map `sweep`. */
+static bool lay_swept(struct node *root, const char *path, const char *values, struct error *why)
+{
+    size_t size = strlen(path) + strlen(values) + sizeof "{\"\": }";
+    char *text = array_zeroed(size, 1, why);
+    if (text == NULL) {
+        return false;
+    }
+    snprintf(text, size, "{\"%s\": %s}", path, values);
+    struct node *map = node_parse("{}", 2, "--set", why);
+    bool good = map != NULL && node_set(map, "sweep", text, why) && node_merge(root, map, why);
+    node_destroy(map);
+    free(text);
+    return good;
+}
+
+/* Is a map one value, of which no part holds without the others: a figure of a machine, contexts? */
+static bool is_one_value(const char *path, const struct node *map)
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    return (key != NULL && key->shape == SCENARIO_CONTEXTS) || node_get(map, "value") != NULL ||
+           node_get(map, "points") != NULL;
+}
+
+/* A map is laid on a map as one of a file would be, key by key; all else takes the place of what is
+ * there. */
+static bool lay_said(struct node *root, const char *path, const char *text, struct error *why)
+{
+    const struct node *there = node_find(root, path);
+    if (there == NULL || there->kind != NODE_MAP || is_one_value(path, there)) {
+        return node_set(root, path, text, why);
+    }
+    struct node *map = node_parse("{}", 2, "--set", why);
+    bool good = map != NULL && node_set(map, path, text, why);
+    if (good) {
+        good = node_find(map, path)->kind == NODE_MAP
+                   ? open_hardware(map, why) && node_merge(root, map, why)
+                   : node_set(root, path, text, why);
+    }
+    node_destroy(map);
+    return good;
+}
+
+static bool lay_override(struct node *root, const char *override, struct error *why)
+{
+    const char *equals = strchr(override, '=');
+    if (equals == NULL || equals == override) {
+        error_usage(why, "--set", 0, "'%.200s' is no override", override);
+        return error_expect(why, "KEY=VALUE, such as batch=8 or mechanisms.sync=gpu");
+    }
+    char path[256];
+    int length = (int)(equals - override);
+    if ((size_t)length >= sizeof path) {
+        return error_usage(why, "--set", 0, "the key of '%.100s' is too long", override);
+    }
+    snprintf(path, sizeof path, "%.*s", length, override);
+    bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
+    return (swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
+                  : lay_said(root, path, equals + 1, why)) &&
+           check_keys(root, why) && open_hardware(root, why);
+}
+
+static bool count_points(struct scenario *scenario, struct error *why)
+{
+    uint64_t points = 1;
+    if (scenario->sweep != NULL && scenario->sweep->kind != NODE_MAP) {
+        node_error(scenario->sweep, why, "'sweep' is no map");
+        return error_expect(why, "keys with lists, such as context: [32768, 131072]");
+    }
+    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const struct node *list = scenario->sweep->children[i];
+        if (strcmp(list->key, "sweep") == 0 || strncmp(list->key, "sweep.", 6) == 0) {
+            return node_error(list, why, "a sweep cannot be swept");
+        }
+        if (list->kind != NODE_LIST || list->count == 0) {
+            node_error(list, why, "'%s' of the sweep is no list", list->key);
+            return error_expect(why, "at least one value in [ ]");
+        }
+        points *= list->count;
+        if (points > MOST_POINTS) {
+            return node_error(list, why, "the sweep has more than %u points", MOST_POINTS);
+        }
+    }
+    scenario->points = (uint32_t)points;
+    return true;
+}
+
+/* All overrides are one layer: first what they say is gathered, then each is laid, for one may also
+ * take a map's place. */
+static bool lay_overrides(struct node *root, const char *const *overrides, uint32_t count,
+                          struct error *why)
+{
+    struct node *layer = node_parse("{}", 2, "--set", why);
+    bool good = layer != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = lay_override(layer, overrides[i], why);
+    }
+    good = good && layer_check(layer, why) && layer_end_sweeps(root, layer, why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = lay_override(root, overrides[i], why);
+    }
+    node_destroy(layer);
+    return good;
+}
+
+bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
+                   uint32_t override_count, struct scenario *out, struct error *why)
+{
+    *out = (struct scenario){0};
+    if (file_count + override_count == 0) {
+        error_usage(why, NULL, 0, "no scenario");
+        return error_expect(why, "a file, or --set model=... hardware=... system=... context=...");
+    }
+    out->root = node_parse("{}", 2, "scenario", why);
+    bool good = out->root != NULL;
+    for (uint32_t i = 0; good && i < file_count; i++) {
+        good = lay_file(out->root, files[i], why);
+    }
+    good = good && lay_overrides(out->root, overrides, override_count, why);
+    if (good) {
+        const struct node *sweep = node_get(out->root, "sweep");
+        out->sweep = sweep != NULL && sweep->kind != NODE_NULL ? node_copy(sweep, why) : NULL;
+        good = (sweep == NULL || sweep->kind == NODE_NULL || out->sweep != NULL) &&
+               count_points(out, why) && scenario_check_names(out->sweep, why);
+    }
+    if (!good) {
+        scenario_release(out);
+    }
+    return good;
+}
+
+void scenario_release(struct scenario *scenario)
+{
+    node_destroy(scenario->root);
+    node_destroy(scenario->sweep);
+    for (uint32_t i = 0; scenario->cases != NULL && i < scenario->points; i++) {
+        node_destroy(scenario->cases[i]);
+    }
+    free(scenario->cases);
+    *scenario = (struct scenario){0};
+}
+
+bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why)
+{
+    char *text = node_canonical(scenario->root, why);
+    if (text == NULL) {
+        return false;
+    }
+    uint64_t all = XXH64(text, strlen(text), 0);
+    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const char *key = scenario->sweep->children[i]->key;
+        all = XXH64(key, strlen(key) + 1, all);
+    }
+    snprintf(hash, 17, "%016" PRIx64, all);
+    free(text);
+    return true;
+}
+
+/* Lay one swept value over `root`, as a file that says it would be: overrides inside a swept map or
+ * machine hold at every point. */
+static bool lay_value(struct node *root, const char *path, const struct node *value,
+                      struct error *why)
+{
+    struct node *map = node_parse("{}", 2, value->file, why);
+    bool good = map != NULL && node_put(map, path, value, why) && lay_map(root, map, why);
+    node_destroy(map);
+    return good;
+}
+
+static bool lay_case(struct node *root, const struct node *map, struct error *why)
+{
+    struct node *copy = node_copy(map, why);
+    bool good = copy != NULL && lay_map(root, copy, why);
+    node_destroy(copy);
+    return good;
+}
+
+/* Lay the case, or the values of point `index` in the order of the keys, the last one fastest. */
+static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
+                      struct error *why)
+{
+    uint32_t stride = scenario->points;
+    if (scenario->cases != NULL) {
+        return lay_case(root, scenario->cases[index], why);
+    }
+    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const struct node *list = scenario->sweep->children[i];
+        stride /= (uint32_t)list->count;
+        if (!lay_value(root, list->key, list->children[index / stride % list->count], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool scenario_init(struct scenario *out, struct error *why)
+{
+    *out = (struct scenario){.root = node_parse("{}", 2, "scenario", why), .points = 1};
+    return out->root != NULL;
+}
+
+bool scenario_lay(struct scenario *scenario, const struct node *map, struct error *why)
+{
+    bool good = lay_case(scenario->root, map, why);
+    const struct node *sweep = node_get(scenario->root, "sweep");
+    if (good && sweep != NULL) {
+        good = node_error(sweep, why, "a single run cannot be swept");
+    }
+    return good;
+}
+
+bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
+                    struct error *why)
+{
+    struct node *root = node_parse("{}", 2, "--set", why);
+    bool good = root != NULL && lay_swept(root, key, values, why);
+    const struct node *sweep = node_get(root, "sweep");
+    if (good && scenario->sweep == NULL) {
+        good = (scenario->sweep = node_copy(sweep, why)) != NULL;
+    } else if (good) {
+        good = node_merge(scenario->sweep, sweep, why);
+    }
+    node_destroy(root);
+    return good && count_points(scenario, why) && scenario_check_names(scenario->sweep, why);
+}
+
+bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why)
+{
+    uint32_t count = scenario->cases == NULL ? 0 : scenario->points;
+    struct node *copy = node_copy(map, why);
+    if (copy == NULL || !array_reserve(&scenario->cases, &scenario->case_capacity, count + 1,
+                                       sizeof(struct node *), why)) {
+        node_destroy(copy);
+        return false;
+    }
+    scenario->cases[count] = copy;
+    scenario->points = count + 1;
+    return true;
+}
+
+bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
+                    struct error *why)
+{
+    struct node *root = node_copy(scenario->root, why);
+    bool good = root != NULL && lay_point(scenario, index, root, why) &&
+                workload_lay_context(root, why) && resolve_setup(root, out, why);
+    node_destroy(root);
+    return good;
+}

@@ -1,0 +1,374 @@
+/* Sets of mechanisms are told apart first, rows refer to them; then each set is one point, a case
+ * of the scenario, written as overrides of whichever of the two systems it is nearer to. */
+#include "study/ablate/ablation.h"
+
+#include "base/array.h"
+#include "decode/mechanism_value.h"
+#include "study/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define AGAINST "--against"
+#define FULL_ATTENTION "fullattn"
+
+const char *const ablation_kinds[] = {[ABLATION_BASE] = "base",
+                                      [ABLATION_ALONE] = "alone",
+                                      [ABLATION_LEFT_OUT] = "left-out",
+                                      [ABLATION_WHOLE] = "whole",
+                                      NULL};
+
+/* ---- the two systems ---- */
+
+static bool check_scenario(const struct scenario *scenario, const struct setup *setup,
+                           struct error *why)
+{
+    const struct node *batch = node_get(scenario->root, "batch");
+    if (setup_serves(setup)) {
+        return node_error(node_get(scenario->root, "workload"), why,
+                          "an ablation is of a step: it says nothing of a workload");
+    }
+    if (setup->batch == SETUP_BATCH_MAX) {
+        node_error(batch, why, "steps of different batches do not compare");
+        return error_expect(why, "one that both systems hold, such as batch=1");
+    }
+    return true;
+}
+
+static bool check_sweep(const struct scenario *scenario, struct error *why)
+{
+    if (scenario->sweep == NULL) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "the scenario sweeps '%s' as well",
+                scenario->sweep->children[0]->key);
+    return error_expect(why, "a scenario of one point");
+}
+
+/* Two that say the same, whatever they are called. */
+static bool check_difference(const struct ablation *ablation, struct error *why)
+{
+    if (ablation->difference.count > 0) {
+        return true;
+    }
+    error_usage(why, AGAINST, 0, "'%s' and '%s' do not differ in any mechanism",
+                ablation->system.name, ablation->base.name);
+    return error_expect(why, "another system, or an override such as mechanisms.sync=gpu");
+}
+
+/* A map with a `system`, which is the base. */
+static struct node *name_base(const struct ablation_options *options,
+                              const struct system_info *system, struct error *why)
+{
+    struct node *map = node_parse("{system: x}", 11, AGAINST, why);
+    const char *name = options->against != NULL      ? options->against
+                       : system->baseline[0] != '\0' ? system->baseline
+                                                     : FULL_ATTENTION;
+    struct node *base = map != NULL ? map->children[0] : NULL;
+    char *text = base != NULL ? strdup(name) : NULL;
+    if (text == NULL) {
+        node_destroy(map);
+        error_set(why, NULL, 0, "out of memory: no room for a system's name");
+        return NULL;
+    }
+    free(base->text);
+    base->text = text;
+    base->line = 0;
+    return map;
+}
+
+/* ---- cases ---- */
+
+/* A system, as a scenario names and overrides it. */
+struct side {
+    const struct node *system, *overrides; /* `overrides` NULL: none */
+};
+
+/* A point's system is the side that more of its mechanisms are of, the base where it is even. */
+static bool nearer_base(const struct difference *difference, uint32_t set)
+{
+    return 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
+}
+
+/* Override what the set has of the other side. */
+static bool put_overrides(const struct difference *difference, uint32_t set, bool near_base,
+                          struct node *map, struct error *why)
+{
+    const struct mechanisms *other = near_base ? &difference->system : &difference->base;
+    bool good = true;
+    for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
+        uint8_t mechanism = difference->of_key[i];
+        bool in = mechanism < difference->count && (set >> mechanism & 1) != 0;
+        if (mechanism < difference->count && in == near_base) {
+            char path[64];
+            char *text = mechanism_text(&mechanism_keys[i], other, why);
+            snprintf(path, sizeof path, "mechanisms.%s", mechanism_keys[i].name);
+            good = text != NULL && node_set(map, path, text, why);
+            free(text);
+        }
+    }
+    return good;
+}
+
+static struct node *write_case(const struct difference *difference, uint32_t set,
+                               const struct side *base, const struct side *system,
+                               struct error *why)
+{
+    bool near_base = nearer_base(difference, set);
+    const struct side *side = near_base ? base : system;
+    struct node *map = node_parse("{}", 2, "ablation", why);
+    bool good = map != NULL && node_put(map, "system", side->system, why) &&
+                (side->overrides == NULL || node_put(map, "mechanisms", side->overrides, why)) &&
+                put_overrides(difference, set, near_base, map, why);
+    if (!good) {
+        node_destroy(map);
+        return NULL;
+    }
+    return map;
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct ablation *ablation, struct ablation_row row)
+{
+    ablation->rows[ablation->row_count++] = row;
+}
+
+/* A mechanism switched on nearest to the base. */
+static void add_alone(struct ablation *ablation, uint32_t i)
+{
+    const struct difference *difference = &ablation->difference;
+    uint32_t bit = 1u << i, least = difference->mechanisms[i].least;
+    struct ablation_row row = {.kind = ABLATION_ALONE, .mechanism = i};
+    row.refused = difference_refusal(difference, bit);
+    if (row.refused != NULL) {
+        add_row(ablation, row);
+    }
+    row.refused = NULL;
+    row.others = row.without = least;
+    row.with = row.shown = least | bit;
+    add_row(ablation, row);
+}
+
+/* And nearest to the system. */
+static void add_left_out(struct ablation *ablation, uint32_t i)
+{
+    const struct difference *difference = &ablation->difference;
+    uint32_t bit = 1u << i, most = difference->mechanisms[i].most;
+    struct ablation_row row = {.kind = ABLATION_LEFT_OUT, .mechanism = i};
+    row.refused = difference_refusal(difference, difference_all(difference) & ~bit);
+    if (row.refused != NULL) {
+        add_row(ablation, row);
+    }
+    row.refused = NULL;
+    row.others = difference_all(difference) & ~most & ~bit;
+    row.without = row.shown = most;
+    row.with = most | bit;
+    add_row(ablation, row);
+}
+
+static bool make_rows(struct ablation *ablation, struct error *why)
+{
+    uint32_t count = ablation->difference.count, all = difference_all(&ablation->difference);
+    ablation->rows = array_zeroed(2 + 4 * count, sizeof *ablation->rows, why);
+    if (ablation->rows == NULL) {
+        return false;
+    }
+    add_row(ablation, (struct ablation_row){.kind = ABLATION_BASE});
+    for (uint32_t i = 0; i < count; i++) {
+        add_alone(ablation, i);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        add_left_out(ablation, i);
+    }
+    add_row(ablation, (struct ablation_row){.kind = ABLATION_WHOLE, .shown = all, .with = all});
+    return true;
+}
+
+/* ---- points ---- */
+
+static uint32_t find_set(const struct ablation *ablation, uint32_t set, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && ablation->sets[i] != set) {
+        i++;
+    }
+    return i;
+}
+
+/* One point for each set that rows refer to. */
+static uint32_t list_sets(struct ablation *ablation)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        const uint32_t sets[] = {row->shown, row->without, row->with};
+        for (size_t s = 0; row->refused == NULL && s < sizeof sets / sizeof *sets; s++) {
+            uint32_t at = find_set(ablation, sets[s], count);
+            ablation->sets[at] = sets[s];
+            count += at == count;
+        }
+    }
+    return count;
+}
+
+static bool make_points(struct ablation *ablation, const struct scenario *scenario,
+                        const struct side *base, const struct side *system, struct error *why)
+{
+    struct scenario *points = &ablation->scenario;
+    ablation->sets = array_zeroed(2 * ablation->row_count, sizeof *ablation->sets, why);
+    points->root = ablation->sets != NULL ? node_copy(scenario->root, why) : NULL;
+    if (points->root == NULL) {
+        return false;
+    }
+    node_remove(points->root, "system");
+    node_remove(points->root, "mechanisms");
+    uint32_t count = list_sets(ablation);
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        struct node *map = write_case(&ablation->difference, ablation->sets[i], base, system, why);
+        good = map != NULL && scenario_add_case(points, map, why);
+        node_destroy(map);
+    }
+    ablation->results = good ? array_zeroed(count, sizeof *ablation->results, why) : NULL;
+    return ablation->results != NULL;
+}
+
+/* Of both systems and all else that is said. */
+static bool hash_name(struct ablation *ablation, const struct setup *setup, struct error *why)
+{
+    char run[17];
+    if (!run_identity(setup, run, why)) {
+        return false;
+    }
+    uint64_t hash = XXH64(run, sizeof run, 0);
+    hash = XXH64(ablation->base.name, strlen(ablation->base.name), hash);
+    for (uint32_t i = 0; i < ablation->difference.count; i++) {
+        const char *changes = ablation->difference.mechanisms[i].changes;
+        hash = XXH64(changes, strlen(changes), hash);
+    }
+    snprintf(ablation->name, sizeof ablation->name, "%016llx", (unsigned long long)hash);
+    return true;
+}
+
+/* Load both systems, compare them, and write down what is to be run. */
+static bool prepare(struct ablation *out, const struct scenario *scenario,
+                    const struct ablation_options *options, const struct setup *setup,
+                    struct error *why)
+{
+    const struct side system = {node_get(scenario->root, "system"),
+                                node_get(scenario->root, "mechanisms")};
+    struct mechanisms theirs, ours;
+    bool good = system_load(system.system->text, system.system, system.overrides, &theirs,
+                            &out->system, NULL, why);
+    struct node *map = good ? name_base(options, &out->system, why) : NULL;
+    const struct side base = {node_get(map, "system"), NULL};
+    good = map != NULL &&
+           system_load(base.system->text, base.system, NULL, &ours, &out->base, NULL, why) &&
+           difference_find(&ours, &theirs, &out->difference, why) && check_difference(out, why) &&
+           make_rows(out, why) && make_points(out, scenario, &base, &system, why) &&
+           hash_name(out, setup, why);
+    node_destroy(map);
+    return good;
+}
+
+/* Two systems of which one cannot be run are not compared. */
+static bool check_systems(const struct ablation *ablation, struct error *why)
+{
+    const uint32_t ends[] = {0, difference_all(&ablation->difference)};
+    const char *names[] = {ablation->base.name, ablation->system.name};
+    for (size_t i = 0; i < 2; i++) {
+        const struct result *result = ablation_result(ablation, ends[i]);
+        if (result_failed(result)) {
+            return error_set(why, NULL, 0, "'%s' cannot be run: %s", names[i], result->message);
+        }
+    }
+    return true;
+}
+
+bool ablation_run(const struct scenario *scenario, const struct ablation_options *options,
+                  struct ablation *out, bool *interrupted, struct error *why)
+{
+    struct setup setup;
+    const struct sweep_options sweep = {.store = options->store,
+                                        .jobs = options->jobs,
+                                        .on_progress = options->on_progress,
+                                        .context = options->context};
+    *out = (struct ablation){.done = 0};
+    if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &setup, why)) {
+        return false;
+    }
+    bool good =
+        check_scenario(scenario, &setup, why) && prepare(out, scenario, options, &setup, why);
+    setup_release(&setup);
+    return good && sweep_keep(&out->scenario, &sweep, out->results, &out->done, interrupted, why) &&
+           (*interrupted || check_systems(out, why));
+}
+
+void ablation_release(struct ablation *ablation)
+{
+    for (uint32_t i = 0; i < ablation->done; i++) {
+        result_release(&ablation->results[i]);
+    }
+    free(ablation->results);
+    free(ablation->sets);
+    free(ablation->rows);
+    scenario_release(&ablation->scenario);
+    difference_release(&ablation->difference);
+    *ablation = (struct ablation){.done = 0};
+}
+
+/* ---- what follows ---- */
+
+const struct result *ablation_result(const struct ablation *ablation, uint32_t set)
+{
+    return &ablation->results[find_set(ablation, set, ablation->scenario.points)];
+}
+
+/* The step of a set. */
+static bool read_step(const struct ablation *ablation, uint32_t set, int64_t *ns)
+{
+    const struct cell *step = &ablation_result(ablation, set)->cells[COLUMN_STEP];
+    *ns = step->set ? step->integer : 0;
+    return *ns > 0;
+}
+
+bool ablation_saves(const struct ablation *ablation, const struct ablation_row *row, int64_t *ns,
+                    double *times)
+{
+    int64_t without, with;
+    if (row->refused != NULL || !read_step(ablation, row->without, &without) ||
+        !read_step(ablation, row->with, &with)) {
+        return false;
+    }
+    *ns = without - with;
+    *times = (double)without / (double)with;
+    return true;
+}
+
+bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out)
+{
+    const struct ablation_row *whole = &ablation->rows[ablation->row_count - 1];
+    int64_t ns;
+    double times;
+    *out = (struct ablation_sum){.alone_times = 1};
+    for (uint32_t i = 0; i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        if (row->kind != ABLATION_ALONE || row->refused != NULL) {
+            continue;
+        }
+        if (!ablation_saves(ablation, row, &ns, &times)) {
+            return false;
+        }
+        out->alone_ns += ns;
+        out->alone_times *= times;
+    }
+    if (!ablation_saves(ablation, whole, &ns, &times)) {
+        return false;
+    }
+    out->interaction_ns = ns - out->alone_ns;
+    out->interaction_times = times / out->alone_times;
+    return true;
+}

@@ -1,0 +1,275 @@
+#include "study/ablate/difference.h"
+
+#include "decode/mechanism_value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAME = COMPANY_MOST };
+
+/* ---- groups of keys ---- */
+
+/* Number the groups in which the two differ, in the order of the table. */
+static bool find_groups(struct difference *difference, struct error *why)
+{
+    const char *groups[COMPANY_MOST];
+    const struct mechanism_key *key = mechanism_keys;
+    for (size_t i = 0; key->name != NULL; i++, key++) {
+        uint8_t group = 0;
+        difference->of_key[i] = SAME;
+        if (mechanism_same(key, &difference->base, &difference->system)) {
+            continue;
+        }
+        while (group < difference->count && strcmp(groups[group], key->group) != 0) {
+            group++;
+        }
+        if (group == difference->count && difference->count == COMPANY_MOST) {
+            return error_set(why, NULL, 0, "the systems differ in more than %d mechanisms",
+                             COMPANY_MOST);
+        }
+        groups[group] = key->group;
+        difference->count += group == difference->count;
+        difference->of_key[i] = group;
+    }
+    return true;
+}
+
+/* ---- sets ---- */
+
+uint32_t difference_all(const struct difference *difference)
+{
+    return (1u << difference->count) - 1;
+}
+
+static void take(const struct difference *difference, uint32_t mechanism,
+                 const struct mechanisms *from, struct mechanisms *to)
+{
+    for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
+        if (difference->of_key[i] == mechanism) {
+            mechanism_take(&mechanism_keys[i], to, from);
+        }
+    }
+}
+
+struct mechanisms difference_with(const struct difference *difference, uint32_t set)
+{
+    struct mechanisms with = difference->base;
+    for (uint32_t i = 0; i < difference->count; i++) {
+        if ((set >> i & 1) != 0) {
+            take(difference, i, &difference->system, &with);
+        }
+    }
+    return with;
+}
+
+const char *difference_refusal(const struct difference *difference, uint32_t set)
+{
+    struct mechanisms with = difference_with(difference, set);
+    const char *key;
+    return mechanisms_contradiction(&with, &key);
+}
+
+/* Try all sets, each of which differs from the one before in one mechanism (Gray's code). */
+static bool try_sets(const struct difference *difference, struct company *company,
+                     struct error *why)
+{
+    struct mechanisms with = difference->base;
+    if (!company_init(company, difference->count, why)) {
+        return false;
+    }
+    for (uint32_t number = 0; number <= difference_all(difference); number++) {
+        uint32_t set = number ^ number >> 1;
+        const char *key;
+        if (number > 0) {
+            uint32_t changed = (uint32_t)__builtin_ctz(number);
+            bool in = (set >> changed & 1) != 0;
+            take(difference, changed, in ? &difference->system : &difference->base, &with);
+        }
+        company->can[set] = mechanisms_contradiction(&with, &key) == NULL;
+    }
+    return true;
+}
+
+/* ---- mechanisms that move together ---- */
+
+/* Make two mechanisms one, the first of them; those behind the second move up. */
+static void join(struct difference *difference, uint32_t a, uint32_t b)
+{
+    uint8_t first = (uint8_t)(a < b ? a : b), second = (uint8_t)(a < b ? b : a);
+    for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
+        uint8_t *of = &difference->of_key[i];
+        *of = *of == second ? first : *of > second && *of != SAME ? (uint8_t)(*of - 1) : *of;
+    }
+    difference->count--;
+}
+
+/* With which other one a mechanism that cannot change alone does so in the least company. */
+static uint32_t find_partner(const struct company *company, uint32_t mechanism)
+{
+    uint32_t partner = mechanism == 0 ? 1 : 0;
+    int fewest = COMPANY_MOST;
+    for (uint32_t i = 0; i < company->mechanisms; i++) {
+        uint32_t least =
+            i != mechanism ? company_least(company, 1u << i | 1u << mechanism) : COMPANY_NONE;
+        if (least != COMPANY_NONE && __builtin_popcount(least) < fewest) {
+            fewest = __builtin_popcount(least);
+            partner = i;
+        }
+    }
+    return partner;
+}
+
+/* Until each can change in some company. One of all mechanisms can: there are two systems. */
+static bool join_all(struct difference *difference, struct error *why)
+{
+    for (uint32_t i = 0; i < difference->count;) {
+        struct company company;
+        if (!try_sets(difference, &company, why)) {
+            return false;
+        }
+        while (i < difference->count && company_least(&company, 1u << i) != COMPANY_NONE) {
+            difference->mechanisms[i].least = company_least(&company, 1u << i);
+            difference->mechanisms[i].most = company_most(&company, 1u << i);
+            i++;
+        }
+        if (i < difference->count) {
+            join(difference, i, find_partner(&company, i));
+            i = 0;
+        }
+        company_release(&company);
+    }
+    return true;
+}
+
+/* ---- names ---- */
+
+static bool print_value(const struct mechanism_key *key, const struct mechanisms *of, FILE *out,
+                        struct error *why)
+{
+    char *text = mechanism_text(key, of, why);
+    if (text != NULL) {
+        fputs(text, out);
+    }
+    free(text);
+    return text != NULL;
+}
+
+/* "syncs 1 → 0". */
+static bool print_change(const struct difference *difference, size_t row, FILE *out,
+                         struct error *why)
+{
+    const struct mechanism_key *key = &mechanism_keys[row];
+    fprintf(out, "%s ", key->name);
+    bool good = print_value(key, &difference->base, out, why);
+    fputs(" → ", out);
+    return good && print_value(key, &difference->system, out, why);
+}
+
+/* The key that the group is called after, where it changes, or else the one at `row`, and what it
+ * becomes: "sync=gpu". Parameters of a policy would be too long. */
+static bool print_label(const struct difference *difference, size_t row, FILE *out,
+                        struct error *why)
+{
+    const char *group = mechanism_keys[row].group;
+    size_t head = 0;
+    while (strcmp(mechanism_keys[head].name, group) != 0) {
+        head++;
+    }
+    head = difference->of_key[head] == difference->of_key[row] ? head : row;
+    const struct mechanism_key *key = &mechanism_keys[head];
+    fprintf(out, "%s=", key->name);
+    return key->type == MECHANISM_POLICY ? fputs(difference->system.policy->name, out) >= 0
+                                         : print_value(key, &difference->system, out, why);
+}
+
+static bool print_name(const struct difference *difference, size_t row, FILE *out,
+                       struct error *why)
+{
+    (void)difference;
+    (void)why;
+    return fputs(mechanism_keys[row].group, out) >= 0;
+}
+
+/* Is no key of its group that the mechanism has before it in the table? */
+static bool opens_group(const struct difference *difference, size_t row)
+{
+    for (size_t i = 0; i < row; i++) {
+        if (difference->of_key[i] == difference->of_key[row] &&
+            strcmp(mechanism_keys[i].group, mechanism_keys[row].group) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef bool (*print_row)(const struct difference *difference, size_t row, FILE *out,
+                          struct error *why);
+
+/* Print the mechanism's keys, or the first one of each of its groups, with ", " between. */
+static char *print_keys(const struct difference *difference, uint32_t mechanism, bool all,
+                        print_row print, struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool good = out != NULL;
+    for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
+        if (difference->of_key[i] == mechanism && (all || opens_group(difference, i))) {
+            fputs(ftell(out) > 0 ? ", " : "", out);
+            good = print(difference, i, out, why);
+        }
+    }
+    if (out == NULL || fclose(out) != 0) {
+        good = error_set(why, NULL, 0, "out of memory: no room for a name");
+    }
+    if (!good) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool name_all(struct difference *difference, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < difference->count; i++) {
+        struct difference_mechanism *mechanism = &difference->mechanisms[i];
+        good = (mechanism->name = print_keys(difference, i, false, print_name, why)) != NULL &&
+               (mechanism->label = print_keys(difference, i, false, print_label, why)) != NULL &&
+               (mechanism->changes = print_keys(difference, i, true, print_change, why)) != NULL;
+    }
+    return good;
+}
+
+const char *difference_names(const struct difference *difference, uint32_t set, bool labels,
+                             char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < difference->count && used < size; i++) {
+        const struct difference_mechanism *mechanism = &difference->mechanisms[i];
+        if ((set >> i & 1) != 0) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     labels ? mechanism->label : mechanism->name);
+        }
+    }
+    return text;
+}
+
+bool difference_find(const struct mechanisms *base, const struct mechanisms *system,
+                     struct difference *out, struct error *why)
+{
+    *out = (struct difference){.base = *base, .system = *system};
+    return find_groups(out, why) && join_all(out, why) && name_all(out, why);
+}
+
+void difference_release(struct difference *difference)
+{
+    for (uint32_t i = 0; i < difference->count; i++) {
+        free(difference->mechanisms[i].name);
+        free(difference->mechanisms[i].label);
+        free(difference->mechanisms[i].changes);
+    }
+    difference->count = 0;
+}

@@ -1,0 +1,41 @@
+/* A figure that a paper states, as it follows from results: a sum of columns, of one run or over
+ * those of another.
+ *
+ *     value = (take of run − take of minus) / over of against
+ *
+ * A term is a column of numbers (columns.def), `parts.NAME` or `stalls.NAME` of the step, or
+ * `layers`, the number of them. Times are in nanoseconds, so that bytes over a time are bytes a
+ * nanosecond: formula_scale() makes bytes a second of them.
+ */
+#ifndef STUDY_PAPERS_FORMULA_H
+#define STUDY_PAPERS_FORMULA_H
+
+#include "base/error.h"
+#include "base/node.h"
+#include "result/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FORMULA_MOST_TERMS = 8 };
+
+struct formula_term {
+    enum column column; /* COLUMN_PARTS and COLUMN_STALLS with `item`; COLUMN_COUNT: layers */
+    char item[RESULT_NAME];
+};
+
+struct formula {
+    struct formula_term terms[FORMULA_MOST_TERMS];
+    uint32_t count; /* 0: nothing, whose value is 1 */
+};
+
+/* Read "layer_us" or a list of terms. `node` NULL reads as nothing. */
+bool formula_read(const struct node *node, struct formula *out, struct error *why);
+
+/* The sum over the terms. NaN where a term is null in this result. */
+double formula_value(const struct formula *formula, const struct result *result);
+
+/* What a formula of one term says of a whole step: 1 a time, -1 a rate, 0 neither. */
+int formula_speed(const struct formula *formula);
+
+#endif

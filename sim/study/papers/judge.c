@@ -1,0 +1,281 @@
+/* Reading a row off its runs: value, error, verdict, and what explains a miss. */
+#include "study/papers/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const verdict_names[VERDICT_COUNT] = {
+    [VERDICT_MET] = "met",
+    [VERDICT_MISSED] = "missed",
+    [VERDICT_NOT_COMPARABLE] = "not comparable",
+};
+
+/* What a class promises. Geometry is exact but for the rounding of doubles; a hit ratio may be off
+ * as far as that of a trace that is carried to another context. */
+const char comparison_geometry_class[] = "geometry";
+const char comparison_trace_class[] = "trace";
+const char comparison_rank_class[] = "ranking";
+#define GEOMETRY_TOLERANCE 1e-9
+#define TRACE_TOLERANCE 0.05
+static const double tolerances[SYSTEM_CLASS_COUNT] = {
+    [CLASS_BANDWIDTH_BOUND] = 0.10,
+    [CLASS_GPU_MANAGED] = 0.10,
+    [CLASS_CPU_MANAGED] = 0.30,
+};
+
+#define NO_RUN COMPARISON_NO_RUN
+
+/* The results that a row is read off. Memory is no function of a figure's range: what one lacks is
+ * the run's own. */
+struct view {
+    const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: not asked for */
+};
+
+static const struct result *result_of(const struct comparison *comparison, uint32_t run)
+{
+    return run == NO_RUN ? NULL : &comparison->runs[run].result;
+}
+
+static struct view own_view(const struct comparison *comparison, const struct comparison_row *row)
+{
+    struct view view;
+    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+        view.at[role] = view.own[role] = result_of(comparison, row->runs[role]);
+    }
+    return view;
+}
+
+/* With a figure of the machine at an end of its range, in the runs that read it. Returns the
+ * figure, NULL where none does. */
+static const struct curve *move_figure(const struct comparison *comparison,
+                                       const struct comparison_row *row, enum curve_id id, int end,
+                                       struct view *view)
+{
+    const struct curve *moved = NULL;
+    *view = own_view(comparison, row);
+    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+        if (row->runs[role] == NO_RUN) {
+            continue;
+        }
+        const struct comparison_run *run = &comparison->runs[row->runs[role]];
+        for (uint32_t i = 0; i < run->range_count; i++) {
+            if (run->ranges[i].curve == id) {
+                view->at[role] = &run->ranges[i].ends[end];
+                moved = &run->setup.profile.curves[id];
+            }
+        }
+    }
+    return moved;
+}
+
+static double take(const struct formula *formula, const struct view *view, int role)
+{
+    double value = formula_value(formula, view->at[role]);
+    return isnan(value) ? formula_value(formula, view->own[role]) : value;
+}
+
+static double value_of(const struct paper_row *row, const struct view *view)
+{
+    double value = take(&row->take, view, PAPER_RUN);
+    if (view->at[PAPER_MINUS] != NULL) {
+        value -= take(&row->take, view, PAPER_MINUS);
+    }
+    if (view->at[PAPER_AGAINST] != NULL) {
+        value /= take(row->over.count > 0 ? &row->over : &row->take, view, PAPER_AGAINST);
+    } else {
+        value /= take(&row->over, view, PAPER_RUN);
+    }
+    return row->unit == UNIT_BYTES_PER_S ? value * 1e9 : value;
+}
+
+static double error_of(const struct paper_row *row, double predicted)
+{
+    if (row->most == 0) { /* nothing in figures */
+        return NAN;
+    }
+    return predicted < row->least  ? predicted / row->least - 1
+           : predicted > row->most ? predicted / row->most - 1
+                                   : 0;
+}
+
+/* Where an end overshoots: about the share of the figure at which the error is none, linear between
+ * it and its end. */
+static struct comparison_end reaching(const struct comparison_row *row, struct comparison_end end)
+{
+    if (row->error * end.error <= 0 && row->error != end.error) {
+        double way = row->error / (row->error - end.error);
+        end.share = 1 + way * (end.share - 1);
+        end.error = 0;
+    }
+    return end;
+}
+
+/* Is `end` a better explanation than the one so far? */
+static bool explains_better(const struct comparison_end *so_far, struct comparison_end end)
+{
+    if (fabs(end.error) != fabs(so_far->error) || so_far->name == NULL) {
+        return fabs(end.error) < fabs(so_far->error);
+    }
+    return end.basis != so_far->basis ? end.basis > so_far->basis
+                                      : fabs(log(end.share)) < fabs(log(so_far->share));
+}
+
+static void note_end(struct comparison_row *row, struct comparison_end end)
+{
+    if (end.error < row->least.error) {
+        row->least = end;
+    }
+    if (end.error > row->most.error) {
+        row->most = end;
+    }
+    end = reaching(row, end);
+    if (explains_better(&row->suspect, end)) {
+        row->suspect = end;
+    }
+}
+
+/* One thing at a time: figures of the machine, then what the paper's file calls assumed. */
+static void read_ranges(const struct comparison *comparison, struct comparison_row *row)
+{
+    const struct paper_row *said = row->row;
+    row->least = row->most = row->suspect = (struct comparison_end){.error = row->error};
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        for (int end = 0; end < 2; end++) {
+            struct view view;
+            const struct curve *curve = move_figure(comparison, row, id, end, &view);
+            if (curve != NULL) {
+                note_end(row, (struct comparison_end){curve_kinds[id].name, curve->basis,
+                                                      end == 0 ? curve->least : curve->most, NULL,
+                                                      error_of(said, value_of(said, &view))});
+            }
+        }
+    }
+    for (uint32_t i = 0; i < said->assumed_count; i++) {
+        for (int end = 0; end < 2; end++) {
+            struct view view = own_view(comparison, row);
+            for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+                view.at[role] = result_of(comparison, row->assumed[i][end][role]);
+            }
+            note_end(row, (struct comparison_end){said->assumed[i].key, BASIS_ASSUMED, 1,
+                                                  said->assumed[i].values[end],
+                                                  error_of(said, value_of(said, &view))});
+        }
+    }
+}
+
+/* All terms are columns from `first` to `last`. */
+static bool within(const struct formula *formula, enum column first, enum column last)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < formula->count; i++) {
+        enum column column = formula->terms[i].column;
+        all = all && column >= first && column <= last;
+    }
+    return all;
+}
+
+/* What the row is a matter of: bytes, demands, or the clock. */
+static void classify(const struct comparison *comparison, struct comparison_row *row)
+{
+    const struct paper_row *said = row->row;
+    if (said->rank) {
+        row->class_name = comparison_rank_class;
+    } else if (row->runs[PAPER_RUN] == NO_RUN) {
+        row->class_name = NULL;
+    } else if (within(&said->take, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY) &&
+               within(&said->over, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY)) {
+        row->class_name = comparison_geometry_class;
+        row->tolerance = GEOMETRY_TOLERANCE;
+    } else if (within(&said->take, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES) &&
+               within(&said->over, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES)) {
+        row->class_name = comparison_trace_class;
+        row->tolerance = TRACE_TOLERANCE;
+    } else {
+        enum system_class class =
+            system_class_of(&comparison->runs[row->runs[PAPER_RUN]].setup.mechanisms);
+        row->class_name = system_class_names[class];
+        row->tolerance = tolerances[class];
+    }
+}
+
+/* What a rank goes by, larger first; a run without it comes last. */
+static double merit(const struct comparison *comparison, const struct comparison_row *row, int run)
+{
+    const struct formula *take = &row->row->take;
+    double value = formula_value(take, comparison_result(comparison, row, run));
+    return isnan(value) ? -INFINITY : formula_speed(take) > 0 ? -value : value;
+}
+
+void comparison_order(const struct comparison *comparison, const struct comparison_row *row,
+                      uint32_t order[PAPER_MOST_RUNS], uint32_t *count)
+{
+    for (*count = 0; *count < PAPER_MOST_RUNS && row->runs[*count] != NO_RUN; ++*count) {
+        uint32_t at = *count;
+        double own = merit(comparison, row, (int)at);
+        for (; at > 0 && merit(comparison, row, (int)order[at - 1]) < own; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = *count;
+    }
+}
+
+/* Met where each run is better than the one behind it. */
+static enum verdict judge_rank(const struct comparison *comparison,
+                               const struct comparison_row *row)
+{
+    for (int i = 0; i + 1 < PAPER_MOST_RUNS && row->runs[i + 1] != NO_RUN; i++) {
+        if (merit(comparison, row, i) <= merit(comparison, row, i + 1)) {
+            return VERDICT_MISSED;
+        }
+    }
+    return VERDICT_MET;
+}
+
+void judge_row(const struct comparison *comparison, struct comparison_row *row)
+{
+    classify(comparison, row);
+    row->predicted = row->error = NAN;
+    row->verdict = row->row->rank ? judge_rank(comparison, row) : VERDICT_MISSED;
+    if (!row->row->rank && row->runs[PAPER_RUN] != NO_RUN) {
+        const struct view view = own_view(comparison, row);
+        row->predicted = value_of(row->row, &view);
+        row->error = error_of(row->row, row->predicted);
+        read_ranges(comparison, row);
+        row->verdict = fabs(row->error) <= row->tolerance ? VERDICT_MET : VERDICT_MISSED;
+    }
+    if (row->row->not_comparable != NULL) {
+        row->verdict = VERDICT_NOT_COMPARABLE;
+    }
+}
+
+/* 1 for a time, -1 for a rate, 0 for a row that says nothing of how wrong a rate is. */
+static int band_speed(const struct comparison *comparison, const struct comparison_row *row)
+{
+    const struct paper_row *said = row->row;
+    int speed = formula_speed(&said->take);
+    bool wide = row->error == 0 && said->most > said->least * (1 + row->tolerance);
+    if (row->verdict == VERDICT_NOT_COMPARABLE || isnan(row->error) || wide ||
+        said->over.count > 0 || row->runs[PAPER_MINUS] != NO_RUN) {
+        return 0;
+    }
+    uint32_t against = row->runs[PAPER_AGAINST];
+    bool steady =
+        against == NO_RUN ||
+        system_class_of(&comparison->runs[against].setup.mechanisms) == CLASS_BANDWIDTH_BOUND;
+    return steady ? speed : 0;
+}
+
+void comparison_bands(const struct comparison *comparison,
+                      struct error_band bands[SYSTEM_CLASS_COUNT])
+{
+    memset(bands, 0, SYSTEM_CLASS_COUNT * sizeof *bands);
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        int speed = band_speed(comparison, row);
+        if (speed != 0) {
+            const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].setup;
+            double error = speed > 0 ? row->error : 1 / (1 + row->error) - 1;
+            error_band_add(&bands[system_class_of(&setup->mechanisms)], error);
+        }
+    }
+}

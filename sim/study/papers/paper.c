@@ -1,0 +1,295 @@
+/* Reading a paper's file: rows are spread over their sweep, and every run is a scenario of its own.
+ */
+#include "study/papers/paper.h"
+
+#include "base/array.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
+static const char *const row_keys[] = {"what",           "set",   "sweep",     "take",    "over",
+                                       "against",        "minus", "published", "assumed", "rank",
+                                       "not_comparable", "note",  NULL};
+
+static bool require(const struct node *map, const char *key, struct error *why)
+{
+    return node_get(map, key) != NULL || node_error(map, why, "this does not say '%s'", key);
+}
+
+/* ---- what was published ---- */
+
+static bool no_figure(const struct node *node, struct error *why)
+{
+    node_error(node, why, "'%.60s' is no published figure",
+               node->text != NULL ? node->text : "this");
+    return error_expect(why, "a figure with its unit, or two: 1490us..1517us");
+}
+
+/* "1490us", or "1490us..1517us". */
+static bool read_published(const struct node *node, struct paper_row *row, struct error *why)
+{
+    struct quantity least, most;
+    if (node->kind != NODE_SCALAR || snprintf(row->published, sizeof row->published, "%s",
+                                              node->text) >= (int)sizeof row->published) {
+        return no_figure(node, why);
+    }
+    char text[sizeof row->published];
+    memcpy(text, row->published, sizeof text);
+    char *dots = strstr(text, "..");
+    if (dots != NULL) {
+        *dots = '\0';
+    }
+    if (!quantity_parse(text, &least) || !quantity_parse(dots != NULL ? dots + 2 : text, &most) ||
+        least.unit != most.unit || least.value > most.value || least.value <= 0) {
+        return row->not_comparable != NULL || no_figure(node, why);
+    }
+    row->unit = least.unit;
+    row->least = least.value;
+    row->most = most.value;
+    return true;
+}
+
+/* ---- runs ---- */
+
+/* A value under its key: what a sweep or a range lays over a run. */
+struct setting {
+    const char *key; /* NULL: nothing */
+    const struct node *value;
+};
+
+static bool lay_setting(struct scenario *scenario, struct setting setting, struct error *why)
+{
+    if (setting.key == NULL) {
+        return true;
+    }
+    struct node *map = node_parse("{}", 2, setting.value->file, why);
+    bool good = map != NULL && node_put(map, setting.key, setting.value, why) &&
+                scenario_lay(scenario, map, why);
+    node_destroy(map);
+    return good;
+}
+
+static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
+{
+    return map == NULL || scenario_lay(scenario, map, why);
+}
+
+/* The file's scenario, the row's, the point of its sweep, what the role says, an end of a range. */
+static bool build_run(const struct paper *paper, const struct node *row, struct setting swept,
+                      const struct node *role, struct setting end, struct scenario *out,
+                      struct error *why)
+{
+    return scenario_init(out, why) && lay_map(out, node_get(paper->tree, "scenario"), why) &&
+           lay_map(out, node_get(row, "set"), why) && lay_setting(out, swept, why) &&
+           lay_map(out, role, why) && lay_setting(out, end, why);
+}
+
+static const struct setting nothing = {NULL, NULL};
+
+/* The runs of a row that compares figures. */
+static bool build_roles(const struct paper *paper, const struct node *row, struct setting swept,
+                        struct setting end, struct scenario runs[PAPER_ROLES], struct error *why)
+{
+    static const char *const keys[PAPER_ROLES] = {NULL, "against", "minus"};
+    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+        const struct node *said = keys[role] != NULL ? node_get(row, keys[role]) : NULL;
+        if ((role == PAPER_RUN || said != NULL) &&
+            !build_run(paper, row, swept, said, end, &runs[role], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool build_assumed(const struct paper *paper, const struct node *node, struct setting swept,
+                          struct paper_row *row, struct error *why)
+{
+    const struct node *own = node_get(node, "assumed");
+    const struct node *map = own != NULL ? own : node_get(paper->tree, "assumed");
+    if (map == NULL) {
+        return true;
+    }
+    if (map->kind != NODE_MAP || map->count > PAPER_MOST_ASSUMED) {
+        return node_error(map, why, "'assumed' is no map of at most %d keys", PAPER_MOST_ASSUMED);
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        const struct node *range = map->children[i];
+        struct paper_assumed *assumed = &row->assumed[row->assumed_count++];
+        assumed->key = range->key;
+        if (range->kind != NODE_LIST || range->count != 2) {
+            return node_error(range, why, "the range of '%.60s' has no two ends", range->key);
+        }
+        for (int end = 0; end < 2; end++) {
+            const struct node *value = range->children[end];
+            assumed->values[end] = value->kind == NODE_SCALAR ? value->text : "an end";
+            if (!build_roles(paper, node, swept, (struct setting){range->key, value},
+                             assumed->runs[end], why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool build_rank(const struct paper *paper, const struct node *node, struct setting swept,
+                       struct paper_row *row, struct error *why)
+{
+    const struct node *list = node_get(node, "rank");
+    if (list->kind != NODE_LIST || list->count < 2 || list->count > PAPER_MOST_RUNS) {
+        return node_error(list, why, "a rank is a list of 2 to %d runs", PAPER_MOST_RUNS);
+    }
+    row->rank = true;
+    if (row->take.count == 0) {
+        row->take.terms[0].column = COLUMN_DECODE_RATE;
+        row->take.count = 1;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (!build_run(paper, node, swept, list->children[i], nothing, &row->runs[i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool build_runs(const struct paper *paper, const struct node *node, struct setting swept,
+                       struct paper_row *row, struct error *why)
+{
+    if (!formula_read(node_get(node, "take"), &row->take, why) ||
+        !formula_read(node_get(node, "over"), &row->over, why)) {
+        return false;
+    }
+    if (node_get(node, "rank") != NULL) {
+        return build_rank(paper, node, swept, row, why);
+    }
+    if (row->take.count == 0 && row->not_comparable != NULL) {
+        return true;
+    }
+    return require(node, "take", why) && build_roles(paper, node, swept, nothing, row->runs, why) &&
+           build_assumed(paper, node, swept, row, why);
+}
+
+/* ---- rows ---- */
+
+static void name_row(const char *what, struct setting swept, struct paper_row *row)
+{
+    if (swept.key == NULL) {
+        snprintf(row->what, sizeof row->what, "%s", what);
+    } else {
+        snprintf(row->what, sizeof row->what, "%s, %s %s", what, swept.key,
+                 swept.value->kind == NODE_SCALAR ? swept.value->text : "as listed");
+    }
+}
+
+static bool add_row(struct paper *paper, const struct node *node, struct setting swept,
+                    const struct node *published, struct error *why)
+{
+    const char *what = "";
+    if (!array_reserve(&paper->rows, &paper->row_capacity, paper->row_count + 1,
+                       sizeof *paper->rows, why)) {
+        return false;
+    }
+    struct paper_row *row = &paper->rows[paper->row_count++];
+    *row = (struct paper_row){.rank = false};
+    if (!node_text(node, "what", &what, why) ||
+        !node_text(node, "not_comparable", &row->not_comparable, why) ||
+        !node_text(node, "note", &row->note, why) || !build_runs(paper, node, swept, row, why)) {
+        return false;
+    }
+    name_row(what, swept, row);
+    return row->rank || read_published(published, row, why);
+}
+
+/* A row for each value of the sweep. */
+static bool add_swept(struct paper *paper, const struct node *node, const struct node *sweep,
+                      struct error *why)
+{
+    const struct node *published = node_get(node, "published");
+    if (sweep->kind != NODE_MAP || sweep->count != 1 || sweep->children[0]->kind != NODE_LIST) {
+        node_error(sweep, why, "a row sweeps one key");
+        return error_expect(why, "such as {context: [8192, 32768]}");
+    }
+    const struct node *values = sweep->children[0];
+    bool rank = node_get(node, "rank") != NULL;
+    if (!rank && (published->kind != NODE_LIST || published->count != values->count)) {
+        return node_error(node, why, "'published' has no figure for each of %zu values",
+                          values->count);
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        struct setting swept = {values->key, values->children[i]};
+        if (!add_row(paper, node, swept, rank ? NULL : published->children[i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
+{
+    const struct node *sweep = node_get(node, "sweep");
+    if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
+        (node_get(node, "rank") == NULL && !require(node, "published", why))) {
+        return false;
+    }
+    return sweep != NULL ? add_swept(paper, node, sweep, why)
+                         : add_row(paper, node, nothing, node_get(node, "published"), why);
+}
+
+static bool read_paper(struct paper *paper, struct error *why)
+{
+    const struct node *rows = node_get(paper->tree, "rows");
+    if (!node_check_keys(paper->tree, paper_keys, "paper", why) ||
+        !require(paper->tree, "paper", why) || !require(paper->tree, "figure", why) ||
+        !require(paper->tree, "rows", why) ||
+        !node_text(paper->tree, "paper", &paper->title, why) ||
+        !node_text(paper->tree, "figure", &paper->figure, why)) {
+        return false;
+    }
+    if (rows->kind != NODE_LIST || rows->count == 0) {
+        return node_error(rows, why, "'rows' is no list of rows");
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!add_rows(paper, rows->children[i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool paper_load(const char *path, struct paper *out, struct error *why)
+{
+    *out = (struct paper){.tree = node_load(path, why)};
+    if (out->tree == NULL) {
+        return false;
+    }
+    if (!read_paper(out, why)) {
+        paper_release(out);
+        return false;
+    }
+    return true;
+}
+
+static void release_row(struct paper_row *row)
+{
+    for (size_t run = 0; run < PAPER_MOST_RUNS; run++) {
+        scenario_release(&row->runs[run]);
+    }
+    for (uint32_t i = 0; i < row->assumed_count; i++) {
+        for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
+            scenario_release(&row->assumed[i].runs[0][role]);
+            scenario_release(&row->assumed[i].runs[1][role]);
+        }
+    }
+}
+
+void paper_release(struct paper *paper)
+{
+    for (size_t i = 0; i < paper->row_count; i++) {
+        release_row(&paper->rows[i]);
+    }
+    free(paper->rows);
+    node_destroy(paper->tree);
+    *paper = (struct paper){0};
+}

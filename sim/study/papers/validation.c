@@ -1,0 +1,423 @@
+#include "study/papers/validation.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the shape ---- */
+
+/* A few layers, so that each finds its caches cold as it would behind the others of a whole model;
+ * RetroInfer's selection and cache; and a warm-up in which a cache of three selections fills. */
+static const struct miniature standard = {
+    .layers = 4,
+    .selection = 0.1,
+    .capacity = 0.3,
+    .warmup = 16,
+    .steps = 4,
+};
+
+static bool check_model(const struct model *model, struct error *why)
+{
+    if (model->kv_lora > 0) {
+        error_set(why, NULL, 0, "a miniature of '%s', whose K and V are latent", model->name);
+        return error_expect(why, "a model that keeps K and V of each head");
+    }
+    return true;
+}
+
+static bool check_trace(const struct trace *trace, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint32_t steps = standard.warmup + standard.steps;
+    if (header->unit_kind != TRACE_POSITIONS ||
+        (uint64_t)header->units * header->unit_tokens != header->context) {
+        error_set(why, trace_path(trace), 0, "its units are no ranges of tokens");
+        return error_expect(why, "a trace of positions, with whole units");
+    }
+    if (header->steps < steps || !header->has_queries) {
+        error_set(why, trace_path(trace), 0, "%u steps, %s queries", header->steps,
+                  header->has_queries ? "with" : "without");
+        return error_expect(why, "at least %u steps, with queries", steps);
+    }
+    return true;
+}
+
+bool validation_shape(const struct model *model, const struct trace *trace,
+                      const struct profile *profile, enum miniature_site site, uint64_t context,
+                      struct miniature *out, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    struct trust trust = {BASIS_MEASURED, false};
+    *out = standard;
+    out->site = site;
+    if (!check_model(model, why) || !check_trace(trace, why) ||
+        !miniature_require(profile, site, why)) {
+        return false;
+    }
+    out->threads = (uint32_t)profile_value(profile, CURVE_HOST_CORES, 0, &trust);
+    uint64_t copies = (context + header->context - 1) / header->context;
+    uint64_t repeat = copies * header->unit_tokens;
+    out->kv_heads = model->kv_heads;
+    out->query_heads = model->query_heads;
+    out->head_dim = model->head_dim;
+    out->hidden = model->hidden;
+    out->context = copies * header->context;
+    out->repeat = (uint32_t)repeat;
+    if (out->context * out->kv_heads > INT32_MAX) { /* rows are numbered within a layer */
+        error_set(why, NULL, 0, "a context of %llu tokens in miniature",
+                  (unsigned long long)context);
+        return error_expect(why, "at most %u", INT32_MAX / out->kv_heads);
+    }
+    return true;
+}
+
+char *validation_spec(const struct miniature *shape, const char *trace_path, double seconds,
+                      struct error *why)
+{
+    json_t *spec = json_pack(
+        "{s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace",
+        trace_path, "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers",
+        (int)shape->layers, "kv_heads", (int)shape->kv_heads, "query_heads",
+        (int)shape->query_heads, "head_dim", (int)shape->head_dim, "hidden", (int)shape->hidden,
+        "repeat", (int)shape->repeat, "selection", shape->selection, "capacity", shape->capacity,
+        "warmup", (int)shape->warmup, "steps", (int)shape->steps, "threads", (int)shape->threads);
+    char *text = spec != NULL ? json_dumps(spec, JSON_COMPACT) : NULL;
+    json_decref(spec);
+    if (text == NULL) {
+        error_set(why, trace_path, 0, "its name is no UTF-8, or memory is out");
+    }
+    return text;
+}
+
+bool validation_has(const struct validation *validation, int id)
+{
+    return miniature_kinds[id].site == validation->shape.site;
+}
+
+bool validation_ran(const struct validation *validation, int id)
+{
+    return validation_has(validation, id) && validation->rows[id].absent[0] == '\0';
+}
+
+/* ---- what the harness printed ---- */
+
+struct line {
+    const char *kind, *name; /* "mechanism", "lru" */
+    struct validation_figure figure;
+    json_int_t wanted, missed; /* of a mechanism */
+    double output_error;
+};
+
+static bool read_figure(json_t *object, struct validation_figure *out)
+{
+    int samples = 0;
+    bool good = json_unpack(object, "{s:F, s:F, s:F, s:i}", "median", &out->median, "p10",
+                            &out->p10, "p90", &out->p90, "samples", &samples) == 0;
+    out->samples = (uint32_t)samples;
+    return good && out->median > 0 && samples > 0;
+}
+
+static double *stand_in_of(struct miniature_stand_ins *stand_ins, const char *name)
+{
+    return strcmp(name, "copies_whole") == 0    ? &stand_ins->copies_whole
+           : strcmp(name, "copies_rows") == 0   ? &stand_ins->copies_rows
+           : strcmp(name, "attends_whole") == 0 ? &stand_ins->attends_whole
+           : strcmp(name, "launch") == 0        ? &stand_ins->launch
+                                                : NULL;
+}
+
+static bool add_stand_in(const char *name, double rate, struct validation *out, struct error *why)
+{
+    double *place = stand_in_of(&out->stand_ins, name);
+    if (place == NULL) {
+        return error_set(why, NULL, 0, "the harness speaks of a stand-in '%s'", name);
+    }
+    *place = rate;
+    return true;
+}
+
+/* ---- curves of today ---- */
+
+static struct validation_curve *curve_named(struct validation *validation, const char *name)
+{
+    uint32_t i = 0;
+    int id = 0;
+    while (id < CURVE_COUNT && strcmp(curve_kinds[id].name, name) != 0) {
+        id++;
+    }
+    while (i < validation->curve_count && (int)validation->curves[i].id != id) {
+        i++;
+    }
+    if (id == CURVE_COUNT || i == VALIDATION_CURVES) {
+        return NULL;
+    }
+    if (i == validation->curve_count) {
+        validation->curves[validation->curve_count++] =
+            (struct validation_curve){.id = (enum curve_id)id};
+    }
+    return &validation->curves[i];
+}
+
+/* Points come in the order of their sizes. */
+static bool add_point(const char *name, double size, double value, struct validation *out,
+                      struct error *why)
+{
+    struct validation_curve *curve = curve_named(out, name);
+    if (curve == NULL || curve->count == VALIDATION_POINTS ||
+        (curve->count > 0 && size <= curve->size[curve->count - 1])) {
+        return error_set(why, NULL, 0, "the harness speaks of '%s' at %g out of turn", name, size);
+    }
+    curve->size[curve->count] = size;
+    curve->value[curve->count++] = value;
+    return true;
+}
+
+/* A copy of the profile that reads the curves of today. It owns nothing. */
+static struct profile profile_today(const struct profile *profile, struct validation *validation)
+{
+    struct profile today = *profile;
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        struct validation_curve *curve = &validation->curves[i];
+        today.curves[curve->id] = (struct curve){.count = curve->count,
+                                                 .size = curve->size,
+                                                 .value = curve->value,
+                                                 .basis = BASIS_MEASURED,
+                                                 .least = 1,
+                                                 .most = 1};
+    }
+    return today;
+}
+
+static void note_changes(const struct profile *profile, struct validation *validation)
+{
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        struct validation_curve *curve = &validation->curves[i];
+        struct trust trust = {BASIS_MEASURED, false};
+        double sum = 0;
+        bool stated = profile->curves[curve->id].count > 0;
+        for (uint32_t p = 0; stated && p < curve->count; p++) {
+            sum += curve->value[p] / profile_value(profile, curve->id, curve->size[p], &trust);
+        }
+        curve->change = stated ? sum / curve->count : 1;
+    }
+}
+
+/* ---- mechanisms ---- */
+
+/* What the harness counted must be what a replay counts. */
+static bool check_counts(const struct ledger *ledger, const char *name, json_int_t wanted,
+                         json_int_t missed, struct error *why)
+{
+    uint64_t all = 0, lost = 0;
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        all += ledger->rows[i].wanted;
+        lost += ledger->rows[i].missed;
+    }
+    if ((uint64_t)wanted != all || (uint64_t)missed != lost) {
+        error_set(why, NULL, 0, "'%s' missed %lld of %lld tokens", name, (long long)missed,
+                  (long long)wanted);
+        return error_expect(why, "%llu of %llu, as replayed", (unsigned long long)lost,
+                            (unsigned long long)all);
+    }
+    return true;
+}
+
+static bool predict(struct validation *validation, enum miniature_id id, const struct trace *trace,
+                    const struct profile *profile, json_int_t wanted, json_int_t missed,
+                    struct error *why)
+{
+    struct ledger ledger;
+    struct validation_row *row = &validation->rows[id];
+    const struct profile today = profile_today(profile, validation);
+    const struct miniature *shape = &validation->shape;
+    const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
+    bool good = miniature_replay(shape, id, trace, &ledger, why) &&
+                check_counts(&ledger, miniature_kinds[id].name, wanted, missed, why) &&
+                miniature_predict(shape, id, profile, stand_ins, &ledger, &row->profiled, why) &&
+                miniature_predict(shape, id, &today, stand_ins, &ledger, &row->predicted, why);
+    ledger_release(&ledger);
+    return good;
+}
+
+static int find_mechanism(const char *name)
+{
+    int id = 0;
+    while (id < MINIATURE_COUNT && strcmp(miniature_kinds[id].name, name) != 0) {
+        id++;
+    }
+    return id;
+}
+
+/* Everything that a prediction reads was measured before. */
+static bool knows_all(const struct validation *validation)
+{
+    const struct miniature_stand_ins *known = &validation->stand_ins;
+    bool of_site =
+        validation->shape.site == MINIATURE_GPU
+            ? known->launch > 0
+            : known->copies_whole > 0 && known->copies_rows > 0 && known->attends_whole > 0;
+    return of_site && validation->curve_count > 0;
+}
+
+static bool read_mechanism(json_t *object, const char *name, const struct trace *trace,
+                           const struct profile *profile, struct validation *out, struct error *why)
+{
+    json_int_t wanted, missed;
+    int id = find_mechanism(name);
+    if (id == MINIATURE_COUNT || !validation_has(out, id) || !knows_all(out)) {
+        return error_set(why, NULL, 0, "the harness speaks of '%s' before its time", name);
+    }
+    struct validation_row *row = &out->rows[id];
+    if (!read_figure(object, &row->measured) ||
+        json_unpack(object, "{s:I, s:I, s:F}", "wanted", &wanted, "missed", &missed, "worst",
+                    &row->output_error) != 0) {
+        return error_set(why, NULL, 0, "the harness says too little of '%s'", name);
+    }
+    if (!miniature_knows(profile, (enum miniature_id)id, why)) {
+        snprintf(row->absent, sizeof row->absent, "%s", why->found);
+        return true;
+    }
+    return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, why);
+}
+
+/* What the harness could not run. */
+static bool read_absent(const char *name, const char *reason, struct validation *out,
+                        struct error *why)
+{
+    int id = find_mechanism(name);
+    if (id == MINIATURE_COUNT || !validation_has(out, id) || reason[0] == '\0') {
+        return error_set(why, NULL, 0, "the harness speaks of '%s' as absent", name);
+    }
+    snprintf(out->rows[id].absent, sizeof out->rows[id].absent, "%s", reason);
+    return true;
+}
+
+static bool read_line(const char *text, size_t length, const struct trace *trace,
+                      const struct profile *profile, struct validation *out, struct error *why)
+{
+    const char *name, *reason;
+    struct validation_figure figure;
+    json_t *object = json_loadb(text, length, 0, NULL);
+    double size;
+    bool good = true;
+    if (json_unpack(object, "{s:s, s:F}", "curve", &name, "size", &size) == 0 &&
+        read_figure(object, &figure)) {
+        good = add_point(name, size, figure.median, out, why);
+    } else if (json_unpack(object, "{s:s}", "stand_in", &name) == 0 &&
+               read_figure(object, &figure)) {
+        good = add_stand_in(name, figure.median, out, why);
+    } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
+        good = read_mechanism(object, name, trace, profile, out, why);
+    } else if (json_unpack(object, "{s:s, s:s}", "absent", &name, "reason", &reason) == 0) {
+        good = read_absent(name, reason, out, why);
+    } else {
+        good = error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80,
+                         text);
+        error_expect(why, "lines of JSON: a harness and a program of the same version");
+    }
+    json_decref(object);
+    return good;
+}
+
+static bool read_lines(const char *lines, const struct trace *trace, const struct profile *profile,
+                       struct validation *out, struct error *why)
+{
+    bool good = true;
+    while (good && *lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        good = read_line(lines, length, trace, profile, out, why);
+        lines += length + (lines[length] == '\n');
+    }
+    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
+        good = !validation_ran(out, id) || out->rows[id].measured.samples > 0 ||
+               error_set(why, NULL, 0, "the harness did not run '%s'", miniature_kinds[id].name);
+    }
+    return good;
+}
+
+/* ---- judging ---- */
+
+static void rank(struct validation *out)
+{
+    for (int i = 0; i < MINIATURE_COUNT; i++) {
+        struct validation_row *row = &out->rows[i];
+        row->predicted_rank = row->measured_rank = 1;
+        for (int j = 0; validation_ran(out, i) && j < MINIATURE_COUNT; j++) {
+            bool other = validation_ran(out, j);
+            row->predicted_rank += other && out->rows[j].predicted < row->predicted;
+            row->measured_rank += other && out->rows[j].measured.median < row->measured.median;
+        }
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof *values, compare);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+const char *const validation_verdicts[] = {
+    [VALIDATION_MET] = "met", [VALIDATION_NOISE] = "noise", [VALIDATION_MISSED] = "missed"};
+
+const struct validation_gates validation_gates[MINIATURE_CLASSES] = {
+    [MINIATURE_BY_GPU] = {"of the GPU alone", 0.08, 0.03},
+    [MINIATURE_BY_CPU] = {"managed by the CPU", 0.20, 0.10},
+};
+
+/* `gate` becomes what is asked for, or twice the spread where that is more. */
+static enum validation_verdict judge_error(double error, double asked, double spread, double *gate)
+{
+    *gate = fmax(asked, 2 * spread);
+    return fabs(error) <= asked   ? VALIDATION_MET
+           : fabs(error) <= *gate ? VALIDATION_NOISE
+                                  : VALIDATION_MISSED;
+}
+
+static void judge_class(struct validation *out, enum miniature_class by)
+{
+    const struct validation_gates *asked = &validation_gates[by];
+    struct validation_class *class = &out->classes[by];
+    double errors[MINIATURE_COUNT], profiled[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
+    for (int i = 0; i < MINIATURE_COUNT; i++) {
+        struct validation_row *row = &out->rows[i];
+        if (!validation_ran(out, i) || miniature_kinds[i].by != by) {
+            continue;
+        }
+        row->error = row->predicted / row->measured.median - 1;
+        row->profiled_error = row->profiled / row->measured.median - 1;
+        double spread = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
+        row->verdict = judge_error(row->error, asked->each, spread, &row->gate);
+        errors[class->count] = fabs(row->error);
+        profiled[class->count] = fabs(row->profiled_error);
+        spreads[class->count++] = spread;
+    }
+    if (class->count > 0) {
+        class->median_error = median(errors, class->count);
+        class->median_profiled_error = median(profiled, class->count);
+        class->verdict = judge_error(class->median_error, asked->median,
+                                     median(spreads, class->count), &class->median_gate);
+    }
+}
+
+bool validation_judge(const struct miniature *shape, const struct trace *trace,
+                      const struct profile *profile, const char *lines, struct validation *out,
+                      struct error *why)
+{
+    *out = (struct validation){.shape = *shape};
+    if (!read_lines(lines, trace, profile, out, why)) {
+        return false;
+    }
+    note_changes(profile, out);
+    for (int by = 0; by < MINIATURE_CLASSES; by++) {
+        judge_class(out, (enum miniature_class)by);
+    }
+    rank(out);
+    return true;
+}

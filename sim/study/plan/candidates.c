@@ -1,0 +1,225 @@
+/* A name is looked up where it is laid over the scenario; here only `all` needs the folders. */
+#include "study/plan/candidates.h"
+
+#include "base/array.h"
+#include "base/find.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sets ---- */
+
+struct names {
+    char **all; /* owned, and each */
+    size_t count;
+};
+
+static void names_release(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->all[i]);
+    }
+    free(names->all);
+}
+
+static bool has_name(const struct names *names, const char *name, size_t length)
+{
+    bool has = false;
+    for (size_t i = 0; i < names->count; i++) {
+        has = has || (strncmp(names->all[i], name, length) == 0 && names->all[i][length] == '\0');
+    }
+    return has;
+}
+
+/* Who is named twice is in the set once. */
+static bool split_names(const char *text, struct names *names, const char *option,
+                        struct error *why)
+{
+    const char *rest = text, *name;
+    size_t capacity = 0, length;
+    while (text_item(&rest, &name, &length)) {
+        if (length == 0) {
+            error_usage(why, option, 0, "a name is missing in '%s'", text);
+            return error_expect(why, "names with commas between, or all");
+        }
+        if (has_name(names, name, length)) {
+            continue;
+        }
+        if (!array_reserve(&names->all, &capacity, names->count + 1, sizeof *names->all, why)) {
+            return false;
+        }
+        if ((names->all[names->count] = strndup(name, length)) == NULL) {
+            return error_set(why, NULL, 0, "out of memory: no room for a name");
+        }
+        names->count++;
+    }
+    return true;
+}
+
+/* What the scenario says: a name, or a machine's map, which has no name and needs none. */
+static bool take_said(const struct node *said, struct names *names, struct error *why)
+{
+    const struct node *extends = node_get(said, "extends");
+    const char *name = said->kind == NODE_SCALAR                         ? said->text
+                       : extends != NULL && extends->kind == NODE_SCALAR ? extends->text
+                                                                         : "as said";
+    names->all = array_zeroed(1, sizeof *names->all, why);
+    if (names->all == NULL || (names->all[0] = strdup(name)) == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a name");
+    }
+    names->count = 1;
+    return true;
+}
+
+/* A kind of thing that there is a set of. */
+struct set {
+    const char *key, *option, *folder, *given;
+    bool by_default; /* all of them, where nothing is said */
+};
+
+/* `laid`: these are not what the scenario says. */
+static bool read_set(const struct scenario *scenario, const struct set *set, struct names *names,
+                     bool *laid, struct error *why)
+{
+    const struct node *said = node_get(scenario->root, set->key);
+    bool is_said = said != NULL && said->kind != NODE_NULL;
+    *laid = set->given != NULL || !is_said;
+    if (set->given == NULL && is_said) {
+        return take_said(said, names, why);
+    }
+    if (set->given == NULL && !set->by_default) {
+        error_usage(why, NULL, 0, "the scenario does not say '%s'", set->key);
+        return error_expect(why, "%s NAME,NAME, or all; or --set %s=NAME", set->option, set->key);
+    }
+    if (set->given == NULL || strcmp(set->given, "all") == 0) {
+        return find_names(set->folder, "yaml", &names->all, &names->count, why);
+    }
+    return split_names(set->given, names, set->option, why);
+}
+
+/* ---- candidates ---- */
+
+static bool lay_name(struct scenario *scenario, const struct set *set, const char *name,
+                     struct error *why)
+{
+    struct node *map = node_parse("{}", 2, set->option, why);
+    struct node *value = map == NULL ? NULL : node_parse(name, strlen(name), set->option, why);
+    if (value != NULL) {
+        value->line = 0; /* an option has none */
+    }
+    bool good =
+        value != NULL && node_put(map, set->key, value, why) && scenario_lay(scenario, map, why);
+    node_destroy(value);
+    node_destroy(map);
+    return good;
+}
+
+/* Keys of mechanism that a preset says. */
+static uint32_t count_mechanisms(const struct node *preset)
+{
+    uint32_t count = 0;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        count += node_get(preset, key->name) != NULL ? 1 : 0;
+    }
+    return count;
+}
+
+/* By what the preset alone says. */
+static bool check_preset(struct candidate *candidate, const struct candidate_options *options,
+                         struct error *why)
+{
+    struct mechanisms mechanisms;
+    struct system_info info;
+    const struct node *at = node_get(candidate->scenario.root, "system");
+    if (at->kind != NODE_SCALAR) {
+        return node_error(at, why, "'system' is no name");
+    }
+    struct node *preset;
+    if (!system_load(at->text, at, NULL, &mechanisms, &info, &preset, why)) {
+        return false;
+    }
+    candidate->mechanisms = count_mechanisms(preset);
+    node_destroy(preset);
+    if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
+        snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");
+    } else if (!options->allow_lossy && strcmp(info.lossless, "lossy") == 0) {
+        snprintf(candidate->left_out, sizeof candidate->left_out, "lossy");
+    }
+    return true;
+}
+
+void candidate_check(struct candidate *candidate, const struct setup *setup,
+                     const struct candidate_options *options)
+{
+    bool native = strcmp(setup->system.lossless, "native") == 0;
+    if (!options->allow_lossy && native && setup->model.index_topk == 0) {
+        snprintf(candidate->left_out, sizeof candidate->left_out,
+                 "lossy here: the model has no indexer of its own");
+    }
+}
+
+static bool candidate_init(struct candidate *candidate, const struct scenario *scenario,
+                           struct error *why)
+{
+    *candidate = (struct candidate){.left_out = ""};
+    candidate->scenario = (struct scenario){.root = node_copy(scenario->root, why), .points = 1};
+    return candidate->scenario.root != NULL;
+}
+
+static bool name_candidate(struct candidate *candidate, const char *system, const char *machine,
+                           struct error *why)
+{
+    candidate->system = strdup(system);
+    candidate->machine = strdup(machine);
+    return (candidate->system != NULL && candidate->machine != NULL) ||
+           error_set(why, NULL, 0, "out of memory: no room for a name");
+}
+
+bool candidates_create(const struct scenario *scenario, const struct candidate_options *options,
+                       struct candidate **out, uint32_t *count, struct error *why)
+{
+    const struct set system = {"system", "--system", "scenarios/systems", options->systems, true};
+    const struct set machine = {"hardware", "--hardware", "hwprofiles", options->machines, false};
+    struct names systems = {.count = 0}, machines = {.count = 0};
+    bool lay_system, lay_machine;
+    *out = NULL;
+    *count = 0;
+    bool good = read_set(scenario, &system, &systems, &lay_system, why) &&
+                read_set(scenario, &machine, &machines, &lay_machine, why) &&
+                (*out = array_zeroed(systems.count * machines.count, sizeof **out, why)) != NULL;
+    for (size_t i = 0; good && i < systems.count * machines.count; i++) {
+        const char *on = machines.all[i / systems.count], *of = systems.all[i % systems.count];
+        struct candidate *candidate = &(*out)[(*count)++];
+        good = candidate_init(candidate, scenario, why) && name_candidate(candidate, of, on, why) &&
+               (!lay_system || lay_name(&candidate->scenario, &system, of, why)) &&
+               (!lay_machine || lay_name(&candidate->scenario, &machine, on, why)) &&
+               check_preset(candidate, options, why);
+    }
+    names_release(&systems);
+    names_release(&machines);
+    if (!good) {
+        candidates_destroy(*out, *count);
+        *out = NULL;
+        *count = 0;
+    }
+    return good;
+}
+
+void candidates_destroy(struct candidate *candidates, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free(candidates[i].system);
+        free(candidates[i].machine);
+        scenario_release(&candidates[i].scenario);
+    }
+    free(candidates);
+}
+
+bool candidates_refuse(const struct candidate *candidates, struct error *why)
+{
+    error_usage(why, "--system", 0, "every system is left out: %s (%s)", candidates[0].system,
+                candidates[0].left_out);
+    return error_expect(why, "--allow lossy,paper, or another system");
+}

@@ -1,0 +1,378 @@
+/* Candidates one after the other; the points of a round at once. */
+#include "study/plan/planning.h"
+
+#include "base/array.h"
+#include "study/plan/typed_values.h"
+#include "study/serving_memory.h"
+#include "study/sweep/sweep.h"
+#include "study/whatif/planned.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tries of a round: three of them cut an axis of 256 values to one. */
+enum { A_ROUND = 9 };
+
+/* ---- values ---- */
+
+/* Values are liked from the axis' beginning, or from its end. */
+static const struct axis_value *value_at(const struct quest *quest, bool maximise, uint32_t value)
+{
+    return &quest->axis.values[maximise ? quest->axis.count - 1 - value : value];
+}
+
+const char *quest_text(const struct quest *quest, bool maximise, uint32_t value)
+{
+    return quest->axis.count == 0 ? NULL : value_at(quest, maximise, value)->text;
+}
+
+const char *quest_label(const struct quest *quest, bool maximise, uint32_t value, char *text,
+                        size_t size)
+{
+    return quest->axis.count == 0
+               ? NULL
+               : axis_label(&quest->axis, maximise ? quest->axis.count - 1 - value : value, text,
+                            size);
+}
+
+/* ---- a candidate ---- */
+
+static bool read_axis(struct quest *quest, const struct planning_options *options,
+                      const struct planned *own, struct error *why)
+{
+    const struct axis_base base = {.option = options->maximise ? "--maximise" : "--minimise",
+                                   .scenario = &quest->candidate->scenario,
+                                   .setup = &own->setup,
+                                   .plan = &own->plan,
+                                   .most_batch = own->plan.max_batch,
+                                   .points = AXIS_MOST_VALUES - 2};
+    return axis_read(options->axis, strlen(options->axis), &base, &quest->axis, why);
+}
+
+static bool is_budget(const char *axis)
+{
+    static const char *const names[] = {"budget", "mechanisms.budget"};
+    size_t length = strcspn(axis, "=");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i]) == length && strncmp(names[i], axis, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* More of it is harder to serve, so that what holds at one has to hold below. */
+static bool is_load(const char *key)
+{
+    return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
+}
+
+/* Has a server room for KV? Where it has none, no load changes that. */
+static bool has_room(const struct setup *setup)
+{
+    struct serving_memory memory;
+    struct error why = {.found = ""};
+    struct shared *shared = shared_create(1, &why);
+    bool has = shared == NULL || serving_memory_plan(setup, 1, shared, &memory, &why);
+    shared_destroy(shared);
+    return has;
+}
+
+/* How many values are worth trying: where all have to fail alike, one. */
+static uint32_t count_values(const struct quest *quest, const struct setup *setup)
+{
+    bool loads = quest->fixed == NULL && setup_serves(setup) && is_load(quest->axis.key);
+    return quest->fixed != NULL || (loads && !has_room(setup)) ? 1 : quest->axis.count;
+}
+
+/* What there is to search. A candidate that cannot be resolved says so, and others go on. */
+static bool quest_begin(struct quest *quest, struct candidate *candidate,
+                        const struct planning_options *options, struct error *why)
+{
+    struct planned own;
+    quest->candidate = candidate;
+    struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
+    quest->cannot = !planned_own(&candidate->scenario,
+                                 options->maximise ? "--maximise" : "--minimise", &axis, 1, &own,
+                                 &quest->why);
+    if (!quest->cannot) {
+        candidate_check(candidate, &own.setup, &options->candidates);
+        quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.setup) : NULL;
+        quest->cannot = quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why);
+    }
+    uint32_t count = quest->cannot ? 0 : count_values(quest, &own.setup);
+    planned_release(&own);
+    if (quest->cannot || candidate->left_out[0] != '\0') {
+        return true;
+    }
+    quest->results = array_zeroed(count, sizeof *quest->results, why);
+    if (quest->results == NULL || !search_init(&quest->search, count, why)) {
+        return false;
+    }
+    quest->search.unordered = quest->fixed == NULL && !quest->axis.numeric;
+    quest->search.load = options->maximise && quest->fixed == NULL && is_load(quest->axis.key);
+    return true;
+}
+
+static void quest_release(struct quest *quest)
+{
+    for (uint32_t i = 0; i < quest->search.count; i++) {
+        result_release(&quest->results[i]);
+    }
+    free(quest->results);
+    search_release(&quest->search);
+    axis_release(&quest->axis);
+}
+
+/* ---- rounds ---- */
+
+struct round {
+    struct quest *quest;
+    const struct planning_options *options;
+    uint32_t values[A_ROUND], count;
+};
+
+static void tell_progress(const struct quest *quest, const struct planning_options *options)
+{
+    if (options->on_progress != NULL) {
+        options->on_progress(quest->candidate->system, quest->candidate->machine,
+                             quest->search.tried, options->context);
+    }
+}
+
+static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+{
+    const struct round *round = context;
+    const struct planning_options *options = round->options;
+    struct quest *quest = round->quest;
+    uint32_t value = round->values[index];
+    (void)why;
+    quest->results[value] = *result;
+    result_init(result);
+    search_put(&quest->search, value, targets_shortfall(&options->targets, &quest->results[value]));
+    tell_progress(quest, options);
+    return true;
+}
+
+/* Sweep the round's values, which the search hands out in its order, as the axis has them. */
+static bool sweep_values(const struct round *round, struct scenario *swept, struct error *why)
+{
+    const struct quest *quest = round->quest;
+    struct axis_value values[A_ROUND];
+    struct axis part = quest->axis;
+    for (uint32_t i = 0; quest->fixed == NULL && i < round->count; i++) {
+        values[i] = *value_at(quest, round->options->maximise, round->values[i]);
+    }
+    part.values = values;
+    part.count = round->count;
+    return quest->fixed != NULL || axis_sweep(&part, swept, why);
+}
+
+static bool run_round(struct round *round, bool *interrupted, struct error *why)
+{
+    struct scenario swept = {.root = round->quest->candidate->scenario.root, .points = 1};
+    const struct sweep_options sweep = {.store = round->options->store,
+                                        .jobs = round->options->jobs,
+                                        .keep_failed = true,
+                                        .on_result = take,
+                                        .context = round};
+    bool good = sweep_values(round, &swept, why) && sweep_run(&swept, &sweep, interrupted, why);
+    node_destroy(swept.sweep);
+    return good;
+}
+
+static bool quest_run(struct quest *quest, const struct planning_options *options,
+                      bool *interrupted, struct error *why)
+{
+    struct round round = {.quest = quest, .options = options};
+    bool good = true;
+    while (good && !*interrupted &&
+           (round.count = search_next(&quest->search, A_ROUND, round.values)) > 0) {
+        tell_progress(quest, options);
+        good = run_round(&round, interrupted, why);
+    }
+    quest->found = search_found(&quest->search);
+    quest->nearest = search_nearest(&quest->search);
+    return good;
+}
+
+/* ---- who wins ---- */
+
+static double whole_or(const struct cell *cell, double otherwise)
+{
+    return cell->set ? (double)cell->integer : otherwise;
+}
+
+static bool finds_budget(const struct quest *quest)
+{
+    return quest->fixed != NULL || strcmp(quest->axis.key, "mechanisms.budget") == 0;
+}
+
+enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
+
+/* What a quest's value costs, what counts most first: less is better. */
+static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
+{
+    const struct cell *cells = quest->results[quest->found].cells;
+    double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
+    bool budget = finds_budget(quest);
+    double number = budget ? hbm : value_at(quest, planning->maximise, quest->found)->number;
+    costs[VALUE] = planning->maximise && !budget ? -number : number;
+    costs[HBM] = hbm;
+    costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
+    costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
+    costs[MECHANISMS] = quest->candidate->mechanisms;
+}
+
+static bool is_better(const struct planning *planning, const struct quest *a, const struct quest *b)
+{
+    double x[COSTS], y[COSTS];
+    cost_of(planning, a, x);
+    cost_of(planning, b, y);
+    for (int i = 0; i < COSTS; i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i];
+        }
+    }
+    return false;
+}
+
+bool planning_ties(const struct planning *planning, const struct quest *quest)
+{
+    const struct quest *winner = &planning->quests[planning->winner];
+    double x[COSTS], y[COSTS];
+    if (quest == winner || quest->found == PLANNING_NONE || finds_budget(winner)) {
+        return false;
+    }
+    cost_of(planning, winner, x);
+    cost_of(planning, quest, y);
+    return x[VALUE] == y[VALUE];
+}
+
+static void find_winner(struct planning *planning)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->found != PLANNING_NONE &&
+            (planning->winner == PLANNING_NONE ||
+             is_better(planning, quest, &planning->quests[planning->winner]))) {
+            planning->winner = i;
+        }
+    }
+}
+
+static void find_nearest(struct planning *planning)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->found == PLANNING_NONE && quest->nearest != PLANNING_NONE &&
+            quest->search.shortfall[quest->nearest] < least) {
+            least = quest->search.shortfall[quest->nearest];
+            planning->nearest = i;
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+/* When none can be searched, that is because of what the first of them says. */
+static bool check_any(const struct planning *planning, struct error *why)
+{
+    const struct quest *first = NULL;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->search.count > 0) {
+            return true;
+        }
+        first = first == NULL && quest->cannot ? quest : first;
+    }
+    if (first != NULL) {
+        *why = first->why;
+        return false;
+    }
+    return candidates_refuse(planning->candidates, why);
+}
+
+static bool begin_all(struct planning *planning, const struct planning_options *options,
+                      struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        struct quest *quest = &planning->quests[i];
+        quest->candidate = &planning->candidates[i];
+        quest->found = quest->nearest = PLANNING_NONE;
+        good = planning->candidates[i].left_out[0] != '\0' ||
+               quest_begin(quest, &planning->candidates[i], options, why);
+    }
+    return good && check_any(planning, why) && typed_values_check(planning, options->axis, why);
+}
+
+bool planning_run(const struct scenario *scenario, const struct planning_options *options,
+                  struct planning *out, bool *interrupted, struct error *why)
+{
+    *out = (struct planning){
+        .maximise = options->maximise, .winner = PLANNING_NONE, .nearest = PLANNING_NONE};
+    *interrupted = false;
+    if (scenario->sweep != NULL) {
+        error_usage(why, NULL, 0, "a plan searches one scenario, and this one sweeps '%s'",
+                    scenario->sweep->children[0]->key);
+        return error_expect(why, "--minimise %s, or a scenario of one point",
+                            scenario->sweep->children[0]->key);
+    }
+    bool good =
+        candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
+        (out->quests = array_zeroed(out->count, sizeof *out->quests, why)) != NULL &&
+        begin_all(out, options, why);
+    for (uint32_t i = 0; good && !*interrupted && i < out->count; i++) {
+        good = out->quests[i].search.count == 0 ||
+               quest_run(&out->quests[i], options, interrupted, why);
+    }
+    if (good) {
+        find_winner(out);
+        find_nearest(out);
+    }
+    return good;
+}
+
+void planning_release(struct planning *planning)
+{
+    for (uint32_t i = 0; planning->quests != NULL && i < planning->count; i++) {
+        quest_release(&planning->quests[i]);
+    }
+    free(planning->quests);
+    candidates_destroy(planning->candidates, planning->count);
+    *planning = (struct planning){.count = 0};
+}
+
+/* Say the only value of a swept key. */
+static bool lay_value(struct scenario *scenario, const struct node *swept, struct error *why)
+{
+    struct node *map = node_parse("{}", 2, "scenario", why);
+    bool good = map != NULL && node_put(map, swept->key, swept->children[0], why) &&
+                scenario_lay(scenario, map, why);
+    node_destroy(map);
+    return good;
+}
+
+struct node *quest_scenario(const struct quest *quest, bool maximise, uint32_t value,
+                            struct error *why)
+{
+    struct scenario point = {.root = node_copy(quest->candidate->scenario.root, why), .points = 1};
+    struct scenario swept = {.root = point.root, .points = 1};
+    struct axis one = quest->axis;
+    bool good = point.root != NULL;
+    if (good && quest->axis.count > 0) {
+        struct axis_value at = *value_at(quest, maximise, value);
+        one.values = &at;
+        one.count = 1;
+        good = axis_sweep(&one, &swept, why) && lay_value(&point, swept.sweep->children[0], why);
+    }
+    node_destroy(swept.sweep);
+    if (!good) {
+        node_destroy(point.root);
+        return NULL;
+    }
+    return point.root;
+}

@@ -1,0 +1,239 @@
+/* Rounds follow from what was tried alone: there is no other state but that tries once were uneven.
+ */
+#include "study/plan/search.h"
+
+#include "base/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    GRID = 32,      /* sections of the even grid; that of 9 tries is part of it */
+    SAME = 9,       /* tries that are enough to see that all fall short alike */
+    NEIGHBOURS = 4, /* of the value found: of a rate's usual range of 512, a tenth */
+};
+
+bool search_init(struct search *search, uint32_t count, struct error *why)
+{
+    *search = (struct search){.count = count};
+    search->shortfall = array_zeroed(count, sizeof *search->shortfall, why);
+    for (uint32_t i = 0; search->shortfall != NULL && i < count; i++) {
+        search->shortfall[i] = NAN;
+    }
+    return search->shortfall != NULL;
+}
+
+void search_release(struct search *search)
+{
+    free(search->shortfall);
+    *search = (struct search){.count = 0};
+}
+
+void search_put(struct search *search, uint32_t value, double shortfall)
+{
+    search->tried += isnan(search->shortfall[value]) ? 1 : 0;
+    search->shortfall[value] = shortfall;
+}
+
+static bool is_tried(const struct search *search, uint32_t value)
+{
+    return !isnan(search->shortfall[value]);
+}
+
+static uint32_t first_that_passes(const struct search *search)
+{
+    for (uint32_t i = 0; i < search->count; i++) {
+        if (search->shortfall[i] == 0) {
+            return i;
+        }
+    }
+    return SEARCH_NONE;
+}
+
+/* From the end on, all that were tried pass; SEARCH_NONE where the last does not. */
+static uint32_t last_that_holds(const struct search *search)
+{
+    uint32_t last = SEARCH_NONE;
+    for (uint32_t i = search->count; i-- > 0 && !(search->shortfall[i] > 0);) {
+        last = is_tried(search, i) ? i : last;
+    }
+    return last;
+}
+
+uint32_t search_found(const struct search *search)
+{
+    uint32_t holds = search->load ? last_that_holds(search) : SEARCH_NONE;
+    return holds != SEARCH_NONE ? holds : first_that_passes(search);
+}
+
+uint32_t search_nearest(const struct search *search)
+{
+    uint32_t nearest = SEARCH_NONE;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < search->count; i++) {
+        if (is_tried(search, i) && search->shortfall[i] < least) {
+            least = search->shortfall[i];
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
+/* ---- what tries say of the shape ---- */
+
+static bool is_less(double a, double b)
+{
+    return isinf(b) ? !isinf(a) : a < b - SEARCH_EQUAL;
+}
+
+/* Do shortfalls shrink up to `low`, and grow from there on? */
+static bool is_valley(const struct search *search, uint32_t low, uint32_t end)
+{
+    double last = NAN;
+    for (uint32_t i = 0; i < end; i++) {
+        double shortfall = search->shortfall[i];
+        if (isnan(shortfall)) {
+            continue;
+        }
+        if (!isnan(last) && (i <= low ? is_less(last, shortfall) : is_less(shortfall, last))) {
+            return false;
+        }
+        last = shortfall;
+    }
+    return true;
+}
+
+static uint32_t tried_before(const struct search *search, uint32_t value)
+{
+    while (value > 0 && !is_tried(search, --value)) {
+    }
+    return value;
+}
+
+static uint32_t tried_behind(const struct search *search, uint32_t value)
+{
+    while (value + 1 < search->count && !is_tried(search, ++value)) {
+    }
+    return value;
+}
+
+/* ---- rounds ---- */
+
+/* Up to `most` values between `from` and `to`, neither of them, evenly; behind `used` others. */
+static uint32_t cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *values, uint32_t used)
+{
+    uint32_t between = to > from ? to - from - 1 : 0;
+    uint32_t count = between < most ? between : most;
+    for (uint32_t i = 1; i <= count; i++) {
+        values[used++] = from + (uint32_t)((uint64_t)(between + 1) * i / (count + 1));
+    }
+    return used;
+}
+
+/* Both ends, and evenly between them. */
+static uint32_t begin(const struct search *search, uint32_t most, uint32_t *values)
+{
+    values[0] = 0;
+    if (search->count == 1) {
+        return 1;
+    }
+    uint32_t used = cut(0, search->count - 1, most - 2, values, 1);
+    values[used] = search->count - 1;
+    return used + 1;
+}
+
+static uint32_t scan(const struct search *search, uint32_t end, uint32_t most, uint32_t *values)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < end && used < most; i++) {
+        if (!is_tried(search, i)) {
+            values[used++] = i;
+        }
+    }
+    return used;
+}
+
+/* On both sides of the value that is least short. */
+static uint32_t close_in(const struct search *search, uint32_t nearest, uint32_t most,
+                         uint32_t *values)
+{
+    uint32_t half = most / 2;
+    uint32_t used = cut(tried_before(search, nearest), nearest, half, values, 0);
+    return cut(nearest, tried_behind(search, nearest), half, values, used);
+}
+
+/* Untried ones of an even grid over all values, before `end`. */
+static uint32_t spread(const struct search *search, uint32_t end, uint32_t most, uint32_t *values)
+{
+    uint32_t used = 0, last = SEARCH_NONE;
+    for (uint32_t i = 0; i <= GRID && used < most; i++) {
+        uint32_t value = (uint32_t)((uint64_t)(search->count - 1) * i / GRID);
+        if (value < end && value != last && !is_tried(search, value)) {
+            values[used++] = value;
+        }
+        last = value;
+    }
+    return used;
+}
+
+/* Untried ones beside the value found: those that are less liked of a load, for they have to pass
+ * too; else those that are better. */
+static uint32_t look_beside(const struct search *search, uint32_t found, uint32_t most,
+                            uint32_t *values)
+{
+    uint32_t from = search->load ? found + 1 : found > NEIGHBOURS ? found - NEIGHBOURS : 0;
+    uint32_t to = search->load ? found + 1 + NEIGHBOURS : found, used = 0;
+    for (uint32_t i = from; i < to && i < search->count && used < most; i++) {
+        if (!is_tried(search, i)) {
+            values[used++] = i;
+        }
+    }
+    return used;
+}
+
+bool search_is_flat(const struct search *search)
+{
+    double least = INFINITY, largest = 0;
+    for (uint32_t i = 0; i < search->count; i++) {
+        least = is_tried(search, i) ? fmin(least, search->shortfall[i]) : least;
+        largest = is_tried(search, i) ? fmax(largest, search->shortfall[i]) : largest;
+    }
+    return search->tried >= SAME && largest - least <= SEARCH_EQUAL;
+}
+
+static uint32_t go_on_without(const struct search *search, uint32_t most, uint32_t *values)
+{
+    uint32_t nearest = search_nearest(search);
+    return nearest == SEARCH_NONE || search_is_flat(search)
+               ? 0
+               : close_in(search, nearest, most, values);
+}
+
+static uint32_t go_on_from(const struct search *search, uint32_t found, uint32_t most,
+                           uint32_t *values)
+{
+    uint32_t used = cut(tried_before(search, found), found, most, values, 0);
+    return used > 0 || !(search->load || search->uneven) ? used
+                                                         : look_beside(search, found, most, values);
+}
+
+uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
+{
+    if (search->tried == 0) {
+        return begin(search, most, values);
+    }
+    uint32_t found = search_found(search), nearest = search_nearest(search), used = 0;
+    uint32_t end = found != SEARCH_NONE ? found : search->count;
+    bool holds = search->load && is_tried(search, search->count - 1) &&
+                 search->shortfall[search->count - 1] == 0;
+    search->uneven = search->uneven || nearest == SEARCH_NONE || !is_valley(search, nearest, end);
+    if (search->unordered) {
+        return scan(search, end, most, values);
+    }
+    if (search->uneven && !holds) {
+        used = spread(search, end, most, values);
+    }
+    return used > 0               ? used
+           : found != SEARCH_NONE ? go_on_from(search, found, most, values)
+                                  : go_on_without(search, most, values);
+}

@@ -1,0 +1,310 @@
+#include "study/plan/server_command.h"
+
+#include "base/name.h"
+#include "serve/requests.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE = 64 };
+
+/* ---- values ---- */
+
+static bool write_gpus(const struct setup *setup, const struct result *result, char text[VALUE],
+                       struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%u", setup->model.tensor_parallel);
+    return true;
+}
+
+static bool write_sequences(const struct setup *setup, const struct result *result,
+                            char text[VALUE], struct error *why)
+{
+    (void)why;
+    const struct cell *batch = &result->cells[COLUMN_BATCH];
+    snprintf(text, VALUE, "%" PRId64,
+             batch->set ? batch->integer : (int64_t)setup->workload.sequences);
+    return true;
+}
+
+/* Tokens of the longest request. */
+static bool longest_request(const struct workload *workload, uint64_t *longest, struct error *why)
+{
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    if (!requests_read(workload->path, workload->limit, &requests, &complaints, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < requests.count; i++) {
+        uint64_t tokens = (uint64_t)requests.all[i].prompt + requests.all[i].output;
+        *longest = tokens > *longest ? tokens : *longest;
+    }
+    requests_release(&requests);
+    return true;
+}
+
+static bool write_longest(const struct setup *setup, const struct result *result, char text[VALUE],
+                          struct error *why)
+{
+    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t end = cohort.prompt + setup->output;
+    uint64_t longest = end > cohort.context ? end : cohort.context;
+    (void)result;
+    bool served = setup_serves(setup);
+    bool good = !served || (longest = 0, longest_request(&setup->workload, &longest, why));
+    snprintf(text, VALUE, "%" PRIu64, longest);
+    return good;
+}
+
+static bool write_hbm_usable(const struct setup *setup, const struct result *result,
+                             char text[VALUE], struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.4g", setup->hbm_usable);
+    return true;
+}
+
+/* Other types than fp8 are the model's own; vLLM's plain fp8 is this one. */
+static bool write_kv_dtype(const struct setup *setup, const struct result *result, char text[VALUE],
+                           struct error *why)
+{
+    const char *name = dtype_name(setup->model.kv);
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
+    return true;
+}
+
+static double selected_tokens(const struct setup *setup)
+{
+    return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+}
+
+static bool write_selected(const struct setup *setup, const struct result *result, char text[VALUE],
+                           struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.0f", selected_tokens(setup));
+    return true;
+}
+
+/* A server that attends to its cache alone has room in it for all that is selected, which here has
+ * buffers of its own. */
+static bool write_cached(const struct setup *setup, const struct result *result, char text[VALUE],
+                         struct error *why)
+{
+    const struct cell *batch = &result->cells[COLUMN_BATCH];
+    const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
+    double sequences = batch->set ? (double)batch->integer : 1, token = 0;
+    (void)why;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        token += (double)model_kv_token_bytes(&setup->model, layer);
+    }
+    double tokens = cache->set ? floor((double)cache->integer / (sequences * token)) : 0;
+    snprintf(text, VALUE, "%.0f", fmax(tokens, selected_tokens(setup)));
+    return true;
+}
+
+static double host_bytes(const struct setup *setup)
+{
+    struct trust unseen = {BASIS_MEASURED, false};
+    return setup->host_memory > 0
+               ? (double)setup->host_memory
+               : profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
+}
+
+static bool write_host(const struct setup *setup, const struct result *result, char text[VALUE],
+                       struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(setup) / 1073741824.0));
+    return true;
+}
+
+/* Shares are rarely whole, and too small a one may leave nothing. */
+static bool write_host_each(const struct setup *setup, const struct result *result,
+                            char text[VALUE], struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.4g", host_bytes(setup) / 1073741824.0 / setup->model.tensor_parallel);
+    return true;
+}
+
+static bool write_host_gb_each(const struct setup *setup, const struct result *result,
+                               char text[VALUE], struct error *why)
+{
+    (void)result;
+    (void)why;
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(setup) / 1e9 / setup->model.tensor_parallel));
+    return true;
+}
+
+/* ---- of a server under requests; "" of a run of steps ---- */
+
+static bool write_batched(const struct setup *setup, const struct result *result, char text[VALUE],
+                          struct error *why)
+{
+    (void)result;
+    (void)why;
+    text[0] = '\0';
+    if (setup_serves(setup)) {
+        snprintf(text, VALUE, "%" PRIu64, setup->workload.batched_tokens);
+    }
+    return true;
+}
+
+static bool write_block(const struct setup *setup, const struct result *result, char text[VALUE],
+                        struct error *why)
+{
+    (void)result;
+    (void)why;
+    text[0] = '\0';
+    if (setup_serves(setup)) {
+        snprintf(text, VALUE, "%" PRIu64, setup->mechanisms.prefix_block);
+    }
+    return true;
+}
+
+/* Blocks that a server has for sequences: of its replicas each has as many. */
+static int64_t pool_blocks(const struct setup *setup, const struct result *result)
+{
+    const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
+    return blocks->set ? blocks->integer / (int64_t)setup->workload.replicas : 0;
+}
+
+/* Only a pool that the scenario gives is one that the server was seen to have. */
+static bool gives_pool(const struct setup *setup)
+{
+    return setup->kv_pool_tokens > 0;
+}
+
+/* Of vLLM's blocks one is never given to a sequence: vllm/v1/core/block_pool.py, null_block. */
+static bool write_pool_blocks(const struct setup *setup, const struct result *result,
+                              char text[VALUE], struct error *why)
+{
+    int64_t blocks = pool_blocks(setup, result);
+    (void)why;
+    text[0] = '\0';
+    if (gives_pool(setup) && blocks > 0) {
+        snprintf(text, VALUE, "%" PRId64, blocks + 1);
+    }
+    return true;
+}
+
+static bool write_pool_tokens(const struct setup *setup, const struct result *result,
+                              char text[VALUE], struct error *why)
+{
+    int64_t blocks = pool_blocks(setup, result);
+    (void)why;
+    text[0] = '\0';
+    if (gives_pool(setup) && blocks > 0) {
+        snprintf(text, VALUE, "%" PRId64, blocks * (int64_t)setup->mechanisms.prefix_block);
+    }
+    return true;
+}
+
+static const struct value {
+    const char *name;
+    bool (*write)(const struct setup *setup, const struct result *result, char text[VALUE],
+                  struct error *why);
+} values[] = {
+    {"gpus", write_gpus},
+    {"sequences", write_sequences},
+    {"longest", write_longest},
+    {"hbm_usable", write_hbm_usable},
+    {"kv_dtype", write_kv_dtype},
+    {"selected_tokens", write_selected},
+    {"cache_tokens", write_cached},
+    {"host_gib", write_host},
+    {"host_gib_each", write_host_each},
+    {"host_gb_each", write_host_gb_each},
+    {"batched_tokens", write_batched},
+    {"block_tokens", write_block},
+    {"pool_blocks", write_pool_blocks},
+    {"pool_tokens", write_pool_tokens},
+};
+
+/* ---- the command ---- */
+
+static const char *value_name(size_t index)
+{
+    return index < sizeof values / sizeof values[0] ? values[index].name : NULL;
+}
+
+/* The length of the name in "{name}" at `text`; 0 where there is none, as in JSON. */
+static size_t name_length(const char *text)
+{
+    size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
+    return text[0] == '{' && text[1 + length] == '}' ? length : 0;
+}
+
+/* A value's name, from `at` on; `*length` 0 where none is there. */
+static bool write_value(const struct setup *setup, const struct result *result, const char *at,
+                        char text[VALUE], size_t *length, struct error *why)
+{
+    *length = name_length(at);
+    if (*length == 0 || *length >= VALUE) {
+        *length = 0;
+        return true;
+    }
+    snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
+    int row = name_find(text, value_name, "value of a command", setup->system.name, 0, why);
+    return row >= 0 && values[row].write(setup, result, text, why);
+}
+
+static bool write_command(const struct setup *setup, const struct result *result,
+                          char text[SERVER_COMMAND], struct error *why)
+{
+    size_t used = 0, part = 0; /* where a part began that may be left out */
+    bool misses = false;       /* and one of its values does not apply */
+    for (const char *at = setup->system.command; *at != '\0' && used + VALUE < SERVER_COMMAND;) {
+        char value[VALUE];
+        size_t length;
+        if (!write_value(setup, result, at, value, &length, why)) {
+            return false;
+        }
+        if (length > 0) {
+            used += (size_t)snprintf(text + used, SERVER_COMMAND - used, "%s", value);
+            misses = misses || value[0] == '\0';
+            at += length + 2;
+        } else if (*at == '[') {
+            part = used;
+            misses = false;
+            at++;
+        } else if (*at == ']') {
+            used = misses ? part : used;
+            at += misses && at[1] == ' ' ? 2 : 1;
+        } else {
+            text[used++] = *at++;
+        }
+    }
+    while (used > 0 && text[used - 1] == ' ') {
+        used--;
+    }
+    text[used] = '\0';
+    return true;
+}
+
+bool server_command(const struct scenario *scenario, const struct result *result,
+                    char text[SERVER_COMMAND], uint64_t *pool, struct error *why)
+{
+    struct setup setup;
+    *pool = 0;
+    if (!scenario_point(scenario, 0, &setup, why)) {
+        return false;
+    }
+    bool good = write_command(&setup, result, text, why);
+    if (!gives_pool(&setup) && strstr(setup.system.command, "{pool_") != NULL) {
+        *pool = (uint64_t)pool_blocks(&setup, result) * setup.mechanisms.prefix_block;
+    }
+    setup_release(&setup);
+    return good;
+}

@@ -1,0 +1,290 @@
+/* Units follow from the column's type, and from its name where the type is a plain number. */
+#include "study/plan/target.h"
+
+#include "base/name.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTION "--target"
+
+/* ---- keys ---- */
+
+static bool is_number(enum column_type type)
+{
+    return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
+           type == COLUMN_TYPE_MS;
+}
+
+/* Nanoseconds in the unit of the column's name; 0 where it is no time. */
+static double time_scale(enum column column)
+{
+    enum column_type type = column_kinds[column].type;
+    return type == COLUMN_TYPE_US ? 1e3 : type == COLUMN_TYPE_MS ? 1e6 : 0;
+}
+
+/* What a plain number counts, by the end of its name. */
+static enum unit unit_of(enum column column)
+{
+    static const struct {
+        const char *end;
+        enum unit unit;
+    } ends[] = {
+        {"cost_per_million_tokens", UNIT_COUNT},
+        {"_bytes", UNIT_BYTES},
+        {"_bytes_per_step", UNIT_BYTES},
+        {"_ratio", UNIT_SHARE},
+        {"_share", UNIT_SHARE},
+        {"_recall", UNIT_SHARE},
+        {"context", UNIT_TOKENS},
+        {"_tokens", UNIT_TOKENS},
+    };
+    const char *name = column_kinds[column].name;
+    if (time_scale(column) > 0) {
+        return UNIT_NS;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        size_t length = strlen(name), end = strlen(ends[i].end);
+        if (length >= end && strcmp(name + length - end, ends[i].end) == 0) {
+            return ends[i].unit;
+        }
+    }
+    return UNIT_COUNT;
+}
+
+static const char *number_key(size_t index)
+{
+    for (int column = 0; column < COLUMN_COUNT; column++) {
+        if (is_number(column_kinds[column].type) && index-- == 0) {
+            return column_kinds[column].name;
+        }
+    }
+    return NULL;
+}
+
+static bool find_column(const char *key, enum column *out, struct error *why)
+{
+    for (int column = 0; column < COLUMN_COUNT; column++) {
+        if (strcmp(column_kinds[column].name, key) == 0) {
+            *out = (enum column)column;
+            if (is_number(column_kinds[column].type)) {
+                return true;
+            }
+            error_usage(why, OPTION, 0, "'%s' is no number", key);
+            return error_expect(why, "a key of 'simulate --json' that has one, such as tpot_ms");
+        }
+    }
+    error_usage(why, OPTION, 0, "no result has a key '%s'", key);
+    error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms, decode_tokens_per_s, "
+                      "hbm_bytes, mass_recall or ttft_p99_ms");
+    return error_nearest(why, name_nearest(key, number_key));
+}
+
+/* ---- bounds ---- */
+
+static bool read_bound(const char *text, struct target *target, struct error *why)
+{
+    const char *name = column_kinds[target->column].name;
+    enum unit unit = unit_of(target->column);
+    double scale = time_scale(target->column);
+    struct quantity bound;
+    if (quantity_parse(text, &bound) && bound.value >= 0 &&
+        (bound.unit == unit || bound.unit == UNIT_COUNT)) {
+        bool bare_time = unit == UNIT_NS && bound.unit == UNIT_COUNT;
+        target->bound = bare_time ? bound.value * scale : bound.value;
+        return unit != UNIT_SHARE || bound.value <= 1 ||
+               (error_usage(why, OPTION, 0, "'%s' is a share, and '%s' is more than the whole",
+                            name, text),
+                error_expect(why, "at most 1, or 100%%"));
+    }
+    error_usage(why, OPTION, 0, "'%s' is no bound of '%s'", text, name);
+    return unit == UNIT_NS ? error_expect(why, "a number of %s, or a time such as 12ms",
+                                          scale == 1e3 ? "microseconds" : "milliseconds")
+           : unit == UNIT_COUNT
+               ? error_expect(why, "a number, 0 or more")
+               : error_expect(why, "a number, 0 or more, such as %s", unit_example(unit));
+}
+
+/* Without the blanks around it. */
+static void copy_trimmed(const char *text, size_t length, char out[TARGET_TEXT])
+{
+    while (length > 0 && *text == ' ') {
+        text++;
+        length--;
+    }
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    snprintf(out, TARGET_TEXT, "%.*s", (int)length, text);
+}
+
+static bool read_target(const char *text, size_t length, struct target *out, struct error *why)
+{
+    char key[TARGET_TEXT], bound[TARGET_TEXT];
+    if (length >= TARGET_TEXT) {
+        return error_usage(why, OPTION, 0, "'%.40s...' is too long for a target", text);
+    }
+    copy_trimmed(text, length, out->text);
+    size_t sign = strcspn(out->text, "<>=");
+    bool compares =
+        (out->text[sign] == '<' || out->text[sign] == '>') && out->text[sign + 1] == '=';
+    if (!compares || sign == 0) {
+        error_usage(why, OPTION, 0, "'%s' is no target", out->text);
+        return error_expect(why, "KEY<=NUMBER or KEY>=NUMBER, such as tpot_ms<=40");
+    }
+    out->at_most = out->text[sign] == '<';
+    copy_trimmed(out->text, sign, key);
+    copy_trimmed(out->text + sign + 2, strlen(out->text + sign + 2), bound);
+    return find_column(key, &out->column, why) && read_bound(bound, out, why);
+}
+
+static bool contradict(const struct target *a, const struct target *b)
+{
+    return a->column == b->column && !a->at_most && b->at_most && a->bound > b->bound;
+}
+
+static bool check_sense(const struct targets *targets, struct error *why)
+{
+    for (uint32_t i = 0; i < targets->count; i++) {
+        for (uint32_t j = 0; j < targets->count; j++) {
+            if (contradict(&targets->all[i], &targets->all[j])) {
+                return error_usage(why, OPTION, 0, "'%s' and '%s' contradict each other",
+                                   targets->all[i].text, targets->all[j].text);
+            }
+        }
+    }
+    return true;
+}
+
+bool targets_parse(const char *text, struct targets *out, struct error *why)
+{
+    const char *item;
+    size_t length;
+    out->count = 0;
+    while (text_item(&text, &item, &length)) {
+        if (out->count == TARGETS_MOST) {
+            return error_usage(why, OPTION, 0, "there are more than %d targets", TARGETS_MOST);
+        }
+        if (!read_target(item, length, &out->all[out->count], why)) {
+            return false;
+        }
+        out->count++;
+    }
+    return check_sense(out, why);
+}
+
+/* ---- judging ---- */
+
+static bool value_of(enum column column, const struct result *result, double *out)
+{
+    const struct cell *cell = &result->cells[column];
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    bool real = column_kinds[column].type == COLUMN_TYPE_REAL;
+    *out = !cell->set ? NAN : real ? cell->real : (double)cell->integer;
+    return cell->set && status->set && strcmp(status->text, "ok") == 0;
+}
+
+static double shortfall_of(const struct target *target, double value)
+{
+    double over = target->at_most ? value - target->bound : target->bound - value;
+    return fmax(over, 0) / (target->bound > 0 ? target->bound : 1);
+}
+
+double target_shortfall(const struct target *target, const struct result *result)
+{
+    double value;
+    return value_of(target->column, result, &value) ? shortfall_of(target, value) : INFINITY;
+}
+
+double targets_shortfall(const struct targets *targets, const struct result *result)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        most = fmax(most, target_shortfall(&targets->all[i], result));
+    }
+    return most;
+}
+
+enum drawn target_drawn(const struct target *target)
+{
+    int drawn = 0;
+    while (drawn < DRAWN_COUNT && drawn_columns[drawn] != target->column) {
+        drawn++;
+    }
+    return (enum drawn)drawn;
+}
+
+/* Draws are in the units of the columns' names. */
+static bool is_met(const struct target *target, const struct result *result, uint32_t draw)
+{
+    enum drawn drawn = target_drawn(target);
+    if (drawn == DRAWN_COUNT) {
+        return target_shortfall(target, result) == 0;
+    }
+    double scale = time_scale(target->column);
+    double value = result->draws.values[draw][drawn] * (scale > 0 ? scale : 1);
+    return !isnan(value) && shortfall_of(target, value) == 0;
+}
+
+uint32_t targets_count_met(const struct targets *targets, const struct result *result)
+{
+    uint32_t count = 0;
+    for (uint32_t draw = 0; draw < result->draws.count; draw++) {
+        bool met = true;
+        for (uint32_t i = 0; i < targets->count; i++) {
+            met = met && is_met(&targets->all[i], result, draw);
+        }
+        count += met ? 1 : 0;
+    }
+    return count;
+}
+
+const char *target_format(const struct target *target, const struct result *result,
+                          char text[TARGET_TEXT])
+{
+    double value;
+    return value_of(target->column, result, &value) ? target_format_value(target, value, text)
+                                                    : "-";
+}
+
+const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT])
+{
+    enum unit unit = unit_of(target->column);
+    double scale = time_scale(target->column);
+    if (unit == UNIT_SHARE || unit == UNIT_BYTES) {
+        return units_format(value, unit, text, TARGET_TEXT);
+    }
+    value = scale > 0 ? value / scale : value;
+    bool whole = value == nearbyint(value) && value < 1e9;
+    snprintf(text, TARGET_TEXT, whole || fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
+    return text;
+}
+
+bool target_serves(const struct target *target)
+{
+    return target->column >= COLUMN_REQUESTS && target->column <= COLUMN_PREEMPTIONS;
+}
+
+bool targets_judge(const struct targets *targets, enum column column)
+{
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (targets->all[i].column == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < targets->count; i++) {
+        used += (size_t)snprintf(text + used, TARGETS_TEXT - used, "%s%s", i > 0 ? ", " : "",
+                                 targets->all[i].text);
+    }
+    return text;
+}

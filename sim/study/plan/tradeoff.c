@@ -1,0 +1,191 @@
+#include "study/plan/tradeoff.h"
+
+#include "base/array.h"
+#include "study/plan/pareto.h"
+#include "study/whatif/planned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values of an axis: coarser than a study of one system, for there are two axes and many systems.
+ */
+enum { POINTS = 8 };
+
+/* ---- runs ---- */
+
+/* A candidate that is being walked. */
+struct walk {
+    const struct candidate *candidate;
+    const struct tradeoff_options *options;
+};
+
+static void tell_progress(uint32_t done, uint32_t points, void *context)
+{
+    const struct walk *walk = context;
+    (void)points;
+    if (walk->options->on_progress != NULL) {
+        walk->options->on_progress(walk->candidate->system, walk->candidate->machine, done,
+                                   walk->options->context);
+    }
+}
+
+/* Has it a cache to size? Then over budgets and batches, else over batches. What says that it cannot
+ * be walked goes to `refused`, and others go on; what fails in the midst of it is an error. */
+static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
+                           struct whatif *out, bool *interrupted, struct error *refused,
+                           struct error *why)
+{
+    struct walk walk = {candidate, options};
+    struct planned own;
+    bool can = planned_point(&candidate->scenario, 0, &own, refused), sized = false;
+    if (can) {
+        candidate_check(candidate, &own.setup, &options->candidates);
+        sized = axis_no_budget(&own.setup) == NULL;
+    }
+    planned_release(&own);
+    const struct whatif_options with = {.over = sized ? "budget,batch" : "batch",
+                                        .points = POINTS,
+                                        .store = options->store,
+                                        .jobs = options->jobs,
+                                        .on_progress = tell_progress,
+                                        .context = &walk};
+    if (!can || candidate->left_out[0] != '\0' ||
+        whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
+        return true;
+    }
+    *why = *refused;
+    return refused->kind == ERROR_USAGE;
+}
+
+static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *options,
+                     bool *interrupted, struct error *why)
+{
+    const struct error *first = NULL;
+    uint32_t walked = 0;
+    bool good = true;
+    for (uint32_t i = 0; good && i < tradeoff->count && !*interrupted; i++) {
+        struct candidate *candidate = &tradeoff->candidates[i];
+        struct error *refused = &tradeoff->why[i];
+        if (candidate->left_out[0] != '\0') {
+            continue;
+        }
+        good = walk_candidate(candidate, options, &tradeoff->studies[i], interrupted, refused, why);
+        bool is_refused = refused->found[0] != '\0';
+        walked += !is_refused && candidate->left_out[0] == '\0' ? 1 : 0;
+        first = is_refused && first == NULL ? refused : first;
+    }
+    if (!good) {
+        return false;
+    }
+    if (walked == 0 && first != NULL) {
+        *why = *first;
+        return false;
+    }
+    return walked > 0 || candidates_refuse(tradeoff->candidates, why);
+}
+
+/* ---- the front ---- */
+
+static bool is_held(const struct result *result, const struct targets *targets)
+{
+    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0 &&
+           result->cells[COLUMN_DECODE_RATE].set && targets_shortfall(targets, result) == 0;
+}
+
+static struct pareto_point place(const struct result *result)
+{
+    const struct cell *cells = result->cells, *mass = &cells[COLUMN_MASS_RECALL];
+    return (struct pareto_point){
+        {cells[COLUMN_DECODE_RATE].real, -(double)cells[COLUMN_TPOT].integer,
+         -(double)cells[COLUMN_HBM_BYTES].integer, mass->set ? mass->real : 0}};
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    const struct tradeoff_run *x = a, *y = b;
+    double rate = x->result->cells[COLUMN_DECODE_RATE].real;
+    double other = y->result->cells[COLUMN_DECODE_RATE].real;
+    if (rate != other) {
+        return rate > other ? -1 : 1;
+    }
+    return x->study != y->study ? (int)x->study - (int)y->study : (int)x->point - (int)y->point;
+}
+
+/* All runs that count, in `runs`, which has room for them. */
+static uint32_t gather(const struct tradeoff *tradeoff, const struct targets *targets,
+                       struct tradeoff_run *runs)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tradeoff->count; i++) {
+        for (uint32_t point = 0; point < tradeoff->studies[i].count; point++) {
+            const struct result *result = &tradeoff->studies[i].results[point];
+            if (is_held(result, targets)) {
+                runs[count++] = (struct tradeoff_run){i, point, result};
+            }
+        }
+    }
+    return count;
+}
+
+static bool find_front(struct tradeoff *tradeoff, const struct targets *targets, struct error *why)
+{
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < tradeoff->count; i++) {
+        all += tradeoff->studies[i].count;
+    }
+    tradeoff->front = array_zeroed(all, sizeof *tradeoff->front, why);
+    struct pareto_point *points = array_zeroed(all, sizeof *points, why);
+    bool *on_front = array_zeroed(all, sizeof *on_front, why);
+    bool good = tradeoff->front != NULL && points != NULL && on_front != NULL;
+    if (good) {
+        tradeoff->run_count = gather(tradeoff, targets, tradeoff->front);
+        for (uint32_t i = 0; i < tradeoff->run_count; i++) {
+            points[i] = place(tradeoff->front[i].result);
+        }
+        pareto_front(points, tradeoff->run_count, on_front);
+        for (uint32_t i = 0; i < tradeoff->run_count; i++) {
+            if (on_front[i]) {
+                tradeoff->front[tradeoff->front_count++] = tradeoff->front[i];
+            }
+        }
+        qsort(tradeoff->front, tradeoff->front_count, sizeof *tradeoff->front, by_rate);
+    }
+    free(points);
+    free(on_front);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
+                  struct tradeoff *out, bool *interrupted, struct error *why)
+{
+    *out = (struct tradeoff){.count = 0};
+    *interrupted = false;
+    if (scenario->sweep != NULL) {
+        error_usage(why, NULL, 0, "budgets and batches are walked, and the scenario sweeps '%s'",
+                    scenario->sweep->children[0]->key);
+        return error_expect(why, "a scenario of one point");
+    }
+    const struct node *workload = node_get(scenario->root, "workload");
+    if (workload != NULL && workload->kind != NODE_NULL) {
+        error_usage(why, "--pareto", 0, "a server makes its batches itself: they cannot be walked");
+        return error_expect(why, "no 'workload'; or --maximise rate, for each system");
+    }
+    return candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
+           (out->studies = array_zeroed(out->count, sizeof *out->studies, why)) != NULL &&
+           (out->why = array_zeroed(out->count, sizeof *out->why, why)) != NULL &&
+           walk_all(out, options, interrupted, why) && find_front(out, &options->targets, why);
+}
+
+void tradeoff_release(struct tradeoff *tradeoff)
+{
+    for (uint32_t i = 0; tradeoff->studies != NULL && i < tradeoff->count; i++) {
+        whatif_release(&tradeoff->studies[i]);
+    }
+    free(tradeoff->studies);
+    free(tradeoff->why);
+    free(tradeoff->front);
+    candidates_destroy(tradeoff->candidates, tradeoff->count);
+    *tradeoff = (struct tradeoff){.count = 0};
+}

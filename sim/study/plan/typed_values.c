@@ -1,0 +1,69 @@
+/* Candidates are asked one after the other, until one can have the value. */
+#include "study/plan/typed_values.h"
+
+#include "study/whatif/planned.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Can this candidate have the value? */
+static bool can_have(const struct planning *planning, const struct quest *quest, uint32_t value,
+                     struct error *refused)
+{
+    struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, refused),
+                             .points = 1};
+    struct planned own;
+    if (point.root == NULL) {
+        return false;
+    }
+    bool can = planned_point(&point, 0, &own, refused);
+    planned_release(&own);
+    scenario_release(&point);
+    return can;
+}
+
+static bool check_value(const struct planning *planning, uint32_t value, struct error *why)
+{
+    struct error refused = {.found = ""};
+    const struct quest *first = NULL;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        struct error own;
+        if (value >= quest->axis.count || quest->search.count == 0) {
+            continue;
+        }
+        if (can_have(planning, quest, value, &own)) {
+            return true;
+        }
+        refused = first == NULL ? own : refused;
+        first = first == NULL ? quest : first;
+    }
+    if (first == NULL) {
+        return true;
+    }
+    bool is_file = refused.file[0] != '\0' && refused.file[0] != '-';
+    error_usage(why, first->axis.option, 0, "'%s' of %s cannot be: %s%s%s", first->axis.key,
+                quest_text(first, planning->maximise, value), is_file ? refused.file : "",
+                is_file ? ": " : "", refused.found);
+    error_expect(why, "%s", refused.expected);
+    return error_nearest(why, refused.nearest[0] != '\0' ? refused.nearest : NULL);
+}
+
+bool typed_values_check(const struct planning *planning, const char *axis, struct error *why)
+{
+    const char *typed = strchr(axis, '=');
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct axis *own = &planning->quests[i].axis;
+        count = own->count > count ? own->count : count;
+    }
+    if (typed == NULL || count == 0) {
+        return true;
+    }
+    uint32_t step = typed[1] == '[' ? 1 : count - 1;
+    bool good = true;
+    for (uint32_t value = 0; good && value < count; value += step) {
+        good = check_value(planning, value, why);
+    }
+    return good;
+}

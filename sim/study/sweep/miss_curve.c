@@ -1,0 +1,439 @@
+/* All sizes see each demand in turn, as the trace is read once. A thread does a layer of all
+ * sequences and counts in that layer's groups, which no other thread writes; where the whole is
+ * asked for, a layer is a group until all are done. */
+#include "study/sweep/miss_curve.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "decode/replay/replay.h"
+#include "decode/setup.h"
+#include "policy/kinds.h"
+#include "policy/next_use.h"
+#include "policy/stack.h"
+#include "trace/demand.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { IDS_AT_ONCE = 256 };
+
+void miss_curve_init(struct miss_curve *curve)
+{
+    *curve = (struct miss_curve){0};
+}
+
+void miss_curve_release(struct miss_curve *curve)
+{
+    free(curve->accesses);
+    free(curve->misses);
+    miss_curve_init(curve);
+}
+
+static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32_t count,
+                               struct error *why)
+{
+    miss_curve_release(curve);
+    curve->groups = groups;
+    curve->count = count;
+    curve->accesses = array_zeroed(groups, sizeof *curve->accesses, why);
+    size_t points = (size_t)groups * count;
+    curve->misses = curve->accesses ? array_zeroed(points, sizeof *curve->misses, why) : NULL;
+    return curve->misses != NULL;
+}
+
+bool miss_curve_sum(const struct miss_curve *curve, struct miss_curve *whole, struct error *why)
+{
+    if (!miss_curve_reserve(whole, 1, curve->count, why)) {
+        return false;
+    }
+    for (uint32_t group = 0; group < curve->groups; group++) {
+        whole->accesses[0] += curve->accesses[group];
+        for (uint32_t i = 0; i < curve->count; i++) {
+            whole->misses[i] += miss_curve_group(curve, group)[i];
+        }
+    }
+    return true;
+}
+
+/* ---- the caches of one head ---- */
+
+/* One pass for all sizes. */
+static bool is_stack(const struct miss_request *request)
+{
+    return request->policy == &policy_lru;
+}
+
+/* Caches of the sizes [first, first + count) of a request: a stack for all, or one each. */
+struct caches {
+    const struct miss_request *request;
+    uint32_t first, count, blocks;
+    struct stack *stack;
+    struct policy **policies; /* [count] */
+};
+
+static void caches_release(struct caches *caches)
+{
+    stack_destroy(caches->stack);
+    for (uint32_t i = 0; caches->policies && i < caches->count; i++) {
+        policy_destroy(caches->policies[i]);
+    }
+    free(caches->policies);
+    *caches = (struct caches){0};
+}
+
+static uint32_t cache_size(const struct caches *caches, uint32_t i)
+{
+    uint32_t size = caches->request->sizes[caches->first + i];
+    return size < caches->blocks ? size : caches->blocks;
+}
+
+/* `env` says all but the capacity. On failure nothing is left to release. */
+static bool caches_init(struct caches *caches, const struct miss_request *request, uint32_t first,
+                        uint32_t count, struct policy_env env, struct error *why)
+{
+    *caches =
+        (struct caches){.request = request, .first = first, .count = count, .blocks = env.blocks};
+    if (is_stack(request)) {
+        caches->stack = stack_create(env.blocks, env.order, why);
+        return caches->stack != NULL;
+    }
+    caches->policies = array_zeroed(count, sizeof(struct policy *), why);
+    bool good = caches->policies != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        env.capacity = cache_size(caches, i);
+        caches->policies[i] = policy_create(request->policy, request->values, &env, why);
+        good = caches->policies[i] != NULL;
+    }
+    if (!good) {
+        caches_release(caches);
+    }
+    return good;
+}
+
+/* Handle a demand; where it counts, add to misses[] of these sizes. A stack counts by itself. */
+static void caches_access(struct caches *caches, const struct demand *demand, bool counts,
+                          uint64_t *misses)
+{
+    if (caches->stack) {
+        stack_access(caches->stack, demand, counts);
+        return;
+    }
+    for (uint32_t i = 0; i < caches->count; i++) {
+        struct outcome outcome;
+        policy_access(caches->policies[i], demand, &outcome);
+        misses[i] += counts ? outcome.missed : 0;
+    }
+}
+
+/* Add what a stack has counted; others have, if their answers may be believed. */
+static bool caches_collect(const struct caches *caches, uint64_t *misses, struct error *why)
+{
+    if (!caches->stack) {
+        bool good = true;
+        for (uint32_t i = 0; good && i < caches->count; i++) {
+            good = policy_check(caches->policies[i], why);
+        }
+        return good;
+    }
+    uint64_t *all = array_zeroed((size_t)caches->blocks + 1, sizeof *all, why);
+    if (!all) {
+        return false;
+    }
+    stack_misses(caches->stack, all);
+    for (uint32_t i = 0; i < caches->count; i++) {
+        misses[i] += all[cache_size(caches, i)];
+    }
+    free(all);
+    return true;
+}
+
+/* ---- a trace: a layer after the other ---- */
+
+/* What a thread reads into. */
+struct scratch {
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+};
+
+struct trace_job {
+    const struct trace *trace;
+    const struct trace_header *header;
+    const struct miss_request *request;
+    struct demand_shape shape;
+    struct scratch *scratch; /* one a thread */
+    struct miss_curve *curve;
+};
+
+/* The heads of one layer of one sequence. */
+struct layer {
+    const struct trace_job *job;
+    uint32_t sequence, number;
+    struct scratch *scratch;
+    struct caches *caches;   /* [KV heads] */
+    struct next_use *future; /* [KV heads] */
+};
+
+static uint32_t layer_group(const struct layer *layer, uint32_t head)
+{
+    const struct trace_job *job = layer->job;
+    return job->request->group == MISS_HEAD ? layer->number * job->header->kv_heads + head
+                                            : layer->number;
+}
+
+typedef bool (*demand_visit)(struct layer *layer, uint32_t head, uint32_t step,
+                             const struct demand *demand, struct error *why);
+
+static bool foresee_demand(struct layer *layer, uint32_t head, uint32_t step,
+                           const struct demand *demand, struct error *why)
+{
+    (void)step;
+    return next_use_add(&layer->future[head], demand, why);
+}
+
+static bool count_demand(struct layer *layer, uint32_t head, uint32_t step,
+                         const struct demand *demand, struct error *why)
+{
+    (void)why;
+    bool counts = step >= layer->job->request->warmup;
+    struct miss_curve *curve = layer->job->curve;
+    uint32_t group = layer_group(layer, head);
+    caches_access(&layer->caches[head], demand, counts, miss_curve_group(curve, group));
+    curve->accesses[group] += counts ? demand->wanted : 0;
+    return true;
+}
+
+static bool visit_demands(struct layer *layer, demand_visit visit, struct error *why)
+{
+    const struct trace_job *job = layer->job;
+    struct trace_frame *frame = &layer->scratch->frame;
+    for (uint32_t tile = 0; tile < trace_tiles(job->header); tile++) {
+        if (!trace_read(job->trace, layer->sequence, tile, layer->number, frame, why)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < job->header->kv_heads * frame->steps; i++) {
+            struct demand demand;
+            uint32_t head = i / frame->steps, step = i % frame->steps;
+            if (!demand_from_frame(job->header, frame, head, step, &job->shape,
+                                   &layer->scratch->buffer, &demand, why) ||
+                !visit(layer, head, frame->first_step + step, &demand, why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool foresee_layer(struct layer *layer, struct error *why)
+{
+    const struct trace_header *header = layer->job->header;
+    bool good = visit_demands(layer, foresee_demand, why);
+    for (uint32_t head = 0; good && head < header->kv_heads; head++) {
+        good = next_use_resolve(&layer->future[head], header->units, why);
+    }
+    return good;
+}
+
+static bool start_caches(struct layer *layer, struct error *why)
+{
+    const struct trace_job *job = layer->job;
+    const struct trace_header *header = job->header;
+    struct policy_env env = {
+        .blocks = header->units,
+        .wanted = job->shape.wanted,
+        .order = job->request->order,
+        .sinks = job->shape.first_unit,
+        .recent = header->units - job->shape.end_unit,
+        .warmup = job->request->warmup,
+        .query_heads = header->has_queries ? header->query_heads / header->kv_heads : 0,
+        .head_dim = header->head_dim,
+    };
+    bool good = true;
+    for (uint32_t head = 0; good && head < header->kv_heads; head++) {
+        env.seed = replay_seed(SETUP_SEED, header, layer->sequence, layer->number, head);
+        env.next_use = layer->future[head].access;
+        good = caches_init(&layer->caches[head], job->request, 0, job->request->count, env, why);
+    }
+    return good;
+}
+
+static bool count_heads(struct layer *layer, struct error *why)
+{
+    const struct trace_job *job = layer->job;
+    bool foresees = job->request->policy->needs_next_use;
+    bool good = (!foresees || foresee_layer(layer, why)) && start_caches(layer, why) &&
+                visit_demands(layer, count_demand, why);
+    for (uint32_t head = 0; good && head < job->header->kv_heads; head++) {
+        uint64_t *misses = miss_curve_group(job->curve, layer_group(layer, head));
+        good = caches_collect(&layer->caches[head], misses, why);
+    }
+    return good;
+}
+
+static bool count_layer(struct layer *layer, struct error *why)
+{
+    uint32_t heads = layer->job->header->kv_heads;
+    layer->caches = array_zeroed(heads, sizeof *layer->caches, why);
+    layer->future = layer->caches ? array_zeroed(heads, sizeof *layer->future, why) : NULL;
+    bool good = layer->future && count_heads(layer, why);
+    for (uint32_t head = 0; layer->future && head < heads; head++) {
+        caches_release(&layer->caches[head]);
+        next_use_release(&layer->future[head]);
+    }
+    free(layer->caches);
+    free(layer->future);
+    return good;
+}
+
+/* An item of parallel_for(): a layer of every sequence. */
+static bool curve_layer(uint32_t number, uint32_t thread, void *context, struct error *why)
+{
+    const struct trace_job *job = context;
+    bool good = true;
+    for (uint32_t sequence = 0; good && sequence < job->header->sequences; sequence++) {
+        struct layer layer = {
+            .job = job, .sequence = sequence, .number = number, .scratch = &job->scratch[thread]};
+        good = count_layer(&layer, why);
+    }
+    return good;
+}
+
+static bool run_layers(struct trace_job *job, uint32_t threads, struct error *why)
+{
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_init(&job->scratch[t].frame);
+        demand_buffer_init(&job->scratch[t].buffer);
+    }
+    bool good = parallel_for(job->header->layers, threads, curve_layer, job, why);
+    for (uint32_t t = 0; t < threads; t++) {
+        trace_frame_release(&job->scratch[t].frame);
+        demand_buffer_release(&job->scratch[t].buffer);
+    }
+    return good;
+}
+
+static bool count_layers(const struct trace *trace, const struct miss_request *request,
+                         uint32_t threads, struct miss_curve *curve, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    uint32_t heads = request->group == MISS_HEAD ? header->kv_heads : 1, wanted;
+    if (!replay_wanted(trace, request->selection, &wanted, why) ||
+        !miss_curve_reserve(curve, header->layers * heads, request->count, why)) {
+        return false;
+    }
+    threads = parallel_threads(threads);
+    struct trace_job job = {
+        .trace = trace,
+        .header = header,
+        .request = request,
+        .shape = demand_shape(header, wanted, header->sinks, header->recent),
+        .scratch = array_zeroed(threads, sizeof *job.scratch, why),
+        .curve = curve,
+    };
+    bool good = job.scratch && run_layers(&job, threads, why);
+    free(job.scratch);
+    return good;
+}
+
+/* What attends to its own choice misses nothing at any size. */
+static bool check_misses(const struct policy_kind *policy, struct error *why)
+{
+    if (!policy->chooses_own) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "policy '%s' misses nothing: it attends to what it holds",
+                policy->name);
+    return error_expect(why, "'simulate', whose mass_recall says what that leaves out");
+}
+
+bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
+                         uint32_t threads, struct miss_curve *curve, struct error *why)
+{
+    if (!check_misses(request->policy, why)) {
+        return false;
+    }
+    if (request->group != MISS_WHOLE) {
+        return count_layers(trace, request, threads, curve, why);
+    }
+    struct miss_curve layers;
+    miss_curve_init(&layers);
+    bool good =
+        count_layers(trace, request, threads, &layers, why) && miss_curve_sum(&layers, curve, why);
+    miss_curve_release(&layers);
+    return good;
+}
+
+/* ---- a plain stream: a size after the other ---- */
+
+struct ids_job {
+    const struct ids *ids;
+    const struct miss_request *request;
+    struct next_use future;
+    struct miss_curve *curve;
+};
+
+/* The next ids as a demand, which is worst first. */
+static struct demand ids_demand(const struct ids *ids, uint32_t first, uint32_t *reversed)
+{
+    uint32_t most = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE;
+    uint32_t count = ids->count - first < most ? ids->count - first : most;
+    for (uint32_t i = 0; i < count; i++) {
+        reversed[count - 1 - i] = ids->block[first + i];
+    }
+    return (struct demand){.units = reversed, .wanted = count};
+}
+
+static bool foresee_ids(const struct ids *ids, struct next_use *future, struct error *why)
+{
+    uint32_t reversed[IDS_AT_ONCE];
+    for (uint32_t at = 0; at < ids->count;) {
+        struct demand demand = ids_demand(ids, at, reversed);
+        at += demand.wanted;
+        if (!next_use_add(future, &demand, why)) {
+            return false;
+        }
+    }
+    return next_use_resolve(future, ids->blocks, why);
+}
+
+/* An item of parallel_for(): one size, or all of a stack. */
+static bool curve_size(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    (void)thread;
+    const struct ids_job *job = context;
+    const struct ids *ids = job->ids;
+    struct policy_env env = {.blocks = ids->blocks,
+                             .wanted = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE,
+                             .order = POLICY_SEQUENTIAL,
+                             .next_use = job->future.access};
+    struct caches caches;
+    uint32_t count = is_stack(job->request) ? job->request->count : 1;
+    if (!caches_init(&caches, job->request, index, count, env, why)) {
+        return false;
+    }
+    uint32_t reversed[IDS_AT_ONCE];
+    for (uint32_t at = 0; at < ids->count;) {
+        struct demand demand = ids_demand(ids, at, reversed);
+        at += demand.wanted;
+        caches_access(&caches, &demand, true, &job->curve->misses[index]);
+    }
+    bool good = caches_collect(&caches, &job->curve->misses[index], why);
+    caches_release(&caches);
+    return good;
+}
+
+bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,
+                       struct miss_curve *curve, struct error *why)
+{
+    assert(request->group == MISS_WHOLE);
+    if (!check_misses(request->policy, why) || !miss_curve_reserve(curve, 1, request->count, why)) {
+        return false;
+    }
+    struct ids_job job = {.ids = ids, .request = request, .curve = curve};
+    next_use_init(&job.future);
+    curve->accesses[0] = ids->count;
+    uint32_t items = is_stack(request) && request->count > 0 ? 1 : request->count;
+    bool good = (!request->policy->needs_next_use || foresee_ids(ids, &job.future, why)) &&
+                parallel_for(items, threads, curve_size, &job, why);
+    next_use_release(&job.future);
+    return good;
+}

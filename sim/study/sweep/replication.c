@@ -1,0 +1,237 @@
+#include "study/sweep/replication.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "hardware/spread.h"
+#include "scenario/resolve_trace.h"
+#include "study/run.h"
+#include "study/sweep/interval.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Precision is judged after so many draws, and whenever so many more were made. */
+enum { JUDGED_FIRST = 20, JUDGED_EVERY = 10 };
+
+/* ---- what is drawn --------------------------------------------------------------------- */
+
+double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id)
+{
+    const uint64_t key[] = {seed, replication};
+    const char *name = curve_kinds[id].name;
+    uint64_t bits = XXH64(name, strlen(name), XXH64(key, sizeof key, 0));
+    return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+/* What a machine holds decides what fits, which is planned. */
+static bool is_drawn(enum curve_id id)
+{
+    return id != CURVE_GPU_HBM_CAPACITY && id != CURVE_HOST_DRAM_CAPACITY;
+}
+
+void replication_ranges(const struct setup *setup, char ranges[17])
+{
+    uint64_t hash = 0;
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        const struct curve *curve = &setup->profile.curves[id];
+        const double ends[] = {is_drawn(id) ? curve->least : 1, is_drawn(id) ? curve->most : 1};
+        const char *name = curve_kinds[id].name;
+        hash = XXH64(ends, sizeof ends, XXH64(name, strlen(name), hash));
+    }
+    snprintf(ranges, 17, "%016" PRIx64, hash);
+}
+
+static bool draw_machine(const struct setup *setup, uint32_t replication,
+                         struct scaled_profile *out, struct error *why)
+{
+    double shares[CURVE_COUNT];
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        double quantile = replication_quantile(setup->seed, replication, id);
+        shares[id] = is_drawn(id) ? spread_share(&setup->profile.curves[id], id, quantile) : 1;
+    }
+    return scaled_profile_init(&setup->profile, shares, out, why);
+}
+
+/* ---- one replication ------------------------------------------------------------------- */
+
+/* Replications of a run under way. */
+struct course {
+    const struct setup *setup;
+    const struct replication_options *options;
+    const struct run *run; /* open */
+    struct shared *shared;
+    struct result *result;
+    uint32_t first; /* that is not drawn yet */
+    bool seeded;    /* each has a seed of its own */
+};
+
+/* What the machine does not decide is as the run that was planned for it says. */
+static void take(const struct result *drawn, const struct result *planned,
+                 double values[DRAWN_COUNT])
+{
+    for (int i = 0; i < DRAWN_COUNT; i++) {
+        double value = result_number(drawn, drawn_columns[i]);
+        values[i] = isnan(value) ? result_number(planned, drawn_columns[i]) : value;
+    }
+}
+
+/* Time a run that is open on a machine drawn. */
+static bool time_run(const struct run *run, const struct setup *setup,
+                     const struct profile *machine, const struct result *planned,
+                     double values[DRAWN_COUNT], struct error *why)
+{
+    struct setup drawn = *setup;
+    struct result result;
+    drawn.profile = *machine;
+    if (!run_again(run, &drawn, &result, why)) {
+        return false;
+    }
+    take(&result, planned, values);
+    result_release(&result);
+    return true;
+}
+
+static bool check_timed(const struct result *planned, uint32_t number, struct error *why)
+{
+    return replication_main(planned) != DRAWN_COUNT ||
+           error_set(why, NULL, 0, "replication %u: %.200s", number, planned->message);
+}
+
+/* With another seed a run is replayed anew, but for a server's, which keeps nothing. */
+static bool time_seeded(const struct course *course, uint32_t number, const struct profile *machine,
+                        double values[DRAWN_COUNT], struct error *why)
+{
+    struct setup seeded;
+    struct result planned;
+    if (!resolve_seeded(course->setup, course->setup->seed + number, &seeded, why)) {
+        return false;
+    }
+    bool good;
+    if (setup_serves(&seeded)) {
+        good = time_run(course->run, &seeded, machine, course->result, values, why);
+    } else {
+        struct run *run = run_open(&seeded, 1, course->shared, &planned, why);
+        good = run != NULL && check_timed(&planned, number, why) &&
+               time_run(run, &seeded, machine, &planned, values, why);
+        if (run != NULL) {
+            result_release(&planned);
+        }
+        run_close(run);
+    }
+    resolve_seeded_release(course->setup, &seeded);
+    return good;
+}
+
+static bool draw(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct course *course = context;
+    uint32_t number = course->first + index;
+    double *values = course->result->draws.values[number];
+    struct scaled_profile machine;
+    (void)thread;
+    if (course->options->stopped != NULL && course->options->stopped()) {
+        return error_set(why, NULL, 0, "interrupted");
+    }
+    if (!draw_machine(course->setup, number, &machine, why)) {
+        return false;
+    }
+    bool good = course->seeded ? time_seeded(course, number, &machine.profile, values, why)
+                               : time_run(course->run, course->setup, &machine.profile,
+                                          course->result, values, why);
+    scaled_profile_release(&machine);
+    if (good && course->options->on_draw != NULL) {
+        course->options->on_draw(course->options->context);
+    }
+    return good;
+}
+
+/* ---- when it is enough ----------------------------------------------------------------- */
+
+enum drawn replication_main(const struct result *result)
+{
+    static const enum drawn candidates[] = {DRAWN_STEP, DRAWN_TTFT};
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        if (result->cells[drawn_columns[candidates[i]]].set) {
+            return candidates[i];
+        }
+    }
+    return DRAWN_COUNT;
+}
+
+static bool is_precise(const struct replication_options *options, const struct result *result,
+                       uint32_t count)
+{
+    enum drawn main = replication_main(result);
+    struct interval interval = interval_mean(&result->draws.values[0][main], DRAWN_COUNT, count);
+    return interval.half <= options->precision * interval.mean;
+}
+
+/* The number of draws after which precision is judged next. */
+static uint32_t judged_next(const struct replication_options *options, uint32_t count)
+{
+    uint32_t next = options->precision == 0 ? options->count
+                    : count < JUDGED_FIRST  ? JUDGED_FIRST
+                                            : count + JUDGED_EVERY;
+    return next < options->count ? next : options->count;
+}
+
+uint32_t replication_enough(const struct replication_options *options, const struct result *result)
+{
+    uint32_t count = 0;
+    while (count < options->count) {
+        count = judged_next(options, count);
+        if (count > result->draws.count) {
+            return 0;
+        }
+        if (options->precision > 0 && is_precise(options, result, count)) {
+            return count;
+        }
+    }
+    return count;
+}
+
+static bool draw_all(struct course *course, uint32_t threads, struct error *why)
+{
+    struct result_draws *draws = &course->result->draws;
+    size_t capacity = 0;
+    while (replication_enough(course->options, course->result) == 0) {
+        uint32_t next = judged_next(course->options, draws->count);
+        course->first = draws->count;
+        if (!array_reserve(&draws->values, &capacity, next, sizeof *draws->values, why) ||
+            !parallel_for(next - draws->count, threads, draw, course, why)) {
+            return false;
+        }
+        draws->count = next;
+    }
+    return true;
+}
+
+bool replication_run(const struct setup *setup, const struct replication_options *options,
+                     uint32_t threads, struct shared *shared, struct result *result,
+                     struct error *why)
+{
+    struct run *run = run_open(setup, threads, shared, result, why);
+    if (run == NULL) {
+        return false;
+    }
+    struct course course = {.setup = setup,
+                            .options = options,
+                            .run = run,
+                            .shared = shared,
+                            .result = result,
+                            .seeded = resolve_hangs_on_seed(setup)};
+    bool good = true;
+    if (options->count > 0 && replication_main(result) != DRAWN_COUNT) {
+        replication_ranges(setup, result->draws.ranges);
+        good = draw_all(&course, threads, why);
+    }
+    run_close(run);
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}

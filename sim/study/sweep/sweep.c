@@ -1,0 +1,511 @@
+/* The calling thread resolves points into a ring of slots, queues those that have to be run for the
+ * workers, and delivers what is done in point order; it alone touches the store.
+ *
+ *      delivered                    issued           points
+ *   ------|----------------------------|---------------|
+ *         |  waiting, in work or done  | not resolved  |
+ *
+ * A slot is the calling thread's, except from when it is queued until it is done: then it is the
+ * queue's, and the worker's that took it from there. A point that is settled without a run, because
+ * it is stored or cannot be resolved, never enters the queue.
+ *
+ * Before the first is issued all are planned, once for this alone: replays of which one reading of
+ * a trace gives several have to be known together.
+ *
+ * [delivered, issued) fit the ring, so that a slow point holds up a bounded number of finished
+ * ones. The calling thread sleeps on a semaphore because that is what a signal handler may post.
+ */
+#include "study/sweep/sweep.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "store/store_draws.h"
+#include "study/outcome.h"
+#include "study/run.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+/* Of more points the others are not surveyed: what is known of one takes kilobytes, and a
+ * millisecond to find out. */
+enum { SLOTS_A_WORKER = 4, MOST_SURVEYED = 4096 };
+
+struct slot {
+    struct setup setup;
+    struct result result;
+    struct error why;
+    bool stored; /* read back, not run */
+    bool failed; /* with `why`; else there is a result */
+    bool done;
+    STAILQ_ENTRY(slot) next; /* that waits */
+};
+
+STAILQ_HEAD(slot_queue, slot);
+
+struct sweep {
+    const struct scenario *scenario;
+    const struct sweep_options *options;
+    struct replication_options replications;
+    struct slot *slots;
+    pthread_t *workers;
+    uint32_t jobs, slot_count, worker_count;
+    uint32_t threads; /* of a point's replay */
+    struct shared *shared;
+    struct replays *expected;
+    uint32_t points; /* of the shard; the figures below count these */
+    uint32_t delivered, issued;
+    uint32_t draws_told;
+    atomic_uint draws;
+    sem_t finished;       /* something: a point or a draw */
+    pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
+    pthread_cond_t work;
+    struct slot_queue waiting;
+    bool closing;
+};
+
+/* ---- signals ---- */
+
+static const int stop_signals[] = {SIGINT, SIGTERM};
+enum { STOP_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+
+/* Handlers have no argument for them. One sweep runs at a time. */
+static volatile sig_atomic_t stop_requested;
+static sem_t *stop_wakes;
+
+static void request_stop(int signal)
+{
+    (void)signal;
+    stop_requested = 1;
+    sem_post(stop_wakes);
+}
+
+static bool is_stopping(void)
+{
+    return stop_requested != 0;
+}
+
+/* A second signal finds the default action: it kills. Signals that were ignored stay so. */
+static void catch_signals(struct sweep *sweep, struct sigaction old[STOP_SIGNALS])
+{
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    stop_requested = 0;
+    stop_wakes = &sweep->finished;
+    for (int i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) {
+            sigaction(stop_signals[i], &action, NULL);
+        }
+    }
+}
+
+static void restore_signals(const struct sigaction old[STOP_SIGNALS])
+{
+    for (int i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], &old[i], NULL);
+    }
+}
+
+/* ---- workers ---- */
+
+static void count_draw(void *context)
+{
+    struct sweep *sweep = context;
+    atomic_fetch_add(&sweep->draws, 1);
+    sem_post(&sweep->finished);
+}
+
+static void *work(void *context)
+{
+    struct sweep *sweep = context;
+    pthread_mutex_lock(&sweep->lock);
+    while (!sweep->closing) {
+        struct slot *slot = STAILQ_FIRST(&sweep->waiting);
+        if (slot == NULL) {
+            pthread_cond_wait(&sweep->work, &sweep->lock);
+            continue;
+        }
+        STAILQ_REMOVE_HEAD(&sweep->waiting, next);
+        pthread_mutex_unlock(&sweep->lock);
+        slot->failed = !replication_run(&slot->setup, &sweep->replications, sweep->threads,
+                                        sweep->shared, &slot->result, &slot->why);
+        pthread_mutex_lock(&sweep->lock);
+        slot->done = !slot->failed || !is_stopping(); /* what was given up is nobody's failure */
+        sem_post(&sweep->finished);
+    }
+    pthread_mutex_unlock(&sweep->lock);
+    return NULL;
+}
+
+/* Signals that stop go to the calling thread; a fault is its own thread's. Fewer workers than asked
+ * for are enough. */
+static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why)
+{
+    sigset_t stops, old;
+    sigemptyset(&stops);
+    for (int i = 0; i < STOP_SIGNALS; i++) {
+        sigaddset(&stops, stop_signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &stops, &old);
+    int code = 0;
+    while (code == 0 && sweep->worker_count < count) {
+        code = pthread_create(&sweep->workers[sweep->worker_count], NULL, work, sweep);
+        sweep->worker_count += code == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return sweep->worker_count > 0 ||
+           error_set(why, NULL, 0, "no thread for the sweep: %s", strerror(code));
+}
+
+static void join_workers(struct sweep *sweep)
+{
+    pthread_mutex_lock(&sweep->lock);
+    sweep->closing = true;
+    pthread_cond_broadcast(&sweep->work);
+    pthread_mutex_unlock(&sweep->lock);
+    for (uint32_t i = 0; i < sweep->worker_count; i++) {
+        pthread_join(sweep->workers[i], NULL);
+    }
+}
+
+/* ---- the calling thread ---- */
+
+static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
+{
+    return &sweep->slots[index % sweep->slot_count];
+}
+
+/* The scenario's point that is the shard's `index`th. */
+static uint32_t point_of(const struct sweep *sweep, uint32_t index)
+{
+    const struct sweep_shard *shard = &sweep->options->shard;
+    return shard->count == 0 ? index : index * shard->count + shard->number - 1;
+}
+
+static uint32_t count_points(const struct scenario *scenario, const struct sweep_shard *shard)
+{
+    return shard->count == 0 ? scenario->points
+                             : (scenario->points + shard->count - shard->number) / shard->count;
+}
+
+static void release_slot(struct slot *slot)
+{
+    setup_release(&slot->setup);
+    result_release(&slot->result);
+}
+
+/* Its replications as well. A run that has too few of them is run again. */
+static bool read_draws(const struct sweep *sweep, struct slot *slot, const char *run,
+                       struct error *why)
+{
+    struct result_draws *draws = &slot->result.draws;
+    if (sweep->replications.count == 0 || replication_main(&slot->result) == DRAWN_COUNT) {
+        return true;
+    }
+    replication_ranges(&slot->setup, draws->ranges);
+    if (!store_get_draws(sweep->options->store, run, draws, why)) {
+        return false;
+    }
+    draws->count = replication_enough(&sweep->replications, &slot->result);
+    slot->stored = draws->count > 0;
+    if (!slot->stored) {
+        result_release(&slot->result);
+    }
+    return true;
+}
+
+/* The result of a setup that the store has already. */
+static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
+{
+    char run[17];
+    struct store *store = sweep->options->store;
+    return store == NULL ||
+           (run_identity(&slot->setup, run, why) && store_has(store, run, &slot->stored, why) &&
+            (!slot->stored ||
+             (store_get(store, run, &slot->result, why) && read_draws(sweep, slot, run, why))));
+}
+
+/* Plan the points, so that those whose replays go together are known before the first one runs. A
+ * point that cannot be planned says so when its turn comes. */
+static void survey(struct sweep *sweep)
+{
+    for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !stop_requested; i++) {
+        struct slot slot = {.stored = false};
+        setup_init(&slot.setup);
+        result_init(&slot.result);
+        if (scenario_point(sweep->scenario, point_of(sweep, i), &slot.setup, &slot.why) &&
+            read_back(sweep, &slot, &slot.why) && !slot.stored) {
+            run_expect(&slot.setup, sweep->jobs, sweep->shared, sweep->expected, &slot.why);
+        }
+        release_slot(&slot);
+    }
+    shared_expect(sweep->shared, sweep->expected);
+}
+
+/* Threads that work on different replays share what there are. */
+static uint32_t threads_a_replay(const struct sweep *sweep)
+{
+    uint32_t groups = replays_groups(sweep->expected);
+    bool few = groups > 0 && groups < sweep->worker_count;
+    return sweep->jobs / (few ? groups : sweep->worker_count);
+}
+
+/* Whoever gives the sweep up ends the reading of the slot's traces. */
+static void watch_traces(const struct sweep *sweep, const struct setup *setup)
+{
+    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
+        trace_stop_when(setup_cohort(setup, i).trace, shared_stopped(sweep->shared));
+    }
+}
+
+/* Resolve the next point, and queue it unless that settles it. */
+static void issue(struct sweep *sweep)
+{
+    struct slot *slot = slot_of(sweep, sweep->issued);
+    *slot = (struct slot){.stored = false};
+    setup_init(&slot->setup);
+    result_init(&slot->result);
+    slot->failed = !scenario_point(sweep->scenario, point_of(sweep, sweep->issued), &slot->setup,
+                                   &slot->why) ||
+                   !read_back(sweep, slot, &slot->why);
+    watch_traces(sweep, &slot->setup);
+    pthread_mutex_lock(&sweep->lock);
+    if (slot->failed || slot->stored) {
+        slot->done = true;
+    } else {
+        STAILQ_INSERT_TAIL(&sweep->waiting, slot, next);
+        pthread_cond_signal(&sweep->work);
+    }
+    pthread_mutex_unlock(&sweep->lock);
+    sweep->issued++;
+}
+
+static bool is_done(struct sweep *sweep, uint32_t index)
+{
+    if (index == sweep->issued) {
+        return false;
+    }
+    pthread_mutex_lock(&sweep->lock);
+    bool done = slot_of(sweep, index)->done;
+    pthread_mutex_unlock(&sweep->lock);
+    return done;
+}
+
+/* Where the user wrote what cannot be: "a.yaml:12: ". Data that a run reads has no lines. */
+static const char *name_place(const struct error *why, char *text, size_t size)
+{
+    snprintf(text, size, why->line > 0 ? "%s:%d: " : "", why->file, why->line);
+    return text;
+}
+
+/* What went wrong, as a result. Whatever was resolved says what it is of. */
+static bool describe_failure(struct slot *slot, struct error *why)
+{
+    struct result *result = &slot->result;
+    char place[sizeof slot->why.file + 16];
+    result_init(result);
+    snprintf(result->message, sizeof result->message, "%.240s%s",
+             name_place(&slot->why, place, sizeof place), slot->why.found);
+    return (slot->setup.scenario == NULL || outcome_identity(&slot->setup, result, why)) &&
+           result_text(result, COLUMN_STATUS, "failed", why);
+}
+
+static bool hand_over(const struct sweep *sweep, struct slot *slot, struct error *why)
+{
+    const struct sweep_options *options = sweep->options;
+    return options->on_result == NULL || options->on_result(point_of(sweep, sweep->delivered),
+                                                            &slot->result, options->context, why);
+}
+
+static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
+{
+    const struct sweep_options *options = sweep->options;
+    if (slot->failed && sweep->scenario->points == 1 && !options->keep_failed) {
+        *why = slot->why;
+        return false;
+    }
+    if (slot->failed) {
+        return describe_failure(slot, why) && hand_over(sweep, slot, why);
+    }
+    return required_basis_check(&options->required_basis, &slot->setup, &slot->result, why) &&
+           (options->store == NULL || slot->stored ||
+            store_put(options->store, &slot->result, why)) &&
+           hand_over(sweep, slot, why);
+}
+
+static void tell_progress(const struct sweep *sweep)
+{
+    if (sweep->options->on_progress != NULL) {
+        sweep->options->on_progress(sweep->delivered, sweep->points, sweep->options->context);
+    }
+}
+
+static void tell_draws(struct sweep *sweep)
+{
+    uint32_t draws = atomic_load(&sweep->draws);
+    if (draws != sweep->draws_told && sweep->options->on_draws != NULL) {
+        sweep->draws_told = draws;
+        sweep->options->on_draws(draws, sweep->options->context);
+    }
+}
+
+static void tell_replays(const struct sweep *sweep)
+{
+    if (sweep->options->on_replays != NULL) {
+        sweep->options->on_replays(shared_made(sweep->shared), sweep->options->context);
+    }
+}
+
+/* By the thread that replayed: the calling one tells it. */
+static void note_replay(void *context)
+{
+    struct sweep *sweep = context;
+    sem_post(&sweep->finished);
+}
+
+static bool run_points(struct sweep *sweep, struct error *why)
+{
+    uint32_t points = sweep->points;
+    if (points > 1) {
+        survey(sweep);
+    }
+    sweep->threads = threads_a_replay(sweep);
+    tell_progress(sweep);
+    while (sweep->delivered < points && !stop_requested) {
+        if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
+            issue(sweep);
+        } else if (!is_done(sweep, sweep->delivered)) {
+            sem_wait(&sweep->finished);
+            tell_draws(sweep);
+            tell_replays(sweep);
+        }
+        while (!stop_requested && is_done(sweep, sweep->delivered)) {
+            struct slot *slot = slot_of(sweep, sweep->delivered);
+            if (!deliver(sweep, slot, why)) {
+                return false;
+            }
+            release_slot(slot);
+            sweep->delivered++;
+            tell_progress(sweep);
+        }
+    }
+    return true;
+}
+
+static bool run_caught(struct sweep *sweep, uint32_t workers, struct error *why)
+{
+    struct sigaction old[STOP_SIGNALS];
+    catch_signals(sweep, old);
+    shared_watch(sweep->shared, note_replay, sweep);
+    bool ok = start_workers(sweep, workers, why) && run_points(sweep, why);
+    shared_stop(sweep->shared); /* what is still in work is wanted no more */
+    join_workers(sweep);
+    restore_signals(old);
+    for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
+        release_slot(slot_of(sweep, i));
+    }
+    return ok;
+}
+
+bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *why)
+{
+    char end;
+    uint32_t number = 0, count = 0;
+    bool digits = text[strspn(text, "0123456789/")] == '\0';
+    if (!digits || sscanf(text, "%7u/%7u%c", &number, &count, &end) != 2 || number == 0 ||
+        number > count) {
+        error_usage(why, NULL, 0, "'%.60s' is no shard", text);
+        return error_expect(why, "K/N, from 1/N to N/N");
+    }
+    *out = (struct sweep_shard){.number = number, .count = count};
+    return true;
+}
+
+bool sweep_has_point(const struct scenario *scenario, struct error *why)
+{
+    struct error unseen;
+    bool found = false;
+    for (uint32_t i = 0; i < scenario->points && !found; i++) {
+        struct setup setup;
+        found = scenario_point(scenario, i, &setup, i == 0 ? why : &unseen);
+        if (found) {
+            setup_release(&setup);
+        }
+    }
+    return found;
+}
+
+void sweep_count(struct sweep_failures *failures, const struct result *result)
+{
+    failures->points++;
+    if (result_failed(result) && failures->failed++ == 0) {
+        snprintf(failures->first, sizeof failures->first, "%s", result->message);
+    }
+}
+
+bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
+{
+    return failures->failed == 0 ||
+           error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
+                     failures->failed == 1 ? "" : ", the first", failures->first);
+}
+
+bool sweep_check(const struct result *results, uint32_t count, struct error *why)
+{
+    struct sweep_failures failures = {.points = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        sweep_count(&failures, &results[i]);
+    }
+    return sweep_all_ran(&failures, why);
+}
+
+bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
+               bool *interrupted, struct error *why)
+{
+    uint32_t jobs = parallel_threads(options->jobs);
+    *interrupted = false;
+    uint32_t points = count_points(scenario, &options->shard);
+    uint32_t workers = jobs < points ? jobs : points;
+    uint32_t users = options->replications.count > 0 ? 2 * jobs : workers;
+    if (points == 0) {
+        return true; /* more shards than points */
+    }
+    struct sweep sweep = {
+        .scenario = scenario,
+        .options = options,
+        .replications = options->replications,
+        .points = points,
+        .jobs = jobs,
+        .slot_count = SLOTS_A_WORKER * workers,
+    };
+    sweep.replications.stopped = is_stopping;
+    sweep.replications.on_draw = count_draw;
+    sweep.replications.context = &sweep;
+    sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
+    sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
+    sweep.shared = sweep.workers == NULL ? NULL : shared_create(users, why);
+    sweep.expected = sweep.shared == NULL ? NULL : replays_create(why);
+    bool ok = sweep.expected != NULL;
+    if (ok) {
+        pthread_mutex_init(&sweep.lock, NULL);
+        pthread_cond_init(&sweep.work, NULL);
+        sem_init(&sweep.finished, 0, 0);
+        STAILQ_INIT(&sweep.waiting);
+        ok = run_caught(&sweep, workers, why);
+        sem_destroy(&sweep.finished);
+        pthread_cond_destroy(&sweep.work);
+        pthread_mutex_destroy(&sweep.lock);
+    }
+    *interrupted = ok && sweep.delivered < sweep.points;
+    shared_destroy(sweep.shared);
+    replays_destroy(sweep.expected);
+    free(sweep.workers);
+    free(sweep.slots);
+    return ok;
+}

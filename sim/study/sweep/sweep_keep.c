@@ -1,0 +1,38 @@
+/* A sweep whose results all stay in memory. */
+#include "study/sweep/sweep.h"
+
+struct keeping {
+    const struct sweep_options *options; /* of whoever keeps them */
+    struct result *results;
+    uint32_t *count;
+};
+
+static bool keep(uint32_t index, struct result *result, void *context, struct error *why)
+{
+    const struct keeping *keeping = context;
+    (void)why;
+    keeping->results[index] = *result;
+    *keeping->count = index + 1;
+    result_init(result);
+    return true;
+}
+
+static void tell_progress(uint32_t done, uint32_t points, void *context)
+{
+    const struct sweep_options *options = ((const struct keeping *)context)->options;
+    if (options->on_progress != NULL) {
+        options->on_progress(done, points, options->context);
+    }
+}
+
+bool sweep_keep(const struct scenario *scenario, const struct sweep_options *options,
+                struct result *results, uint32_t *count, bool *interrupted, struct error *why)
+{
+    struct keeping keeping = {options, results, count};
+    struct sweep_options sweep = *options;
+    sweep.on_result = keep;
+    sweep.on_progress = tell_progress;
+    sweep.on_draws = sweep.on_replays = NULL;
+    sweep.context = &keeping;
+    return sweep_run(scenario, &sweep, interrupted, why);
+}

@@ -1,0 +1,326 @@
+/* The values of an axis, and reading those that were given. */
+#include "study/whatif/axis_build.h"
+
+#include "base/array.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ---- */
+
+bool axis_add(struct axis *axis, double number, const char *text, struct axis_value **added,
+              struct error *why)
+{
+    if (axis->count == AXIS_MOST_VALUES) {
+        return error_usage(why, axis->option, 0, "'%s' has more than %d values", axis->key,
+                           AXIS_MOST_VALUES);
+    }
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a value");
+    }
+    struct axis_value *value = &axis->values[axis->count++];
+    *value = (struct axis_value){.number = number, .text = copy};
+    if (added != NULL) {
+        *added = value;
+    }
+    return true;
+}
+
+/* In base units, in which a scenario takes any quantity; shares in percent. */
+static void write_number(double number, enum unit unit, char *text, size_t size)
+{
+    static const char *const suffixes[] = {
+        [UNIT_COUNT] = "",          [UNIT_SHARE] = "%",           [UNIT_TIMES] = "x",
+        [UNIT_TOKENS] = "tok",      [UNIT_BYTES] = "B",           [UNIT_NS] = "ns",
+        [UNIT_BYTES_PER_S] = "B/s", [UNIT_FLOP_PER_S] = "FLOP/s",
+    };
+    double shown = unit == UNIT_SHARE ? 100 * number : number;
+    snprintf(text, size, shown == nearbyint(shown) ? "%.0f%s" : "%.6g%s", shown, suffixes[unit]);
+}
+
+bool axis_add_number(struct axis *axis, double number, struct axis_value **added, struct error *why)
+{
+    char text[64];
+    write_number(number, axis->unit, text, sizeof text);
+    return axis_add(axis, number, text, added, why);
+}
+
+static double three_digits(double number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.2e", number);
+    return strtod(text, NULL);
+}
+
+bool axis_is_counted(const struct axis *axis, enum unit unit, double number)
+{
+    return number == nearbyint(number) && !axis_key_is_real(axis->key) &&
+           (unit == UNIT_COUNT || unit == UNIT_TOKENS || unit == UNIT_BYTES || unit == UNIT_NS);
+}
+
+/* `points` numbers from one to the other, its ends as they are. Of whole numbers no more than there
+ * are. */
+bool axis_walk(struct axis *axis, double from, double to, uint32_t points, bool whole,
+               struct error *why)
+{
+    bool good = true, each = whole && to - from < points;
+    axis->ranges = true;
+    points = each ? (uint32_t)(to - from) + 1 : points;
+    for (uint32_t i = 0; good && i < points; i++) {
+        double at = points > 1 ? (double)i / (points - 1) : 0;
+        double number = from > 0 && !each ? from * pow(to / from, at) : from + (to - from) * at;
+        bool end = i == 0 || i + 1 == points;
+        number = whole ? nearbyint(number) : end ? number : three_digits(number);
+        good = axis_add_number(axis, i + 1 == points && !whole ? to : number, NULL, why);
+    }
+    return good;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct axis_value *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : (y->own - x->own) * 2 + (x->more - y->more);
+}
+
+/* Ascending; of equal numbers the scenario's own stays. */
+static void sort_values(struct axis *axis)
+{
+    uint32_t kept = 0;
+    qsort(axis->values, axis->count, sizeof *axis->values, by_number);
+    for (uint32_t i = 0; i < axis->count; i++) {
+        struct axis_value *value = &axis->values[i];
+        struct axis_value *last = kept > 0 ? &axis->values[kept - 1] : NULL;
+        if (last != NULL && fabs(value->number - last->number) <= 1e-9 * fabs(value->number)) {
+            if (value->own) {
+                struct axis_value other = *last;
+                *last = *value;
+                *value = other;
+            }
+            free(value->text);
+        } else {
+            axis->values[kept++] = *value;
+        }
+    }
+    axis->count = kept;
+}
+
+void axis_release(struct axis *axis)
+{
+    for (uint32_t i = 0; i < axis->count; i++) {
+        free(axis->values[i].text);
+    }
+    free(axis->values);
+    *axis = (struct axis){.values = NULL};
+}
+
+/* ---- values that were given ---- */
+
+static bool one_point(const struct axis *axis, const char *value, struct error *why)
+{
+    error_usage(why, axis->option, 0, "an axis of one point says nothing: '%s' is '%s'", axis->key,
+                value);
+    return error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key,
+                        axis->key);
+}
+
+static bool read_end(const struct axis *axis, const char *text, struct quantity *out,
+                     struct error *why)
+{
+    if (quantity_parse(text, out)) {
+        out->unit = axis_key_unit(axis->key, out->unit);
+        return true;
+    }
+    error_usage(why, axis->option, 0, "'%s' of '%s' is no number", text, axis->key);
+    return error_expect(why, "a range of numbers, as FROM:TO, or values, as [A, B]");
+}
+
+static bool walk_between(const struct axis_base *base, struct axis *axis, char *text,
+                         struct error *why)
+{
+    struct quantity from, to;
+    char *colon = strchr(text, ':');
+    *colon = '\0';
+    if (!read_end(axis, text, &from, why) || !read_end(axis, colon + 1, &to, why)) {
+        return false;
+    }
+    if (from.value == 0 && from.unit == UNIT_COUNT) {
+        from.unit = to.unit;
+    }
+    if (from.unit != to.unit) {
+        return error_usage(why, axis->option, 0, "'%s:%s' goes from one unit to another", text,
+                           colon + 1);
+    }
+    bool whole = axis_is_counted(axis, from.unit, from.value) &&
+                 axis_is_counted(axis, to.unit, to.value);
+    axis->unit = from.unit;
+    return axis_walk(axis, fmin(from.value, to.value), fmax(from.value, to.value),
+                     axis_points(base, 9), whole, why);
+}
+
+/* All are numbers of one unit. */
+static bool are_numbers(const struct node *list, const struct axis *axis, enum unit *unit)
+{
+    struct quantity quantity;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = list->children[i];
+        if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
+            (i > 0 && axis_key_unit(axis->key, quantity.unit) != *unit)) {
+            return false;
+        }
+        *unit = axis_key_unit(axis->key, quantity.unit);
+    }
+    return true;
+}
+
+static bool take_value(struct axis *axis, const struct node *node, struct error *why)
+{
+    struct quantity quantity = {.value = axis->count};
+    struct axis_value *value;
+    if (axis->numeric) {
+        quantity_parse(node->text, &quantity);
+    }
+    if (node->kind == NODE_SCALAR) {
+        return axis_add(axis, quantity.value, node->text, NULL, why);
+    }
+    char *text = node_canonical(node, why);
+    bool good = text != NULL && axis_add(axis, quantity.value, text, &value, why);
+    if (good) {
+        value->is_map = true;
+    }
+    free(text);
+    return good;
+}
+
+/* A value alone is a list of one. */
+static bool take_values(struct axis *axis, const char *text, struct error *why)
+{
+    struct node *list = node_parse(text, strlen(text), axis->option, why);
+    bool good = list != NULL;
+    if (good && list->kind != NODE_LIST) {
+        good = one_point(axis, text, why);
+    }
+    axis->numeric = good && are_numbers(list, axis, &axis->unit);
+    for (size_t i = 0; good && i < list->count; i++) {
+        good = take_value(axis, list->children[i], why);
+    }
+    node_destroy(list);
+    return good;
+}
+
+/* Which of the values are the scenario's own. */
+static void find_own(const struct axis_base *base, struct axis *axis)
+{
+    struct error unseen;
+    struct quantity own;
+    const char *text;
+    struct node *tree = axis_key_tree(base, &unseen);
+    const struct node *node = node_find(tree, axis->key);
+    bool number = tree != NULL && axis->numeric &&
+                  axis_key_own(base, axis, tree, &own, &text, &unseen) && own.unit == axis->unit;
+    for (uint32_t i = 0; i < axis->count; i++) {
+        struct axis_value *value = &axis->values[i];
+        value->own = number ? value->number == own.value
+                            : node != NULL && node->kind == NODE_SCALAR &&
+                                  strcmp(node->text, value->text) == 0;
+    }
+    node_destroy(tree);
+}
+
+/* ---- an axis ---- */
+
+static bool read_values(const struct axis_base *base, struct axis *axis, char *values,
+                        struct error *why)
+{
+    axis->numeric = true;
+    if (values == NULL) {
+        return axis_walk_usual(base, axis, why);
+    }
+    if (!(values[0] != '[' && strchr(values, ':') != NULL ? walk_between(base, axis, values, why)
+                                                          : take_values(axis, values, why))) {
+        return false;
+    }
+    find_own(base, axis);
+    return true;
+}
+
+bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
+               struct error *why)
+{
+    *axis = (struct axis){.option = base->option};
+    char *copy = strndup(text, length);
+    if (copy == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for an axis");
+    }
+    axis->values = array_zeroed(AXIS_MOST_VALUES, sizeof *axis->values, why);
+    if (axis->values == NULL) {
+        free(copy);
+        return false;
+    }
+    char *values = strchr(copy, '=');
+    if (values != NULL) {
+        *values++ = '\0';
+    }
+    bool good = axis_key_resolve(copy, axis, why) && read_values(base, axis, values, why);
+    free(copy);
+    if (good && axis->numeric) {
+        sort_values(axis);
+    }
+    if (good && axis->count < 2) {
+        good = one_point(axis, axis->count > 0 ? axis->values[0].text : "", why);
+    }
+    return good;
+}
+
+const char *axis_title(const struct axis *axis)
+{
+    const char *dot = strrchr(axis->key, '.');
+    return dot != NULL ? dot + 1 : axis->key;
+}
+
+const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size)
+{
+    if (axis->ranges) {
+        return units_format(axis->values[value].number, axis->unit, text, size);
+    }
+    snprintf(text, size, "%s", axis->values[value].text);
+    return text;
+}
+
+static void write_value(const struct axis_value *value, FILE *out)
+{
+    if (value->is_map) {
+        fputs(value->text, out);
+        return;
+    }
+    fputc('"', out);
+    for (const char *at = value->text; *at != '\0';) {
+        char escaped[TEXT_ESCAPED];
+        text_escape(&at, escaped); /* UTF-8: it was read as YAML, or is a number */
+        fputs(escaped, out);
+    }
+    fputc('"', out);
+}
+
+bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why)
+{
+    char *list = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&list, &size);
+    if (out == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for an axis");
+    }
+    for (uint32_t i = 0; i < axis->count; i++) {
+        fputs(i > 0 ? ", " : "[", out);
+        write_value(&axis->values[i], out);
+    }
+    fputc(']', out);
+    bool good = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory: no room for an axis");
+    good = good && scenario_sweep(scenario, axis->key, list, why);
+    free(list);
+    return good;
+}

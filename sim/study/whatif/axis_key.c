@@ -1,0 +1,179 @@
+/* What an axis' name stands for: a path in a scenario, and what the scenario, or the machine, says
+ * there. */
+#include "study/whatif/axis_build.h"
+
+#include "base/name.h"
+#include "decode/mechanisms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- keys ---- */
+
+/* Every key that may be meant, for the nearest of them. */
+struct names {
+    const char *all[320];
+    char figures[CURVE_COUNT][64];
+};
+
+static void list_names(struct names *names)
+{
+    size_t count = 0;
+    names->all[count++] = "link";
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        names->all[count] = key->name;
+        count += strcmp(key->name, "sweep") != 0;
+    }
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        names->all[count++] = key->name;
+    }
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        snprintf(names->figures[i], sizeof names->figures[i], "hardware.%s", curve_kinds[i].name);
+        names->all[count++] = names->figures[i];
+    }
+    names->all[count] = NULL;
+}
+
+/* The figure of the machine that a path names; CURVE_COUNT for none. */
+static enum curve_id find_figure(const char *path)
+{
+    for (size_t i = 0; strncmp(path, "hardware.", 9) == 0 && i < CURVE_COUNT; i++) {
+        if (strcmp(path + 9, curve_kinds[i].name) == 0) {
+            return (enum curve_id)i;
+        }
+    }
+    return CURVE_COUNT;
+}
+
+static bool refuse_key(const struct axis *axis, const char *key, struct error *why)
+{
+    struct names names;
+    const char *mechanism = strncmp(key, "mechanisms.", 11) == 0 ? key + 11 : key;
+    char figure[128];
+    snprintf(figure, sizeof figure, "hardware.%s", key);
+    list_names(&names);
+    error_usage(why, axis->option, 0, "'%s' is no key to walk", key);
+    error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
+                      "hardware.link.h2d");
+    return error_nearest(
+        why, find_figure(figure) != CURVE_COUNT ? figure : name_nearest_of(mechanism, names.all));
+}
+
+static bool is_first_word(const char *path, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(path, word, length) == 0 && (path[length] == '\0' || path[length] == '.');
+}
+
+static bool is_scenario_key(const char *path)
+{
+    const struct scenario_key *key = scenario_key_find(path, strcspn(path, "."));
+    return key != NULL && key->shape != SCENARIO_SWEEP;
+}
+
+static bool is_mechanism(const char *path)
+{
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        if (is_first_word(path, key->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
+{
+    bool bare = !is_scenario_key(name) && is_mechanism(name);
+    const char *prefix = bare ? "mechanisms." : strcmp(name, "link") == 0 ? "hardware." : "";
+    int length = snprintf(axis->key, sizeof axis->key, "%s%s", prefix, name);
+    const char *part = strchr(axis->key, '.');
+    bool known = is_scenario_key(axis->key) && (size_t)length < sizeof axis->key;
+    if (strncmp(axis->key, "mechanisms.", 11) == 0) {
+        known = is_mechanism(axis->key + 11);
+    } else if (strncmp(axis->key, "hardware.", 9) == 0 && strchr(part + 1, '.') != NULL) {
+        known = find_figure(axis->key) != CURVE_COUNT;
+    }
+    return known || refuse_key(axis, name, why);
+}
+
+bool axis_key_is_real(const char *path)
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    return key != NULL && key->shape == SCENARIO_NUMBER;
+}
+
+/* ---- what the scenario says ---- */
+
+/* What is written bare has the key's unit, where it has one. */
+enum unit axis_key_unit(const char *path, enum unit unit)
+{
+    static const struct {
+        const char *path;
+        enum unit unit;
+    } bare[] = {
+        {"context", UNIT_TOKENS},        {"prompt", UNIT_TOKENS},    {"output", UNIT_TOKENS},
+        {"kv_pool_tokens", UNIT_TOKENS}, {"hbm_usable", UNIT_SHARE},
+        {"batched_tokens", UNIT_TOKENS},
+    };
+    if (unit != UNIT_COUNT) {
+        return unit;
+    }
+    for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++) {
+        if (strcmp(path, bare[i].path) == 0) {
+            return bare[i].unit;
+        }
+    }
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        if (strncmp(path, "mechanisms.", 11) == 0 && strcmp(path + 11, key->name) == 0) {
+            return key->unit;
+        }
+    }
+    return unit;
+}
+
+static bool own_figure(const struct axis_base *base, enum curve_id id, struct quantity *out,
+                       struct error *why)
+{
+    const struct curve *curve = &base->setup->profile.curves[id];
+    if (curve->count == 1) {
+        *out = (struct quantity){curve->value[0], curve_kinds[id].unit};
+        return true;
+    }
+    error_usage(why, base->option, 0,
+                curve->count == 0 ? "hardware '%s' does not state '%s'"
+                                  : "of hardware '%s' '%s' is a curve, no single figure",
+                base->setup->profile.name, curve_kinds[id].name);
+    return error_expect(why, "a range of figures, as hardware.%s=FROM:TO", curve_kinds[id].name);
+}
+
+/* The scenario's own number at the axis' key, and how it writes it; texts are `tree`'s. */
+bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
+                  struct quantity *out, const char **text, struct error *why)
+{
+    enum curve_id figure = find_figure(axis->key);
+    const struct node *node = node_find(tree, axis->key);
+    *text = NULL;
+    if (strcmp(axis->key, "host_memory") == 0 && base->setup->host_memory == 0) {
+        figure = CURVE_HOST_DRAM_CAPACITY; /* the machine's, which it stands for */
+    }
+    if (figure != CURVE_COUNT) {
+        return own_figure(base, figure, out, why);
+    }
+    if (node != NULL && node->kind == NODE_SCALAR && quantity_parse(node->text, out)) {
+        *text = node->text;
+        out->unit = axis_key_unit(axis->key, out->unit);
+        return true;
+    }
+    const char *said = node != NULL && node->kind == NODE_SCALAR ? node->text : "not said";
+    error_usage(why, axis->option, 0, "'%s' is %s here, which is no number to walk about", axis->key,
+                said);
+    return error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key,
+                        axis->key);
+}
+
+/* The resolved scenario, in which every key is said. */
+struct node *axis_key_tree(const struct axis_base *base, struct error *why)
+{
+    const char *text = base->setup->scenario;
+    return node_parse(text, strlen(text), "scenario", why);
+}

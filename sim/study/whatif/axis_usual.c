@@ -1,0 +1,306 @@
+/* The ranges that axes have where none is given. */
+#include "study/whatif/axis_build.h"
+
+#include "decode/mechanisms.h"
+#include "serve/requests.h"
+#include "study/serving_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+/* ---- usual ranges ---- */
+
+static bool add_own(struct axis *axis, double number, const char *text, struct error *why)
+{
+    struct axis_value *own;
+    if (!(text != NULL ? axis_add(axis, number, text, &own, why)
+                       : axis_add_number(axis, number, &own, why))) {
+        return false;
+    }
+    own->own = true;
+    return true;
+}
+
+/* The share of the KV that the scenario's own budget holds. */
+static double own_share(const struct axis_base *base)
+{
+    const struct setup *setup = base->setup;
+    const struct amount *budget = &setup->mechanisms.budget;
+    double kv = (double)base->plan->memory.host_kv / setup->model.tensor_parallel;
+    if (budget->rest || budget->unit == UNIT_BYTES) {
+        return fmin((double)base->plan->memory.cache / kv, 1);
+    }
+    double times = setup_share(setup, &setup->mechanisms.selection);
+    double share = budget->unit == UNIT_SHARE   ? budget->value
+                   : budget->unit == UNIT_TIMES ? budget->value * times
+                                                : budget->value / (double)setup->context;
+    return fmin(share, 1);
+}
+
+/* A GiB more than the plan's cache, where that leaves something to hold. Bytes are those of every
+ * head that may leave HBM; where some then stay for their difficulty, a share of what is left. */
+static bool add_more(const struct axis_base *base, struct axis *axis, double share,
+                     struct error *why)
+{
+    double cache = (double)base->plan->memory.cache, grown = share * (cache + GIB) / cache;
+    char text[32];
+    bool stay = base->setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
+    struct axis_value *more;
+    if (!(cache > 0 && grown <= 1)) {
+        return true;
+    }
+    snprintf(text, sizeof text, "%.0fB", cache + GIB);
+    if (!(stay ? axis_add_number(axis, grown, &more, why)
+               : axis_add(axis, grown, text, &more, why))) {
+        return false;
+    }
+    more->more = true;
+    return true;
+}
+
+/* Why the system cannot have this share as its budget; NULL when it can. */
+static const char *contradiction(const struct setup *setup, double share)
+{
+    const char *key;
+    struct mechanisms mechanisms = setup->mechanisms;
+    mechanisms.budget = (struct amount){.unit = UNIT_SHARE, .value = share};
+    return mechanisms_contradiction(&mechanisms, &key);
+}
+
+const char *axis_no_budget(const struct setup *setup)
+{
+    return mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1)
+                                                  : "it keeps all KV in HBM";
+}
+
+static bool check_budget(const struct axis *axis, const struct setup *setup, struct error *why)
+{
+    const char *reason = axis_no_budget(setup);
+    if (reason == NULL) {
+        return true;
+    }
+    error_usage(why, axis->option, 0, "system '%s' has no cache to size: %s", setup->system.name,
+                reason);
+    return error_expect(why, "a system that caches KV, see 'list systems'");
+}
+
+/* From nothing, or from what the policy must hold, to everything. Caches below a hundredth are of
+ * no use to anybody. */
+static bool walk_shares(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    const struct mechanisms *m = &base->setup->mechanisms;
+    double block = (double)m->granularity / (double)base->setup->context;
+    double least = m->policy->needs_queries ? setup_share(base->setup, &m->selection)
+                                            : fmin(fmax(0.01, block), 1);
+    bool nothing = !m->policy->needs_queries && contradiction(base->setup, 0) == NULL;
+    uint32_t points = axis_points(base, 13);
+    return (!nothing || axis_add_number(axis, 0, NULL, why)) &&
+           axis_walk(axis, least, 1, nothing ? points - 1 : points, false, why);
+}
+
+static bool walk_budget(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    struct node *tree = axis_key_tree(base, why);
+    const struct node *own = node_find(tree, axis->key);
+    double share = own_share(base);
+    axis->unit = UNIT_SHARE;
+    bool good = tree != NULL && check_budget(axis, base->setup, why) && walk_shares(base, axis, why) &&
+                add_own(axis, share, own != NULL ? own->text : NULL, why) &&
+                (!base->alone || add_more(base, axis, share, why));
+    node_destroy(tree);
+    return good;
+}
+
+static bool walk_batch(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    uint32_t most = base->most_batch > 1 ? base->most_batch : 2;
+    uint32_t doublings = (uint32_t)ceil(log2(most));
+    axis->unit = UNIT_COUNT;
+    return axis_walk(axis, 1, most, axis_points(base, doublings + 1), true, why) &&
+           add_own(axis, base->plan->batch, NULL, why);
+}
+
+static bool walk_context(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    double own = (double)base->setup->context;
+    axis->unit = UNIT_TOKENS;
+    return axis_walk(axis, fmax(own / 8, 1), own * 2, axis_points(base, 5), true, why) &&
+           add_own(axis, own, NULL, why);
+}
+
+static bool walk_links(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    static const char *const links[] = {"pcie3-x16", "pcie4-x16", "pcie5-x16", "pcie6-x16",
+                                        "nvlink-c2c"};
+    const struct node *hardware = node_get(base->scenario->root, "hardware");
+    const struct node *link = node_get(hardware, "link");
+    for (size_t i = 0; link != NULL && i < link->count; i++) {
+        if (strcmp(link->children[i]->key, "extends") != 0) {
+            node_error(link->children[i], why, "'hardware.link.%s' would hold for every link",
+                       link->children[i]->key);
+            return error_expect(why, "links as they are, or hardware.link.%s as the axis",
+                                link->children[i]->key);
+        }
+    }
+    axis->numeric = false;
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof links / sizeof *links; i++) {
+        good = axis_add(axis, (double)i, links[i], NULL, why);
+    }
+    return good;
+}
+
+/* What one server holds, and the heads of most models divide by. */
+static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    bool good = true;
+    axis->unit = UNIT_COUNT;
+    axis->ranges = true;
+    for (uint32_t gpus = 1; good && gpus <= 8; gpus *= 2) {
+        good = axis_add_number(axis, gpus, NULL, why);
+    }
+    return good && add_own(axis, base->setup->model.tensor_parallel, NULL, why);
+}
+
+/* Requests a second that come as things are: those drawn, or the workload's own. */
+static bool own_rate(const struct workload *workload, double *rate, struct error *why)
+{
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    *rate = workload->rate;
+    if (*rate > 0) {
+        return true;
+    }
+    if (!requests_read(workload->path, workload->limit, &requests, &complaints, why)) {
+        return false;
+    }
+    double seconds = (double)requests.all[requests.count - 1].arrival_ns / 1e9;
+    double gaps = (double)(requests.count - 1);
+    *rate = seconds > 0 && gaps > 0 ? gaps / seconds / workload->time_scale : 1;
+    requests_release(&requests);
+    return true;
+}
+
+/* Shares end at the whole. */
+static bool walk_others(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    struct quantity own;
+    const char *text;
+    struct node *tree = axis_key_tree(base, why);
+    if (tree == NULL || !axis_key_own(base, axis, tree, &own, &text, why)) {
+        node_destroy(tree);
+        return false;
+    }
+    bool whole = axis_is_counted(axis, own.unit, own.value), good = own.value > 0;
+    double most = own.unit == UNIT_SHARE ? fmin(4 * own.value, 1) : 4 * own.value;
+    double least = whole ? fmax(own.value / 4, 1) : own.value / 4;
+    axis->unit = own.unit;
+    if (good) {
+        good = axis_walk(axis, least, most, axis_points(base, 9), whole, why) &&
+               add_own(axis, own.value, text, why);
+    } else {
+        error_usage(why, axis->option, 0, "'%s' is 0 here, about which there is no range", axis->key);
+        error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key, axis->key);
+    }
+    node_destroy(tree);
+    return good;
+}
+
+static bool walk_rates(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    const struct workload *workload = &base->setup->workload;
+    double own;
+    if (workload->path[0] == '\0') {
+        return walk_others(base, axis, why);
+    }
+    if (!own_rate(workload, &own, why)) {
+        return false;
+    }
+    axis->unit = UNIT_COUNT;
+    return axis_walk(axis, own / 8, own * 64, axis_points(base, 9), false, why) &&
+           (workload->rate == 0 || add_own(axis, own, NULL, why));
+}
+
+/* What the workload's different tokens of prompts take where prefixes stay on the host; 0 where
+ * nobody knows what the prompts say, or none are asked for. */
+static bool prefix_bytes(const struct setup *setup, double *bytes, struct error *why)
+{
+    struct requests requests;
+    struct complaints complaints = {.count = 0};
+    *bytes = 0;
+    if (!setup_serves(setup) || setup->mechanisms.prefix != PREFIX_TWO_TIER) {
+        return true;
+    }
+    if (!requests_read(setup->workload.path, setup->workload.limit, &requests, &complaints, why)) {
+        return false;
+    }
+    for (uint32_t chunk = 0; chunk < requests.ids.count; chunk++) {
+        *bytes += (double)requests.kind[chunk].tokens * (double)serving_token_bytes(setup);
+    }
+    requests_release(&requests);
+    return true;
+}
+
+/* Where nobody says how much, from a 64th to all of what there is to keep, or of the machine's. */
+static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    double own = (double)base->plan->dram_limit, keeps;
+    if (base->setup->host_memory > 0) {
+        return walk_others(base, axis, why);
+    }
+    if (!prefix_bytes(base->setup, &keeps, why)) {
+        return false;
+    }
+    double most = keeps > 0 ? fmin(keeps, own) : own;
+    axis->unit = UNIT_BYTES;
+    return axis_walk(axis, ceil(most / 64), most, axis_points(base, 9), true, why) &&
+           add_own(axis, own, "none", why);
+}
+
+/* Where nobody says how many, from a quarter to all of those that the server has room for. */
+static bool walk_pool(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    const struct setup *setup = base->setup;
+    bool unsaid = setup->kv_pool_tokens == 0 && setup_serves(setup);
+    if (!unsaid || mechanisms_offload(&setup->mechanisms)) {
+        return walk_others(base, axis, why);
+    }
+    struct serving_memory memory;
+    struct shared *shared = shared_create(1, why);
+    bool good = shared != NULL && serving_memory_plan(setup, 0, shared, &memory, why);
+    shared_destroy(shared);
+    if (!good) {
+        return false;
+    }
+    double own = (double)memory.prefix.gpu_blocks * memory.prefix.block_tokens;
+    axis->unit = UNIT_TOKENS;
+    return axis_walk(axis, ceil(own / 4), own, axis_points(base, 9), true, why) &&
+           add_own(axis, own, "none", why);
+}
+
+static const struct usual {
+    const char *key;
+    bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
+} usual[] = {
+    {"mechanisms.budget", walk_budget},
+    {"batch", walk_batch},
+    {"context", walk_context},
+    {"hardware.link", walk_links},
+    {"tensor_parallel", walk_gpus},
+    {"rate", walk_rates},
+    {"host_memory", walk_host_memory},
+    {"kv_pool_tokens", walk_pool},
+};
+
+bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        if (strcmp(usual[i].key, axis->key) == 0) {
+            return usual[i].walk(base, axis, why);
+        }
+    }
+    return walk_others(base, axis, why);
+}

@@ -1,0 +1,78 @@
+#include "study/whatif/planned.h"
+
+#include "study/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool planned_point(const struct scenario *scenario, uint32_t point, struct planned *out,
+                   struct error *why)
+{
+    struct shared *shared = shared_create(1, why);
+    *out = (struct planned){.plan = {.batch = 0}};
+    bool good = shared != NULL && scenario_point(scenario, point, &out->setup, why) &&
+                run_plan(&out->setup, 0, shared, &out->plan, why);
+    shared_destroy(shared);
+    return good;
+}
+
+/* The first value that an axis states, in YAML; NULL where it states none. */
+static struct node *first_value(const struct axis_text *axis, const char *option, struct error *why)
+{
+    const char *equals = memchr(axis->text, '=', axis->length);
+    if (equals == NULL) {
+        return NULL;
+    }
+    const char *values = equals + 1;
+    size_t size = axis->length - (size_t)(values - axis->text);
+    const char *colon = values[0] != '[' ? memchr(values, ':', size) : NULL;
+    struct node *all =
+        node_parse(values, colon != NULL ? (size_t)(colon - values) : size, option, why);
+    if (all == NULL || all->kind != NODE_LIST) {
+        return all;
+    }
+    struct node *first = all->count > 0 ? node_copy(all->children[0], why) : NULL;
+    node_destroy(all);
+    return first;
+}
+
+/* Have a scenario say the first value of a key that it leaves open. */
+static bool fill_key(struct node *root, const char *option, struct axis_text *axis,
+                     struct error *why)
+{
+    char key[128];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(axis->text, "=,"), axis->text);
+    struct node *value = node_find(root, key) == NULL ? first_value(axis, option, why) : NULL;
+    if (value != NULL) {
+        value->line = 0; /* an option has none */
+    }
+    axis->open = value != NULL && node_put(root, key, value, why);
+    node_destroy(value);
+    return axis->open;
+}
+
+bool planned_own(const struct scenario *scenario, const char *option, struct axis_text *axes,
+                 uint32_t count, struct planned *out, struct error *why)
+{
+    struct error unseen;
+    bool any = false;
+    if (planned_point(scenario, 0, out, why)) {
+        return true;
+    }
+    struct scenario filled = {.root = node_copy(scenario->root, &unseen), .points = 1};
+    for (uint32_t i = 0; filled.root != NULL && i < count; i++) {
+        any = fill_key(filled.root, option, &axes[i], &unseen) || any;
+    }
+    if (any) {
+        planned_release(out);
+    }
+    bool good = any && planned_point(&filled, 0, out, why);
+    scenario_release(&filled);
+    return good;
+}
+
+void planned_release(struct planned *planned)
+{
+    plan_release(&planned->plan);
+    setup_release(&planned->setup);
+}

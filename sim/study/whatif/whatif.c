@@ -1,0 +1,217 @@
+/* Axes are read one after the other against the scenario's own point, which is planned for that;
+ * the batch last, for how many sequences fit hangs on the other axis. */
+#include "study/whatif/whatif.h"
+
+#include "base/array.h"
+#include "study/hashes.h"
+#include "study/run.h"
+#include "study/whatif/planned.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the axes ---- */
+
+/* Sequences that fit at either end of what is swept so far. */
+static uint32_t most_batch(const struct scenario *swept, const struct planned *own)
+{
+    uint32_t most = own->plan.max_batch;
+    for (int end = 0; swept->sweep != NULL && end < 2; end++) {
+        struct planned planned;
+        struct error unseen;
+        uint32_t point = end == 0 ? 0 : swept->points - 1;
+        if (planned_point(swept, point, &planned, &unseen) && planned.plan.max_batch > most) {
+            most = planned.plan.max_batch;
+        }
+        planned_release(&planned);
+    }
+    return most;
+}
+
+/* Where the text of an axis ends: at a comma outside of brackets. */
+static size_t axis_length(const char *text)
+{
+    size_t length = 0;
+    for (int depth = 0; text[length] != '\0' && (depth > 0 || text[length] != ','); length++) {
+        depth += (text[length] == '[' || text[length] == '{') -
+                 (text[length] == ']' || text[length] == '}');
+    }
+    return length;
+}
+
+/* One lies inside the other, as link.h2d does in link. */
+static bool overlap(const char *a, const char *b)
+{
+    size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
+    const char *longer = x < y ? b : a;
+    return strncmp(a, b, shorter) == 0 && (longer[shorter] == '\0' || longer[shorter] == '.');
+}
+
+static bool is_batch(const struct axis_text *axis)
+{
+    return axis->length == 5 && strncmp(axis->text, "batch", 5) == 0;
+}
+
+/* The texts of the axes. */
+struct texts {
+    struct axis_text all[WHATIF_MOST_AXES];
+    uint32_t count;
+};
+
+static bool split_axes(const char *over, struct texts *texts, struct error *why)
+{
+    texts->count = 0;
+    for (const char *text = over;; text++) {
+        size_t length = axis_length(text);
+        if (texts->count == WHATIF_MOST_AXES) {
+            error_usage(why, "--over", 0, "'%s' are more axes than a table has", over);
+            return error_expect(why, "one or two, with a comma between");
+        }
+        texts->all[texts->count++] = (struct axis_text){.text = text, .length = length};
+        text += length;
+        if (*text == '\0') {
+            return true;
+        }
+    }
+}
+
+static bool read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
+                      const struct axis_base *base, struct error *why)
+{
+    const struct axis_text *axis = &texts->all[number];
+    return axis_read(axis->text, axis->length, base, &whatif->axes[number], why);
+}
+
+/* Read all axes but a usual batch, then that; sweeping them only to see what fits. */
+static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
+                      const struct whatif_options *options, const struct texts *texts,
+                      const struct planned *own, struct error *why)
+{
+    struct axis_base base = {.option = "--over",
+                             .scenario = scenario,
+                             .setup = &own->setup,
+                             .plan = &own->plan,
+                             .points = options->points};
+    struct scenario others = {.root = scenario->root, .points = 1};
+    whatif->axis_count = texts->count;
+    base.alone = texts->count == 1;
+    bool good = true;
+    for (int batches = 0; good && batches < 2; batches++) {
+        base.most_batch = batches ? most_batch(&others, own) : 0;
+        for (uint32_t i = 0; good && i < texts->count; i++) {
+            if (is_batch(&texts->all[i]) == (batches == 1)) {
+                good = read_axis(whatif, texts, i, &base, why) &&
+                       (batches == 1 || axis_sweep(&whatif->axes[i], &others, why));
+            }
+        }
+    }
+    node_destroy(others.sweep);
+    if (good && options->points > 0 && !whatif->axes[0].ranges && !whatif->axes[1].ranges) {
+        error_usage(why, "--points", 0, "'%s' walks values, and no range", options->over);
+        return error_expect(why, "a range, as batch=FROM:TO");
+    }
+    if (good && texts->count == 2 && overlap(whatif->axes[0].key, whatif->axes[1].key)) {
+        error_usage(why, "--over", 0, "'%s' and '%s' are not two axes", whatif->axes[0].key,
+                    whatif->axes[1].key);
+        return error_expect(why, "keys of which none lies inside the other");
+    }
+    return good;
+}
+
+static void disown(struct axis *axis)
+{
+    for (uint32_t i = 0; i < axis->count; i++) {
+        axis->values[i].own = false;
+    }
+}
+
+static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, struct error *why)
+{
+    whatif->scenario = (struct scenario){.root = node_copy(scenario->root, why), .points = 1};
+    bool good = whatif->scenario.root != NULL;
+    for (uint32_t i = 0; good && i < whatif->axis_count; i++) {
+        good = axis_sweep(&whatif->axes[i], &whatif->scenario, why);
+    }
+    return good;
+}
+
+/* ---- the points ---- */
+
+static bool run_points(struct whatif *whatif, const struct whatif_options *options,
+                       bool *interrupted, struct error *why)
+{
+    const struct sweep_options sweep = {.store = options->store,
+                                        .jobs = options->jobs,
+                                        .on_progress = options->on_progress,
+                                        .context = options->context};
+    whatif->results = array_zeroed(whatif->scenario.points, sizeof *whatif->results, why);
+    return whatif->results != NULL &&
+           sweep_keep(&whatif->scenario, &sweep, whatif->results, &whatif->count, interrupted, why);
+}
+
+/* When no point can be run, that is because of what the first one says, which is read again for
+ * what was expected: results do not keep that. */
+static bool check_any(const struct whatif *whatif, struct error *why)
+{
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        if (!result_failed(&whatif->results[i])) {
+            return true;
+        }
+    }
+    if (whatif->count == 0) {
+        return true;
+    }
+    struct planned first;
+    struct error own = {.expected = ""};
+    planned_point(&whatif->scenario, 0, &first, &own);
+    planned_release(&first);
+    error_usage(why, "--over", 0, "no point of '%s' can be run: %s", whatif->axes[0].key,
+                whatif->results[0].message);
+    error_expect(why, "%s", own.expected);
+    return error_nearest(why, own.nearest[0] != '\0' ? own.nearest : NULL);
+}
+
+bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
+                struct whatif *out, bool *interrupted, struct error *why)
+{
+    struct planned own = {.plan = {.batch = 0}};
+    *out = (struct whatif){.count = 0};
+    if (scenario->sweep != NULL) {
+        error_usage(why, "--over", 0, "the scenario sweeps '%s' as well",
+                    scenario->sweep->children[0]->key);
+        return error_expect(why, "a scenario of one point");
+    }
+    struct run_hashes hashes;
+    struct texts texts;
+    bool good = split_axes(options->over, &texts, why) &&
+                planned_own(scenario, "--over", texts.all, texts.count, &own, why) &&
+                run_hashes(&own.setup, &hashes, why) &&
+                read_axes(out, scenario, options, &texts, &own, why) &&
+                sweep_axes(out, scenario, why);
+    for (uint32_t i = 0; good && i < out->axis_count; i++) {
+        if (texts.all[i].open) {
+            disown(&out->axes[i]);
+        }
+    }
+    if (good) {
+        memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
+    }
+    planned_release(&own);
+    good = good && run_points(out, options, interrupted, why) && check_any(out, why);
+    whatif_judge(out);
+    return good;
+}
+
+void whatif_release(struct whatif *whatif)
+{
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        result_release(&whatif->results[i]);
+    }
+    for (uint32_t i = 0; i < whatif->axis_count; i++) {
+        axis_release(&whatif->axes[i]);
+    }
+    free(whatif->results);
+    scenario_release(&whatif->scenario);
+    *whatif = (struct whatif){.count = 0};
+}

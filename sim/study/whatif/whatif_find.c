@@ -1,0 +1,276 @@
+/* What follows from the points of a study: the best, the knee, where a limit is met. */
+#include "study/whatif/whatif.h"
+
+#include "study/whatif/knee.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LINK "hardware.link"
+
+uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point)
+{
+    uint32_t across = whatif->axis_count > 1 ? whatif->axes[1].count : 1;
+    return axis == 0 ? point / across : point % across;
+}
+
+/* ---- what a study is about ---- */
+
+/* Clients that wait for their answers set the pace themselves. */
+static bool has_clients(const struct whatif *whatif)
+{
+    const struct node *clients = node_get(whatif->scenario.root, "clients");
+    bool has = clients != NULL && clients->kind != NODE_NULL;
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        has = has || strcmp(whatif->axes[axis].key, "clients") == 0;
+    }
+    return has;
+}
+
+double whatif_arrivals(const struct whatif *whatif)
+{
+    double rate = NAN;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *come = &whatif->results[i].cells[COLUMN_RATE_IN];
+        if (come->set && !isnan(rate) && come->real != rate) {
+            return NAN;
+        }
+        rate = come->set ? come->real : rate;
+    }
+    return rate;
+}
+
+/* All that have an answer come by themselves. */
+static bool has_arrivals(const struct whatif *whatif)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *cells = whatif->results[i].cells;
+        if (cells[COLUMN_DECODE_RATE].set && !cells[COLUMN_RATE_IN].set) {
+            return false;
+        }
+        any = any || cells[COLUMN_RATE_IN].set;
+    }
+    return any && !has_clients(whatif);
+}
+
+static enum whatif_figure figure_of(const struct whatif *whatif)
+{
+    enum whatif_figure figure = WHATIF_FOUND;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *cells = whatif->results[i].cells;
+        if (cells[COLUMN_GOODPUT].set) {
+            return WHATIF_GOODPUT;
+        }
+        bool lacks = !cells[COLUMN_HIT_TOKENS_GPU].set && !result_failed(&whatif->results[i]);
+        if (cells[COLUMN_DECODE_RATE].set || lacks) {
+            figure = WHATIF_RATE;
+        }
+    }
+    if (figure == WHATIF_RATE && has_arrivals(whatif)) {
+        figure = isnan(whatif_arrivals(whatif)) ? WHATIF_BORNE : WHATIF_TIME;
+    }
+    return figure;
+}
+
+/* Prompt tokens of requests that were left out. */
+static int64_t unanswered_tokens(const struct cell *cells)
+{
+    return cells[COLUMN_PROMPT_TOKENS].integer - cells[COLUMN_HIT_TOKENS_GPU].integer -
+           cells[COLUMN_HIT_TOKENS_HOST].integer - cells[COLUMN_RECOMPUTE_TOKENS].integer;
+}
+
+void whatif_judge(struct whatif *whatif)
+{
+    whatif->figure = figure_of(whatif);
+    whatif->unanswered = INT64_MAX;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *cells = whatif->results[i].cells;
+        int64_t unanswered = unanswered_tokens(cells);
+        bool served = cells[COLUMN_RECOMPUTE_TOKENS].set;
+        whatif->unanswered =
+            served && unanswered < whatif->unanswered ? unanswered : whatif->unanswered;
+    }
+}
+
+const char *whatif_objection(const struct whatif *whatif, uint32_t point)
+{
+    const struct cell *cells = whatif->results[point].cells;
+    bool served = cells[COLUMN_RATE_OUT].set && !cells[COLUMN_GOODPUT].set;
+    return served && cells[COLUMN_QUEUE_GROWS].integer > 0              ? "queue grows"
+           : served && unanswered_tokens(cells) > whatif->unanswered ? "leaves some out"
+                                                                        : NULL;
+}
+
+/* ---- what a point is worth ---- */
+
+static double found_percent(const struct cell *cells)
+{
+    int64_t found = cells[COLUMN_HIT_TOKENS_GPU].integer + cells[COLUMN_HIT_TOKENS_HOST].integer;
+    return cells[COLUMN_HASHED].set && cells[COLUMN_PROMPT_TOKENS].integer > 0
+               ? 100 * (double)found / (double)cells[COLUMN_PROMPT_TOKENS].integer
+               : NAN;
+}
+
+double whatif_worth(const struct whatif *whatif, uint32_t point)
+{
+    const struct cell *cells = whatif->results[point].cells;
+    const struct cell *goodput = &cells[COLUMN_GOODPUT], *rate = &cells[COLUMN_DECODE_RATE];
+    const struct cell *time = &cells[COLUMN_E2E];
+    if (whatif_objection(whatif, point) != NULL) {
+        return NAN;
+    }
+    switch (whatif->figure) {
+    case WHATIF_GOODPUT:
+        return goodput->set ? goodput->real : NAN;
+    case WHATIF_FOUND:
+        return found_percent(cells);
+    case WHATIF_TIME:
+        return time->set ? (double)time->integer / 1e9 : NAN;
+    default:
+        return rate->set && rate->real > 0 ? rate->real : NAN;
+    }
+}
+
+/* The same, where more is better. */
+static double merit(const struct whatif *whatif, uint32_t point)
+{
+    double worth = whatif_worth(whatif, point);
+    return whatif->figure == WHATIF_TIME ? -worth : worth;
+}
+
+double whatif_link_stall(const struct result *result)
+{
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        if (strcmp(result->stalls[i].name, "link") == 0) {
+            return (double)result->stalls[i].ns / (double)result->cells[COLUMN_STEP].integer;
+        }
+    }
+    return 0;
+}
+
+/* ---- what follows ---- */
+
+static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    double most = -INFINITY, least = INFINITY;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        double own = merit(whatif, i);
+        if (!isnan(own)) {
+            findings->timed++;
+            most = fmax(most, own);
+            least = fmin(least, own);
+        }
+    }
+    double as_good = most - 0.001 * fabs(most);
+    for (uint32_t i = whatif->count; i-- > 0;) {
+        findings->best = merit(whatif, i) >= as_good ? i : findings->best;
+    }
+    findings->flat = findings->timed > 1 && least >= as_good;
+}
+
+/* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it.
+ */
+static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
+{
+    return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
+           (strcmp(whatif->axes[axis].key, LINK) == 0 &&
+            strcmp(whatif->results[point].profile_hash, whatif->own_profile) == 0);
+}
+
+static void find_own(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        bool own = true, more = false;
+        for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+            own = own && is_own(whatif, axis, i);
+            more = more || whatif->axes[axis].values[whatif_value(whatif, axis, i)].more;
+        }
+        findings->own = own ? i : findings->own;
+        findings->more = more && whatif->axis_count == 1 ? i : findings->more;
+    }
+}
+
+/* Of the points that have a figure, where it gets better along the axis. Goodput may fall again:
+ * past what a server can do, nobody is served in time. What is borne is what comes: its line has no
+ * bend. */
+static void find_knee(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
+    uint32_t points[AXIS_MOST_VALUES], count = 0, knee;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        double own = merit(whatif, i);
+        if (!isnan(own)) {
+            points[count] = i;
+            x[count] = whatif->axes[0].values[i].number;
+            y[count++] = own;
+        }
+    }
+    bool rises = count > 2 && (y[count - 1] > y[0] || whatif->figure == WHATIF_GOODPUT);
+    if (rises && whatif->figure != WHATIF_BORNE && knee_above(x, y, count, &knee)) {
+        findings->knee = points[knee];
+    }
+}
+
+static bool is_timed(const struct whatif *whatif, uint32_t point)
+{
+    return !isnan(whatif_worth(whatif, point));
+}
+
+/* To the last point that has a time, or else from the first one. */
+static void find_link_free(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
+    for (; from > 0 && whatif_link_stall(&whatif->results[from - 1]) < WHATIF_FREE; from--) {
+        last = is_timed(whatif, from - 1) ? from - 1 : last;
+    }
+    for (; to < whatif->count && whatif_link_stall(&whatif->results[to]) < WHATIF_FREE; to++) {
+        first = is_timed(whatif, to) ? to : first;
+    }
+    if (last != WHATIF_NONE) {
+        findings->link_free_from = last;
+        findings->link_free_to = whatif->count;
+    } else if (first != WHATIF_NONE) {
+        findings->link_free_to = first + 1;
+    }
+}
+
+static bool is_unbounded(const struct whatif *whatif, uint32_t point)
+{
+    return whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
+}
+
+/* To the last point, or else from the first one. */
+static void find_unbounded(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    uint32_t from = whatif->count, to = 0;
+    while (from > 0 && is_unbounded(whatif, from - 1)) {
+        from--;
+    }
+    while (to < whatif->count && is_unbounded(whatif, to)) {
+        to++;
+    }
+    bool behind = from < whatif->count;
+    findings->unbounded_from = behind ? from : 0;
+    findings->unbounded_to = behind ? whatif->count : to;
+}
+
+struct whatif_findings whatif_find(const struct whatif *whatif)
+{
+    struct whatif_findings findings = {.best = WHATIF_NONE,
+                                       .own = WHATIF_NONE,
+                                       .more = WHATIF_NONE,
+                                       .knee = WHATIF_NONE};
+    find_best(whatif, &findings);
+    find_own(whatif, &findings);
+    const struct axis *axis = &whatif->axes[0];
+    findings.ordered = whatif->axis_count == 1 && (axis->numeric || strcmp(axis->key, LINK) == 0);
+    if (findings.ordered) {
+        find_link_free(whatif, &findings);
+        find_unbounded(whatif, &findings);
+    }
+    if (findings.ordered && axis->numeric && !findings.flat) {
+        find_knee(whatif, &findings);
+    }
+    return findings;
+}
