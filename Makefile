@@ -36,7 +36,7 @@ SOURCES := $(sort $(wildcard sim/*/*.c sim/*/*/*.c))
 MEASURES := $(filter-out %/main.c,$(wildcard hwprofiles/calibrate/*.c))
 KERNELS := $(wildcard hwprofiles/calibrate/kernels/*.cu)
 DEVICES := $(wildcard hwprofiles/calibrate/*.cu)
-UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/test_*.c))
+UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/*/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
@@ -47,10 +47,10 @@ KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
 MINIATURES := $(wildcard hwprofiles/calibrate/mini_gpu*.cu) hwprofiles/calibrate/products.cu
 
 # Contracted multiply-adds would make results differ between machines.
-ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Ihwprofiles $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Itests -Ihwprofiles $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
-ALL_CXXFLAGS = -std=c++17 -D_GNU_SOURCE -Itests/kernels/emulator -Isim -Ihwprofiles $(OPTIMIZE) \
+ALL_CXXFLAGS = -std=c++17 -D_GNU_SOURCE -Itests/kernels/emulator -Isim -Itests -Ihwprofiles $(OPTIMIZE) \
                -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) \
                $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) $(CXXFLAGS)
 # What runs on sm_80 (A100), 86 (A40, RTX 30), 89 (RTX 40), 90 (H100, H200), and PTX for later ones.
@@ -140,7 +140,7 @@ install: all ## install program, header, data, man page and completion below PRE
 
 compile_commands.json: ## write build/compile_commands.json for editors
 	@mkdir -p build
-	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c hwprofiles/*/*.c tests/*/*.c), \
+	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c hwprofiles/*/*.c tests/*/*.c tests/*/*/*.c), \
 	    printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
 	      '$(CURDIR)' '$(source)' '$(CC) $(ALL_CFLAGS) -c $(source)';) } | \
 	    sed '$$ s/,$$/\n]/' >build/compile_commands.json

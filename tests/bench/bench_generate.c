@@ -1,8 +1,8 @@
 /* How fast traces are generated on one core: wanted units a second (rows keep what is wanted, a
  * tenth of the context), beside a bare pass that hashes each unit of the context once a step. */
-#include "../unit/make_profile.h"
 #include "bench.h"
 #include "trace/generate/hash.h"
+#include "unit/fixture/make_profile.h"
 
 enum { ROUNDS = 3 }; /* the best counts, as others may use the machine too */
 

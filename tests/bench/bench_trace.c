@@ -2,9 +2,9 @@
  * decompress the same payloads, and rows turned into demands. With an argument it reads that trace,
  * else one that is drawn like a recording: a fifth of the context, gaps geometric, masses
  * log-normal. */
-#include "../unit/make_trace.h"
 #include "bench.h"
 #include "trace/demand.h"
+#include "unit/fixture/make_trace.h"
 
 #include <gsl/gsl_randist.h>
 #include <zstd.h>

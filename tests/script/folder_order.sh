@@ -33,8 +33,6 @@ sim/study/whatif
 sim/study/plan
 sim/study/ablate
 sim/study/papers
-hwprofiles/calibrate - serve result store scenario study
-hwprofiles/calibrate/kernels - serve result store scenario study
 sim/cli/frame
 sim/cli/trace
 sim/cli/curve
@@ -45,6 +43,7 @@ sim/cli/ablate
 sim/cli/plan
 sim/cli
 sim
+hwprofiles/calibrate - serve result store scenario study
 '
 
 find sim hwprofiles \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |
@@ -59,6 +58,7 @@ BEGIN {
 }
 function folder_of(path) {
     sub(/\/[^\/]*$/, "", path)
+    sub(/calibrate\/kernels$/, "calibrate", path)
     return path
 }
 # Includes are written from sim/ or from the folder of another program.

@@ -113,7 +113,7 @@ status=$?
 cp "$scratch/difference" "$scratch/log"
 check "the console shows what is printed" $status
 
-units="build/release/tests/unit/test_policy build/release/tests/unit/test_policy_twin"
+units="build/release/tests/unit/policy/test_policy build/release/tests/unit/policy/test_policy_twin"
 build "$units"
 check "the tests of policies build" $?
 for unit in $units; do
@@ -149,7 +149,7 @@ found() { # COMMAND TEXT: it fails, and says so
     local command="make -s -j2; $1"
     case $1 in
     make) command="make -s -j2" ;;
-    test_*) command="make -s build/release/tests/unit/$1; build/release/tests/unit/$1" ;;
+    test_*) command="make -s build/release/tests/unit/policy/$1; build/release/tests/unit/policy/$1" ;;
     esac
     ! run "$command" && grep -qF -- "$2" "$scratch/log"
 }

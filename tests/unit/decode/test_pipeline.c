@@ -1,0 +1,227 @@
+/* All KV in HBM: schedules worked out by hand, as wish.h reads them. */
+#include "unit/fixture/wish.h"
+
+#define FULL "mechanisms={resident_heads: all, operators: 8}"
+#define FULL_GRAPH "mechanisms={resident_heads: all, operators: 8, launch: graph}"
+
+/*  launch  token 0-20000, pre 21000, (2 more) 23000, attend 24000, post 25000, ... far ahead
+ *  main    waits for the first launch at 21000, then never again:
+ *          pre 28212, attend 40 + 8 * 1000 = 8040, post 140420: 176672 a layer; edge 20180 */
+static void eager_kernels_hide_their_launches(void **state)
+{
+    const struct wish wish = {
+        .step = 20000 + 1000 + 2 * 176672 + 20180,
+        .parts =
+            {[PART_COMPUTE] = 2 * 176672 + 20180, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .layers = {176672, 176672},
+    };
+    (void)state;
+    check(2, FULL, OVERRIDES(NULL), &wish);
+}
+
+/* A launch takes 100 us. The launch thread is never idle: 8 + 8 + 3 launches and the token.
+ *  launch  the last two of the edge of the step before -179820, token 199820,
+ *          L0 pre 299820 (499820), attend 599820, post 699820 (999820),
+ *          L1 pre 1099820 (1299820), attend 1399820, post 1499820 (1799820), edge 1899820
+ *  main    L0 pre 299820-328032, attend 599820-607860, post 699820-840240,
+ *          L1 pre 1099820-1128032, attend 1399820-1407860, post 1499820-1640240,
+ *          edge 1899820-1920000
+ * Everything but the last kernel and the token is launches. */
+static void slow_launches_hide_the_kernels(void **state)
+{
+    const struct wish wish = {
+        .step = 19 * 100000 + 20000,
+        .parts = {[PART_COMPUTE] = 20180, [PART_OVERHEAD] = 20000, [PART_LAUNCH] = 1900000 - 20180},
+        .stalls = {[PART_OVERHEAD] = 20000, [PART_LAUNCH] = 1900000 - 2 * 176672 - 20180},
+        .layers = {840240 - 299820, 1640240 - 840240},
+    };
+    (void)state;
+    check(2, FULL, OVERRIDES("hardware.host.launch=100us"), &wish);
+}
+
+/* No kernel is shorter than 20 us: pre 60 us for its 3, attend 20, post still 140.42, edge 60. */
+static void short_kernels_last_as_long_as_the_floor(void **state)
+{
+    const struct wish wish = {
+        .step = 21000 + 2 * (60000 + 20000 + 140420) + 60000,
+        .parts = {[PART_COMPUTE] = 500840, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .layers = {220420, 220420},
+    };
+    (void)state;
+    check(2, FULL, OVERRIDES("hardware.gpu.kernel_floor=20us"), &wish);
+}
+
+/* One launch of 5 us a step. A gap of 50 us between nodes: pre 150, attend 50, post 200, edge 150.
+ */
+static void graph_is_launched_once(void **state)
+{
+    const struct wish quick = {
+        .step = 25000 + 2 * 176672 + 20180,
+        .parts = {[PART_COMPUTE] = 373524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {176672, 176672},
+    };
+    const struct wish gaps = {
+        .step = 25000 + 2 * 400000 + 150000,
+        .parts = {[PART_COMPUTE] = 950000, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {400000, 400000},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("hardware.host.launch=100us"), &quick);
+    check(2, FULL_GRAPH, OVERRIDES("hardware.gpu.graph_node=50us"), &gaps);
+}
+
+/* The scheduler's 1500 us come after the token's 20 us, on the launch thread. */
+static void scheduler_holds_up_the_next_step(void **state)
+{
+    const struct wish wish = {
+        .step = 1520000 + 5000 + 373524,
+        .parts = {[PART_COMPUTE] = 373524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 1520000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 1520000},
+        .layers = {176672, 176672},
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph, step_overhead: 1500us}",
+          OVERRIDES(NULL), &wish);
+}
+
+/* Half a context: attention alone is shorter, by 500 tokens * 8 ns. Two sequences: their 1000
+ * tokens each are 8000 ns more in attend; each sequence more adds, by operator, (norm) 8000 +
+ * (qkv) 4800 + (rope) 4800 + (kv_write) 1600 B to pre, 4000 to attend, 4000 + 8000 + 10000 + 12000
+ * + 6000 to post and 4000 + 8000 + 4000 to the edge, at 100 B a nanosecond. */
+static void batch_and_context_cost_their_bytes(void **state)
+{
+    const struct wish half = {
+        .step = 25000 + 2 * 172672 + 20180,
+        .parts = {[PART_COMPUTE] = 365524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {172672, 172672},
+    };
+    const struct wish two = {
+        .step = 25000 + 2 * (28404 + 16080 + 140820) + 20340,
+        .parts = {[PART_COMPUTE] = 390948, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {185304, 185304},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("context=500"), &half);
+    check(2, FULL_GRAPH, OVERRIDES("batch=2"), &two);
+}
+
+/* Arithmetic of 0.1 TFLOP/s: 100 FLOPs a nanosecond. qkv 2 * 1000 * 1400 / 100 = 28000, less than
+ * its 28048 by bytes; attention 4 * 1000 * 1000 / 100 = 40000, o 20000 (20040 by bytes), gate_up
+ * 80000 (80100), down 40000 (40060), the head 20000 (20040). At half that rate, every product is
+ * bound by it: qkv 56000, attention 80000, o 40000, gate_up 160000, down 80000, head 40000, and the
+ * other kernels stay: pre 164 (norm 100, rope 48, kv_write 16), post 220 (norm 100, activation
+ * 120), edge 140 (embedding 40, norm 100). */
+static void each_operator_has_its_own_roofline(void **state)
+{
+    const struct wish even = {
+        .step = 25000 + 2 * (28212 + 40000 + 140420) + 20180,
+        .parts = {[PART_COMPUTE] = 437444, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {208632, 208632},
+    };
+    const struct wish slow = {
+        .step = 25000 + 2 * (56164 + 80000 + 280220) + 40140,
+        .parts = {[PART_COMPUTE] = 872908, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {416384, 416384},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &even);
+    check(2, FULL_GRAPH, OVERRIDES("hardware.gpu.flops_bf16=50GFLOP/s"), &slow);
+    check(2, FULL_GRAPH,
+          OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s", "hardware.gpu.flops_share=50%"), &slow);
+}
+
+/* Two GPUs: 10 query and 2 KV heads, half of the FFN and of the head; norms, hidden states and the
+ * embedding as before. Bytes: pre 10000 + (qkv) 1403400 + 2400 + 800 = 1416600; attend 2000 + 400 *
+ * 1000; post (o) 1003000 + 10000 + (gate_up) 4006000 + 6000 + (down) 2004000 = 7029000; edge 4000 +
+ * 10000 + 1003000. Two all-reduces of 5 us a layer. */
+static void gpus_share_the_work_and_meet_twice_a_layer(void **state)
+{
+    const struct wish wish = {
+        .step = 25000 + 2 * (14166 + 4020 + 70290 + 10000) + 10170,
+        .parts = {[PART_COMPUTE] = 2 * (14166 + 4020 + 70290) + 10170,
+                  [PART_COLLECTIVE] = 20000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {98476, 98476},
+    };
+    (void)state;
+    check(2, FULL_GRAPH, OVERRIDES("tensor_parallel=2"), &wish);
+}
+
+/* 5 query heads a KV head. K and V of what is attended to are read, written 5 times and read 5
+ * times: 10 times more than in place, 10 * 800 B a token. */
+static void copies_for_query_heads_are_written_and_read(void **state)
+{
+    const struct wish all = {
+        .step = 25000 + 2 * (176672 + 80000) + 20180,
+        .parts = {[PART_COMPUTE] = 533524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {256672, 256672},
+    };
+    /* 100 tokens: no shorter than 1000, and 8000. 4000 entries of 20 B, 11 times, and 30 B of
+     * scores: 10000, and top-k 10000. */
+    const struct wish some = {
+        .step = 25000 + 2 * (28212 + 20000 + 9000 + 140420) + 20180,
+        .parts = {[PART_COMPUTE] = 2 * (28212 + 9000 + 140420) + 20180,
+                  [PART_RETRIEVAL] = 40000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {197632, 197632},
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph, repeat_kv: yes}",
+          OVERRIDES(NULL), &all);
+    check(2,
+          "mechanisms={resident_heads: all, operators: 8, launch: graph, repeat_kv: yes,"
+          " sinks: 0tok, recent: 0tok, selection: 100tok, retrieval: pq, retrieval_bytes: 20B,"
+          " retrieval_scores: 30B, retrieval_kernels: 4}",
+          OVERRIDES(NULL), &some);
+}
+
+/* 0.1 TFLOP/s: 4000 keys of 50 values against 5 queries each are 2 000 000 FLOPs, 20000 ns, where
+ * their 400 000 B take 4000. Attention to 100 tokens takes 4000. */
+static void scores_of_keys_take_their_flops(void **state)
+{
+    const struct wish wish = {
+        .step = 25000 + 2 * (28212 + 30000 + 4000 + 140420) + 20180,
+        .parts = {[PART_COMPUTE] = 2 * (28212 + 4000 + 140420) + 20180,
+                  [PART_RETRIEVAL] = 60000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {202632, 202632},
+    };
+    (void)state;
+    check(2,
+          "mechanisms={resident_heads: all, operators: 8, launch: graph, sinks: 0tok,"
+          " recent: 0tok, selection: 10%, retrieval: clusters, retrieval_keys: 1x,"
+          " retrieval_kernels: 3}",
+          OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &wish);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eager_kernels_hide_their_launches),
+        cmocka_unit_test(slow_launches_hide_the_kernels),
+        cmocka_unit_test(short_kernels_last_as_long_as_the_floor),
+        cmocka_unit_test(graph_is_launched_once),
+        cmocka_unit_test(scheduler_holds_up_the_next_step),
+        cmocka_unit_test(batch_and_context_cost_their_bytes),
+        cmocka_unit_test(each_operator_has_its_own_roofline),
+        cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
+        cmocka_unit_test(copies_for_query_heads_are_written_and_read),
+        cmocka_unit_test(scores_of_keys_take_their_flops),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,383 @@
+/* KV on the host: schedules worked out by hand, as wish.h reads them. */
+#include "unit/fixture/wish.h"
+
+#define MANAGED                                                                                    \
+    "mechanisms={policy: lru, budget: 3x, granularity: 16tok, sinks: 0tok, recent: 0tok,"          \
+    " selection: 10%, retrieval: clusters, retrieval_bytes: 256B, retrieval_tokens: 16tok,"        \
+    " retrieval_kernels: 3, estimation: 25%, manager: cpu, update: blocking,"                      \
+    " transfer: sm-zero-copy, merge: yes, sync: cpu, syncs: 1, operators: 8}"
+
+/* RetroInfer's shape: 1600 tokens in 104 clusters, 10 of them (160 tokens) wanted, half of them
+ * hit, so that each of 4 heads misses 80 tokens: 320 tokens, 64000 B, and as many are hit.
+ *
+ *   retrieve  104 * 4 centroids of 256 B, 1064.96 ns, and top-k 10000, 3 kernels: 11065
+ *   ids       2000 + 8 B * 10 * 4 at 10 B/ns: 2032
+ *   lookup    waking the pool 10000, 40 lookups * 100 on 4 threads: 11000
+ *   estimate  26 clusters * 4 * 200 B, 208 ns: no shorter than 1000
+ *   transfer  1000, then 64000 B at 8 B/ns: 9000; a head's 16000 B at 16 B/ns would take less
+ *   hits      128000 B read and written at 100 B/ns: 1280 alone. The loads hold 64 CTAs of 256
+ *             threads, half of 16 SMs with 2048: twice as long beside them
+ *   attend    40 + 8 * 160 = 1320
+ *   update    10000, 20 promotions and 20 insertions * 200 on 4 threads: 12000
+ *   admit     64000 B by 4 CTAs of 1 B/ns: 16000
+ *   writeback 2000 + 800 B at 10 B/ns, beside the edge, which it costs 8 ns of HBM
+ *
+ *  launch  token 20000, pre 21000 (23000), retrieve 24000 (26000), sync 62309-82309, estimate
+ *          83309, waits for the lookup 93309, transfer 94309, hits 95309, attend 96309, waits for
+ *          the update 105309, admit 106309, post 107309 (110309), edge 111309 (113309)
+ *  main    pre 21000-49212, retrieve 49212-60277, estimate 83309-84309, hits 95309-97869,
+ *          attend 103309-104629, admit 106309-122309, post -262729, edge -282917
+ *  d2h     ids 60277-62309
+ *  pool    lookup 82309-93309, update 93309-105309
+ *  side    transfer 94309-103309
+ *
+ * The step goes back over edge, post, admit, its launch, update, lookup, sync, ids, retrieve, pre,
+ * its launch and the token. */
+static void cpu_manager_holds_up_the_launches(void **state)
+{
+    const struct wish wish = {
+        .step = 282917,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22032,
+                  [PART_MANAGER] = 23000,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000 + 1000, /* pre, estimate, hits, admit */
+                   [PART_SYNC] = 22032,
+                   [PART_MANAGER] = 9000 + 680, /* lookup from 84309, update from 104629 */
+                   [PART_LINK] = 103309 - 97869},
+        .layers = {262729 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &wish);
+}
+
+/* One CTA a head loads 1024 B in each 1000 ns: the 16000 B of a head take 15625, so that 64000 B
+ * move at 4.096 B/ns until 110934. They hold a 32nd of the SMs; the hits have what HBM
+ * leaves, 95.904 B/ns: 95309-96644. Attend 110934-112254, admit -128254, post -268674, edge
+ * -288862. The step goes back from attend over the transfer, its launch and the lookup. */
+static void slowest_head_holds_up_the_layer(void **state)
+{
+    const struct wish wish = {
+        .step = 288862,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22032,
+                  [PART_MANAGER] = 11000,
+                  [PART_LINK] = 16625,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
+                   [PART_SYNC] = 22032,
+                   [PART_MANAGER] = 9000,
+                   [PART_LINK] = 110934 - 96644},
+        .layers = {268674 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED,
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1"), &wish);
+}
+
+#define AHEAD                                                                                      \
+    "mechanisms={policy: qsac, budget: 1x, sinks: 0tok, recent: 0tok, selection: 10%,"             \
+    " resident_heads: first-layer, retrieval: hata, retrieval_bytes: 20B, retrieval_query: 100%,"  \
+    " retrieval_kernels: 4, transfer: cpu-store, prefetch: next-layer, sync: gpu, launch: graph,"  \
+    " operators: 8}"
+
+/* LiteCache's shape: layer 0 resident, layer 1 fetched while layer 0 runs; 100 of 1000 tokens
+ * wanted, half of them missed: 4 heads, 200 tokens, 40000 B.
+ *
+ *   retrieve  a query projection, 2000000 B, 20000; 4 * 1000 codes of 20 B, 800; top-k 10000: 30800
+ *   transfer  a flag of 3000 each way; 40000 B at 4 B/ns: 10000
+ *   local     of the resident heads, 800 + 10000
+ *   attend    40 + 8 * 100 = 840: no shorter than 1000, at 84 B/ns
+ *
+ *  main    pre 25000-53212, retrieve -84012, local -94812, attend, post, ...
+ *  ids     84012-87012
+ *  stores  87012-100012, of which 90012-100012 move 4 B/ns through HBM: local and attend are slow
+ *          enough not to notice, post has 96 B/ns
+ *  main    attend -95812, post 4200 ns at 96, then 13638800 B at 100: -236400; L1 pre -264612,
+ *          attend -265612, post -406032, edge with 8 ns for the writeback -426220 */
+static void prefetch_in_time_is_hidden(void **state)
+{
+    const struct wish wish = {
+        .step = 426220,
+        .parts = {[PART_COMPUTE] = 426220 - 25000 - 41600,
+                  [PART_RETRIEVAL] = 41600,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {236400 - 25000, 406032 - 236400},
+        .in = 40000,
+        .out = 800,
+    };
+    (void)state;
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%"), &wish);
+}
+
+/* The same with stores of 0.2 B/ns: 87012-290012. The main stream has 99.8 B/ns meanwhile: L0
+ * attend -95812, post -236514, L1 pre -264783. L1 attend waits until 290012: -291012, post -431432,
+ * edge -451620. The step goes back over the stores and the flags to retrieve. */
+static void late_prefetch_stalls_on_the_link(void **state)
+{
+    const struct wish wish = {
+        .step = 451620,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 30800,
+                  [PART_SYNC] = 3000,
+                  [PART_LINK] = 203000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000, [PART_LINK] = 290012 - 264783},
+        .layers = {236514 - 25000, 431432 - 236514},
+        .in = 40000,
+        .out = 800,
+    };
+    (void)state;
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%", "hardware.link.cpu_store=200MB/s"), &wish);
+}
+
+/* All hit: nothing is scored but by resident heads, nothing moves, nobody waits. The labels'
+ * kernels and the query projection remain: 20000. */
+static void all_hits_move_nothing(void **state)
+{
+    const struct wish wish = {
+        .step = 25000 + 28212 + 20000 + 10800 + 1000 + 140420 + 28212 + 1000 + 140420 + 20188,
+        .parts = {[PART_COMPUTE] = 2 * (28212 + 1000 + 140420) + 20188,
+                  [PART_RETRIEVAL] = 30800,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {28212 + 30800 + 1000 + 140420, 28212 + 1000 + 140420},
+        .in = 0,
+        .out = 800,
+    };
+    (void)state;
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=100%"), &wish);
+}
+
+/* An index on the host: a layer's 4000 entries of 100 B cross the link in 2000 + 40000, the second
+ * layer's behind the first's, which nothing has asked for before. No cache: 400 tokens, 80000 B.
+ *
+ *   retrieve  400000 B, 4000; top-k 10000: 14000, at 30 B/ns
+ *   transfer  a flag of 3000 each way; 80000 B at 4 B/ns: 20000
+ *
+ *  h2d     index 0 25000-67000, index 1 69000: 18000 ns at 10 B/ns, 20000 at 6 beside the stores,
+ *          -117000
+ *  main    pre 25000: 2000 ns at 100, then 2621200 B at 90, -56125,
+ *          retrieve 67000-81000
+ *  stores  84000-107000
+ *  main    attend -108000, post 9000 ns at 90, then 13232000 B at 100, -249320,
+ *          L1 pre with 8 ns for the writeback -277540, retrieve -291540
+ *  stores  294540-317540
+ *  main    attend -318540, post -458960, edge -479148 */
+static void index_comes_a_layer_ahead(void **state)
+{
+    const struct wish wish = {
+        .step = 479148,
+        .parts = {[PART_COMPUTE] = 1000 + 141320 + 28220 + 1000 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 28000,
+                  [PART_LINK] = 42000 + 2 * 23000,
+                  [PART_SYNC] = 6000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000,
+                   [PART_OVERHEAD] = 20000,
+                   [PART_SYNC] = 6000,
+                   [PART_LINK] = 67000 - 56125 + 2 * 23000},
+        .layers = {249320 - 25000, 458960 - 249320},
+        .in = 2 * 400000 + 2 * 80000,
+        .out = 1600,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={sinks: 0tok, recent: 0tok, selection: 10%, retrieval: pq,"
+          " retrieval_bytes: 100B, retrieval_stream: yes, retrieval_kernels: 4,"
+          " transfer: cpu-store, sync: gpu, launch: graph, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+/* Blocks of 10 tokens of 4 heads, 8000 B. 160 of 400 tokens miss, which are 4 blocks. They are
+ * scattered into the execution buffer, by 4 CTAs, before they are attended to; the cache gets its
+ * blocks whole, 32000 B in 8 copies of 2000, while the layer goes on.
+ *
+ *  main    pre 25000-53212, retrieve 800 + 10000 -64012
+ *  ids     -67012
+ *  main    lookup 1000 -68012, hits 2 * 48000 B, no shorter than 1000, -69012
+ *  stores  3000 + 32000 B at 4 B/ns, 68012-79012
+ *  main    misses 8000 -87012, attend -88012, post
+ *  h2d     16000, then 32000 B at 10 B/ns, 79012-98212, of which post notices 3200 ns at 90 B/ns
+ *  main    post 320 ns late -228752, edge with 8 ns for the writeback -248940 */
+static void admitted_blocks_come_whole(void **state)
+{
+    const struct wish wish = {
+        .step = 248940,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140740 + 20188,
+                  [PART_RETRIEVAL] = 10800,
+                  [PART_MANAGER] = 1000,
+                  [PART_SYNC] = 3000,
+                  [PART_LINK] = 11000,
+                  [PART_MERGE] = 8000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000,
+                   [PART_OVERHEAD] = 20000,
+                   [PART_SYNC] = 3000,
+                   [PART_LINK] = 10000},
+        .layers = {228752 - 25000},
+        .in = 32000 + 32000,
+        .out = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={policy: lru, budget: 2x, granularity: 10tok, block_span: layer, sinks: 0tok,"
+          " recent: 0tok, selection: 10%, retrieval: hata, retrieval_bytes: 20B,"
+          " retrieval_kernels: 3, transfer: cpu-store, merge: yes, sync: gpu, launch: graph,"
+          " operators: 8}",
+          OVERRIDES("trace=assumed:hit=60%"), &wish);
+}
+
+/* Loads among the kernels: 200 of 400 tokens hit, and are copied when the others have come.
+ *
+ *  main  pre 25000-53212, retrieve 800 + 10000 -64012, lookup -65012,
+ *        40000 B at 8 B/ns, 1000 + 5000, -71012, hits -72012, attend -73012,
+ *        admit by 4 CTAs, 10000, -83012, post -223432, edge -243620 */
+static void transfer_among_the_kernels_overlaps_none(void **state)
+{
+    const struct wish wish = {
+        .step = 243620,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 10800,
+                  [PART_MANAGER] = 1000,
+                  [PART_LINK] = 6000,
+                  [PART_MERGE] = 11000,
+                  [PART_LAUNCH] = 5000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000, [PART_LINK] = 6000},
+        .layers = {223432 - 25000},
+        .in = 40000,
+        .out = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={policy: lru, budget: 2x, sinks: 0tok, recent: 0tok, selection: 10%,"
+          " retrieval: hata, retrieval_bytes: 20B, retrieval_kernels: 3, transfer: sm-zero-copy,"
+          " transfer_stream: main, merge: yes, sync: gpu, launch: graph, operators: 8}",
+          OVERRIDES("trace=assumed:hit=50%"), &wish);
+}
+
+/* InfiniGen's shape: layer 0 loads its whole KV, 800000 B, during layer 1 of the step before; layer
+ * 1 is speculated in layer 0, gathered and copied; nothing is cached: 400 tokens, 80000 B. A
+ * barrier waits for the new KV, too: 2000 + 80.
+ *
+ *   retrieve  a fifth of the query projection, 4000; 4 * 1000 * 10 B, 400; top-k 10000: 14400
+ *   ids       2000 + 8 B * 100 * 4 at 10 B/ns: 2320
+ *   gather    80000 B at 5 B/ns: 16000
+ *   transfer  2000 + 8000; of layer 0 2000 + 80000. The main stream has 90 B/ns meanwhile
+ *   attend    of layer 0 over all 1000 tokens 8040, of layer 1 no shorter than 1000, at 84 B/ns
+ *
+ *  launch  token 20000, pre 21000 (23000), retrieve 24000 (25000), sync 65932-85932, waits for the
+ *          gather 101932, copy call 102932, attend 103932, post 104932 (107932), barrier
+ *          255273-275273, L1 copy call 276273, pre 277273 (279273), attend 280273, post 281273
+ *          (284273), barrier 456886-476886, edge 477886
+ *  d2h     ids 63612-65932
+ *  pool    gather 85932-101932
+ *  h2d     L1's 102932-112932, the next L0's 276273-358273
+ *  main    pre 21000-49212, retrieve -63612,
+ *          attend 103932: 1000 ns at 100, then 704000 B at 90, -112755,
+ *          post 177 ns at 90, then 14026070 B at 100, -253193,
+ *          L1 pre 277273: 1000 ns at 100, then 2721200 B at 90, -308509, attend -309509, post 48764
+ *          ns at 90, then 9653240 B at 100, -454806, edge 477886-498066 */
+static void launch_thread_gathers_and_waits(void **state)
+{
+    const struct wish wish = {
+        .step = 498066,
+        .parts = {[PART_COMPUTE] = 28212 + (253193 - 103932) + (454806 - 277273) + 20180,
+                  [PART_RETRIEVAL] = 14400,
+                  [PART_LAUNCH] =
+                      1000 + 2000 + 2000 + 1000, /* pre, copy and attend, copy and pre, edge */
+                  [PART_SYNC] = 2320 + 20000 + 20000 + 20000,
+                  [PART_LINK] = 2 * 2080,
+                  [PART_GATHER] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 6000,
+                   [PART_SYNC] = 62320,
+                   [PART_LINK] = 2 * 2080,
+                   [PART_GATHER] = 16000,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {253193 - 21000, 454806 - 253193},
+        .in = 80000 + 800000,
+        .out = 3200 + 2 * 800,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={sinks: 0tok, recent: 0tok, selection: 10%, retrieval: partial-weights,"
+          " retrieval_bytes: 10B, retrieval_per_query_head: yes, retrieval_query: 20%,"
+          " retrieval_kernels: 2, full_layers: 1, transfer: gather+copy, prefetch: next-layer,"
+          " sync: cpu, syncs: 1, barrier: layer, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+/* The same for layer 1 alone, over a link of 0.1 B/ns; layer 0 is resident and selects by itself,
+ * in 400 + 10000. The barrier waits for what was prefetched, though nothing needs it yet.
+ *
+ *  launch  as above to the copy call 102932, local 103932 (104932), attend 105932, post 106932
+ *          (109932), barrier 904932-924932, L1 pre 925932 (927932), attend 928932, post 929932
+ *          (932932), barrier 1097644-1117644, edge 1118644
+ *  h2d     L1's 102932-904932; the main stream has 99.9 B/ns from 104932
+ *  main    pre, retrieve -63612, local 103932-114332, attend -115332, post -255893,
+ *          L1 pre 925932-954144, attend -955144, post -1095564, edge 1118644-1138824 */
+static void barrier_waits_for_the_prefetch(void **state)
+{
+    const struct wish wish = {
+        .step = 1138824,
+        .parts = {[PART_COMPUTE] = 28212 + 28212 + 1000 + 140420 + 20180,
+                  [PART_RETRIEVAL] = 14400,
+                  [PART_LAUNCH] = 1000 + 1000 + 1000 + 1000, /* pre, copy, pre, edge */
+                  [PART_SYNC] = 2320 + 20000 + 20000 + 20000,
+                  [PART_GATHER] = 16000,
+                  [PART_LINK] = 802000 + 2080,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000 + 2000 + 1000 + 1000, /* pre, copy and local, pre, edge */
+                   [PART_SYNC] = 62320,
+                   [PART_GATHER] = 16000,
+                   [PART_LINK] = 904932 - 255893 + 2080,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {255893 - 21000, 1095564 - 255893},
+        .in = 80000,
+        .out = 3200 + 800,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={resident_heads: first-layer, sinks: 0tok, recent: 0tok, selection: 10%,"
+          " retrieval: partial-weights, retrieval_bytes: 10B, retrieval_per_query_head: yes,"
+          " retrieval_query: 20%, retrieval_kernels: 2, transfer: gather+copy,"
+          " prefetch: next-layer, sync: cpu, syncs: 1, barrier: layer, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%", "hardware.link.h2d=100MB/s"), &wish);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(admitted_blocks_come_whole),
+        cmocka_unit_test(index_comes_a_layer_ahead),
+        cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
+        cmocka_unit_test(cpu_manager_holds_up_the_launches),
+        cmocka_unit_test(slowest_head_holds_up_the_layer),
+        cmocka_unit_test(prefetch_in_time_is_hidden),
+        cmocka_unit_test(late_prefetch_stalls_on_the_link),
+        cmocka_unit_test(all_hits_move_nothing),
+        cmocka_unit_test(launch_thread_gathers_and_waits),
+        cmocka_unit_test(barrier_waits_for_the_prefetch),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

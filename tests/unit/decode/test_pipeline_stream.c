@@ -1,0 +1,150 @@
+/* Streaming: schedules worked out by hand, as wish.h reads them. */
+#include "unit/fixture/wish.h"
+
+/* Weights of a layer cross in 2000 + 1680400 and are what everything waits for; one load follows
+ * the other. Let those of layer 1 be there at T; the main stream has 100 B/ns for 2000 ns, then 90:
+ *
+ *  main    L1 pre T+31125, attend T+40059, post T+196082, edge T+218505; then L0's weights are
+ *          there at T+1682400, L0 ends 196082 later, and L1's are there at T+3364800 */
+static void streamed_weights_set_the_pace(void **state)
+{
+    enum { LOAD = 1682400, LAYER = 196082, TAIL = 218505 };
+    const struct wish wish = {
+        .step = 2 * LOAD,
+        .parts = {[PART_COMPUTE] = TAIL, [PART_WEIGHTS] = 2 * LOAD - TAIL},
+        .stalls = {[PART_WEIGHTS] = 2 * LOAD - TAIL - LAYER},
+        .layers = {LAYER, LOAD},
+        .in = 2 * TINY_LAYER_WEIGHTS,
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, weights: 0%, operators: 8}", OVERRIDES(NULL), &wish);
+}
+
+/* Two sequences pass one after the other; the KV of the next pass, 2000 + 80000, crosses beside
+ * this one's compute, into the buffer that the pass before it attended to. New KV, 2000 + 80,
+ * leaves after each pass, which costs the next kernel 8 ns.
+ *
+ *  launch  token 20000, copy call 21000, pre 22000, ... ahead
+ *  h2d     0.1's 21000-103000, 1.0's -185000, 1.1's 250933-332933, the next 0.0's 435613-517613
+ *  main    pre 22000: 1000 ns at 100, then 90, -53236, attend -62170, post: to 103000 at 90, to
+ *          105000 at 100, to 185000 at 90, -214673; 0.1 pre -242893, attend -250933, post 2000 ns
+ *          at 100, 80000 at 90, -399353; 1.0 pre -427573, attend -435613, post -584033; 1.1 pre
+ *          -612253, attend -620293, post -760713, edge (2034000 B) -781061 */
+static void micro_batches_take_turns(void **state)
+{
+    const struct wish wish = {
+        .step = 781061,
+        .parts = {[PART_COMPUTE] = 781061 - 22000, [PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .layers = {399353 - 22000, 760713 - 399353},
+        .in = 4 * 800000,
+        .out = 4 * 800,
+    };
+    (void)state;
+    check(2,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, micro_batch: zig-zag,"
+          " micro_batch_sequences: 1, operators: 8}",
+          OVERRIDES("batch=2", "trace=assumed:hit=0%"), &wish);
+}
+
+/* FlexGen's loop, over one layer in two halves. The KV of the next step is copied through a pinned
+ * block, at 1 B/ns instead of 10: 1000 + 720000 of the launch thread; then it crosses in 2000 +
+ * 80000.
+ *
+ *  launch  token 20000, pre 21000 (23000), attend 24000, barrier 59332-79332, copy 800332, post
+ *          801332 (804332), barrier 949752-969752, edge 970752
+ *  d2h     new KV 57252-59332
+ *  h2d     800332-882332
+ *  main    pre 21000-49212, attend -57252, post 801332: 1000 ns at 100, 80000 at 90, -949752,
+ *          edge 970752-990932 */
+static void barriers_end_each_pass_of_pageable_copies(void **state)
+{
+    const struct wish wish = {
+        .step = 990932,
+        .parts = {[PART_COMPUTE] = 36252 + 148420 + 20180,
+                  [PART_LAUNCH] = 3000,
+                  [PART_SYNC] = 40000,
+                  [PART_GATHER] = 721000,
+                  [PART_LINK] = 2080,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 3000,
+                   [PART_SYNC] = 40000,
+                   [PART_GATHER] = 721000,
+                   [PART_LINK] = 2080,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {949752 - 21000},
+        .in = 800000,
+        .out = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, transfer: pageable,"
+          " halves: yes, barrier: pass, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+/* Nothing is kept but activations, 2000 B a token, and K and V are made of them: 800000 B of
+ * weights, 1000 * (2000 + 800) B. Those of the next step cross from its start in 2000 + 200000.
+ *
+ *  launch  token 20000, copy call 21000, pre 22000, ... ahead
+ *  h2d     21000-223000
+ *  main    pre 22000: 1000 ns at 100, then 90, -53236, recompute -93236, attend -102170, post to
+ *          223000 at 90, -254673, edge, 20 ns longer for the new activations, -274873 */
+static void activations_become_keys_and_values(void **state)
+{
+    const struct wish wish = {
+        .step = 274873,
+        .parts = {[PART_COMPUTE] = 274873 - 22000 - 40000,
+                  [PART_RECOMPUTE] = 40000,
+                  [PART_LAUNCH] = 2000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .layers = {254673 - 22000},
+        .in = 2000000,
+        .out = 2000,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: act,"
+          " operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+/* Half of each: 400000 B of KV and 1000000 B of activations in 2000 + 140000. The micro-batch costs
+ * 5000 besides; what was loaded is copied behind what was made, 800000 B.
+ *
+ *  h2d     21000-163000
+ *  main    pre 22000-53236, overhead -58236, recompute 2200000 B at 90 -82681, merge -91570, attend
+ *          -100504, post to 163000 at 90, -247174, edge, 14 ns longer, -267368 */
+static void hybrid_recomputes_beside_the_loads(void **state)
+{
+    const struct wish wish = {
+        .step = 267368,
+        .parts = {[PART_COMPUTE] = 31236 + (247174 - 91570) + 20194,
+                  [PART_RECOMPUTE] = 24445,
+                  [PART_MERGE] = 8889,
+                  [PART_LAUNCH] = 2000,
+                  [PART_OVERHEAD] = 25000},
+        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .layers = {247174 - 22000},
+        .in = 1400000,
+        .out = 1400,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: hybrid,"
+          " representation_share: 50%, merge: yes, micro_batch_overhead: 5us, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &wish);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streamed_weights_set_the_pace),
+        cmocka_unit_test(micro_batches_take_turns),
+        cmocka_unit_test(barriers_end_each_pass_of_pageable_copies),
+        cmocka_unit_test(activations_become_keys_and_values),
+        cmocka_unit_test(hybrid_recomputes_beside_the_loads),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,610 @@
+/* Systems: preset files, overrides laid over them, what is refused and why. */
+#include "unit/fixture/tiny.h"
+
+#include "base/find.h"
+#include "decode/mechanisms.h"
+
+/* Load a preset of this text, FOLDER/x.yaml, with these overrides (YAML, or NULL). Messages then
+ * name it as x.yaml. */
+static bool load_system(const char *text, const char *overrides, struct mechanisms *out,
+                        struct system_info *info, struct node **merged, struct error *why)
+{
+    struct node *at = node_parse("x.yaml", 6, "scenario.yaml", why);
+    struct node *over =
+        overrides ? node_parse(overrides, strlen(overrides), "over.yaml", why) : NULL;
+    write_text("x.yaml", text);
+    bool good = system_load(at->text, at, over, out, info, merged, why);
+    node_destroy(at);
+    node_destroy(over);
+    return good;
+}
+
+static struct mechanisms load_well(const char *text, const char *overrides)
+{
+    struct mechanisms mechanisms;
+    struct system_info info;
+    struct error why;
+    if (!load_system(text, overrides, &mechanisms, &info, NULL, &why)) {
+        fail_msg("%s\n%s", text, message_of(&why));
+    }
+    return mechanisms;
+}
+
+static int enter(void **state)
+{
+    return enter_folder(state) != 0 || chdir(folder) != 0;
+}
+
+static int leave(void **state)
+{
+    return chdir("/") != 0 || leave_folder(state) != 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void empty_preset_is_all_defaults(void **state)
+{
+    (void)state;
+    const struct mechanisms m = load_well("summary: nothing said\n", NULL);
+    assert_string_equal(m.policy->name, "none");
+    assert_int_equal(m.budget.unit, UNIT_TIMES);
+    assert_near(m.budget.value, 0, 0);
+    assert_int_equal(m.granularity, 1);
+    assert_int_equal(m.sinks, 4);
+    assert_near(m.recent.value, 64, 0);
+    assert_int_equal(m.resident_heads, RESIDENT_NONE);
+    assert_near(m.resident_epsilon, .1, 0);
+    assert_near(m.selection.value, 1, 0);
+    assert_int_equal(m.selection.unit, UNIT_SHARE);
+    assert_int_equal(m.retrieval, RETRIEVAL_NONE);
+    assert_int_equal(m.manager, MANAGER_GPU);
+    assert_int_equal(m.update, UPDATE_OVERLAPPED);
+    assert_int_equal(m.transfer, TRANSFER_COPY_ENGINE);
+    assert_int_equal(m.merge, 0);
+    assert_int_equal(m.prefetch, PREFETCH_NONE);
+    assert_int_equal(m.attention, ATTEND_GPU);
+    assert_int_equal(m.sync, SYNC_GPU);
+    assert_int_equal(m.launch, LAUNCH_EAGER);
+    assert_int_equal(m.operators, 40);
+    assert_int_equal(m.step_overhead, 0);
+    assert_true(mechanisms_offload(&m));
+}
+
+/* What a value of some mechanism needs beside it: nothing, all KV in HBM, a cache, one of query
+ * labels, one that keeps entries for the CPU, or micro-batches. */
+static const char *const companions[] = {"",
+                                         "resident_heads: all\n",
+                                         "policy: lru\nbudget: 1x\n",
+                                         "policy: qsac\nbudget: 1x\n",
+                                         "policy: window-maw\nbudget: 1x\n",
+                                         "prefetch: whole-layer\n",
+                                         "prefetch: whole-layer\nmicro_batch_sequences: 4\n",
+                                         "prefetch: whole-layer\nmicro_batch_tokens: 4tok\n"};
+
+static void every_value_of_a_choice_is_its_number(void **state)
+{
+    (void)state;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        for (int i = 0; key->type == MECHANISM_CHOICE && key->values[i] != NULL; i++) {
+            bool loaded = false;
+            for (size_t c = 0; c < COUNT(companions) && !loaded; c++) {
+                struct mechanisms m;
+                struct system_info info;
+                struct error why;
+                char text[128];
+                snprintf(text, sizeof text, "%s%s: %s\n", companions[c], key->name, key->values[i]);
+                loaded = load_system(text, NULL, &m, &info, NULL, &why);
+                if (loaded) {
+                    assert_int_equal(*(const int *)((const char *)&m + key->offset), i);
+                }
+            }
+            assert_true(loaded);
+        }
+    }
+}
+
+static void keys_are_read_in_their_units(void **state)
+{
+    (void)state;
+    const struct mechanisms m = load_well("policy: {name: qsac, power: 2}\nbudget: 1.5GiB\n"
+                                          "retrieval_keys: 0.25x\nretrieval_in_place: yes\n"
+                                          "granularity: 16tok\nsinks: 0tok\nrecent: 9tok\n"
+                                          "resident_epsilon: 0.05\nselection: 12.5%\n"
+                                          "retrieval: hata\nretrieval_bytes: 1KiB\n"
+                                          "retrieval_query: 0.5\nretrieval_per_query_head: yes\n"
+                                          "transfer: cpu-store\n"
+                                          "estimation: 3%\nbarrier: layer\nmerge: off\n"
+                                          "transfer_threads: 4\nstep_overhead: 1.5ms\n",
+                                          NULL);
+    assert_string_equal(m.policy->name, "qsac");
+    assert_near(m.policy_values[0], .8, 0); /* its default */
+    assert_near(m.policy_values[1], 2, 0);
+    assert_int_equal(m.budget.unit, UNIT_BYTES);
+    assert_near(m.budget.value, 3 * (1 << 29), 0);
+    assert_int_equal(m.granularity, 16);
+    assert_int_equal(m.sinks, 0);
+    assert_near(m.recent.value, 9, 0);
+    assert_near(m.resident_epsilon, .05, 0);
+    assert_near(m.selection.value, .125, 0);
+    assert_int_equal(m.retrieval_bytes, 1024);
+    assert_near(m.retrieval_query, .5, 0);
+    assert_int_equal(m.retrieval_per_query_head, 1);
+    assert_near(m.estimation, .03, 0);
+    assert_int_equal(m.barrier, BARRIER_LAYER);
+    assert_int_equal(m.merge, 0);
+    assert_int_equal(m.transfer_threads, 4);
+    assert_int_equal(m.step_overhead, 1500000);
+}
+
+static const struct {
+    const char *text;
+    enum unit unit;
+    double value;
+} budget_texts[] = {
+    {"8GiB", UNIT_BYTES, 8.0 * (1 << 30)},
+    {"30%", UNIT_SHARE, .3},
+    {"0.3", UNIT_SHARE, .3},
+    {"100%", UNIT_SHARE, 1},
+    {"3x", UNIT_TIMES, 3},
+    {"0x", UNIT_TIMES, 0},
+    {"2.5x", UNIT_TIMES, 2.5},
+    {"4096tok", UNIT_TOKENS, 4096},
+    {"0B", UNIT_BYTES, 0},
+};
+
+static void budget_takes_every_unit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(budget_texts); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "policy: lru\nbudget: %s\n", budget_texts[i].text);
+        const struct mechanisms m = load_well(text, NULL);
+        assert_int_equal(m.budget.unit, budget_texts[i].unit);
+        assert_near(m.budget.value, budget_texts[i].value, 0);
+    }
+}
+
+static const struct {
+    const char *text;
+    enum unit unit;
+    double value;
+} extent_texts[] = {
+    {"selection: 12.5%", UNIT_SHARE, .125}, {"selection: 0.5", UNIT_SHARE, .5},
+    {"selection: 1", UNIT_SHARE, 1},        {"selection: 2048tok", UNIT_TOKENS, 2048},
+    {"recent: 5%", UNIT_SHARE, .05},        {"recent: 64", UNIT_TOKENS, 64},
+    {"recent: 0tok", UNIT_TOKENS, 0},       {"recent: 1", UNIT_TOKENS, 1},
+};
+
+static void extents_are_shares_or_tokens(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(extent_texts); i++) {
+        char text[128];
+        snprintf(text, sizeof text, "retrieval: hata\nresident_heads: all\n%s\n",
+                 extent_texts[i].text);
+        const struct mechanisms m = load_well(text, NULL);
+        const struct amount *read = strstr(text, "selection") != NULL ? &m.selection : &m.recent;
+        assert_int_equal(read->unit, extent_texts[i].unit);
+        assert_near(read->value, extent_texts[i].value, 0);
+    }
+}
+
+static void overrides_win_over_the_preset(void **state)
+{
+    (void)state;
+    struct mechanisms m;
+    struct system_info info;
+    struct node *merged;
+    struct error why;
+    assert_true(load_system("summary: s\npaper: p\navailable: sglang\nlossless: native\n"
+                            "policy: {name: qsac, eta: 0.7}\nsinks: 5tok\nrecent: 6tok\n",
+                            "{sinks: 7tok, policy: {eta: 0.6}, launch: graph}", &m, &info, &merged,
+                            &why));
+    assert_int_equal(m.sinks, 7);
+    assert_near(m.recent.value, 6, 0);
+    assert_int_equal(m.launch, LAUNCH_GRAPH);
+    assert_string_equal(m.policy->name, "qsac");
+    assert_near(m.policy_values[0], .6, 0);
+    assert_string_equal(info.name, "x.yaml");
+    assert_string_equal(info.summary, "s");
+    assert_string_equal(info.paper, "p");
+    assert_string_equal(info.available, "sglang");
+    assert_string_equal(info.lossless, "native");
+    assert_string_equal(node_get(merged, "sinks")->text, "7tok");
+    assert_string_equal(node_get(merged, "recent")->text, "6tok");
+    node_destroy(merged);
+}
+
+/* A name replaces a policy with its parameters. */
+static void policy_can_be_replaced_by_name(void **state)
+{
+    (void)state;
+    const struct mechanisms m = load_well("policy: {name: qsac, eta: 0.7}\n", "{policy: lru}");
+    assert_string_equal(m.policy->name, "lru");
+}
+
+static void what_a_preset_leaves_out_is_assumed(void **state)
+{
+    (void)state;
+    struct mechanisms m;
+    struct system_info info;
+    struct error why;
+    assert_true(load_system("recent: 6tok\n", NULL, &m, &info, NULL, &why));
+    assert_string_equal(info.available, "paper");
+    assert_string_equal(info.lossless, "lossy");
+    assert_string_equal(info.summary, "");
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* A preset and an override of it; the whole message. "..." stands for names of tables that grow. */
+static const struct {
+    const char *preset, *override, *message;
+} refused[] = {
+    {"granularty: 8tok\n", NULL,
+     "x.yaml:1: unknown key 'granularty' in 'system'\n"
+     "  expected: summary, paper, available, lossless, baseline, command, ...   nearest: 'granularity'"},
+    {"", "{sunc: gpu}",
+     "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
+     "  expected: policy, budget, ...   nearest: 'sync'"},
+    {"", "{summary: mine}",
+     "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: policy, budget, ..."},
+    {"\nsync: gqu\n", NULL,
+     "x.yaml:2: unknown value 'gqu' of 'sync'\n  expected: cpu, gpu   nearest: 'gpu'"},
+    {"", "{transfer: gather}",
+     "over.yaml:1: unknown value 'gather' of 'transfer'\n"
+     "  expected: copy-engine, gather+copy, ..."},
+    {"", "{resident_heads: first}",
+     "over.yaml:1: unknown value 'first' of 'resident_heads'\n"
+     "  expected: none, first-layer, difficulty, all"},
+    {"", "{retrieval: Hata}",
+     "over.yaml:1: unknown value 'Hata' of 'retrieval'\n"
+     "  expected: none, ...   nearest: 'hata'"},
+    {"sync: [cpu]\n", NULL, "x.yaml:1: 'sync' is one word"},
+    {"sync:\n", NULL, "x.yaml:1: 'sync' is one word"},
+    {"policy: lur\n", NULL,
+     "x.yaml:1: unknown policy 'lur'\n  expected: none, lru, ...   nearest: 'lru'"},
+    {"policy: {eta: 0.8}\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy: [lru]\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy:\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy: {name: [lru]}\n", NULL, "x.yaml:1: 'name' is a list\n  expected: a single value"},
+    {"policy: {name: qsac, etta: 0.8}\n", NULL,
+     "x.yaml:1: unknown key 'etta' in 'policy'\n"
+     "  expected: name, eta, power, adaptive, aggregate   nearest: 'eta'"},
+    {"policy: {name: lru, eta: 0.8}\n", NULL,
+     "x.yaml:1: unknown key 'eta' in 'policy'\n  expected: name"},
+    {"policy: {name: qsac, eta: 1.5}\n", NULL,
+     "x.yaml:1: 'eta' is out of range\n  expected: 0 to 1"},
+    {"budget: 30\n", NULL,
+     "x.yaml:1: '30' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
+    {"budget: 3us\n", NULL,
+     "x.yaml:1: '3us' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
+    {"budget: -1GiB\n", NULL,
+     "x.yaml:1: '-1GiB' is no budget\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
+    {"budget: {share: 30%}\n", NULL,
+     "x.yaml:1: 'budget' is a map, and a system has one\n"
+     "  expected: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest; several are "
+     "swept, as sweep.mechanisms.budget=[10%, 20%]"},
+    {"budget: 101%\n", NULL,
+     "x.yaml:1: budget '101%' is more than the whole KV\n  expected: at most 100%"},
+    {"merge: maybe\n", NULL,
+     "x.yaml:1: 'merge' is 'maybe', which is neither true nor false\n"
+     "  expected: false, true, no, yes, off, on"},
+    {"available: shop\n", NULL,
+     "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},
+    {"lossless: lossless\n", NULL,
+     "x.yaml:1: unknown value 'lossless' of 'lossless'\n  expected: exact, native, lossy"},
+    {"summary: [a, b]\n", NULL, "x.yaml:1: 'summary' is a list\n  expected: a single value"},
+    {"[merge]\n", NULL, NULL}, /* no map */
+    {"word\n", NULL, NULL},
+    {"selection: 101%\n", NULL,
+     "x.yaml:1: '101%' of 'selection' is no extent of a context\n"
+     "  expected: a share of at most 100%, or whole tokens: 10% or 2048tok"},
+    {"selection: 1.5tok\n", NULL,
+     "x.yaml:1: '1.5tok' of 'selection' is no extent of a context\n"
+     "  expected: a share of at most 100%, or whole tokens: 10% or 2048tok"},
+    {"recent: [5%]\n", NULL,
+     "x.yaml:1: 'this' of 'recent' is no extent of a context\n"
+     "  expected: a share of at most 100%, or whole tokens: 10% or 2048tok"},
+    {"recent: 4294967296tok\n", NULL, NULL},
+    {"recent: 3x\n", NULL, NULL},
+    {"selection: -1tok\n", NULL, NULL},
+    {"sinks: 4294967296tok\n", NULL, NULL},
+    {"sinks: 4KiB\n", NULL, NULL},
+    {"sinks: 1.5tok\n", NULL, NULL},
+    {"operators: -1\n", NULL, NULL},
+    {"step_overhead: 5\n", NULL, NULL},
+    {"selection: 30\n", NULL, NULL},
+    {"", "[sync]", NULL},
+    {"", "sync", NULL},
+};
+
+/* "..." in `wish` stands for anything. */
+static void assert_message(const struct error *why, const char *wish)
+{
+    const char *message = message_of(why), *dots = strstr(wish, "...");
+    size_t front = dots != NULL ? (size_t)(dots - wish) : strlen(wish);
+    size_t back = dots != NULL ? strlen(dots + 3) : 0, length = strlen(message);
+    if (strncmp(message, wish, front) != 0 || length < front + back ||
+        strcmp(message + length - back, wish + strlen(wish) - back) != 0 ||
+        (dots == NULL && length != front)) {
+        fail_msg("not '%s' but '%s'", wish, message);
+    }
+}
+
+static void what_cannot_be_read_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        struct mechanisms mechanisms;
+        struct system_info info;
+        struct node *merged = NULL;
+        struct error why;
+        if (load_system(refused[i].preset, refused[i].override, &mechanisms, &info, &merged,
+                        &why)) {
+            fail_msg("accepted: %s %s", refused[i].preset,
+                     refused[i].override ? refused[i].override : "");
+        }
+        assert_null(merged);
+        assert_int_equal(why.kind, ERROR_FAILURE);
+        if (refused[i].message != NULL) {
+            assert_message(&why, refused[i].message);
+        } else {
+            const char *file = refused[i].override != NULL ? "over.yaml" : "x.yaml";
+            assert_string_equal(why.file, file);
+            assert_int_equal(why.line, 1);
+        }
+    }
+}
+
+/* Combinations of mechanisms that cannot be meant; the key to blame, and the reason. */
+static const struct {
+    const char *overrides, *key, *reason;
+} contradictions[] = {
+    {"{selection: 0%}", "selection", "a head attends to something"},
+    {"{selection: 0tok}", "selection", "a head attends to something"},
+    {"{selection: 2048tok}", "selection", "a share can only be selected with a 'retrieval'"},
+    {"{prefix: gpu}", "prefix",
+     "no whole KV stays in HBM: that of ended requests is on the host, prefix two-tier"},
+    {"{prefix: two-tier, policy: heavy-hitter, budget: 1x}", "prefix",
+     "not all KV of a prompt is kept: there is nothing for another to find"},
+    {"{retrieval_stream: yes}", "retrieval_stream", "there is no index to copy"},
+    {"{retrieval_stream: yes, retrieval: loki, retrieval_in_place: yes}", "retrieval_stream",
+     "there is no index to copy"},
+    {"{retrieval_stream: yes, retrieval: pq, resident_heads: all}", "retrieval_stream",
+     "heads that stay in HBM keep their index there"},
+    {"{retrieval_stream: yes, retrieval: pq, resident_heads: first-layer}", "retrieval_stream",
+     "heads that stay in HBM keep their index there"},
+    {"{transfer_stream: main, transfer: cpu-store}", "transfer_stream",
+     "the CPU's stores are on no stream"},
+    {"{transfer_stream: main, prefetch: whole-layer}", "transfer_stream",
+     "whole layers are loaded while others compute"},
+    {"{retrieval_query: 101%}", "retrieval_query", "it is a share, at most 100%"},
+    {"{estimation: 101%}", "estimation", "it is a share, at most 100%"},
+    {"{granularity: 0tok}", "granularity", "a block holds at least one token"},
+    {"{retrieval_tokens: 0tok}", "retrieval_tokens", "an entry stands for at least one token"},
+    {"{transfer_ctas: 0}", "transfer_ctas", "a copy needs at least one CTA"},
+    {"{hit_ctas: 0}", "hit_ctas", "a copy needs at least one CTA"},
+    {"{admit_ctas: 0}", "admit_ctas", "a copy needs at least one CTA"},
+    {"{operators: 0}", "operators", "a layer has at least one kernel"},
+    {"{selection: 10%}", "selection", "a share can only be selected with a 'retrieval'"},
+    {"{launch: graph, sync: cpu}", "launch",
+     "a CUDA graph cannot contain a synchronisation with the CPU"},
+    {"{selection: 60%, estimation: 50%, retrieval: clusters}", "estimation",
+     "what is selected and what is estimated are at most all entries"},
+    {"{resident_heads: all, policy: lru, budget: 1x}", "policy",
+     "nothing is offloaded, so nothing is cached"},
+    {"{budget: 1x}", "budget", "a budget needs a policy"},
+    {"{block_span: layer}", "block_span", "there is no policy to keep blocks"},
+    {"{policy: opt, budget: 1x, block_span: head}", "block_span",
+     "the policy does not keep or evict one block after the other"},
+    {"{policy: lru, budget: 1x, block_candidates: 4}", "block_candidates",
+     "units are not candidates: all that are wanted are touched"},
+    {"{policy: lru, budget: 1x, selection: 10%, retrieval: hata, transfer: cpu-store, block_span: "
+     "layer, prefetch: next-layer}",
+     "block_span", "what is asked for ahead are units, not blocks"},
+    {"{policy: heavy-hitter, budget: 1x, retrieval: hata}", "retrieval",
+     "the policy attends to what it keeps: nothing is retrieved"},
+    {"{selection_margin: 4}", "selection_margin", "scores to compare come of a 'retrieval'"},
+    {"{selection_margin: 4, retrieval: native}", "selection_margin",
+     "the model's own indexer takes a fixed number of tokens"},
+    {"{selection_margin: 4, retrieval: clusters, selection: 10%}", "selection_margin",
+     "of clusters a fixed number is taken and another estimated"},
+    {"{selection_margin: 4, retrieval: hata, selection: 10%, estimation: 20%}", "selection_margin",
+     "of clusters a fixed number is taken and another estimated"},
+    {"{selection_margin: 4, retrieval: hata, resident_heads: first-layer}", "selection_margin",
+     "nothing counts what heads select that stay in HBM"},
+    {"{selection_margin: 4, retrieval: hata, policy: qsac, budget: 1x}", "selection_margin",
+     "a set that later queries reuse has one size"},
+    {"{selection_margin: 4, retrieval: hata, prefetch: whole-layer, transfer: sm-zero-copy}",
+     "prefetch",
+     "whole layers come without a query: nothing is selected"},
+    {"{selection_margin: 4, retrieval: hata, policy: heavy-hitter, budget: 1x,"
+     " transfer: cpu-store}",
+     "retrieval",
+     "the policy attends to what it keeps: nothing is retrieved"},
+    {"{manager: cpu}", "manager", "there is no policy to manage"},
+    {"{merge: yes}", "merge", "there is no policy to admit for"},
+    {"{resident_heads: difficulty}", "resident_heads",
+     "reuse difficulty is a matter of query labels: policy qsac"},
+    {"{selection: 2048tok, retrieval: hata, transfer: copy-engine}", "transfer",
+     "a copy engine moves contiguous KV, and a selection is scattered"},
+    {"{selection: 10%, retrieval: hata, transfer: copy-engine}", "transfer",
+     "a copy engine moves contiguous KV, and a selection is scattered"},
+    {"{launch: graph, transfer: gather+copy}", "launch",
+     "a CUDA graph cannot contain a gather by the launch thread"},
+    {"{launch: graph, barrier: layer}", "launch",
+     "a CUDA graph cannot contain a barrier of the launch thread"},
+    {"{manager: cpu, policy: qsac}", "manager",
+     "query labels live on the GPU: the CPU cannot manage them"},
+    {"{prefetch: next-layer, merge: yes, policy: lru, budget: 1x}", "merge",
+     "an execution buffer is filled in its own layer: it cannot be prefetched"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, resident_heads: all}", "policy",
+     "nothing is offloaded, so nothing is cached"},
+    {"{attention: hybrid, resident_heads: all}", "attention",
+     "nothing is offloaded, so the CPU has nothing to attend to"},
+    {"{attention: hybrid, policy: lru, budget: 1x}", "attention",
+     "the CPU attends to what a policy keeps for it: policy window-maw"},
+    {"{policy: window-maw, budget: 1x}", "policy",
+     "it keeps entries for the CPU to attend to: attention hybrid"},
+    {"{attention: hybrid, policy: window-maw}", "budget",
+     "the GPU attends to a window, the budget"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, retrieval: hata}", "retrieval",
+     "the policy attends to what it keeps: nothing is retrieved"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, manager: cpu}", "manager",
+     "what the GPU attended to is averaged there: the CPU manages no cache"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, merge: yes}", "merge",
+     "nothing is fetched that could be admitted"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, prefetch: next-layer}", "prefetch",
+     "the CPU attends with the layer's own query: nothing can be asked for ahead"},
+    {"{attention: hybrid, policy: window-maw, budget: 1x, launch: graph, sync: cpu}", "launch",
+     "a CUDA graph cannot contain a synchronisation with the CPU"},
+};
+
+static void contradictions_are_refused_with_their_reason(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(contradictions); i++) {
+        struct mechanisms mechanisms;
+        struct system_info info;
+        struct error why;
+        char message[256];
+        if (load_system("summary: s\n", contradictions[i].overrides, &mechanisms, &info, NULL,
+                        &why)) {
+            fail_msg("accepted: %s", contradictions[i].overrides);
+        }
+        snprintf(message, sizeof message,
+                 "over.yaml:1: system 'x.yaml' cannot have this '%s'\n  expected: %s",
+                 contradictions[i].key, contradictions[i].reason);
+        assert_string_equal(message_of(&why), message);
+    }
+}
+
+static const char *const allowed[] = {
+    "{selection: 100%}",
+    "{retrieval: native}",
+    "{selection: 2048tok, retrieval: native, transfer: sm-zero-copy, transfer_stream: main}",
+    "{selection: 2048tok, estimation: 70%, retrieval: clusters, transfer: sm-zero-copy}",
+    "{transfer_stream: main, transfer: cpu-store, resident_heads: all}",
+    "{selection: 0.1%, retrieval: hata, transfer: cpu-store}",
+    "{selection_margin: 4, retrieval: hata, transfer: cpu-store}",
+    "{selection: 0.1%, retrieval: hata, resident_heads: all}",
+    "{launch: graph, sync: cpu, resident_heads: all}",
+    "{launch: graph, sync: gpu, syncs: 1}",
+    "{launch: graph, transfer: gather+copy, resident_heads: all}",
+    "{manager: gpu, policy: qsac}",
+    "{attention: hybrid, policy: window-maw, budget: 1x, launch: graph, sync: gpu}",
+    "{attention: hybrid, policy: window-maw, budget: 64tok, resident_heads: first-layer}",
+    "{policy: lru, budget: 0x}",
+    "{prefetch: next-layer, merge: yes, resident_heads: all}",
+    "{selection: 30%, estimation: 70%, retrieval: clusters, transfer: sm-zero-copy}",
+};
+
+static void what_only_looks_like_one_is_allowed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(allowed); i++) {
+        load_well("summary: s\n", allowed[i]);
+    }
+}
+
+/* ---- what ships ------------------------------------------------------------------------------ */
+
+static const char *const shipped[] = {"vllm",       "fullattn",        "fullattn-graph",
+                                      "retroinfer", "retroinfer-fifo", "infinigen",
+                                      "clo",        "litecache"};
+
+static bool ships(const char *name, char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each says what it is and where it is from; exactly those that keep all KV in HBM are exact. */
+static void shipped_systems_are_sensible(void **state)
+{
+    (void)state;
+    char **names;
+    size_t count;
+    struct error why;
+    assert_true(find_names("scenarios/systems", "yaml", &names, &count, &why));
+    for (size_t i = 0; i < COUNT(shipped); i++) {
+        assert_true(ships(shipped[i], names, count));
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct node *at = node_parse(names[i], strlen(names[i]), "test", &why);
+        struct mechanisms m;
+        struct system_info info;
+        if (!system_load(names[i], at, NULL, &m, &info, NULL, &why)) {
+            fail_msg("%s", message_of(&why));
+        }
+        assert_string_equal(info.name, names[i]);
+        assert_true(info.summary[0] != '\0' && strlen(info.summary) < sizeof info.summary - 1);
+        assert_true(info.paper[0] != '\0' && strlen(info.paper) < sizeof info.paper - 1);
+        assert_int_equal(strcmp(info.lossless, "exact") == 0,
+                         !mechanisms_select(&m) && !m.policy->chooses_own);
+        if (!mechanisms_offload(&m)) {
+            assert_near(m.budget.value, 0, 0);
+        } else if (mechanisms_select(&m)) {
+            assert_true((m.retrieval_bytes > 0 || m.retrieval_keys > 0) && m.retrieval_kernels > 0);
+        }
+        assert_int_equal(m.budget.value > 0, strcmp(m.policy->name, "none") != 0);
+        node_destroy(at);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* One overridden key is another system: LiteCache is CLO as a graph, RetroInfer with FIFO. */
+static void systems_differ_as_they_say(void **state)
+{
+    static const char *const pairs[][3] = {{"clo", "launch", "litecache"},
+                                           {"fullattn", "launch", "fullattn-graph"},
+                                           {"retroinfer", "policy", "retroinfer-fifo"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        char a[64], b[64];
+        snprintf(a, sizeof a, "system=%s", pairs[i][0]);
+        snprintf(b, sizeof b, "system=%s", pairs[i][2]);
+        struct setup first = SETUP(a), second = SETUP(b);
+        for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+            size_t size = key->type == MECHANISM_BUDGET || key->type == MECHANISM_EXTENT
+                              ? sizeof(struct amount)
+                          : key->type == MECHANISM_CHOICE || key->type == MECHANISM_SWITCH
+                              ? sizeof(int)
+                              : sizeof(uint64_t);
+            bool same = memcmp((const char *)&first.mechanisms + key->offset,
+                               (const char *)&second.mechanisms + key->offset, size) == 0;
+            assert_int_equal(same, strcmp(key->name, pairs[i][1]) != 0);
+        }
+        setup_release(&first);
+        setup_release(&second);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_preset_is_all_defaults),
+        cmocka_unit_test(every_value_of_a_choice_is_its_number),
+        cmocka_unit_test(keys_are_read_in_their_units),
+        cmocka_unit_test(budget_takes_every_unit),
+        cmocka_unit_test(extents_are_shares_or_tokens),
+        cmocka_unit_test(overrides_win_over_the_preset),
+        cmocka_unit_test(policy_can_be_replaced_by_name),
+        cmocka_unit_test(what_a_preset_leaves_out_is_assumed),
+        cmocka_unit_test(what_cannot_be_read_is_refused),
+        cmocka_unit_test(contradictions_are_refused_with_their_reason),
+        cmocka_unit_test(what_only_looks_like_one_is_allowed),
+        cmocka_unit_test(shipped_systems_are_sensible),
+        cmocka_unit_test(systems_differ_as_they_say),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,685 @@
+/* What holds for every schedule: parts and stalls add up, no resource is busier than the step, no
+ * time passes in which nothing happens, what the ledger misses crosses the link. */
+#include "unit/fixture/tiny.h"
+
+#include "base/find.h"
+#include "base/random.h"
+#include "decode/cost/retrieval.h"
+#include "decode/time/fetch.h"
+#include "decode/time/hybrid.h"
+#include "decode/time/stream.h"
+#include "unit/fixture/make_timing.h"
+
+#include <math.h>
+
+/* ---- properties ------------------------------------------------------------------------------ */
+
+/* What a schedule is compared with; all within the reported steps. */
+struct totals {
+    int64_t from_ns, to_ns;
+    int64_t busiest_ns; /* of a resource */
+    int64_t serial_ns;  /* of all tasks */
+    int64_t main_ns;
+};
+
+static int64_t clipped(const struct engine_record *record, const struct totals *totals)
+{
+    int64_t from = record->start_ns > totals->from_ns ? record->start_ns : totals->from_ns;
+    int64_t to = record->end_ns < totals->to_ns ? record->end_ns : totals->to_ns;
+    return to > from ? to - from : 0;
+}
+
+static struct totals totals_of(const struct pipe *pipe)
+{
+    int64_t busy[PIPE_RESOURCE_COUNT] = {0};
+    struct totals totals = {
+        .from_ns = engine_task_record(pipe->engine, pipe->step_end[0])->end_ns,
+        .to_ns = engine_task_record(pipe->engine, pipe->step_end[pipe->steps - 1])->end_ns,
+    };
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        int64_t ns = clipped(record, &totals);
+        totals.serial_ns += ns;
+        for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+            busy[i] += record->resource == pipe->resource[i] ? ns : 0;
+        }
+    }
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        totals.busiest_ns = busy[i] > totals.busiest_ns ? busy[i] : totals.busiest_ns;
+    }
+    totals.main_ns = busy[PIPE_MAIN];
+    return totals;
+}
+
+static int64_t sum_of(const int64_t *numbers, size_t count)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(numbers[i] >= 0);
+        sum += numbers[i];
+    }
+    return sum;
+}
+
+/* What the CPU answers for one pair: the output and a log-sum-exp of each query head. */
+static uint64_t answer_bytes(const struct model *model)
+{
+    uint64_t width = model->kv_lora > 0 ? model->kv_lora : model->head_dim;
+    return model_query_heads(model) / model_kv_heads(model) * (2 * width + 4);
+}
+
+/* Over the sequences of the batch: entries of their indices, and tokens kept as activations. */
+static double sum_entries(const struct plan *plan)
+{
+    double entries = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        entries += (double)plan->cohorts[i].sizes.entries * plan->cohorts[i].sequences;
+    }
+    return entries;
+}
+
+static uint64_t sum_activations(const struct plan *plan)
+{
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        tokens += plan->cohorts[i].sizes.split.act_host * plan->cohorts[i].sequences;
+    }
+    return tokens;
+}
+
+/* Bytes that the ledger says cross the link in a step, and streamed weights and indices. */
+static int64_t bytes_due(const struct course *course, uint32_t step)
+{
+    const struct setup *setup = course->setup;
+    const struct plan *plan = &course->plan;
+    uint64_t tokens = 0, answers = 0;
+    int64_t weights = 0, activations = 0, index = 0;
+    for (uint32_t l = 0; l < plan->layers; l++) {
+        if (course->used != NULL) {
+            const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
+            tokens += row->missed;
+            answers += row->for_cpu > 0 ? row->offloaded_heads : 0;
+            index += setup->mechanisms.retrieval_stream && !setup_loads_whole(setup, l)
+                         ? llround(sum_entries(plan) * retrieval_entry_bytes(setup) *
+                                   plan->offloaded[l])
+                         : 0;
+            index += llround(fetch_fill_bytes(setup, row));
+            activations +=
+                (int64_t)(plan->offloaded[l] > 0 ? sum_activations(plan) : 0) *
+                (int64_t)model_activation_bytes(&setup->model);
+        }
+        int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batches.count : 1;
+        if (setup->mechanisms.halves) {
+            weights +=
+                parts * llround(streamed_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
+            weights += parts * llround(streamed_weight_bytes(setup, l, HALF_FFN) / (double)parts);
+        } else {
+            weights += parts * llround(streamed_weight_bytes(setup, l, HALF_BOTH) / (double)parts);
+        }
+    }
+    return weights + activations + index +
+           (int64_t)(tokens * model_kv_head_bytes(&setup->model) +
+                     answers * answer_bytes(&setup->model));
+}
+
+/* New KV leaves at each step; of a window a block now and then, and queries where the CPU attends.
+ */
+static bool writes_back(const struct course *course, uint32_t step)
+{
+    bool moves = (step + 1) % course->setup->mechanisms.granularity == 0, writes = false;
+    if (mechanisms_drop(&course->setup->mechanisms)) {
+        return false;
+    }
+    for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
+        const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];
+        writes = writes || moves || row->for_cpu > 0 || !cpu_attends(course->setup, l);
+    }
+    return writes;
+}
+
+static void check_times(const struct course *course)
+{
+    const struct timing *timing = &course->timing;
+    struct totals totals = totals_of(&course->pipe);
+    int64_t steps = 0;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        assert_true(timing->step[s].ns > 0);
+        steps += timing->step[s].ns;
+    }
+    assert_int_equal(steps, timing->total_ns);
+    assert_int_equal(totals.to_ns - totals.from_ns, timing->total_ns);
+    assert_int_equal(sum_of(timing->part_ns, PART_COUNT), timing->total_ns);
+    assert_int_equal(sum_of(timing->basis_ns, BASIS_COUNT), timing->total_ns);
+    assert_int_equal(sum_of(timing->stall_ns, PART_COUNT), timing->total_ns - totals.main_ns);
+    assert_true(totals.busiest_ns <= timing->total_ns);
+    assert_true(timing->total_ns <= totals.serial_ns);
+    assert_true(sum_of(timing->layer_ns, timing->layers) <= timing->total_ns);
+}
+
+static void check_bytes(const struct course *course)
+{
+    for (uint32_t s = 0; s < course->timing.steps; s++) {
+        assert_int_equal(course->timing.step[s].h2d_bytes, bytes_due(course, s));
+        assert_int_equal(course->timing.step[s].d2h_bytes > 0, writes_back(course, s));
+    }
+}
+
+static void check_course(const struct course *course)
+{
+    check_times(course);
+    check_bytes(course);
+    if (course->used == NULL) {
+        assert_int_equal(course->timing.part_ns[PART_LINK], 0);
+    }
+}
+
+/* ---- systems --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *overrides[5];
+} situations[] = {
+    {{"hardware=a40", "context=131072", "batch=1"}},
+    {{"hardware=a40", "context=8192", "batch=16"}},
+    {{"hardware=h100-sxm", "context=32768", "batch=4", "trace=assumed:hit=60%,spread=20%"}},
+    {{"hardware=rtx-4090", "context=70", "batch=1", "trace=assumed:hit=0%"}},
+    {{"model=gpt-oss-120b", "hardware=h200", "context=100000", "batch=3"}},
+    {{"model=qwen2.5-14b", "hardware=h100-sxm", "tensor_parallel=4", "batch=2"}},
+    {{"model=opt-30b", "hardware=rtx-pro-6000", "context=2048", "batch=64"}},
+    {{"model=deepseek-v3.2", "hardware=h200", "tensor_parallel=8", "batch=8"}},
+    {{"context=", "contexts={1K: 2, 16K: 1, 128K: 1}"}},
+    {{"model=opt-30b", "hardware=rtx-pro-6000", "context=", "contexts=[100, 2K, 300, 1000]"}},
+};
+
+/* Run every shipped system with these overrides. */
+static void for_every_system(const char *const *overrides, void (*check)(const struct course *))
+{
+    char **systems;
+    size_t count;
+    struct error why;
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &count, &why));
+    for (size_t i = 0; i < count; i++) {
+        char system[64];
+        const char *all[8] = {system};
+        snprintf(system, sizeof system, "system=%s", systems[i]);
+        for (size_t o = 0; overrides[o] != NULL; o++) {
+            all[1 + o] = overrides[o];
+        }
+        struct setup setup = make_setup(all);
+        struct course course;
+        make_course(&setup, &course);
+        check(&course);
+        course_release(&course);
+        setup_release(&setup);
+        free(systems[i]);
+    }
+    free(systems);
+}
+
+static void times_and_bytes_add_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(situations); i++) {
+        const char *overrides[8] = {"steps=2"};
+        for (size_t o = 0; situations[i].overrides[o] != NULL; o++) {
+            overrides[1 + o] = situations[i].overrides[o];
+        }
+        for_every_system(overrides, check_course);
+    }
+}
+
+static void times_and_bytes_add_up_on_a_recording(void **state)
+{
+    (void)state;
+    for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "batch=2"), check_course);
+    for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "context=", "contexts=[32K, 90K, 32K]"),
+                     check_course);
+}
+
+/* Nothing crosses the link to the GPU when all hit, but whole layers that nothing speculates for,
+ * and an index that lies on the host. */
+static void check_all_hit(const struct course *course)
+{
+    check_course(course);
+    const struct mechanisms *m = &course->setup->mechanisms;
+    if (!setup_loads_whole(course->setup, 0) && m->weights == 1 && !m->retrieval_stream) {
+        assert_int_equal(course->timing.part_ns[PART_LINK], 0);
+        assert_int_equal(course->timing.stall_ns[PART_LINK], 0);
+        assert_int_equal(course->timing.step[0].h2d_bytes, 0);
+    }
+}
+
+static void all_hits_never_wait_for_the_link(void **state)
+{
+    (void)state;
+    for_every_system(OVERRIDES("trace=assumed:hit=100%", "steps=2"), check_all_hit);
+    for_every_system(OVERRIDES("trace=assumed:hit=100%", "steps=2", "context=8192", "batch=8"),
+                     check_all_hit);
+}
+
+/* The same run twice gives the same nanoseconds; equal steps take equal times once the pipeline has
+ * settled. */
+static void check_steady(const struct course *course)
+{
+    struct course again;
+    make_course(course->setup, &again);
+    assert_memory_equal(course->timing.part_ns, again.timing.part_ns, sizeof again.timing.part_ns);
+    assert_memory_equal(course->timing.stall_ns, again.timing.stall_ns,
+                        sizeof again.timing.stall_ns);
+    for (uint32_t s = 0; s < 4; s++) {
+        assert_int_equal(course->timing.step[s].ns, again.timing.step[s].ns);
+    }
+    assert_int_equal(course->timing.step[3].ns, course->timing.step[2].ns);
+    course_release(&again);
+}
+
+static void equal_steps_take_equal_times(void **state)
+{
+    (void)state;
+    for_every_system(OVERRIDES("steps=4"), check_steady);
+    for_every_system(OVERRIDES("steps=4", "context=", "contexts=[4K, 64K]"), check_steady);
+}
+
+/* The task of a stage of a step and layer. */
+static const struct engine_record *task_of(const struct pipe *pipe, const char *stage,
+                                           uint32_t step, uint32_t layer, int resource)
+{
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        const struct pipe_mark *mark = &pipe->marks[record->tag];
+        if (mark->step == step && mark->layer == layer && strcmp(mark->stage, stage) == 0 &&
+            record->resource == pipe->resource[resource]) {
+            return record;
+        }
+    }
+    fail_msg("no '%s' in layer %u", stage, layer);
+    return NULL;
+}
+
+/* Whole layers are asked for by a launch thread that is far ahead. Layer l + 1 is fetched in layer
+ * l, into the buffer that layer l - 1 attended to. */
+static void buffers_are_not_filled_while_in_use(void **state)
+{
+    enum { BUFFERED = 4 };
+    (void)state;
+    char model[128], bare[128];
+    struct setup setup =
+        SETUP(tiny_model(BUFFERED, model), tiny_machine, bare_system(bare), "context=1000",
+              "steps=2", "trace=assumed:hit=0%", "mechanisms={full_layers: 4, operators: 8}",
+              "hardware.link.h2d=50GB/s");
+    struct course course;
+    make_course(&setup, &course);
+    for (uint32_t l = 1; l + 1 < BUFFERED; l++) {
+        const struct engine_record *fetch = task_of(&course.pipe, "load", 1, l, PIPE_H2D);
+        const struct engine_record *used = task_of(&course.pipe, "attend", 1, l - 1, PIPE_MAIN);
+        const struct engine_record *use = task_of(&course.pipe, "attend", 1, l + 1, PIPE_MAIN);
+        assert_int_equal(fetch->start_ns, used->end_ns); /* nothing else holds it up */
+        assert_true(use->start_ns >= fetch->end_ns);
+    }
+    course_release(&course);
+    setup_release(&setup);
+}
+
+/* ---- monotony -------------------------------------------------------------------------------- */
+
+static int64_t time_of(const char *const *overrides)
+{
+    struct setup setup = make_setup(overrides);
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.total_ns;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* Figures from worse to better; where nothing is shared, nothing gets slower by a better one. */
+static const struct {
+    const char *system, *key, *values[6];
+} improvements[] = {
+    {"system=fullattn", "hardware.gpu.hbm_bandwidth", {"300GB/s", "600GB/s", "1TB/s", "4TB/s"}},
+    {"system=fullattn", "hardware.gpu.flops_bf16", {"1TFLOP/s", "10TFLOP/s", "100TFLOP/s"}},
+    {"system=fullattn", "hardware.host.launch", {"200us", "50us", "6us", "1us", "0ns"}},
+    {"system=fullattn", "hardware.gpu.kernel_floor", {"100us", "10us", "1us"}},
+    {"system=vllm", "hardware.gpu.hbm_bandwidth", {"300GB/s", "600GB/s", "1TB/s", "4TB/s"}},
+    {"system=vllm", "hardware.host.sync", {"1ms", "100us", "10us"}},
+    {"system=vllm", "mechanisms.step_overhead", {"10ms", "1ms", "0us"}},
+    {"system=fullattn", "context", {"1000000", "100000", "10000", "1000"}},
+    {"system=fullattn", "batch", {"64", "8", "2", "1"}},
+    {"system=retroinfer", "hardware.host.pool_handoff", {"300us", "100us", "10us"}},
+    {"system=retroinfer", "hardware.host.sync", {"200us", "50us", "10us"}},
+    {"system=infinigen", "hardware.link.h2d", {"5GB/s", "20GB/s", "50GB/s"}},
+    {"system=infinigen", "hardware.host.gather", {"5GB/s", "20GB/s", "50GB/s"}},
+    {"system=infinigen", "hardware.host.gather_span", {"0.5x", "1x", "1.3x"}},
+    {"system=clo", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+    {"system=retroinfer", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+    {"system=hgca", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+    {"system=hgca", "hardware.host.attention", {"5GB/s", "50GB/s", "500GB/s"}},
+};
+
+static void better_figures_are_never_slower(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(improvements); i++) {
+        int64_t last = INT64_MAX, first = 0;
+        for (size_t v = 0; improvements[i].values[v] != NULL; v++) {
+            char override[128];
+            snprintf(override, sizeof override, "%s=%s", improvements[i].key,
+                     improvements[i].values[v]);
+            int64_t ns = time_of(OVERRIDES(improvements[i].system, "steps=2", override));
+            if (ns > last) {
+                fail_msg("%s, %s: %lld ns after %lld", improvements[i].system, override,
+                         (long long)ns, (long long)last);
+            }
+            first = v == 0 ? ns : first;
+            last = ns;
+        }
+        assert_true(last < first);
+    }
+}
+
+/* A slower head than the others holds up its layer: with the same mean, more spread is slower. */
+static void worst_head_decides(void **state)
+{
+    (void)state;
+    int64_t even = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=0%",
+                                     "mechanisms.transfer_ctas=1"));
+    int64_t uneven = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=20%",
+                                       "mechanisms.transfer_ctas=1"));
+    assert_true(uneven > even);
+}
+
+/* ---- every mechanism ------------------------------------------------------------------------- */
+
+/* One value of one key. */
+struct choice {
+    const struct mechanism_key *key;
+    size_t value;
+};
+
+static bool choice_exists(struct choice choice)
+{
+    return choice.key->type == MECHANISM_CHOICE   ? choice.key->values[choice.value] != NULL
+           : choice.key->type == MECHANISM_SWITCH ? choice.value < 2
+           : choice.key->type == MECHANISM_POLICY ? policies[choice.value] != NULL
+                                                  : false;
+}
+
+static bool is_chosen(const struct mechanisms *mechanisms, struct choice choice)
+{
+    const void *at = (const char *)mechanisms + choice.key->offset;
+    return choice.key->type == MECHANISM_POLICY ? mechanisms->policy == policies[choice.value]
+                                                : *(const int *)at == (int)choice.value;
+}
+
+/* All that the system has not chosen. */
+static size_t list_choices(const struct mechanisms *mechanisms, struct choice *choices)
+{
+    size_t count = 0;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        for (struct choice choice = {key, 0}; choice_exists(choice); choice.value++) {
+            if (!is_chosen(mechanisms, choice)) {
+                choices[count++] = choice;
+            }
+        }
+    }
+    return count;
+}
+
+static const char *choice_name(struct choice choice)
+{
+    return choice.key->type == MECHANISM_CHOICE   ? choice.key->values[choice.value]
+           : choice.key->type == MECHANISM_SWITCH ? (choice.value ? "yes" : "no")
+                                                  : policies[choice.value]->name;
+}
+
+static void apply(struct choice choice, struct mechanisms *out)
+{
+    void *at = (char *)out + choice.key->offset;
+    if (choice.key->type != MECHANISM_POLICY) {
+        *(int *)at = (int)choice.value;
+        return;
+    }
+    const struct policy_kind *kind = policies[choice.value];
+    out->policy = kind;
+    for (size_t i = 0; kind->params != NULL && kind->params[i].name != NULL; i++) {
+        out->policy_values[i] = kind->params[i].value;
+    }
+}
+
+/* Take from the profile the curves that this setup does not say it reads: reading one asserts. */
+static void hide_curves(struct setup *setup, uint32_t counts[CURVE_COUNT])
+{
+    enum curve_id needed[CURVE_COUNT];
+    bool is_needed[CURVE_COUNT] = {false};
+    size_t count = pipeline_curves(setup, needed);
+    for (size_t i = 0; i < count; i++) {
+        is_needed[needed[i]] = true;
+    }
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        counts[i] = setup->profile.curves[i].count;
+        setup->profile.curves[i].count = is_needed[i] ? counts[i] : 0;
+    }
+}
+
+static void show_curves(struct setup *setup, const uint32_t counts[CURVE_COUNT])
+{
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        setup->profile.curves[i].count = counts[i];
+    }
+}
+
+/* Run the setup with two choices; true when it ran. What does not is refused with a reason. */
+static bool run_choices(struct setup *setup, struct choice a, struct choice b)
+{
+    const struct mechanisms before = setup->mechanisms;
+    const char *key = NULL;
+    uint32_t counts[CURVE_COUNT];
+    struct course course;
+    struct error why = {.found = ""};
+    apply(a, &setup->mechanisms);
+    apply(b, &setup->mechanisms);
+    const char *reason = mechanisms_contradiction(&setup->mechanisms, &key);
+    bool ran = false;
+    if (reason == NULL) {
+        hide_curves(setup, counts);
+        ran = try_course(setup, &course, &why);
+        show_curves(setup, counts);
+    }
+    if (ran) {
+        check_course(&course);
+        course_release(&course);
+    } else if (reason != NULL ? reason[0] == '\0' || key == NULL : why.found[0] == '\0') {
+        fail_msg("%s: %s, %s: %s is refused without a reason", a.key->name, choice_name(a),
+                 b.key->name, choice_name(b));
+    }
+    setup->mechanisms = before;
+    return ran;
+}
+
+/* A sanitizer slows what is the longest test of all by a factor of six: there a fourth of the pairs
+ * is taken, others of each system. */
+#ifdef __SANITIZE_ADDRESS__
+enum { PAIR_STRIDE = 4 };
+#else
+enum { PAIR_STRIDE = 1 };
+#endif
+
+/* Every pair of choices laid over a system; with a stride, those whose numbers leave `first`. */
+static void run_pairs(struct setup *setup, size_t first, size_t *ran, size_t *refused)
+{
+    struct choice choices[128];
+    size_t count = list_choices(&setup->mechanisms, choices);
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = a; b < count; b++) {
+            if ((a + b) % PAIR_STRIDE != first % PAIR_STRIDE) {
+                continue;
+            }
+            bool good = run_choices(setup, choices[a], choices[b]);
+            *ran += good;
+            *refused += !good;
+        }
+    }
+}
+
+/* Every shipped system so, on a model of two layers, with these contexts. */
+static void run_pairs_of_systems(const char *context, const char *contexts)
+{
+    size_t names, ran = 0, refused = 0;
+    char **systems, model[128];
+    struct error why;
+    tiny_model(2, model);
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &names, &why));
+    for (size_t i = 0; i < names; i++) {
+        char system[64];
+        snprintf(system, sizeof system, "system=%s", systems[i]);
+        struct setup setup = SETUP(model, tiny_machine, context, contexts, "steps=1", system);
+        run_pairs(&setup, i, &ran, &refused);
+        setup_release(&setup);
+        free(systems[i]);
+    }
+    free(systems);
+    assert_true(ran > refused / 4 && refused > 0);
+}
+
+static void every_pair_of_mechanisms_runs_or_is_refused(void **state)
+{
+    (void)state;
+    run_pairs_of_systems("context=1000", "contexts=");
+}
+
+static void every_pair_of_mechanisms_runs_with_contexts_mixed(void **state)
+{
+    (void)state;
+    run_pairs_of_systems("context=", "contexts={1000: 1, 3000: 2}");
+}
+
+/* Values to try of a key that is neither choice, switch nor policy. */
+static const char *number_of(const struct mechanism_key *key, size_t pick)
+{
+    static const char *const numbers[][4] = {
+        [UNIT_COUNT] = {"0", "1", "3", "64"},
+        [UNIT_SHARE] = {"0%", "30%", "50%", "100%"},
+        [UNIT_TIMES] = {"0x", "0.25x", "1x", "3x"},
+        [UNIT_TOKENS] = {"0tok", "1tok", "16tok", "300tok"},
+        [UNIT_BYTES] = {"0B", "2B", "32B", "4KiB"},
+        [UNIT_NS] = {"0us", "1ns", "7us", "1ms"},
+    };
+    static const char *const budgets[] = {"0x", "1x", "40%", "700tok", "100KB", "rest"};
+    static const char *const extents[] = {"0tok", "64tok", "300tok", "10%", "40%", "100%"};
+    return key->type == MECHANISM_BUDGET   ? budgets[pick % COUNT(budgets)]
+           : key->type == MECHANISM_EXTENT ? extents[pick % COUNT(extents)]
+                                           : numbers[key->unit][pick % 4];
+}
+
+/* A random value of a random key, as an override says it. */
+static size_t write_override(gsl_rng *rng, char *text, size_t size)
+{
+    size_t keys = 0, count = 0;
+    while (mechanism_keys[keys].name != NULL) {
+        keys++;
+    }
+    const struct mechanism_key *key = &mechanism_keys[gsl_rng_uniform_int(rng, keys)];
+    for (struct choice choice = {key, 0}; choice_exists(choice); choice.value++) {
+        count++;
+    }
+    size_t pick = gsl_rng_uniform_int(rng, count > 0 ? count : 12);
+    const char *value = count > 0 ? choice_name((struct choice){key, pick}) : number_of(key, pick);
+    return (size_t)snprintf(text, size, "%s: %s", key->name, value);
+}
+
+/* A system with three random overrides: 1 when it ran, 0 when it was refused with a reason. */
+static bool run_overridden(struct setup *setup, const char *system, const char *text)
+{
+    struct error why = {.found = ""};
+    struct node *at = node_parse(system, strlen(system), "test", &why);
+    struct node *overrides = node_parse(text, strlen(text), "test", &why);
+    struct system_info info;
+    struct course course;
+    uint32_t counts[CURVE_COUNT];
+    bool ran = overrides != NULL &&
+               system_load(system, at, overrides, &setup->mechanisms, &info, NULL, &why);
+    if (ran) {
+        hide_curves(setup, counts);
+        ran = try_course(setup, &course, &why);
+        show_curves(setup, counts);
+    }
+    if (ran) {
+        check_course(&course);
+        course_release(&course);
+    } else if (why.found[0] == '\0') {
+        fail_msg("%s %s is refused without a reason", system, text);
+    }
+    node_destroy(overrides);
+    node_destroy(at);
+    return ran;
+}
+
+static void a_thousand_triples_of_overrides_run_or_are_refused(void **state)
+{
+    (void)state;
+    size_t names, ran = 0, most = 1000;
+    char **systems, model[128];
+    struct error why;
+    gsl_rng *rng = random_stream(1, "overrides", 0, &why);
+    tiny_model(2, model);
+    assert_true(find_names("scenarios/systems", "yaml", &systems, &names, &why));
+    for (size_t i = 0; i < most; i++) {
+        char a[96], b[96], c[96], text[320], system[80];
+        const char *name = systems[i % names];
+        write_override(rng, a, sizeof a);
+        write_override(rng, b, sizeof b);
+        write_override(rng, c, sizeof c);
+        snprintf(text, sizeof text, "{%s, %s, %s}", a, b, c);
+        snprintf(system, sizeof system, "system=%s", name);
+        struct setup setup =
+            SETUP(model, tiny_machine, "steps=2", i % 4 == 0 ? "context=" : "context=1000",
+                  i % 4 == 0 ? "contexts=[300, 1000, 3000]" : "batch=3", system);
+        print_message("%s %s\n", name, text);
+        ran += run_overridden(&setup, name, text);
+        setup_release(&setup);
+    }
+    for (size_t i = 0; i < names; i++) {
+        free(systems[i]);
+    }
+    free(systems);
+    gsl_rng_free(rng);
+    print_message("%zu of %zu ran\n", ran, most);
+    assert_true(ran > most / 10);
+}
+
+/* A machine that lacks one of the curves is refused before anything runs. */
+static void missing_curve_is_named(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=retroinfer");
+    enum curve_id needed[CURVE_COUNT];
+    struct error why;
+    size_t count = pipeline_curves(&setup, needed);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t points = setup.profile.curves[needed[i]].count;
+        setup.profile.curves[needed[i]].count = 0;
+        assert_false(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+        assert_non_null(strstr(why.found, curve_kinds[needed[i]].name));
+        setup.profile.curves[needed[i]].count = points;
+    }
+    assert_true(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+    setup_release(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_and_bytes_add_up),
+        cmocka_unit_test(times_and_bytes_add_up_on_a_recording),
+        cmocka_unit_test(all_hits_never_wait_for_the_link),
+        cmocka_unit_test(equal_steps_take_equal_times),
+        cmocka_unit_test(buffers_are_not_filled_while_in_use),
+        cmocka_unit_test(better_figures_are_never_slower),
+        cmocka_unit_test(worst_head_decides),
+        cmocka_unit_test(every_pair_of_mechanisms_runs_or_is_refused),
+        cmocka_unit_test(every_pair_of_mechanisms_runs_with_contexts_mixed),
+        cmocka_unit_test(a_thousand_triples_of_overrides_run_or_are_refused),
+        cmocka_unit_test(missing_curve_is_named),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

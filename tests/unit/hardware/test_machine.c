@@ -1,0 +1,441 @@
+/* Machines put together from files: what replaces what, files that are no profiles, what ships. */
+#include "base/find.h"
+#include "hardware/measured.h"
+#include "unit/fixture/load_profile.h"
+
+#include <unistd.h>
+
+/* ---- composition ----------------------------------------------------------------------------- */
+
+static void name_and_extends_say_the_same(void **state)
+{
+    (void)state;
+    struct error why;
+    struct profile named = load_well("a40");
+    struct profile extended = load_well("{extends: a40}");
+    struct profile parts = load_well("{gpu: a40, link: pcie4-x16, host: epyc-9654}");
+    char *a = node_canonical(named.node, &why);
+    char *b = node_canonical(extended.node, &why);
+    char *c = node_canonical(parts.node, &why);
+    assert_string_equal(a, b);
+    assert_string_equal(a, c);
+    free(a);
+    free(b);
+    free(c);
+    profile_release(&named);
+    profile_release(&extended);
+    profile_release(&parts);
+}
+
+static void parts_come_from_where_they_are_named(void **state)
+{
+    (void)state;
+    struct profile a40 = load_well("a40");
+    struct profile mixed = load_well("{extends: a40, gpu: h200, link: pcie5-x16}");
+    assert_float_equal(value_of(&mixed, CURVE_GPU_HBM_BANDWIDTH), 4.8e12, 0);
+    assert_float_equal(value_of(&mixed, CURVE_LINK_H2D), 50e9, 0);
+    assert_float_equal(value_of(&mixed, CURVE_HOST_CORES), 96, 0);
+    assert_float_equal(value_of(&a40, CURVE_GPU_HBM_BANDWIDTH), 696e9, 0);
+    assert_float_equal(value_of(&a40, CURVE_LINK_H2D), 26e9, 0);
+    profile_release(&a40);
+    profile_release(&mixed);
+}
+
+/* There is no host file called rtx-4090: the machine's host is meant. */
+static void part_is_taken_from_a_whole_machine(void **state)
+{
+    (void)state;
+    struct profile profile = load_well("{host: rtx-4090}");
+    assert_float_equal(value_of(&profile, CURVE_HOST_CORES), 32, 0);
+    assert_int_equal(profile.curves[CURVE_GPU_SMS].count, 0);
+    assert_int_equal(profile.curves[CURVE_LINK_H2D].count, 0);
+    profile_release(&profile);
+}
+
+static void override_replaces_a_figure_whole(void **state)
+{
+    (void)state;
+    struct error why;
+    struct node *node = node_parse("{extends: a40}", 14, "x.yaml", &why);
+    assert_true(node_set(node, "link.h2d", "50GB/s", &why));
+    assert_true(node_set(node, "host.cores", "{value: 12, basis: measured, source: lscpu}", &why));
+    struct profile profile;
+    assert_true(profile_load(node, &profile, &why));
+    node_destroy(node);
+    const struct curve *h2d = &profile.curves[CURVE_LINK_H2D];
+    assert_float_equal(h2d->value[0], 50e9, 0);
+    assert_int_equal(h2d->basis, BASIS_ASSUMED);
+    assert_string_equal(h2d->source, "stated as a bare value");
+    assert_float_equal(h2d->most, 1, 0);
+    assert_float_equal(value_of(&profile, CURVE_LINK_D2H), 26e9, 0);
+    assert_float_equal(value_of(&profile, CURVE_HOST_CORES), 12, 0);
+    assert_int_equal(profile.curves[CURVE_HOST_CORES].basis, BASIS_MEASURED);
+    profile_release(&profile);
+}
+
+static void part_with_extends_starts_from_that_part(void **state)
+{
+    (void)state;
+    struct profile profile = load_well("{extends: a40, link: {extends: pcie5-x16, d2h: 1GB/s}}");
+    assert_float_equal(value_of(&profile, CURVE_LINK_H2D), 50e9, 0);
+    assert_float_equal(value_of(&profile, CURVE_LINK_D2H), 1e9, 0);
+    profile_release(&profile);
+}
+
+static void profile_is_named_after_what_it_is_made_of(void **state)
+{
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        {"a40", "a40"},
+        {"{extends: a40}", "a40"},
+        {"{extends: a40, gpu: {}}", "a40"},
+        {"{extends: a40, link: pcie5-x16}", "a40+pcie5-x16"},
+        {"{gpu: a40, link: pcie5-x16, host: epyc-9654}", "a40+pcie5-x16+epyc-9654"},
+        {"{extends: a40, link: {h2d: 1GB/s}}", "a40*"},
+        {"{extends: a40, price_per_hour: 2}", "a40"},
+        {"{extends: a40, link: {extends: pcie5-x16}}", "a40+pcie5-x16"},
+        {"{gpu: {extends: a40, sms: 4}, host: epyc-9654}", "a40+epyc-9654*"},
+        {"{link: {h2d: 1GB/s}}", "custom"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct profile profile = load_well(cases[i].text);
+        assert_string_equal(profile.name, cases[i].name);
+        profile_release(&profile);
+    }
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/spillway-profile-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static void write_file(const char *name, const char *bytes, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+/* Load FOLDER/name, which fails with `found`. */
+static void expect_found(const char *name, const char *found)
+{
+    char path[128];
+    struct profile profile;
+    struct error why;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (load(path, &profile, &why)) {
+        profile_release(&profile);
+        fail_msg("accepted: %s", name);
+    }
+    if (strstr(why.found, found) == NULL) {
+        fail_msg("%s: '%s' does not say '%s'", name, why.found, found);
+    }
+}
+
+static void file_that_is_no_profile_is_refused(void **state)
+{
+    static const struct {
+        const char *name, *bytes;
+        size_t size;
+        const char *found;
+    } cases[] = {
+        {"empty.yaml", "", 0, "the profile is empty"},
+        {"comment.yaml", "# nothing\n", 10, "the profile is empty"},
+        {"binary.yaml",
+         "\x7f"
+         "ELF\x02\x01\x00\x00",
+         8, ""},
+        {"list.yaml", "- a40\n", 6, "this is no hardware profile"},
+        {"text.yaml", "a40\n", 4, "this is no hardware profile"},
+        {"cut.yaml", "link: {h2d: {value: 1GB/s, bas", 30, ""},
+        {"self.yaml", "{}", 2, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        write_file(cases[i].name, cases[i].bytes, cases[i].size);
+        if (cases[i].found != NULL) {
+            expect_found(cases[i].name, cases[i].found);
+        }
+    }
+    expect_found("missing.yaml", "");
+    expect_found("", "");
+}
+
+static void every_cut_of_a_profile_loads_less_or_is_refused(void **state)
+{
+    static const char whole[] = "link: {extends: pcie4-x16, h2d: {value: 12.5GB/s, basis: assumed,"
+                                " range: [50%, 200%], source: \"half\"}}\n";
+    (void)state;
+    for (size_t size = 0; size < sizeof whole - 2; size++) {
+        write_file("cut.yaml", whole, size);
+        expect_found("cut.yaml", "");
+    }
+}
+
+static void files_that_lead_back_to_themselves_are_refused(void **state)
+{
+    char text[256];
+    (void)state;
+    snprintf(text, sizeof text, "extends: %s/ring-b.yaml\n", folder);
+    write_file("ring-a.yaml", text, strlen(text));
+    snprintf(text, sizeof text, "{extends: a40, gpu: %s/ring-a.yaml}\n", folder);
+    write_file("ring-b.yaml", text, strlen(text));
+    expect_found("ring-a.yaml", "is built on itself");
+    expect_found("ring-b.yaml", "is built on itself");
+    snprintf(text, sizeof text, "host: {extends: %s/loop.yaml}\n", folder);
+    write_file("loop.yaml", text, strlen(text));
+    expect_found("loop.yaml", "is built on itself");
+}
+
+static void files_are_followed_eight_deep(void **state)
+{
+    (void)state;
+    write_file("deep1.yaml", "link: {h2d: 1GB/s}\n", 19);
+    for (int i = 2; i <= 9; i++) {
+        char name[32], text[256];
+        snprintf(name, sizeof name, "deep%d.yaml", i);
+        snprintf(text, sizeof text, "extends: %s/deep%d.yaml\n", folder, i - 1);
+        write_file(name, text, strlen(text));
+    }
+    char path[128];
+    snprintf(path, sizeof path, "%s/deep8.yaml", folder);
+    struct profile profile = load_well(path);
+    assert_float_equal(value_of(&profile, CURVE_LINK_H2D), 1e9, 0);
+    assert_string_equal(profile.name, "deep8");
+    profile_release(&profile);
+    expect_found("deep9.yaml", "more than 8 deep");
+}
+
+/* A part of a file comes with the file's own figures, and without what else the file states. */
+static void part_of_a_file_brings_its_overrides(void **state)
+{
+    char path[128], text[256];
+    (void)state;
+    write_file("own.yaml", "{extends: a40, gpu: {sms: 4}, link: no-such-link}", 49);
+    snprintf(path, sizeof path, "%s/own.yaml", folder);
+    snprintf(text, sizeof text, "gpu: %s", path);
+    struct profile profile = load_well(text);
+    assert_float_equal(value_of(&profile, CURVE_GPU_SMS), 4, 0);
+    assert_float_equal(value_of(&profile, CURVE_GPU_HBM_BANDWIDTH), 696e9, 0);
+    assert_int_equal(profile.curves[CURVE_HOST_CORES].count, 0);
+    profile_release(&profile);
+    expect_found("own.yaml", "unknown link 'no-such-link'");
+}
+
+/* The last that is said holds; of a part there is none. */
+static void price_is_the_whole_machines(void **state)
+{
+    static const struct {
+        const char *format;
+        double price;
+    } cases[] = {
+        {"%s/unpriced.yaml", 0},
+        {"%s/priced.yaml", 1.5},
+        {"{extends: %s/priced.yaml}", 1.5},
+        {"{extends: %s/priced.yaml, link: pcie5-x16}", 1.5},
+        {"{extends: %s/priced.yaml, price_per_hour: 1.25}", 1.25},
+        {"{extends: %s/unpriced.yaml, price_per_hour: 0.45}", 0.45},
+        {"{extends: a40, gpu: %s/priced.yaml}", 0},
+        {"{extends: a40, gpu: {extends: %s/priced.yaml}, price_per_hour: 0.001}", 0.001},
+    };
+    (void)state;
+    write_file("unpriced.yaml", "extends: h200", 13);
+    write_file("priced.yaml", "{extends: h200, price_per_hour: 1.5}", 36);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text, cases[i].format, folder);
+        struct profile profile = load_well(text);
+        assert_float_equal(profile.price_per_hour, cases[i].price, 0);
+        profile_release(&profile);
+    }
+}
+
+static void part_that_a_file_does_not_state_is_refused(void **state)
+{
+    char text[256];
+    (void)state;
+    snprintf(text, sizeof text, "gpu: %s/deep1.yaml\n", folder);
+    write_file("deep1.yaml", "link: {h2d: 1GB/s}\n", 19);
+    write_file("no-gpu.yaml", text, strlen(text));
+    expect_found("no-gpu.yaml", "states no gpu");
+}
+
+/* ---- what ships ------------------------------------------------------------------------------ */
+
+/* Call `check` with each profile of a folder, loaded as `format` says of its name. */
+static void for_each_shipped(const char *shipped, const char *format,
+                             void (*check)(const struct profile *profile))
+{
+    struct error why;
+    char **names;
+    size_t count;
+    assert_true(find_names(shipped, "yaml", &names, &count, &why));
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        char text[128];
+        snprintf(text, sizeof text, format, names[i]);
+        struct profile profile = load_well(text);
+        check(&profile);
+        profile_release(&profile);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* Does the file that states the figure begin as what 'calibrate' writes? The loader holds such a
+ * file against its checksum. */
+static bool was_measured(const struct profile *profile, enum curve_id id)
+{
+    char part[8] = "", line[128] = "";
+    const char *name = curve_kinds[id].name;
+    size_t length = strcspn(name, ".");
+    assert_true(length < sizeof part);
+    memcpy(part, name, length);
+    const struct node *figure = node_get(node_get(profile->node, part), name + length + 1);
+    assert_non_null(figure);
+    FILE *file = fopen(figure->file, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    return strncmp(line, measured_first_line, strlen(measured_first_line)) == 0;
+}
+
+/* Shipped figures say where they come from: none is bare, and what is assumed has a real band. */
+static void check_figures(const struct profile *profile)
+{
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        const struct curve *curve = &profile->curves[id];
+        if (curve->count == 0) {
+            continue;
+        }
+        if (strlen(curve->source) < 10 || strstr(curve->source, "bare value") != NULL) {
+            fail_msg("%s: %s: source '%s'", profile->name, curve_kinds[id].name, curve->source);
+        }
+        if (curve->basis == BASIS_ASSUMED && curve->least == 1 && curve->most == 1) {
+            fail_msg("%s: %s is assumed exactly", profile->name, curve_kinds[id].name);
+        }
+        if (curve->basis == BASIS_MEASURED && !was_measured(profile, id)) {
+            fail_msg("%s: %s: written, not measured", profile->name, curve_kinds[id].name);
+        }
+    }
+}
+
+/* What must hold of any link, whatever its figures. */
+static void check_link(const struct profile *profile)
+{
+    check_figures(profile);
+    if (profile->curves[CURVE_LINK_H2D].count == 0) {
+        return;
+    }
+    double h2d = value_of(profile, CURVE_LINK_H2D);
+    double d2h = value_of(profile, CURVE_LINK_D2H);
+    double duplex = value_of(profile, CURVE_LINK_DUPLEX);
+    assert_true(duplex >= h2d && duplex >= d2h && duplex <= h2d + d2h);
+    assert_true(value_of(profile, CURVE_LINK_ZERO_COPY) <= h2d);
+    const struct curve *store = &profile->curves[CURVE_LINK_CPU_STORE];
+    assert_true(store->value[store->count - 1] <= h2d);
+}
+
+/* Every curve but the one that nothing needs and nobody publishes: without it a gather's rate is the
+ * same however far its rows are scattered. */
+static void check_whole(const struct profile *profile)
+{
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        if (profile->curves[id].count == 0 && id != CURVE_HOST_GATHER_SPAN) {
+            fail_msg("%s does not state %s", profile->name, curve_kinds[id].name);
+        }
+    }
+    check_link(profile);
+}
+
+static void every_machine_states_every_curve(void **state)
+{
+    (void)state;
+    for_each_shipped("hwprofiles", "%s", check_whole);
+}
+
+static void every_figure_has_a_source(void **state)
+{
+    (void)state;
+    for_each_shipped("hwprofiles/gpus", "gpu: %s", check_figures);
+    for_each_shipped("hwprofiles/links", "link: %s", check_link);
+    for_each_shipped("hwprofiles/hosts", "host: %s", check_figures);
+}
+
+static void every_link_fits_a_machine(void **state)
+{
+    static const char *const links[] = {"pcie3-x16", "pcie4-x16", "pcie5-x16", "pcie6-x16",
+                                        "nvlink-c2c"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(links); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "{extends: a40, link: %s}", links[i]);
+        struct profile profile = load_well(text);
+        check_whole(&profile);
+        profile_release(&profile);
+    }
+}
+
+static void machines_are_those_of_the_published_results(void **state)
+{
+    static const struct {
+        const char *name;
+        double hbm, flops, h2d, cores;
+    } machines[] = {
+        {"a40", 696e9, 149.7e12, 26e9, 96},       {"h100-sxm", 3350e9, 989e12, 50e9, 90},
+        {"rtx-4090", 1008e9, 165.2e12, 26e9, 32}, {"rtx-a6000", 768e9, 154.8e12, 26e9, 64},
+        {"h200", 4800e9, 989e12, 50e9, 112},      {"rtx-pro-6000", 1792e9, 503.8e12, 50e9, 32},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(machines); i++) {
+        struct profile profile = load_well(machines[i].name);
+        assert_string_equal(profile.name, machines[i].name);
+        assert_float_equal(value_of(&profile, CURVE_GPU_HBM_BANDWIDTH), machines[i].hbm, 1);
+        assert_float_equal(value_of(&profile, CURVE_GPU_FLOPS_BF16), machines[i].flops, 1);
+        assert_float_equal(value_of(&profile, CURVE_LINK_H2D), machines[i].h2d, 1);
+        assert_float_equal(value_of(&profile, CURVE_HOST_CORES), machines[i].cores, 0);
+        profile_release(&profile);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(name_and_extends_say_the_same),
+        cmocka_unit_test(parts_come_from_where_they_are_named),
+        cmocka_unit_test(part_is_taken_from_a_whole_machine),
+        cmocka_unit_test(override_replaces_a_figure_whole),
+        cmocka_unit_test(part_with_extends_starts_from_that_part),
+        cmocka_unit_test(profile_is_named_after_what_it_is_made_of),
+        cmocka_unit_test(file_that_is_no_profile_is_refused),
+        cmocka_unit_test(every_cut_of_a_profile_loads_less_or_is_refused),
+        cmocka_unit_test(files_that_lead_back_to_themselves_are_refused),
+        cmocka_unit_test(files_are_followed_eight_deep),
+        cmocka_unit_test(part_of_a_file_brings_its_overrides),
+        cmocka_unit_test(price_is_the_whole_machines),
+        cmocka_unit_test(part_that_a_file_does_not_state_is_refused),
+        cmocka_unit_test(every_machine_states_every_curve),
+        cmocka_unit_test(every_figure_has_a_source),
+        cmocka_unit_test(every_link_fits_a_machine),
+        cmocka_unit_test(machines_are_those_of_the_published_results),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,309 @@
+/* Figures of a hardware profile: values read off curves, and the message of every mistake. */
+#include "unit/fixture/load_profile.h"
+
+static void expect_message(const char *text, const char *expected)
+{
+    struct profile profile;
+    struct error why;
+    char message[1024];
+    if (load(text, &profile, &why)) {
+        profile_release(&profile);
+        fail_msg("accepted: %s", text);
+    }
+    error_format(&why, message, sizeof message);
+    assert_string_equal(message, expected);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static const char sort[] =
+    "gpu: {topk: {points: [[100, 10us], [300, 50us], [400, 50us], [600, 20us]],"
+    " basis: published, source: s}}";
+
+static void value_is_linear_between_points(void **state)
+{
+    static const struct {
+        double size, ns;
+        bool extrapolated;
+    } cases[] = {
+        {100, 10000, false}, {101, 10200, false}, {200, 30000, false}, {300, 50000, false},
+        {350, 50000, false}, {500, 35000, false}, {600, 20000, false},
+    };
+    (void)state;
+    struct profile profile = load_well(sort);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct trust trust = {BASIS_MEASURED, false};
+        double ns = profile_value(&profile, CURVE_GPU_TOPK, cases[i].size, &trust);
+        assert_float_equal(ns, cases[i].ns, 1e-6);
+        assert_false(trust.extrapolated);
+        assert_int_equal(trust.basis, BASIS_PUBLISHED);
+    }
+    profile_release(&profile);
+}
+
+static void value_past_an_end_is_that_of_the_end_and_marked(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(sort);
+    struct trust below = {BASIS_MEASURED, false};
+    struct trust above = {BASIS_MEASURED, false};
+    assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 99, &below), 10000, 0);
+    assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 1e12, &above), 20000, 0);
+    assert_true(below.extrapolated);
+    assert_true(above.extrapolated);
+    profile_release(&profile);
+}
+
+static void one_value_holds_at_every_size(void **state)
+{
+    (void)state;
+    struct profile profile = load_well("gpu: {topk: {value: 7us, basis: measured, source: s}}");
+    struct trust trust = {BASIS_MEASURED, false};
+    assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 1, &trust), 7000, 0);
+    assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 1e9, &trust), 7000, 0);
+    assert_false(trust.extrapolated);
+    profile_release(&profile);
+}
+
+static void sizes_of_a_bytes_axis_carry_units(void **state)
+{
+    (void)state;
+    struct profile profile = load_well("gpu: {hbm_share: {points: [[1KiB, 10%], [3KiB, 30%]],"
+                                       " basis: measured, source: s}}");
+    struct trust trust = {BASIS_MEASURED, false};
+    assert_float_equal(profile_value(&profile, CURVE_GPU_HBM_SHARE, 2048, &trust), 0.2, 1e-12);
+    profile_release(&profile);
+}
+
+static void trust_keeps_the_worst(void **state)
+{
+    (void)state;
+    struct trust trust = {BASIS_MEASURED, false};
+    trust_add(&trust, (struct trust){BASIS_DATASHEET, false});
+    trust_add(&trust, (struct trust){BASIS_PUBLISHED, true});
+    trust_add(&trust, (struct trust){BASIS_MEASURED, false});
+    assert_int_equal(trust.basis, BASIS_DATASHEET);
+    assert_true(trust.extrapolated);
+}
+
+static void figure_keeps_its_basis_source_and_range(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(
+        "{host: {sync: {value: 30us, basis: assumed, range: [50%, 4.0e2%], source: two guesses},"
+        " cores: {value: 8, basis: datasheet, source: box}}}");
+    const struct curve *sync = &profile.curves[CURVE_HOST_SYNC];
+    assert_int_equal(sync->basis, BASIS_ASSUMED);
+    assert_string_equal(sync->source, "two guesses");
+    assert_float_equal(sync->least, 0.5, 1e-12);
+    assert_float_equal(sync->most, 4, 1e-12);
+    const struct curve *cores = &profile.curves[CURVE_HOST_CORES];
+    assert_float_equal(cores->least, 1, 0);
+    assert_float_equal(cores->most, 1, 0);
+    assert_int_equal(profile.curves[CURVE_GPU_TOPK].count, 0);
+    profile_release(&profile);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+#define LINK_KEYS                                                                                  \
+    "h2d, d2h, duplex, copy_latency, round_trip, zero_copy, cta_in_flight, cpu_store, coherent, "  \
+    "gpus_per_uplink, extends"
+
+static void bad_input_is_explained(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"~", "x.yaml:1: no hardware is named\n"
+              "  expected: a name, or a map with gpu, link and host"},
+        {"a41", "x.yaml:1: unknown hardware 'a41'\n"
+                "  expected: a40, h100-sxm, h200, rtx-4090, rtx-a6000, rtx-pro-6000"
+                "   nearest: 'a40'"},
+        {"[a40]", "x.yaml:1: 'hardware' is a list\n"
+                  "  expected: extends, gpu, link, host, price_per_hour"},
+        {"{gpus: a40}", "x.yaml:1: unknown key 'gpus' in 'hardware'\n"
+                        "  expected: extends, gpu, link, host, price_per_hour   nearest: 'gpu'"},
+        {"{link: pcie4}",
+         "x.yaml:1: unknown link 'pcie4'\n"
+         "  expected: nvlink-c2c, pcie, pcie3-x16, pcie4-x16, pcie5-x16, pcie6-x16, a40, "
+         "h100-sxm, h200, rtx-4090, rtx-a6000, rtx-pro-6000   nearest: 'pcie'"},
+        {"link:",
+         "x.yaml:1: 'link' is empty\n  expected: the name of a profile, or a map of figures"},
+        {"{extends: [a40]}", "x.yaml:1: 'extends' is no name\n"
+                             "  expected: the name of a profile, or a path with a '/' in it"},
+        {"{link: [26GB/s]}", "x.yaml:1: 'link' is a list\n  expected: " LINK_KEYS},
+        {"link:\n  h2dd: 26GB/s",
+         "x.yaml:2: unknown key 'h2dd' in 'link'\n  expected: " LINK_KEYS "   nearest: 'h2d'"},
+        {"link:\n  h2d: ~", "x.yaml:2: 'link.h2d' has neither value nor points\n"
+                            "  expected: one of value, points"},
+        {"link:\n  h2d: {value: 1GB/s, points: [], basis: assumed}",
+         "x.yaml:2: 'link.h2d' has both value and points\n  expected: one of value, points"},
+        {"link: {h2d: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: s}}",
+         "x.yaml:1: 'link.h2d' has points, but is one figure\n  expected: value: 26GB/s"},
+        {"link: {h2d: 0GB/s}", "x.yaml:1: 'link.h2d' is '0GB/s', which no machine has\n"
+                               "  expected: from 1.00 MB/s to 1000 TB/s"},
+        {"link: {h2d: 26B/s}", "x.yaml:1: 'link.h2d' is '26B/s', which no machine has\n"
+                               "  expected: from 1.00 MB/s to 1000 TB/s"},
+        {"link: {coherent: 2}", "x.yaml:1: 'link.coherent' is '2', which no machine has\n"
+                                "  expected: from 0 to 1"},
+        {"host: {cores: 1.5}", "x.yaml:1: 'host.cores' is '1.5'\n  expected: a whole number"},
+        {"host: {cores: 0}", "x.yaml:1: 'host.cores' is '0', which no machine has\n"
+                             "  expected: from 1 to 1000000"},
+        {"gpu: {hbm_share: 120%}", "x.yaml:1: 'gpu.hbm_share' is '120%', which no machine has\n"
+                                   "  expected: from 0.100 % to 100 %"},
+        {"link: {h2d: {value: [1], basis: measured, source: s}}",
+         "x.yaml:1: 'link.h2d' has no value\n  expected: a value such as 26GB/s"},
+        {"link: {h2d: {value: 1GB/s, bases: measured}}",
+         "x.yaml:1: unknown key 'bases' in 'link.h2d'\n"
+         "  expected: value, points, basis, source, range   nearest: 'basis'"},
+        {"link: {h2d: {value: 1GB/s, source: s}}",
+         "x.yaml:1: 'link.h2d' has no basis\n"
+         "  expected: basis: measured, published, datasheet or assumed"},
+        {"link: {h2d: {value: 1GB/s, basis: measured}}",
+         "x.yaml:1: 'link.h2d' has no source\n  expected: source: where the figure comes from"},
+        {"link: {h2d: {value: 1GB/s, basis: measured, source: ''}}",
+         "x.yaml:1: 'link.h2d' has no source\n  expected: source: where the figure comes from"},
+        {"link:\n  h2d:\n    value: 1GB/s\n    basis: mesured\n    source: s",
+         "x.yaml:4: unknown basis 'mesured'\n"
+         "  expected: measured, published, datasheet, assumed   nearest: 'measured'"},
+        {"link: {h2d: {value: 1GB/s, basis: assumed, source: s}}",
+         "x.yaml:1: 'link.h2d' is assumed and has no range\n"
+         "  expected: range: [50%, 200%], shares of the figure around 100%"},
+        {"link: {h2d: {value: 1GB/s, basis: assumed, source: s, range: [110%, 120%]}}",
+         "x.yaml:1: the range of 'link.h2d' is no band around it\n"
+         "  expected: range: [50%, 200%], shares of the figure around 100%"},
+        {"link: {h2d: {value: 1GB/s, basis: assumed, source: s, range: [50%]}}",
+         "x.yaml:1: the range of 'link.h2d' is no band around it\n"
+         "  expected: range: [50%, 200%], shares of the figure around 100%"},
+        {"gpu: {topk: {points: [[1, 1us]], basis: measured, source: s}}",
+         "x.yaml:1: 'gpu.topk' has fewer than two points\n"
+         "  expected: points: [[elements, value], ...], or value: 12us for every size"},
+        {"gpu: {topk: {points: [[1, 1us], [1, 2us]], basis: measured, source: s}}",
+         "x.yaml:1: the points of 'gpu.topk' are out of order at '1'\n"
+         "  expected: elements that ascend"},
+        {"gpu: {topk: {points: [[1, 1us], [2]], basis: measured, source: s}}",
+         "x.yaml:1: a point of 'gpu.topk' is no pair\n  expected: [elements, value]"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expect_message(cases[i].text, cases[i].message);
+    }
+}
+
+/* ---- the price ------------------------------------------------------------------------------- */
+
+static void price_that_no_gpu_has_is_refused(void **state)
+{
+    static const char expected[] = "dollars an hour for one GPU, from 0.001 to 10000";
+    static const char *const cases[][2] = {
+        {"-1", "'price_per_hour' is '-1', which is negative"},
+        {"0", "'price_per_hour' is '0', which no GPU costs"},
+        {"0.0009", "'price_per_hour' is '0.0009', which no GPU costs"},
+        {"10000.1", "'price_per_hour' is '10000.1', which no GPU costs"},
+        {"1e30", "'price_per_hour' is '1e30', which is too large"},
+        {"inf", "'price_per_hour' is 'inf', which is no number"},
+        {"nan", "'price_per_hour' is 'nan', which is no number"},
+        {"cheap", "'price_per_hour' is 'cheap', which is no number"},
+        {"$2", "'price_per_hour' is '$2', which is no number"},
+        {"2GB", "'price_per_hour' is '2GB', which is a size"},
+        {"~", "'price_per_hour' is empty"},
+        {"[1]", "'price_per_hour' is a list"},
+        {"{value: 2}", "'price_per_hour' is a map"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[128], message[256];
+        snprintf(text, sizeof text, "link: {h2d: 26GB/s}\nprice_per_hour: %s", cases[i][0]);
+        snprintf(message, sizeof message, "x.yaml:2: %s\n  expected: %s", cases[i][1], expected);
+        expect_message(text, message);
+    }
+}
+
+/* Units, signs and numbers past 64 bits are refused by units_parse(); its messages are its own. */
+static void wrong_unit_names_the_curve(void **state)
+{
+    static const char *const texts[] = {
+        "link: {h2d: 26GB}",      "link: {h2d: 26}",   "link: {h2d: -26GB/s}",
+        "link: {h2d: 1e400GB/s}", "link: {h2d: fast}", "link: {h2d: nanGB/s}",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct profile profile;
+        struct error why;
+        assert_false(load(texts[i], &profile, &why));
+        assert_string_equal(why.file, "x.yaml");
+        assert_int_equal(why.line, 1);
+        assert_non_null(strstr(why.found, "link.h2d"));
+    }
+}
+
+static void typed_mistake_is_a_usage_error(void **state)
+{
+    (void)state;
+    struct error why;
+    struct profile profile;
+    struct node *node = node_parse("{extends: a40}", 14, "x.yaml", &why);
+    assert_true(node_set(node, "link.h2d", "50GB", &why));
+    assert_false(profile_load(node, &profile, &why));
+    assert_int_equal(why.kind, ERROR_USAGE);
+    assert_string_equal(why.file, "--set");
+    node_destroy(node);
+}
+
+/* ---- what is needed -------------------------------------------------------------------------- */
+
+static void missing_curve_is_named_with_who_needs_it(void **state)
+{
+    static const enum curve_id ids[] = {CURVE_LINK_H2D, CURVE_GPU_TOPK};
+    (void)state;
+    struct profile profile = load_well("{link: {h2d: 26GB/s}}");
+    struct error why;
+    char message[1024];
+    assert_true(profile_require(&profile, ids, 1, "system 'clo'", &why));
+    assert_false(profile_require(&profile, ids, 2, "system 'clo'", &why));
+    error_format(&why, message, sizeof message);
+    assert_string_equal(message,
+                        "hardware 'custom' does not state 'gpu.topk' (top-k over so many "
+                        "scores of one layer, all rows at once), which system 'clo' needs");
+    profile_release(&profile);
+}
+
+static void basis_that_is_too_weak_is_named(void **state)
+{
+    static const enum curve_id ids[] = {CURVE_GPU_TOPK, CURVE_LINK_H2D, CURVE_HOST_CORES};
+    (void)state;
+    struct profile profile =
+        load_well("{link: {h2d: {value: 26GB/s, basis: published, source: paper}},"
+                  " host: {cores: {value: 8, basis: datasheet, source: box}}}");
+    struct error why;
+    char message[1024];
+    assert_true(profile_require_basis(&profile, ids, 3, BASIS_DATASHEET, &why));
+    assert_true(profile_require_basis(&profile, ids, 2, BASIS_PUBLISHED, &why));
+    assert_false(profile_require_basis(&profile, ids, 3, BASIS_PUBLISHED, &why));
+    error_format(&why, message, sizeof message);
+    assert_string_equal(message, "'host.cores' of hardware 'custom' is datasheet: box\n"
+                                 "  expected: published or better");
+    assert_false(profile_require_basis(&profile, ids, 3, BASIS_MEASURED, &why));
+    assert_string_equal(why.expected, "measured");
+    profile_release(&profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(value_is_linear_between_points),
+        cmocka_unit_test(value_past_an_end_is_that_of_the_end_and_marked),
+        cmocka_unit_test(one_value_holds_at_every_size),
+        cmocka_unit_test(sizes_of_a_bytes_axis_carry_units),
+        cmocka_unit_test(trust_keeps_the_worst),
+        cmocka_unit_test(figure_keeps_its_basis_source_and_range),
+        cmocka_unit_test(bad_input_is_explained),
+        cmocka_unit_test(price_that_no_gpu_has_is_refused),
+        cmocka_unit_test(wrong_unit_names_the_curve),
+        cmocka_unit_test(typed_mistake_is_a_usage_error),
+        cmocka_unit_test(missing_curve_is_named_with_who_needs_it),
+        cmocka_unit_test(basis_that_is_too_weak_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

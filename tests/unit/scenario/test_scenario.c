@@ -1,0 +1,807 @@
+/* Scenarios: what is laid over what, the points of a sweep, what is refused and how. */
+#include "unit/fixture/tiny.h"
+
+#include <math.h>
+
+/* The tests run in the folder of their files, so that messages name those as s.yaml. */
+static int enter(void **state)
+{
+    return enter_folder(state) != 0 || chdir(folder) != 0;
+}
+
+static int leave(void **state)
+{
+    return chdir("/") != 0 || leave_folder(state) != 0;
+}
+
+static bool load_text(const char *text, const char *const *overrides, struct scenario *out,
+                      struct error *why)
+{
+    static const char *const files[] = {"s.yaml"};
+    uint32_t count = 0;
+    while (overrides[count] != NULL) {
+        count++;
+    }
+    write_text("s.yaml", text);
+    return scenario_load(files, 1, overrides, count, out, why);
+}
+
+static struct setup point_of(const struct scenario *scenario, uint32_t index)
+{
+    struct setup setup;
+    struct error why;
+    if (!scenario_point(scenario, index, &setup, &why)) {
+        fail_msg("point %u: %s", index, message_of(&why));
+    }
+    return setup;
+}
+
+#define BASE_FOR_CONTEXTS                                                                          \
+    "model: llama-3-8b\nhardware: a40\nsystem: fullattn\ntrace: assumed:hit=93%\n"
+#define BASE BASE_FOR_CONTEXTS "context: 1000\n"
+
+/* ---- layers ---------------------------------------------------------------------------------- */
+
+static void later_files_and_overrides_win(void **state)
+{
+    static const char *const files[] = {"a.yaml", "b.yaml"};
+    static const char *const overrides[] = {"context=4000", "batch=7", "context=5000"};
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    write_text("a.yaml", BASE "batch: 2\nsteps: 3\nseed: 4\nmechanisms: {launch: graph}\n");
+    write_text("b.yaml", "batch: 5\nsteps: 6\nmechanisms: {operators: 9}\n");
+    assert_true(scenario_load(files, 2, overrides, 3, &scenario, &why));
+    assert_int_equal(scenario.points, 1);
+    struct setup setup = point_of(&scenario, 0);
+    assert_int_equal(setup.context, 5000);                   /* the last override */
+    assert_int_equal(setup.batch, 7);                        /* an override */
+    assert_int_equal(setup.steps, 6);                        /* the second file */
+    assert_int_equal(setup.seed, 4);                         /* the first */
+    assert_int_equal(setup.mechanisms.launch, LAUNCH_GRAPH); /* maps merge */
+    assert_int_equal(setup.mechanisms.operators, 9);
+    assert_string_equal(setup.model.name, "llama-3-8b");
+    setup_release(&setup);
+    scenario_release(&scenario);
+}
+
+static void override_reaches_inside(void **state)
+{
+    (void)state;
+    struct setup setup =
+        SETUP("system=clo", "mechanisms.policy.eta=0.5", "mechanisms.sync=gpu", "dtype.kv=fp8",
+              "hardware.link.h2d=50GB/s", "hardware.host.cores=12");
+    struct trust trust = {BASIS_MEASURED, false};
+    assert_near(setup.mechanisms.policy_values[0], .5, 0);
+    assert_near(setup.mechanisms.policy_values[1], 3, 0); /* the preset's */
+    assert_int_equal(setup.model.kv, DTYPE_FP8);
+    assert_int_equal(setup.model.weights, DTYPE_BF16);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 26e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_HOST_CORES, 0, &trust), 12, 0);
+    assert_string_equal(setup.profile.name, "a40*");
+    setup_release(&setup);
+}
+
+/* Parts by name can be reached into as well. */
+static void override_reaches_into_parts_of_a_machine(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("hardware={gpu: h200, link: pcie5-x16, host: epyc-9654}",
+                               "hardware.link.d2h=1GB/s", "hardware.gpu=a40");
+    struct trust trust = {BASIS_MEASURED, false};
+    assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 1e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), 696e9, 0);
+    setup_release(&setup);
+}
+
+/* What a scenario that says only what it must gets. */
+static void defaults_are_as_documented(void **state)
+{
+    static const char *const overrides[] = {"model=llama-3-8b", "hardware=a40", "system=clo",
+                                            "context=131072"};
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_true(scenario_load(NULL, 0, overrides, 4, &scenario, &why));
+    struct setup setup = point_of(&scenario, 0);
+    assert_int_equal(setup.batch, 1);
+    assert_int_equal(setup.steps, SETUP_STEPS_ALL);
+    assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
+    assert_int_equal(setup.seed, 1);
+    assert_int_equal(setup.order, POLICY_BATCH);
+    assert_int_equal(setup.model.tensor_parallel, 1);
+    assert_near(setup.hbm_usable, .9, 0);
+    assert_int_equal(setup.hbm_reserve, 0);
+    assert_int_equal(setup.kv_pool_tokens, 0);
+    assert_int_equal(setup.host_memory, 0);
+    assert_string_equal(setup.trace_name, "llama-3-8b-like");
+    assert_non_null(setup.trace);
+    assert_int_equal(setup.trace_basis, BASIS_PUBLISHED);
+    setup_release(&setup);
+    scenario_release(&scenario);
+}
+
+/* What `trace` defaults to: the model's own recording, else the published profile, else a recording
+ * of another model, which is told. */
+static const struct {
+    const char *overrides[4];
+    const char *trace;
+    enum basis basis;
+    uint32_t layers, kv_heads;
+    uint32_t context;
+    const char *note;
+} default_traces[] = {
+    {{"model=smollm2-135m", "context=2048"}, "smollm2-135m", BASIS_MEASURED, 30, 3, 3840, ""},
+    {{"model=qwen2.5-14b", "context=2048"}, "llama-3-8b-like", BASIS_PUBLISHED, 48, 8, 2048, ""},
+    /* latent KV is one head */
+    {{"model=deepseek-v3.2", "context=4096"}, "llama-3-8b-like", BASIS_PUBLISHED, 61, 1, 4096, ""},
+    {{"context=69"}, "llama-3-8b-like", BASIS_PUBLISHED, 32, 8, 69, ""},
+    {{"context=68"},
+     "smollm2-135m",
+     BASIS_MEASURED,
+     30,
+     3,
+     3840,
+     "no trace could be generated (a context of 68 tokens): a small model's recording is carried "
+     "instead"},
+    {{"context=4294967296"},
+     "smollm2-135m",
+     BASIS_MEASURED,
+     30,
+     3,
+     3840,
+     "no trace could be generated (a generated trace of 4294967296 tokens): a small model's "
+     "recording is carried instead"},
+    {{"warmup=131041"},
+     "smollm2-135m",
+     BASIS_MEASURED,
+     30,
+     3,
+     3840,
+     "no trace could be generated (a generated trace of 131073 steps): a small model's recording "
+     "is carried instead"},
+};
+
+static void default_trace_is_the_nearest_to_the_model(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(default_traces); i++) {
+        const char *const *o = default_traces[i].overrides;
+        struct setup setup =
+            SETUP("trace=", "steps=", o[0], o[1] != NULL ? o[1] : "seed=1", "seed=2");
+        const struct trace_header *header = trace_header(setup.trace);
+        assert_string_equal(setup.trace_name, default_traces[i].trace);
+        assert_string_equal(setup.trace_note, default_traces[i].note);
+        assert_int_equal(setup.trace_basis, default_traces[i].basis);
+        assert_int_equal(header->layers, default_traces[i].layers);
+        assert_int_equal(header->kv_heads, default_traces[i].kv_heads);
+        assert_int_equal(header->context, default_traces[i].context);
+        setup_release(&setup);
+    }
+}
+
+static void tokens_may_be_counted_in_powers_of_1024(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("context=128K", "kv_pool_tokens=2M", "mechanisms.recent=1K");
+    assert_int_equal(setup.context, 131072);
+    assert_int_equal(setup.kv_pool_tokens, 2 << 20);
+    assert_int_equal(setup.mechanisms.recent.value, 1024);
+    setup_release(&setup);
+}
+
+/* An empty value says nothing: the default stays. */
+static void empty_value_is_the_default(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("batch=", "steps=", "warmup=", "seed=", "order=", "tensor_parallel=",
+                               "dtype=", "hbm_usable=", "hbm_reserve=", "kv_pool_tokens=",
+                               "host_memory=", "mechanisms=", "sweep=", "trace=");
+    assert_int_equal(setup.batch, 1);
+    assert_int_equal(setup.steps, SETUP_STEPS_ALL);
+    assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
+    assert_int_equal(setup.seed, 1);
+    assert_near(setup.hbm_usable, .9, 0);
+    assert_string_equal(setup.trace_name, "llama-3-8b-like");
+    setup_release(&setup);
+}
+
+static void every_key_is_read(void **state)
+{
+    (void)state;
+    struct setup setup =
+        SETUP("batch=max", "steps=12", "warmup=3", "seed=77", "order=sequential",
+              "tensor_parallel=2", "dtype={weights: fp8, kv: int8}", "hbm_usable=50%",
+              "hbm_reserve=2GiB", "kv_pool_tokens=41408", "host_memory=1.5GiB");
+    assert_int_equal(setup.batch, SETUP_BATCH_MAX);
+    assert_int_equal(setup.steps, 12);
+    assert_int_equal(setup.warmup, 3);
+    assert_int_equal(setup.seed, 77);
+    assert_int_equal(setup.order, POLICY_SEQUENTIAL);
+    assert_int_equal(setup.model.tensor_parallel, 2);
+    assert_int_equal(setup.model.weights, DTYPE_FP8);
+    assert_int_equal(setup.model.kv, DTYPE_INT8);
+    assert_near(setup.hbm_usable, .5, 0);
+    assert_int_equal(setup.hbm_reserve, 2ULL << 30);
+    assert_int_equal(setup.kv_pool_tokens, 41408);
+    assert_int_equal(setup.host_memory, 3ULL << 29);
+    setup_release(&setup);
+}
+
+static const struct {
+    const char *trace;
+    double hit, spread;
+} assumed[] = {
+    {"trace=assumed:hit=93%,spread=5%", .93, .05},  {"trace=assumed:hit=93%", .93, 0},
+    {"trace=assumed:hit=0.5,spread=0.25", .5, .25}, {"trace=assumed:hit=100%", 1, 0},
+    {"trace=assumed:hit=0%,spread=0%", 0, 0},
+};
+
+static void assumed_ledgers_are_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(assumed); i++) {
+        struct setup setup = SETUP(assumed[i].trace);
+        assert_null(setup.trace);
+        assert_near(setup.assumed_hit, assumed[i].hit, 0);
+        assert_near(setup.assumed_spread, assumed[i].spread, 0);
+        assert_string_equal(setup.trace_name, assumed[i].trace + strlen("trace="));
+        setup_release(&setup);
+    }
+}
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+static void last_key_of_a_sweep_is_fastest(void **state)
+{
+    static const uint32_t points[][3] = {{1000, 1, 1}, {1000, 1, 2}, {1000, 4, 1}, {1000, 4, 2},
+                                         {1000, 9, 1}, {1000, 9, 2}, {2000, 1, 1}, {2000, 1, 2},
+                                         {2000, 4, 1}, {2000, 4, 2}, {2000, 9, 1}, {2000, 9, 2}};
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_true(load_text(BASE_FOR_CONTEXTS "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n"
+                                            "  mechanisms.operators: [1, 2]\n",
+                          OVERRIDES("seed=3"), &scenario, &why));
+    assert_int_equal(scenario.points, COUNT(points));
+    for (uint32_t i = 0; i < COUNT(points); i++) {
+        struct setup setup = point_of(&scenario, i);
+        assert_int_equal(setup.context, points[i][0]);
+        assert_int_equal(setup.batch, points[i][1]);
+        assert_int_equal(setup.mechanisms.operators, points[i][2]);
+        assert_int_equal(setup.seed, 3);
+        setup_release(&setup);
+    }
+    scenario_release(&scenario);
+}
+
+static void an_override_holds_instead_of_a_files_sweep_of_its_key(void **state)
+{
+    static const char swept[] =
+        BASE_FOR_CONTEXTS "sweep:\n  context: [1000, 2000]\n  batch: [1, 4, 9]\n";
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_true(load_text(swept, OVERRIDES("batch=7"), &scenario, &why));
+    assert_int_equal(scenario.points, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct setup setup = point_of(&scenario, i);
+        assert_int_equal(setup.context, i == 0 ? 1000 : 2000);
+        assert_int_equal(setup.batch, 7);
+        setup_release(&setup);
+    }
+    scenario_release(&scenario);
+    assert_true(load_text(swept, OVERRIDES("batch=7", "context=3000"), &scenario, &why));
+    assert_int_equal(scenario.points, 1);
+    assert_null(scenario.sweep);
+    scenario_release(&scenario);
+}
+
+/* What a second file says ends a sweep of the first, and what it sweeps holds over what that says;
+ * a part of a machine stands beside the machines that are swept. */
+static void a_later_file_replaces_what_an_earlier_one_sweeps(void **state)
+{
+    static const struct {
+        const char *first, *second;
+        uint32_t points;
+    } cases[] = {
+        {"batch: 1\nsweep: {context: [1000, 2000], seed: [1, 2, 3]}\n", "context: 3000\n", 3},
+        {"batch: 1\nsweep: {context: [1000, 2000]}\n", "context: 3000\n", 1},
+        {"context: 1000\nsweep: {batch: [1, 2]}\n", "batch:\n", 1},
+        {"context: 1000\nbatch: 7\n", "sweep: {batch: [1, 2]}\n", 2},
+        {"context: 1000\nsweep: {batch: [1, 2]}\n", "sweep: {batch: [1, 2, 4]}\n", 3},
+        {"context: 1000\nsweep: {mechanisms.operators: [1, 2]}\n", "mechanisms: {operators: 3}\n",
+         1},
+        {"context: 1000\nsweep: {mechanisms.operators: [1, 2]}\n", "mechanisms: {launch: graph}\n",
+         2},
+        {"context: 1000\nsweep: {hardware: [a40, h200]}\n", "hardware: rtx-4090\n", 1},
+        {"context: 1000\nsweep: {hardware: [a40, h200]}\n", "hardware: {link: pcie5-x16}\n", 2},
+        {"context: 1000\nsweep: {hardware.link: [pcie4-x16, pcie5-x16]}\n", "hardware: h200\n", 2},
+        {"context: 1000\nsweep: {hardware.link: [pcie4-x16, pcie5-x16]}\n",
+         "hardware: {link: pcie6-x16}\n", 1},
+    };
+    static const char *const files[] = {"a.yaml", "b.yaml"};
+    static const char head[] = "model: llama-3-8b\nsystem: fullattn\ntrace: assumed:hit=93%\n";
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char first[512];
+        struct scenario scenario;
+        struct error why;
+        snprintf(first, sizeof first, "%s%s%s", head,
+                 strstr(cases[i].first, "hardware: [") != NULL ? "" : "hardware: a40\n",
+                 cases[i].first);
+        write_text("a.yaml", first);
+        write_text("b.yaml", cases[i].second);
+        if (!scenario_load(files, 2, NULL, 0, &scenario, &why)) {
+            fail_msg("'%s' under '%s': %s", cases[i].first, cases[i].second, message_of(&why));
+        }
+        if (scenario.points != cases[i].points) {
+            fail_msg("'%s' under '%s': %u points", cases[i].first, cases[i].second,
+                     scenario.points);
+        }
+        struct setup last = point_of(&scenario, scenario.points - 1);
+        setup_release(&last);
+        scenario_release(&scenario);
+    }
+}
+
+/* What an earlier file sweeps inside of maps would hold over a later layer. */
+static void a_layer_says_nothing_that_all_swept_maps_say(void **state)
+{
+    static const struct {
+        const char *override, *message; /* NULL: it may be said */
+    } cases[] = {
+        {"mechanisms.operators=9",
+         "--set: 'operators' is said, and each map of the swept 'mechanisms' says it, too\n"
+         "  expected: what these maps leave open, or sweep.mechanisms anew"},
+        {"mechanisms={operators: 9}",
+         "--set: 'operators' is said, and each map of the swept 'mechanisms' says it, too\n"
+         "  expected: what these maps leave open, or sweep.mechanisms anew"},
+        {"mechanisms.launch=graph", NULL},
+        {"sweep.mechanisms=[{operators: 2}, {operators: 3}]", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct scenario scenario;
+        struct error why;
+        bool good = load_text(BASE "sweep: {mechanisms: [{operators: 5}, {operators: 7}]}\n",
+                              OVERRIDES(cases[i].override), &scenario, &why);
+        if (good != (cases[i].message == NULL)) {
+            fail_msg("%s: %s", cases[i].override, good ? "laid" : message_of(&why));
+        }
+        if (!good) {
+            assert_string_equal(message_of(&why), cases[i].message);
+        }
+        scenario_release(&scenario);
+    }
+}
+
+static void a_layer_says_a_key_or_sweeps_it(void **state)
+{
+    static const struct {
+        const char *file, *overrides[3], *message;
+    } cases[] = {
+        {BASE "batch: 2\nsweep:\n  batch: [1, 4]\n",
+         {NULL},
+         "s.yaml:8: 'batch' is swept, and said as well in line 6"},
+        {BASE "sweep:\n  hardware: [a40, h200]\n",
+         {NULL},
+         "s.yaml:7: 'hardware' is swept, and said as well in line 2"},
+        {BASE "mechanisms:\n  operators: 5\nsweep: {mechanisms.operators: [1, 4]}\n",
+         {NULL},
+         "s.yaml:8: 'mechanisms.operators' is swept, and said as well in line 7"},
+        {BASE, {"batch=2", "sweep.batch=[1, 4]"}, "--set: 'batch' is swept, and said as well"},
+        {BASE, {"sweep={seed: [1, 4]}", "seed=7"}, "--set: 'seed' is swept, and said as well"},
+        {BASE, {"sweep.mechanisms.operators=[1, 4]", "mechanisms={operators: 7}"},
+         "--set: 'mechanisms.operators' is swept, and said as well"},
+        {BASE,
+         {"mechanisms.sync=cpu", "sweep={mechanisms: [{sync: gpu, launch: graph}, {sync: cpu}]}"},
+         "--set: 'mechanisms' is swept, and its 'sync' said as well"},
+        {BASE "mechanisms: {policy: {eta: 0.6}}\n"
+              "sweep: {mechanisms: [{policy: {name: qsac, eta: 0.7}}, {policy: lru}]}\n",
+         {NULL},
+         "s.yaml:7: 'mechanisms' is swept, and its 'eta' said as well in line 6"},
+        {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: pcie5-x16}\n"
+         "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
+         {NULL},
+         "s.yaml:5: 'hardware' is swept, and its 'link' said as well in line 4"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct scenario scenario;
+        struct error why;
+        assert_false(load_text(cases[i].file, cases[i].overrides, &scenario, &why));
+        if (strstr(message_of(&why), cases[i].message) == NULL) {
+            fail_msg("not '%s': %s", cases[i].message, message_of(&why));
+        }
+    }
+}
+
+/* What one of the maps leaves open is said beside them; a link of another name has what is said of
+ * links. */
+static void a_layer_may_say_what_swept_maps_leave_open(void **state)
+{
+    static const char *const files[] = {
+        BASE "mechanisms: {operators: 5}\n"
+             "sweep: {mechanisms: [{operators: 7, launch: graph}, {launch: eager}]}\n",
+        "model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: {h2d: 1GB/s}}\n"
+        "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct scenario scenario;
+        struct error why;
+        if (!load_text(files[i], OVERRIDES(NULL), &scenario, &why)) {
+            fail_msg("%s", message_of(&why));
+        }
+        assert_int_equal(scenario.points, 2);
+        scenario_release(&scenario);
+    }
+}
+
+/* A map is laid key by key on what is there, in a second file as in --set, whole or by its keys. */
+static void a_map_is_laid_alike_by_a_file_and_an_override(void **state)
+{
+    static const struct {
+        const char *file, *override;
+    } ways[] = {
+        {"mechanisms: {operators: 7}\n", NULL},
+        {"{}\n", "mechanisms={operators: 7}"},
+        {"{}\n", "mechanisms.operators=7"},
+    };
+    static const char *const files[] = {"a.yaml", "b.yaml"};
+    (void)state;
+    write_text("a.yaml", BASE "mechanisms: {launch: graph, operators: 5}\n");
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        struct scenario scenario;
+        struct error why;
+        write_text("b.yaml", ways[i].file);
+        uint32_t count = ways[i].override != NULL;
+        if (!scenario_load(files, 2, &ways[i].override, count, &scenario, &why)) {
+            fail_msg("%s", message_of(&why));
+        }
+        struct setup setup = point_of(&scenario, 0);
+        assert_int_equal(setup.mechanisms.launch, LAUNCH_GRAPH);
+        assert_int_equal(setup.mechanisms.operators, 7);
+        setup_release(&setup);
+        scenario_release(&scenario);
+    }
+}
+
+/* A key inside of what another key of the sweep sets must not be lost below it. */
+static void keys_of_a_sweep_are_laid_in_their_order(void **state)
+{
+    static const double h2d[] = {1e9, 2e9, 1e9, 2e9}, bandwidth[] = {696e9, 696e9, 4.8e12, 4.8e12};
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_true(load_text("model: llama-3-8b\nsystem: fullattn\ncontext: 1000\n"
+                          "trace: assumed:hit=93%\n"
+                          "sweep:\n  hardware: [a40, h200]\n"
+                          "  hardware.link.h2d: [1GB/s, 2GB/s]\n",
+                          OVERRIDES("seed=3"), &scenario, &why));
+    assert_int_equal(scenario.points, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct setup setup = point_of(&scenario, i);
+        struct trust trust = {BASIS_MEASURED, false};
+        const struct profile *profile = &setup.profile;
+        assert_near(profile_value(profile, CURVE_LINK_H2D, 0, &trust), h2d[i], 0);
+        assert_near(profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), bandwidth[i], 0);
+        setup_release(&setup);
+    }
+    scenario_release(&scenario);
+}
+
+static void sweep_may_hold_maps_and_empty_values(void **state)
+{
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_true(load_text(BASE
+                          "sweep:\n  mechanisms:\n  - {launch: graph}\n  -\n  - {operators: 5}\n",
+                          OVERRIDES("mechanisms.operators=7"), &scenario, &why));
+    static const int launches[] = {LAUNCH_GRAPH, LAUNCH_EAGER, LAUNCH_EAGER};
+    static const uint64_t operators[] = {7, 7, 5}; /* the override holds where no value is */
+    assert_int_equal(scenario.points, COUNT(operators));
+    for (uint32_t i = 0; i < COUNT(operators); i++) {
+        struct setup setup = point_of(&scenario, i);
+        assert_int_equal(setup.mechanisms.launch, launches[i]);
+        assert_int_equal(setup.mechanisms.operators, operators[i]);
+        setup_release(&setup);
+    }
+    scenario_release(&scenario);
+}
+
+/* "KEY=[1, 1, ...]" with `count` values. */
+static char *long_list(const char *key, uint32_t count)
+{
+    char *text = malloc(64 + 3 * (size_t)count);
+    assert_non_null(text);
+    size_t length = (size_t)sprintf(text, "sweep.%s=[", key);
+    for (uint32_t i = 0; i < count; i++) {
+        length += (size_t)sprintf(text + length, "1, ");
+    }
+    strcpy(text + length, "]");
+    return text;
+}
+
+static void a_million_points_are_the_most(void **state)
+{
+    static const struct {
+        uint32_t batches, seeds, steps, points; /* 0: refused */
+    } cases[] = {{100, 100, 100, 1000000},
+                 {1000, 1000, 1, 1000000},
+                 {100, 100, 101, 0},
+                 {1001, 1000, 1, 0},
+                 {10000, 10000, 10000, 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *batches = long_list("batch", cases[i].batches);
+        char *seeds = long_list("seed", cases[i].seeds);
+        char *steps = long_list("steps", cases[i].steps);
+        struct scenario scenario;
+        struct error why;
+        bool good = load_text(BASE, OVERRIDES(batches, seeds, steps), &scenario, &why);
+        assert_int_equal(good, cases[i].points > 0);
+        if (good) {
+            assert_int_equal(scenario.points, cases[i].points);
+            struct setup last = point_of(&scenario, cases[i].points - 1);
+            setup_release(&last);
+            scenario_release(&scenario);
+        } else {
+            assert_string_equal(message_of(&why), "--set: the sweep has more than 1000000 points");
+        }
+        free(batches);
+        free(seeds);
+        free(steps);
+    }
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void no_scenario_is_refused(void **state)
+{
+    (void)state;
+    struct scenario scenario;
+    struct error why;
+    assert_false(scenario_load(NULL, 0, NULL, 0, &scenario, &why));
+    assert_string_equal(message_of(&why),
+                        "no scenario\n  expected: a file, or --set model=... hardware=... "
+                        "system=... context=...");
+    assert_int_equal(why.kind, ERROR_USAGE);
+    assert_null(scenario.root);
+}
+
+/* Overrides laid over BASE; what the message begins with, and what it says besides. */
+static const struct {
+    const char *override, *begins, *says;
+} bad_overrides[] = {
+    {"batsh=2", "--set: unknown key 'batsh' in 'scenario'\n", "nearest: 'batch'"},
+    {"batch", "--set: 'batch' is no override\n", "KEY=VALUE, such as batch=8"},
+    {"=3", "--set: '=3' is no override\n", "KEY=VALUE"},
+    {"", "--set: '' is no override\n", "KEY=VALUE"},
+    {"model.name=x", "--set: 'model.name' cannot be set: 'model' is a single value", ""},
+    {"a..b=1", "--set: 'a..b' is no key\n", "single dots"},
+    {"model=", "the scenario does not say 'model'\n",
+     "model: llama-3-8b, or --set model=llama-3-8b"},
+    {"hardware=", "the scenario does not say 'hardware'\n", "hardware: a40"},
+    {"system=", "the scenario does not say 'system'\n", "system: retroinfer"},
+    {"context=", "the scenario does not say 'context'\n", "context: 131072"},
+    {"model=llama-38b", "--set: unknown model 'llama-38b'\n", "nearest: 'llama-3-8b'"},
+    {"hardware=a41", "--set: unknown hardware 'a41'\n", "nearest: 'a40'"},
+    {"system=fulatn", "--set: unknown system 'fulatn'\n", "nearest: 'fullattn'"},
+    {"trace=smolm2", "--set: unknown trace 'smolm2'\n", "expected: smollm2-135m"},
+    {"trace=", "", NULL}, /* the default: good */
+    {"trace=./none.swt", "./none.swt: ", ""},
+    {"model=[a]", "--set: 'model' is a list\n", "a single value"},
+    {"hardware=[a40]", "--set: ", ""},
+    {"context=0", "--set: 'context' of 0 is too small", "a whole number from 1 to "},
+    {"context=\"\"", "--set: ", "context"},
+    {"context=-1", "--set: ", "context"},
+    {"context=1.5", "--set: ", "context"},
+    {"context=8KiB", "--set: ", "context"},
+    {"context=4294967297", "--set: ", "context"},
+    {"context=[1, 2]", "--set: 'context' is a list\n", "a single value"},
+    {"batch=0", "--set: 'batch' of 0 is too small\n", "a whole number from 1 to 1048576, or max"},
+    {"batch=most", "--set: ", "a whole number from 1 to 1048576, or max"},
+    {"batch=1048577", "--set: ", "a whole number from 1 to 1048576, or max"},
+    {"steps=0", "--set: 'steps' of 0 is too small\n", "a whole number from 1 to 65536, or all"},
+    {"steps=auto", "--set: ", "a whole number from 1 to 65536, or all"},
+    {"steps=65537", "--set: ", "a whole number from 1 to 65536, or all"},
+    {"steps=99999999999999999999", "--set: ", "a whole number from 1 to 65536, or all"},
+    {"warmup=all", "--set: ", "a whole number from 0 to 4294967295, or auto"},
+    {"warmup=-1", "--set: ", "a whole number from 0 to 4294967295, or auto"},
+    {"seed=x", "--set: ", "seed"},
+    {"order=random", "--set: unknown order 'random'\n", "batch or sequential"},
+    {"tensor_parallel=0", "--set: ", "GPU"},
+    {"tensor_parallel=3", "s.yaml:1: tensor_parallel is 3\n",
+     "a divisor of the model's 32 query heads"},
+    {"tensor_parallel=64", "s.yaml:1: tensor_parallel is 64\n",
+     "a divisor of the model's 32 query heads"},
+    {"dtype.kv=fp7", "--set: unknown ", "nearest: 'fp8'"},
+    {"dtype.v=fp8", "--set: unknown key 'v' in 'dtype'\n", "weights, kv"},
+    {"dtype=fp8", "--set: 'dtype' is a single value\n", "weights, kv"},
+    {"hbm_usable=0%", "--set: 'hbm_usable' is no share of HBM\n", "above 0 and at most 100%"},
+    {"hbm_usable=101%", "--set: 'hbm_usable' is no share of HBM\n", "above 0 and at most 100%"},
+    {"hbm_usable=90", "--set: ", "hbm_usable"},
+    {"hbm_reserve=2", "--set: ", "hbm_reserve"},
+    {"hbm_reserve=2GB/s", "--set: ", "hbm_reserve"},
+    {"kv_pool_tokens=1GiB", "--set: ", "kv_pool_tokens"},
+    {"host_memory=10", "--set: ", "host_memory"},
+    {"host_memory=0B", "--set: ", "'host_memory' of 0 holds nothing"},
+    {"kv_pool_tokens=0", "--set: ", "'kv_pool_tokens' of 0 holds nothing"},
+    {"mechanisms=[sync]", "--set: 'mechanisms' is a list\n", "policy"},
+    {"mechanisms.sink=4tok", "--set: unknown key 'sink' in 'mechanisms'\n", "nearest: 'sinks'"},
+    {"hardware.link.h2q=1GB/s", "--set: ", "nearest: 'h2d'"},
+    {"hardware.link.h2d=1GB", "--set: ", "h2d"},
+    {"hardware={gpu: a40}", NULL, NULL}, /* a part of the machine that the file says */
+    {"trace=assumed:", "--set: 'trace' is a map\n", "a single value"},
+    {"trace=\"assumed:\"", "--set: 'assumed:' is no assumed ledger\n", "assumed:hit=93%,spread=5%"},
+    {"trace=assumed:hit=", "--set: 'assumed:hit=' is no assumed ledger\n", "assumed:hit=93%"},
+    {"trace=assumed:hit=9 3%", "--set: ", "hit"},
+    {"trace=assumed:hit=93%,", "--set: 'assumed:hit=93%,' is no assumed ledger\n", "spread"},
+    {"trace=assumed:hit=93%,spread=", "--set: 'assumed:hit=93%,spread=' is no assumed ledger\n",
+     "assumed:hit=93%,spread=5%"},
+    {"trace=assumed:hit=93%,spread=5%,x", "--set: ", "spread"},
+    {"trace=assumed:hit=93%,spread=5% x", "--set: ", "is no assumed ledger"},
+    {"trace=assumed:spread=5%,hit=93%", "--set: ", "is no assumed ledger"},
+    {"trace=assumed:hit=101%", "--set: a hit ratio of '101%' is above 100%", ""},
+    {"trace=assumed:hit=93", "--set: ", "hit"},
+    {"trace=assumed:hit=-1%", "--set: ", "hit"},
+    {"trace=assumed:hit=0000000000000000000000000000000000000000000093%",
+     "--set: ", "is no assumed ledger"},
+    {"sweep=[1]", "--set: 'sweep' is no map\n", "keys with lists"},
+    {"sweep.batch=3", "--set: 'batch' of the sweep is no list\n", "at least one value in [ ]"},
+    {"sweep.batch=[]", "--set: 'batch' of the sweep is no list\n", "at least one value in [ ]"},
+    {"sweep.batch={a: 1}", "--set: 'batch' of the sweep is no list\n", "at least one value"},
+    {"sweep.sweep=[1, 2]", "--set: a sweep cannot be swept", ""},
+    {"sweep.batsh=[1, 2]", "--set: unknown key 'batsh' in 'scenario'\n", "nearest: 'batch'"},
+    {"sweep.batch=[0, 2]", "--set: 'batch' of 0 is too small\n", ""},
+};
+
+static void bad_overrides_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_overrides); i++) {
+        struct scenario scenario;
+        struct setup setup;
+        struct error why;
+        bool loaded = load_text(BASE, OVERRIDES(bad_overrides[i].override), &scenario, &why);
+        bool good = loaded && scenario_point(&scenario, 0, &setup, &why);
+        if (loaded) {
+            scenario_release(&scenario);
+        }
+        if (good) {
+            setup_release(&setup);
+        }
+        if (good != (bad_overrides[i].says == NULL)) {
+            fail_msg("'%s' is %s", bad_overrides[i].override, good ? "accepted" : "refused");
+        }
+        if (good) {
+            continue;
+        }
+        const char *message = message_of(&why);
+        if (strncmp(message, bad_overrides[i].begins, strlen(bad_overrides[i].begins)) != 0 ||
+            strstr(message, bad_overrides[i].says) == NULL) {
+            fail_msg("'%s' gives: %s", bad_overrides[i].override, message);
+        }
+    }
+}
+
+/* Files, and the whole message; "..." where the rest does not matter. */
+static const struct {
+    const char *text, *message;
+} bad_files[] = {
+    {"", "s.yaml:1: this is no scenario\n"
+         "  expected: a map with 'model', 'hardware', 'system' and 'context'"},
+    {"# nothing\n", "s.yaml:1: this is no scenario\n..."},
+    {"[a, b]\n", "s.yaml:1: this is no scenario\n..."},
+    {"just words\n", "s.yaml:1: this is no scenario\n..."},
+    {BASE "\nbatsh: 2\n", "s.yaml:7: unknown key 'batsh' in 'scenario'\n..."},
+    {BASE "batch: 0\n", "s.yaml:6: 'batch' of 0 is too small\n"
+                        "  expected: a whole number from 1 to 1048576, or max"},
+    {BASE "mechanisms:\n  sync: maybe\n",
+     "s.yaml:7: unknown value 'maybe' of 'sync'\n  expected: cpu, gpu"},
+    {BASE "context: 5\n", "s.yaml:6: ..."}, /* twice */
+    {"model: a: b\n", "s.yaml:1: ..."},
+    {"hardware: a40\nsystem: clo\ncontext: 1\n",
+     "the scenario does not say 'model'\n"
+     "  expected: model: llama-3-8b, or --set model=llama-3-8b"},
+    {BASE "sweep:\n  batch: 3\n", "s.yaml:7: 'batch' of the sweep is no list\n"
+                                  "  expected: at least one value in [ ]"},
+    {BASE "sweep: 3\n", "s.yaml:6: 'sweep' is no map\n"
+                        "  expected: keys with lists, such as context: [32768, 131072]"},
+    {"model: llama-3-8b\nhardware: a40\ncontext: 1000\nsweep:\n  system: [clo,\n    cloo]\n",
+     "s.yaml:6: unknown system 'cloo'\n  expected: ..."},
+    {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {gpu: a40}\n", "hardware '..."},
+    {BASE "sweep: {batch: [1, 0]}\n", NULL}, /* its first point is good */
+};
+
+static void bad_files_are_refused_by_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_files); i++) {
+        struct scenario scenario;
+        struct setup setup;
+        struct error why = {.found = ""};
+        const char *wish = bad_files[i].message;
+        bool loaded = load_text(bad_files[i].text, OVERRIDES(NULL), &scenario, &why);
+        bool good = loaded && scenario_point(&scenario, 0, &setup, &why);
+        if (loaded) {
+            scenario_release(&scenario);
+        }
+        if (good) {
+            setup_release(&setup);
+        }
+        const char *message = message_of(&why);
+        const char *dots = good ? NULL : strstr(wish, "...");
+        size_t length = dots != NULL ? (size_t)(dots - wish) : sizeof why;
+        if (good != (wish == NULL) || (!good && strncmp(message, wish, length) != 0)) {
+            fail_msg("'%s' gives: %s", bad_files[i].text, message);
+        }
+    }
+}
+
+static void files_that_cannot_be_read_are_refused(void **state)
+{
+    static const char *const names[] = {"none.yaml", ".", "binary.yaml"};
+    (void)state;
+    write_text("binary.yaml", "\x7f"
+                              "ELF\x01\x02");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct scenario scenario;
+        struct error why;
+        assert_false(scenario_load(&names[i], 1, NULL, 0, &scenario, &why));
+        assert_string_equal(why.file, names[i]);
+        assert_int_equal(why.kind, ERROR_FAILURE);
+        assert_null(scenario.root);
+    }
+}
+
+static void later_points_are_refused_alone(void **state)
+{
+    (void)state;
+    struct scenario scenario;
+    struct setup setup;
+    struct error why;
+    assert_true(load_text(BASE "sweep: {batch: [1, 0]}\n", OVERRIDES(NULL), &scenario, &why));
+    assert_false(scenario_point(&scenario, 1, &setup, &why));
+    assert_int_equal(strncmp(message_of(&why), "s.yaml:6: 'batch' of 0 is too small", 35), 0);
+    setup = point_of(&scenario, 0);
+    assert_int_equal(setup.batch, 1);
+    setup_release(&setup);
+    scenario_release(&scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(later_files_and_overrides_win),
+        cmocka_unit_test(override_reaches_inside),
+        cmocka_unit_test(override_reaches_into_parts_of_a_machine),
+        cmocka_unit_test(defaults_are_as_documented),
+        cmocka_unit_test(tokens_may_be_counted_in_powers_of_1024),
+        cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
+        cmocka_unit_test(empty_value_is_the_default),
+        cmocka_unit_test(every_key_is_read),
+        cmocka_unit_test(assumed_ledgers_are_read),
+        cmocka_unit_test(last_key_of_a_sweep_is_fastest),
+        cmocka_unit_test(an_override_holds_instead_of_a_files_sweep_of_its_key),
+        cmocka_unit_test(a_later_file_replaces_what_an_earlier_one_sweeps),
+        cmocka_unit_test(a_layer_says_nothing_that_all_swept_maps_say),
+        cmocka_unit_test(a_layer_says_a_key_or_sweeps_it),
+        cmocka_unit_test(a_layer_may_say_what_swept_maps_leave_open),
+        cmocka_unit_test(a_map_is_laid_alike_by_a_file_and_an_override),
+        cmocka_unit_test(keys_of_a_sweep_are_laid_in_their_order),
+        cmocka_unit_test(sweep_may_hold_maps_and_empty_values),
+        cmocka_unit_test(a_million_points_are_the_most),
+        cmocka_unit_test(no_scenario_is_refused),
+        cmocka_unit_test(bad_overrides_are_refused),
+        cmocka_unit_test(bad_files_are_refused_by_line),
+        cmocka_unit_test(files_that_cannot_be_read_are_refused),
+        cmocka_unit_test(later_points_are_refused_alone),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

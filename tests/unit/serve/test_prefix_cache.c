@@ -1,0 +1,341 @@
+/* The prefix cache: cases counted by hand, and what holds of random requests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/fixture/make_requests.h"
+
+static struct error why;
+
+static bool replay(const struct prefix_options *options, const struct requests *requests,
+                   struct prefix_totals *totals)
+{
+    uint32_t indices[MOST];
+    for (uint32_t i = 0; i < MOST; i++) {
+        indices[i] = i;
+    }
+    *totals = (struct prefix_totals){.requests = 0};
+    return prefix_replay(options, requests, indices, (uint32_t)requests->count, totals, &why);
+}
+
+/* Two prompts of 512 + 300 tokens that share 512, then the first again, in blocks of 128. With room
+ * for all: the second finds 4 blocks; the third 6, of its 6.3. */
+static void a_prompt_finds_what_earlier_ones_left(void **state)
+{
+    (void)state;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 2}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.gpu_tokens, 10 * BLOCK);
+    assert_int_equal(totals.host_tokens, 0);
+    assert_int_equal(totals.compute_tokens, 3 * 812 - 10 * BLOCK);
+
+    /* a GPU that holds one of them, which the next one evicts from its end: 7 blocks, 4 shared */
+    options.gpu_blocks = 7;
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.gpu_tokens, 8 * BLOCK);
+
+    /* one that keeps nothing, over a host: the same is found as with room for all */
+    options.gpu_keeps = false;
+    options.has_host = true;
+    options.write = PREFIX_WRITE_FINISH;
+    options.host_blocks = 8;
+    options.host_policy = policy_find("lru", NULL, 0, &why);
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.host_tokens, 10 * BLOCK);
+    assert_int_equal(totals.blocks.loaded, 10);
+    assert_int_equal(totals.blocks.saved, 8);
+
+    /* and one too small for any */
+    options.gpu_blocks = 6;
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.requests, 0);
+    assert_int_equal(totals.too_long, 3);
+}
+
+/* 512 tokens, all known: the last block is computed again, for the token that follows it. */
+static void a_known_prompt_still_computes_its_last_block(void **state)
+{
+    (void)state;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
+    add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.gpu_tokens, CHUNK - BLOCK);
+}
+
+static void a_bound_counts_chunks_seen_before(void **state)
+{
+    (void)state;
+    struct requests requests = no_requests();
+    struct prefix_bound bound;
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 2}, 2, 512, 1);
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    assert_true(prefix_bound(&requests, &bound, &why));
+    assert_int_equal(bound.chunks, 6);
+    assert_int_equal(bound.distinct, 3);
+    assert_int_equal(bound.hits, 3);
+    assert_int_equal(bound.full_chunks, 4);
+    assert_int_equal(bound.full_distinct, 2);
+    assert_int_equal(bound.full_hits, 2);
+}
+
+static void more_host_memory_never_finds_less_under_lru(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        print_message("seed %u\n", (unsigned)seed);
+        gsl_rng *random = random_stream(seed, "test.prefix.monotone", 0, &why);
+        struct requests requests = random_requests(random);
+        uint64_t before = 0;
+        for (uint32_t host = 1; host < 300; host += 7) {
+            struct prefix_totals totals;
+            struct prefix_options options = {.block_tokens = BLOCK,
+                                             .gpu_keeps = true,
+                                             .has_host = true,
+                                             .gpu_blocks = 30,
+                                             .host_blocks = host,
+                                             .write = PREFIX_WRITE_FINISH,
+                                             .host_policy = policy_find("lru", NULL, 0, &why)};
+            assert_true(replay(&options, &requests, &totals));
+            assert_true(totals.gpu_tokens + totals.host_tokens >= before);
+            before = totals.gpu_tokens + totals.host_tokens;
+        }
+        gsl_rng_free(random);
+    }
+}
+
+static void what_cannot_run_a_host_is_refused(void **state)
+{
+    (void)state;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
+    struct prefix_options options = {.block_tokens = BLOCK,
+                                     .has_host = true,
+                                     .gpu_blocks = 10,
+                                     .host_blocks = 10,
+                                     .write = PREFIX_WRITE_FINISH,
+                                     .host_policy = policy_find("qsac", NULL, 0, &why)};
+    assert_false(replay(&options, &requests, &totals));
+    assert_string_equal(why.found, "policy 'qsac' cannot run the host tier of a prefix cache");
+    options.host_policy = policy_find("arc", NULL, 0, &why);
+    assert_true(replay(&options, &requests, &totals));
+    options.pins = true;
+    assert_false(replay(&options, &requests, &totals));
+    assert_string_equal(why.found, "policy 'arc' cannot hold blocks of a host tier");
+    options.block_tokens = 48;
+    assert_false(replay(&options, &requests, &totals));
+    assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
+}
+
+/* A block that is on its way is held by the GPU, and no use on the host; then it is. */
+static void what_is_saved_has_to_arrive(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    const uint32_t chunk = 0, other = 1;
+    struct prefix_match match;
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .has_host = true,
+                                     .gpu_blocks = 6, .host_blocks = 64, .saves_wait = true,
+                                     .write = PREFIX_WRITE_FINISH};
+    options.host_policy = policy_find("lru", NULL, 0, &why);
+    add_request(&requests, &chunk, 1, CHUNK, 1); /* 4 blocks */
+    add_request(&requests, &other, 1, CHUNK, 1);
+    add_request(&requests, &chunk, 1, CHUNK, 1);
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    assert_true(prefix_begin(cache, 0, CHUNK, CHUNK, &match));
+    prefix_fill(cache, 0, CHUNK);
+    prefix_end(cache, 0, true);
+    assert_int_equal(prefix_counts(cache).saved, 4);
+    assert_int_equal(prefix_room(cache), 2);
+    assert_false(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
+    prefix_saved(cache, 4);
+    assert_int_equal(prefix_room(cache), 6);
+    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match)); /* evicts the last 2 of the 4 */
+    prefix_fill(cache, 1, CHUNK);
+    prefix_end(cache, 1, true);
+    prefix_saved(cache, 4);
+    assert_true(prefix_begin(cache, 2, CHUNK, CHUNK, &match));
+    assert_int_equal(match.gpu_tokens, 2 * BLOCK);
+    assert_int_equal(match.host_tokens, BLOCK); /* the last block is always computed */
+    prefix_end(cache, 2, true);
+    prefix_cache_destroy(cache);
+}
+
+/* A host of 4 blocks has A's. A comes again and loads 3 of them, for which B's leave the GPU, last
+ * ones first, and are saved. Pinned, A's 3 stay: each of B's takes the place of the one before, and
+ * B finds its first. Not pinned, each takes one of A's, and B finds all that it may. */
+static void what_is_loaded_stays_on_the_host(void **state)
+{
+    (void)state;
+    for (int pins = 0; pins < 2; pins++) {
+        struct requests requests = no_requests();
+        const uint32_t a = 0, b = 1;
+        struct prefix_match match;
+        struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .has_host = true,
+                                         .gpu_blocks = 4, .host_blocks = 4, .pins = pins > 0,
+                                         .write = PREFIX_WRITE_EVICT};
+        options.host_policy = policy_find("lru", NULL, 0, &why);
+        add_request(&requests, &a, 1, CHUNK, 1);
+        add_request(&requests, &b, 1, CHUNK, 1);
+        add_request(&requests, &a, 1, CHUNK, 1);
+        add_request(&requests, &b, 1, CHUNK, 1);
+        struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+        assert_non_null(cache);
+        for (size_t i = 0; i < 2; i++) {
+            assert_true(prefix_begin(cache, i, CHUNK, CHUNK, &match));
+            prefix_fill(cache, i, CHUNK);
+            prefix_end(cache, i, true);
+        }
+        assert_int_equal(prefix_counts(cache).saved, 4);
+        assert_true(prefix_begin(cache, 2, CHUNK, CHUNK, &match));
+        assert_int_equal(match.host_tokens, 3 * BLOCK);
+        assert_int_equal(prefix_counts(cache).saved, 8);
+        prefix_loaded(cache, 3);
+        prefix_end(cache, 2, false);
+        assert_true(prefix_begin(cache, 3, CHUNK, CHUNK, &match));
+        assert_int_equal(match.host_tokens, (pins ? 1 : 3) * BLOCK);
+        prefix_end(cache, 3, false);
+        prefix_cache_destroy(cache);
+    }
+}
+
+/* A's 4 blocks were kept elsewhere, and B has had 2 of the GPU's since: A comes back with the first
+ * load, and who finds its blocks waits for that one, too. B computes again, which needs none. */
+static void who_finds_what_is_loaded_waits_for_the_load(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    const uint32_t a = 0, b = 1;
+    struct prefix_match match;
+    uint64_t missing;
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 6};
+    add_request(&requests, &a, 1, CHUNK, 2);
+    add_request(&requests, &b, 1, CHUNK, 1);
+    add_request(&requests, &a, 1, CHUNK, 1);
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(prefix_begin(cache, i, CHUNK, CHUNK, &match));
+        assert_int_equal(prefix_load(cache, i), 0);
+        prefix_fill(cache, i, CHUNK);
+        prefix_end(cache, i, false);
+    }
+    assert_true(prefix_restore(cache, 0, CHUNK + 1, CHUNK, 1, &missing));
+    assert_int_equal(missing, 2 * BLOCK); /* its first two stayed */
+    assert_int_equal(prefix_load(cache, 0), 1);
+    assert_true(prefix_begin(cache, 2, CHUNK, 1, &match));
+    assert_int_equal(match.gpu_tokens, 3 * BLOCK);
+    assert_int_equal(prefix_load(cache, 2), 1);
+    prefix_end(cache, 0, false);
+    prefix_end(cache, 2, false);
+    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
+    assert_int_equal(prefix_load(cache, 1), 0);
+    prefix_end(cache, 1, false);
+    prefix_cache_destroy(cache);
+}
+
+/* The KV of one block of 4 was kept: there is room for it and the next chunk, but not for all. */
+static void who_comes_back_has_room_for_all(void **state)
+{
+    (void)state;
+    struct error why;
+    struct requests requests = no_requests();
+    const uint32_t a = 0, b = 1;
+    struct prefix_match match;
+    uint64_t missing;
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_blocks = 7};
+    add_request(&requests, &a, 1, CHUNK, 1);
+    add_request(&requests, &b, 1, CHUNK, 1);
+    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+    assert_non_null(cache);
+    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
+    assert_false(prefix_restore(cache, 0, CHUNK, BLOCK, 1, &missing));
+    assert_int_equal(prefix_room(cache), 3);
+    prefix_end(cache, 1, false);
+    assert_true(prefix_restore(cache, 0, CHUNK, BLOCK, 1, &missing));
+    assert_int_equal(missing, BLOCK);
+    assert_int_equal(prefix_held(cache, 0), 2);
+    prefix_end(cache, 0, false);
+    prefix_cache_destroy(cache);
+}
+
+/* Whatever waits for its save, blocks are conserved: all come back when all have arrived, and
+ * nothing on its way is found. */
+static void saves_of_any_length_lose_no_block(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct error why;
+        gsl_rng *random = random_stream(seed, "test.prefix.saves", 0, &why);
+        struct requests requests = random_requests(random);
+        bool never = seed % 2 > 0, held[MOST] = {false};
+        struct prefix_options options = {
+            .block_tokens = BLOCK, .gpu_keeps = true, .has_host = true, .saves_wait = true,
+            .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
+            .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
+            .write = (enum prefix_write)(seed % 3),
+            .host_policy = policy_find("lru", NULL, 0, &why)};
+        struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+        uint64_t arrived = 0;
+        print_message("seed %u\n", (unsigned)seed);
+        for (int i = 0; i < 2000; i++) {
+            size_t index = gsl_rng_uniform_int(random, requests.count);
+            struct prefix_match match;
+            uint64_t prompt = requests.all[index].prompt;
+            if (held[index]) {
+                prefix_fill(cache, index, prompt);
+                prefix_end(cache, index, gsl_rng_uniform_int(random, 4) > 0);
+                held[index] = false;
+            } else if ((held[index] = prefix_begin(cache, index, prompt, prompt, &match))) {
+                assert_true(!never || match.host_tokens == 0);
+                assert_int_equal(match.gpu_tokens + match.host_tokens + match.compute_tokens,
+                                 prompt);
+            }
+            uint64_t left = never ? 0 : prefix_counts(cache).saved - arrived;
+            uint64_t some = gsl_rng_uniform_int(random, left + 1);
+            prefix_saved(cache, some);
+            arrived += some;
+        }
+        for (size_t i = 0; i < requests.count; i++) {
+            if (held[i]) {
+                prefix_end(cache, i, false);
+            }
+        }
+        prefix_saved(cache, prefix_counts(cache).saved - arrived);
+        assert_int_equal(prefix_room(cache), options.gpu_blocks);
+        prefix_cache_destroy(cache);
+        gsl_rng_free(random);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_prompt_finds_what_earlier_ones_left),
+        cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
+        cmocka_unit_test(a_bound_counts_chunks_seen_before),
+        cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
+        cmocka_unit_test(what_cannot_run_a_host_is_refused),
+        cmocka_unit_test(what_is_saved_has_to_arrive),
+        cmocka_unit_test(what_is_loaded_stays_on_the_host),
+        cmocka_unit_test(who_finds_what_is_loaded_waits_for_the_load),
+        cmocka_unit_test(who_comes_back_has_room_for_all),
+        cmocka_unit_test(saves_of_any_length_lose_no_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

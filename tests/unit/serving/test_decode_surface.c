@@ -1,0 +1,111 @@
+/* Steps of sequences of any length, of every system that a server may run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/fixture/make_setup.h"
+
+#include "base/random.h"
+#include "study/decode_surface.h"
+#include "study/run.h"
+
+#include <math.h>
+
+static struct error why;
+
+/* A recording of 3840 tokens that keeps 768 of each row. */
+static struct setup recorded_setup(const char *system)
+{
+    const char *const overrides[] = {system, "model=smollm2-135m", "hardware=h200",
+                                     "trace=smollm2-135m", "steps=4", NULL};
+    return make_setup(overrides);
+}
+
+static struct decode_step read_step(struct decode_surface *surface, uint32_t sequences,
+                                    uint64_t tokens)
+{
+    struct decode_step step;
+    if (!decode_surface_read(surface, sequences, tokens, &step, &why)) {
+        fail_msg("%u sequences of %llu tokens in all: %s", sequences, (unsigned long long)tokens,
+                 message_of(&why));
+    }
+    return step;
+}
+
+/* Lengths from a token on: below the window, below what is selected, and past what was recorded. */
+static void check_lengths(const char *system, uint64_t seed)
+{
+    struct setup setup = recorded_setup(system);
+    struct shared *shared = shared_create(1, &why);
+    gsl_rng *random = random_stream(seed, "test.decode-surface", 0, &why);
+    print_message("%s, seed %llu\n", system, (unsigned long long)seed);
+    assert_true(shared != NULL && random != NULL);
+    for (int i = 0; i < 3; i++) {
+        uint64_t context = (uint64_t)exp(gsl_rng_uniform(random) * log(6000));
+        const struct decode_range range = {2, context, context};
+        struct decode_surface *surface =
+            decode_surface_create(&setup, &range, 1, 1, shared, &why);
+        if (surface == NULL) {
+            fail_msg("%llu tokens: %s", (unsigned long long)context, message_of(&why));
+        }
+        struct decode_step one = read_step(surface, 1, context);
+        struct decode_step two = read_step(surface, 2, 2 * context);
+        /* All KV and weights cross at most, of a token more where it lay in the window. */
+        double bytes = (double)(context + 100) * 30 * 3 * 64 * 2 * 2 +
+                       (double)model_weight_bytes(&setup.model);
+        assert_true(one.ns > 0 && two.ns > 0.9 * one.ns);
+        assert_true(one.fetched_bytes >= 0 && one.fetched_bytes <= bytes);
+        decode_surface_destroy(surface);
+    }
+    gsl_rng_free(random);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+static void sequences_of_any_length_have_a_step(void **state)
+{
+    (void)state;
+    static const char *const systems[] = {
+        "system=vllm",      "system=litecache", "system=clo",  "system=hisparse",
+        "system=pqcache",   "system=infinigen", "system=loki", "system=quest",
+        "system=retroinfer", "system=h2o",      "system=hgca", "system=flexgen"};
+    for (size_t i = 0; i < COUNT(systems); i++) {
+        check_lengths(systems[i], 7 + i);
+    }
+}
+
+/* HiSparse selects 2048 tokens, and the recording keeps 20 % of a row: a sequence of 2500 attends to
+ * all it has, which its buffer of 4096 rows holds, so that nothing is fetched; of 20480 tokens,
+ * 2048 are a tenth, and the step is that of the trace. */
+static void what_is_selected_is_capped_at_what_there_is(void **state)
+{
+    (void)state;
+    struct setup setup = recorded_setup("system=hisparse");
+    struct shared *shared = shared_create(1, &why);
+    const struct decode_range range = {1, 2500, 20480};
+    struct decode_surface *surface = decode_surface_create(&setup, &range, 1, 1, shared, &why);
+    struct result result;
+    assert_non_null(surface);
+    assert_near(read_step(surface, 1, 2500).fetched_bytes, 0, 0);
+    setup.context = 20480;
+    assert_true(run_setup(&setup, 1, shared, &result, &why));
+    assert_true(result.cells[COLUMN_H2D_BYTES].integer > 0);
+    double exact = (double)result.cells[COLUMN_STEP].integer;
+    assert_near(read_step(surface, 1, 20480).ns, exact, 0.01 * exact);
+    result_release(&result);
+    decode_surface_destroy(surface);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequences_of_any_length_have_a_step),
+        cmocka_unit_test(what_is_selected_is_capped_at_what_there_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

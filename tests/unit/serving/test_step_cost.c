@@ -1,0 +1,185 @@
+/* A server's steps against runs of the pipeline with the same sequences. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/fixture/make_setup.h"
+
+#include "base/random.h"
+#include "decode/cost/cost.h"
+#include "study/run.h"
+#include "study/step_cost.h"
+
+#include <math.h>
+
+enum { SEQUENCES = 16, TOKENS = 60000 };
+
+static const struct decode_range range = {SEQUENCES, 100, TOKENS};
+
+static struct error why;
+
+static double step_ns(struct step_cost *cost, const struct step_load *load)
+{
+    struct step_time time;
+    struct step_clock clock = step_cost_clock(cost);
+    if (!clock.step(clock.context, load, &time, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    return (double)time.ns;
+}
+
+static double run_ns(const struct setup *server, struct shared *shared, uint32_t batch,
+                     uint64_t tokens)
+{
+    struct result result;
+    struct setup setup = *server;
+    setup.batch = batch;
+    setup.context = tokens / batch;
+    assert_true(run_setup(&setup, 1, shared, &result, &why));
+    assert_true(result.cells[COLUMN_STEP].set);
+    double ns = (double)result.cells[COLUMN_STEP].integer;
+    result_release(&result);
+    return ns;
+}
+
+/* At least 100 tokens a sequence, so that none is a window and nothing else. */
+static void check_steps(const char *system)
+{
+    const char *const overrides[] = {system, "hardware=h200", "trace=assumed:hit=90%,spread=5%",
+                                     "steps=1", NULL};
+    struct setup setup = make_setup(overrides);
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
+    gsl_rng *random = random_stream(3, "test.step-cost", 0, &why);
+    assert_true(shared != NULL && cost != NULL && random != NULL);
+    for (int i = 0; i < 25; i++) {
+        uint32_t batch = 1 + (uint32_t)gsl_rng_uniform_int(random, SEQUENCES);
+        uint64_t each = 100 + gsl_rng_uniform_int(random, TOKENS / batch - 100);
+        struct step_load load = {.decodes = batch, .decode_tokens = batch * each};
+        double exact = run_ns(&setup, shared, batch, batch * each);
+        assert_near(step_ns(cost, &load), exact, 0.01 * exact);
+    }
+    gsl_rng_free(random);
+    step_cost_destroy(cost);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+static void steps_are_within_a_percent_of_the_pipeline(void **state)
+{
+    (void)state;
+    const char *const systems[] = {"system=vllm", "system=fullattn", "system=litecache",
+                                   "system=retroinfer"};
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
+        print_message("%s\n", systems[i]);
+        check_steps(systems[i]);
+    }
+}
+
+/* One prompt of 1000 tokens in a step of its own, and the products and attention of that. */
+static void a_prompt_adds_its_products_and_attention(void **state)
+{
+    (void)state;
+    const struct step_chunk chunk = {.start = 0, .tokens = 1000};
+    struct setup setup = SETUP("system=vllm", "hardware=h200", "steps=1");
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
+    assert_true(shared != NULL && cost != NULL);
+    double expected = run_ns(&setup, shared, 1, 1);
+    for (uint32_t layer = 0; layer < setup.model.layer_count; layer++) {
+        expected += cost_stage(&setup, layer, MODEL_PRE, 1000, 0, 1).ns -
+                    cost_stage(&setup, layer, MODEL_PRE, 1, 0, 1).ns +
+                    cost_stage(&setup, layer, MODEL_POST, 1000, 0, 1).ns -
+                    cost_stage(&setup, layer, MODEL_POST, 1, 0, 1).ns;
+        expected += cost_product_as(&setup,
+                                    model_prefill_attention_flops(&setup.model, layer, 1000), 1000,
+                                    1000 * (double)model_kv_token_bytes(&setup.model, layer), false)
+                        .ns;
+    }
+    struct step_load load = {.chunks = &chunk, .chunk_count = 1};
+    assert_near(step_ns(cost, &load), expected, 0.01 * expected);
+    step_cost_destroy(cost);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+static void loads_and_fetches_share_the_link(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=litecache", "hardware=h200",
+                               "trace=assumed:hit=50%,spread=0%", "steps=1");
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
+    assert_true(shared != NULL && cost != NULL);
+    struct step_clock clock = step_cost_clock(cost);
+    struct step_load load = {.decodes = 8, .decode_tokens = 40000};
+    struct step_time alone, beside;
+    assert_true(clock.step(clock.context, &load, &alone, &why));
+    load.loads = true;
+    assert_true(clock.step(clock.context, &load, &beside, &why));
+    assert_true(beside.ns > alone.ns);
+    assert_true(beside.load_rate >= 0.499 * clock.link.in && beside.load_rate < clock.link.in);
+    step_cost_destroy(cost);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+/* Two GPUs below one uplink copy at the same time, each over half of it. */
+static void gpus_below_one_uplink_share_it(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=two-tier", "hardware=h200", "steps=1");
+    double one[] = {2};
+    struct curve *sharers = &setup.profile.curves[CURVE_LINK_GPUS_PER_UPLINK];
+    double *said = sharers->value;
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *alone = step_cost_create(&setup, &range, 1, shared, &why);
+    setup.model.tensor_parallel = 2;
+    sharers->value = one;
+    struct step_cost *both = step_cost_create(&setup, &range, 1, shared, &why);
+    assert_true(alone != NULL && both != NULL);
+    struct link whole = step_cost_clock(alone).link, half = step_cost_clock(both).link;
+    assert_true(half.in == whole.in / 2 && half.out == whole.out / 2 &&
+                half.both == whole.both / 2);
+    step_cost_destroy(alone);
+    step_cost_destroy(both);
+    shared_destroy(shared);
+    sharers->value = said;
+    setup_release(&setup);
+}
+
+/* All is measured but the link, which only loads cross. */
+static void loads_rest_on_the_link(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=vllm", "hardware=h200", "steps=1");
+    for (int id = 0; id < CURVE_COUNT; id++) {
+        setup.profile.curves[id].basis = BASIS_MEASURED;
+    }
+    setup.profile.curves[CURVE_LINK_H2D].basis = BASIS_ASSUMED;
+    struct shared *shared = shared_create(1, &why);
+    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
+    assert_true(shared != NULL && cost != NULL);
+    struct step_load load = {.decodes = 1, .decode_tokens = 1000};
+    step_ns(cost, &load);
+    assert_int_equal(step_cost_trust(cost, false).basis, BASIS_MEASURED);
+    assert_int_equal(step_cost_trust(cost, true).basis, BASIS_ASSUMED);
+    step_cost_destroy(cost);
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
+        cmocka_unit_test(a_prompt_adds_its_products_and_attention),
+        cmocka_unit_test(loads_and_fetches_share_the_link),
+        cmocka_unit_test(gpus_below_one_uplink_share_it),
+        cmocka_unit_test(loads_rest_on_the_link),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

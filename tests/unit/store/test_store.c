@@ -1,0 +1,692 @@
+/* The store: what goes in comes out, whole runs only, and no file that is not ours is touched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "result/cell.h"
+#include "store/schema.h"
+#include "store/store.h"
+#include "store/store_curve.h"
+#include "store/store_validation.h"
+#include "unit/fixture/store_folder.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* ---- runs ---- */
+
+/* A run with something in every column; `salt` tells two of them apart. */
+static void fill(struct result *result, const char *run, int salt)
+{
+    struct error why;
+    result_init(result);
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        enum column column = (enum column)c;
+        switch (column_kinds[c].type) {
+        case COLUMN_TYPE_TEXT:
+            assert_true(result_text(result, column, "it's \"text\", → quoted", &why));
+            break;
+        case COLUMN_TYPE_REAL:
+            result_real(result, column, salt + c / 3.0);
+            break;
+        case COLUMN_TYPE_BAND:
+            result->cells[c].set = true;
+            break;
+        case COLUMN_TYPE_PARTS:
+        case COLUMN_TYPE_SHARES:
+            break;
+        default:
+            result_integer(result, column, 1000000007LL * c + salt);
+        }
+    }
+    assert_true(result_text(result, COLUMN_RUN, run, &why));
+    result->part_count = 2;
+    result->parts[0] = (struct result_item){.name = "link", .ns = 1490125 + salt};
+    result->parts[1] = (struct result_item){.name = "cpu_attention", .ns = 1};
+    result->stall_count = 1;
+    result->stalls[0] = (struct result_item){.name = "sync", .ns = 999};
+    result->basis_count = 2;
+    result->basis[0] = (struct result_item){.name = "published", .share = 0.1};
+    result->basis[1] = (struct result_item){.name = "assumed", .share = 0.9};
+    result->band[0] = -0.2;
+    result->band[1] = 1.0 / 3;
+    result->layer_count = 2;
+    result->layers = calloc(2, sizeof *result->layers);
+    result->layers[0] = (struct result_layer){1490125, NAN, 0};
+    result->layers[1] = (struct result_layer){7, 0.93, 1LL << 40};
+    result->step_count = 1;
+    result->steps = calloc(1, sizeof *result->steps);
+    result->steps[0] = (struct result_step){123, 0.5, 17};
+    strcpy(result->scenario_hash, "0123456789abcdef");
+    strcpy(result->plan_hash, "fedcba9876543210");
+    strcpy(result->scenario, "batch: 1\nmodel: x\n");
+    strcpy(result->message, "short of 3 GiB");
+}
+
+static void put(struct store *store, const char *run, int salt)
+{
+    struct error why = {0};
+    struct result result;
+    fill(&result, run, salt);
+    bool ok = store_put(store, &result, &why);
+    if (!ok) {
+        fail_msg("store_put: %s", why.found);
+    }
+    result_release(&result);
+}
+
+static struct store *open_store(bool writable)
+{
+    struct error why = {0};
+    struct store *store = store_open(path, writable, &why);
+    if (store == NULL) {
+        fail_msg("store_open: %s", why.found);
+    }
+    return store;
+}
+
+static void assert_same_result(const struct result *a, const struct result *b)
+{
+    char one[CELL_SIZE], other[CELL_SIZE];
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        const char *text = cell_text(a, (enum column)c, one);
+        const char *back = cell_text(b, (enum column)c, other);
+        if (text == NULL || back == NULL) {
+            assert_ptr_equal(text, back);
+        } else {
+            assert_string_equal(text, back);
+        }
+    }
+    for (int i = 0; i < SCHEMA_TEXTS; i++) {
+        assert_string_equal((const char *)a + schema_texts[i].offset,
+                            (const char *)b + schema_texts[i].offset);
+    }
+    assert_int_equal(a->layer_count, b->layer_count);
+    for (uint32_t i = 0; i < a->layer_count; i++) {
+        const struct result_layer *x = &a->layers[i], *y = &b->layers[i];
+        assert_int_equal(x->ns, y->ns);
+        assert_true(x->hit_ratio == y->hit_ratio || (isnan(x->hit_ratio) && isnan(y->hit_ratio)));
+        assert_int_equal(x->h2d_bytes, y->h2d_bytes);
+    }
+    assert_int_equal(a->step_count, b->step_count);
+    assert_memory_equal(a->steps, b->steps, a->step_count * sizeof *a->steps);
+}
+
+static void assert_comes_back(struct store *store, const char *run, int salt)
+{
+    struct error why = {0};
+    struct result expected, got;
+    fill(&expected, run, salt);
+    if (!store_get(store, run, &got, &why)) {
+        fail_msg("store_get: %s", why.found);
+    }
+    assert_same_result(&expected, &got);
+    result_release(&expected);
+    result_release(&got);
+}
+
+/* Run SQL on the file behind the store's back. */
+static void sql(const char *statements)
+{
+    sqlite3 *database;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, statements, NULL, NULL, &message);
+    if (message != NULL) {
+        fail_msg("%s: %s", statements, message);
+    }
+    sqlite3_close(database);
+}
+
+/* ---- round trips ---- */
+
+static void every_column_and_detail_comes_back(void **state)
+{
+    (void)state;
+    struct store *store = open_store(true);
+    put(store, "a000000000000001", 1);
+    put(store, "a000000000000002", 2);
+    assert_comes_back(store, "a000000000000001", 1);
+    store_close(store);
+    store = open_store(false);
+    assert_comes_back(store, "a000000000000002", 2);
+    store_close(store);
+}
+
+static void what_was_not_set_is_null(void **state)
+{
+    (void)state;
+    struct error why;
+    struct result result, got;
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_RUN, "b", &why));
+    result_real(&result, COLUMN_HIT_RATIO, NAN);
+    result.cells[COLUMN_STALLS].set = true; /* nothing stalls, which is not the same as unknown */
+    struct store *store = open_store(true);
+    assert_true(store_put(store, &result, &why));
+    assert_true(store_get(store, "b", &got, &why));
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        assert_int_equal(result_has(&got, (enum column)c), c == COLUMN_RUN || c == COLUMN_STALLS);
+    }
+    assert_same_result(&result, &got);
+    result_release(&got);
+    result_release(&result);
+    store_close(store);
+}
+
+static void times_are_exact_to_the_nanosecond(void **state)
+{
+    (void)state;
+    static const int64_t times[] = {0, 1, 999, 1000, 1490125, 86400000000000, (1LL << 51) - 1};
+    struct error why;
+    struct store *store = open_store(true);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char run[8];
+        struct result result, got;
+        snprintf(run, sizeof run, "t%zu", i);
+        fill(&result, run, 0);
+        result_integer(&result, COLUMN_STEP, times[i]);
+        result_integer(&result, COLUMN_TPOT, times[i]);
+        result.parts[0].ns = times[i];
+        result.steps[0].ns = times[i];
+        assert_true(store_put(store, &result, &why));
+        assert_true(store_get(store, run, &got, &why));
+        assert_int_equal(got.cells[COLUMN_STEP].integer, times[i]);
+        assert_int_equal(got.cells[COLUMN_TPOT].integer, times[i]);
+        assert_int_equal(got.parts[0].ns, times[i]);
+        assert_int_equal(got.steps[0].ns, times[i]);
+        result_release(&result);
+        result_release(&got);
+    }
+    store_close(store);
+}
+
+static void cells_have_one_spelling(void **state)
+{
+    (void)state;
+    static const struct {
+        enum column column;
+        const char *text;
+    } expected[] = {
+        {COLUMN_PARTS, "{\"link\":1490.125,\"cpu_attention\":0.001}"},
+        {COLUMN_STALLS, "{\"sync\":0.999}"},
+        {COLUMN_BASIS_SHARE, "{\"published\":0.1,\"assumed\":0.9}"},
+        {COLUMN_ERROR_BAND, "[-0.2,0.3333333333333333]"},
+        {COLUMN_STEP, "1490.125"},
+        {COLUMN_TPOT, "1.490125"},
+        {COLUMN_HIT_RATIO, "0.931"},
+        {COLUMN_BATCH, "64"},
+    };
+    struct result result;
+    char buffer[CELL_SIZE];
+    fill(&result, "c", 0);
+    result_integer(&result, COLUMN_STEP, 1490125);
+    result_integer(&result, COLUMN_TPOT, 1490125);
+    result_integer(&result, COLUMN_BATCH, 64);
+    result_real(&result, COLUMN_HIT_RATIO, 0.931);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        assert_string_equal(cell_text(&result, expected[i].column, buffer), expected[i].text);
+    }
+    result_release(&result);
+}
+
+/* ---- one run, once ---- */
+
+static void a_run_that_is_there_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct store *store = open_store(true);
+    put(store, "d", 1);
+    put(store, "d", 2);
+    assert_comes_back(store, "d", 1);
+    store_close(store);
+}
+
+static void has_finds_whole_runs_only(void **state)
+{
+    (void)state;
+    struct error why;
+    bool found = true;
+    struct store *store = open_store(true);
+    assert_true(store_has(store, "e", &found, &why));
+    assert_false(found);
+    put(store, "e", 1);
+    assert_true(store_has(store, "e", &found, &why));
+    assert_true(found);
+    store_close(store);
+}
+
+static void a_put_that_fails_leaves_nothing_of_its_run(void **state)
+{
+    (void)state;
+    struct error why;
+    bool found;
+    struct store *store = open_store(true);
+    put(store, "f", 1);
+    struct result twice;
+    fill(&twice, "g", 1);
+    twice.parts[1].name = twice.parts[0].name; /* the key of table `parts` forbids it */
+    assert_false(store_put(store, &twice, &why));
+    assert_true(store_has(store, "g", &found, &why));
+    assert_false(found);
+    put(store, "h", 2); /* the store still works */
+    assert_comes_back(store, "f", 1);
+    result_release(&twice);
+    store_close(store);
+}
+
+static void a_full_disk_is_an_error_and_loses_nothing(void **state)
+{
+    (void)state;
+    struct error why;
+    struct rlimit old, small = {.rlim_cur = 200000};
+    struct store *store = open_store(true);
+    put(store, "i", 1);
+    struct result large;
+    fill(&large, "j", 1);
+    large.step_count = 20000;
+    free(large.steps);
+    large.steps = calloc(large.step_count, sizeof *large.steps);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small.rlim_max = old.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool ok = store_put(store, &large, &why);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_false(ok);
+    assert_string_equal(why.file, path);
+    bool found = true;
+    assert_true(store_has(store, "j", &found, &why));
+    assert_false(found);
+    assert_comes_back(store, "i", 1);
+    assert_true(store_put(store, &large, &why));
+    result_release(&large);
+    store_close(store);
+}
+
+static void a_file_deleted_while_in_use_is_an_error(void **state)
+{
+    (void)state;
+    struct error why;
+    struct store *store = open_store(true);
+    put(store, "p", 1);
+    unlink(path);
+    struct result result;
+    fill(&result, "q", 1);
+    assert_false(store_put(store, &result, &why));
+    assert_string_equal(why.file, path);
+    assert_string_equal(why.found, "was moved or deleted while it was in use");
+    result_release(&result);
+    store_close(store);
+}
+
+static void a_killed_writer_is_rolled_back_by_a_reader(void **state)
+{
+    (void)state;
+    struct store *store = open_store(true);
+    put(store, "k", 1);
+    store_close(store);
+    pid_t child = fork();
+    if (child == 0) { /* half a run, spilled into the file before the commit */
+        sqlite3 *database;
+        sqlite3_open(path, &database);
+        sqlite3_exec(database,
+                     "PRAGMA cache_size = 1; BEGIN; UPDATE runs SET message = 'torn';"
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
+                     "INSERT INTO steps SELECT 'torn', i, 0, 0, 0 FROM n",
+                     NULL, NULL, NULL);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    char journal[128];
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    assert_int_equal(access(journal, F_OK), 0);
+    store = open_store(false);
+    assert_comes_back(store, "k", 1);
+    store_close(store);
+    assert_int_equal(access(journal, F_OK), -1);
+}
+
+/* ---- files that are not ours ---- */
+
+static void write_file(const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static char *read_file(size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *bytes = malloc(1 << 20);
+    *size = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+static void assert_refused_untouched(const char *message)
+{
+    size_t before_size, after_size;
+    char *before = read_file(&before_size);
+    for (int writable = 0; writable <= 1; writable++) {
+        struct error why = {0};
+        assert_null(store_open(path, writable, &why));
+        assert_string_equal(why.found, message);
+        assert_string_equal(why.file, path);
+    }
+    char *after = read_file(&after_size);
+    assert_int_equal(before_size, after_size);
+    assert_memory_equal(before, after, before_size);
+    free(before);
+    free(after);
+}
+
+static void other_files_are_refused_and_left_alone(void **state)
+{
+    (void)state;
+    write_file("model: llama\n", 13);
+    assert_refused_untouched("is no SQLite database, and was left as it is");
+    char binary[4096] = {0x7f, 'E', 'L', 'F'};
+    write_file(binary, sizeof binary);
+    assert_refused_untouched("is no SQLite database, and was left as it is");
+    write_file("SQLite format 3", 16); /* cut off behind the magic */
+    assert_refused_untouched("is no SQLite database, and was left as it is");
+    unlink(path);
+    sql("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)");
+    assert_refused_untouched("is a database of another program, and was left as it is");
+    sql("PRAGMA journal_mode = WAL; PRAGMA application_id = 252006675");
+    assert_refused_untouched("is a database of another program, and was left as it is");
+}
+
+static void another_schema_is_refused_and_left_alone(void **state)
+{
+    (void)state;
+    struct store *store = open_store(true);
+    put(store, "l", 1);
+    store_close(store);
+    sql("PRAGMA user_version = 7");
+    assert_refused_untouched("holds results of another version of spillway (schema 00000007)");
+}
+
+static void an_empty_file_can_be_written_but_not_read(void **state)
+{
+    (void)state;
+    struct error why;
+    write_file("", 0);
+    assert_null(store_open(path, false, &why));
+    assert_string_equal(why.found, "is empty: it holds no results");
+    struct store *store = open_store(true);
+    put(store, "m", 1);
+    assert_comes_back(store, "m", 1);
+    store_close(store);
+}
+
+static void odd_paths_are_one_clear_message(void **state)
+{
+    (void)state;
+    char fifo[96], below[128];
+    snprintf(fifo, sizeof fifo, "%s/fifo", folder);
+    snprintf(below, sizeof below, "%s/no/results.db", folder);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    const struct {
+        const char *path;
+        bool writable;
+        const char *message;
+    } cases[] = {
+        {folder, true, "is a directory, not a database"},
+        {folder, false, "is a directory, not a database"},
+        {fifo, true, "is no file, so no database"},
+        {path, false, "cannot be opened: No such file or directory"},
+        {below, true, "unable to open database file: No such file or directory"},
+        {"", true, "the name of the results file is empty"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error why = {0};
+        assert_null(store_open(cases[i].path, cases[i].writable, &why));
+        assert_string_equal(why.found, cases[i].message);
+    }
+}
+
+static void a_read_only_file_can_be_read_but_not_written(void **state)
+{
+    (void)state;
+    struct error why;
+    struct store *store = open_store(true);
+    put(store, "n", 1);
+    store_close(store);
+    chmod(path, 0444);
+    chmod(folder, 0555);
+    uid_t user = geteuid();
+    if (user == 0) { /* root may write anything */
+        assert_int_equal(chown(folder, 65534, 65534), 0);
+        assert_int_equal(seteuid(65534), 0);
+    }
+    store = store_open(path, true, &why);
+    struct store *reader = store_open(path, false, &why);
+    if (user == 0) {
+        assert_int_equal(seteuid(0), 0);
+    }
+    chmod(folder, 0755);
+    assert_null(store);
+    assert_string_equal(why.found, "cannot be written: it is read-only");
+    assert_non_null(reader);
+    assert_comes_back(reader, "n", 1);
+    store_close(reader);
+}
+
+static void a_damaged_run_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const harm[] = {
+        "UPDATE runs SET parts_us = '{\"link\":'",
+        "UPDATE runs SET parts_us = '[1,2]'",
+        "UPDATE runs SET parts_us = '{\"li\\u0000nk\":1}'",
+        "UPDATE runs SET parts_us = '{\"../link\":1}'",
+        "UPDATE runs SET parts_us = '{\"link\":1e17}'",
+        "UPDATE runs SET stalls_us = '{\"link\":\"x\"}'",
+        "UPDATE runs SET error_band = '[1]'",
+        "UPDATE runs SET step_us = 'soon'",
+        "UPDATE runs SET step_us = 1e300",
+        "UPDATE runs SET batch = 1.5",
+        "UPDATE runs SET batch = x'00'",
+        "UPDATE runs SET scenario_hash = NULL",
+        "UPDATE runs SET scenario_hash = '0123456789abcdef0'",
+        "UPDATE steps SET us = 1e300",
+        "UPDATE layers SET us = -1e300",
+    };
+    for (size_t i = 0; i < sizeof harm / sizeof harm[0]; i++) {
+        struct error why;
+        struct result result;
+        struct store *store = open_store(true);
+        put(store, "o", 1);
+        sql(harm[i]);
+        if (store_get(store, "o", &result, &why)) {
+            fail_msg("not noticed: %s", harm[i]);
+        }
+        assert_non_null(strstr(why.found, "run o is damaged"));
+        store_close(store);
+        unlink(path);
+    }
+}
+
+/* ---- queries ---- */
+
+static bool append(uint32_t count, const char *const *names, const char *const *values,
+                   void *context, struct error *why)
+{
+    char *text = context;
+    for (uint32_t i = 0; i < count; i++) {
+        sprintf(text + strlen(text), "%s=%s ", names[i], values[i] == NULL ? "null" : values[i]);
+    }
+    return strlen(text) < 65 || error_set(why, NULL, 0, "enough");
+}
+
+static void queries_give_rows_and_stop_when_told(void **state)
+{
+    (void)state;
+    struct error why = {0};
+    char text[256] = "";
+    struct store *store = open_store(true);
+    put(store, "p", 0);
+    assert_true(store_query(store, "SELECT name, us, NULL AS x FROM parts WHERE run = 'p'", append,
+                            text, &why));
+    assert_string_equal(text, "name=cpu_attention us=0.001 x=null name=link us=1490.125 x=null ");
+    assert_false(store_query(store, "SELECT 1 FROM parts", append, text, &why));
+    assert_string_equal(why.found, "enough");
+    assert_false(store_query(store, "SELECT absent", append, text, &why));
+    assert_string_equal(why.found, "no such column: absent");
+    store_close(store);
+}
+
+/* ---- curves ---- */
+
+static void assert_rows(struct store *store, const char *sql, const char *expected)
+{
+    struct error why = {0};
+    char text[256] = "";
+    assert_true(store_query(store, sql, append, text, &why));
+    assert_string_equal(text, expected);
+}
+
+static void put_curves(struct store *store, const struct store_curve *curves, uint32_t count)
+{
+    struct error why;
+    assert_true(store_put_curves(store, curves, count, &why));
+}
+
+static void a_curve_is_put_whole_and_replaces_itself(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {10, 20, 30};
+    const uint64_t misses[] = {900, 500, 400};
+    struct store_curve curves[] = {
+        {.source = "a",
+         .source_hash = "0123",
+         .blocks = 40,
+         .unit_tokens = 1,
+         .selection = .1,
+         .step_order = "batch",
+         .warmup = 5,
+         .policy = "qsac",
+         .parameters = "{\"eta\":0.9}",
+         .layer = 1,
+         .head = 0,
+         .accesses = 1000,
+         .knee = 20,
+         .sizes = sizes,
+         .misses = misses,
+         .count = 3},
+        {.source = "b",
+         .source_hash = "4567",
+         .blocks = 40,
+         .unit_tokens = -1,
+         .selection = -1,
+         .step_order = "sequential",
+         .policy = "lru",
+         .parameters = "{}",
+         .layer = -1,
+         .head = -1,
+         .accesses = 1000,
+         .knee = -1,
+         .sizes = sizes,
+         .misses = misses,
+         .count = 1},
+    };
+    struct store *store = open_store(true);
+    put_curves(store, curves, 2);
+    assert_rows(store, "SELECT source, layer, head, knee FROM curves WHERE policy = 'qsac'",
+                "source=a layer=1 head=0 knee=20 ");
+    assert_rows(store,
+                "SELECT unit_tokens, selection, layer, head, knee FROM curves "
+                "WHERE policy = 'lru'",
+                "unit_tokens=null selection=null layer=null head=null knee=null ");
+    assert_rows(store,
+                "SELECT size, misses FROM curve_points JOIN curves USING (curve) "
+                "WHERE policy = 'qsac' ORDER BY size DESC LIMIT 2",
+                "size=30 misses=400 size=20 misses=500 ");
+    /* The same curve under another name, at other sizes; then one of another head. */
+    curves[0].source = "c";
+    curves[0].sizes = sizes + 1;
+    curves[0].count = 1;
+    put_curves(store, curves, 1);
+    assert_rows(store,
+                "SELECT source, size, misses FROM curves JOIN curve_points USING (curve) "
+                "WHERE policy = 'qsac'",
+                "source=c size=20 misses=900 ");
+    curves[0].head = 1;
+    put_curves(store, curves, 1);
+    assert_rows(store, "SELECT COUNT(*) AS n FROM curves", "n=3 ");
+    assert_rows(store, "SELECT COUNT(*) AS n FROM curve_points", "n=3 ");
+    store_close(store);
+}
+
+/* ---- validations ---- */
+
+static void a_validated_mechanism_replaces_itself(void **state)
+{
+    (void)state;
+    struct error why;
+    struct store *store = open_store(true);
+    struct store_validation rows[] = {
+        {.validation = "a", .mechanism = "lru", .predicted_us = 2, .measured_us = 4, .error = -0.5},
+        {.validation = "a", .mechanism = "qsac", .predicted_us = 1, .verdict = "met"},
+    };
+    assert_true(store_put_validations(store, rows, 2, &why));
+    rows[0].measured_us = 8;
+    assert_true(store_put_validations(store, rows, 1, &why));
+    assert_rows(store,
+                "SELECT measured_us AS us, error, verdict FROM validations ORDER BY mechanism",
+                "us=8.0 error=-0.5 verdict=null us=0.0 error=0.0 verdict=met ");
+    store_close(store);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(every_column_and_detail_comes_back),
+        IN_FOLDER(what_was_not_set_is_null),
+        IN_FOLDER(times_are_exact_to_the_nanosecond),
+        cmocka_unit_test(cells_have_one_spelling),
+        IN_FOLDER(a_run_that_is_there_stays_as_it_is),
+        IN_FOLDER(has_finds_whole_runs_only),
+        IN_FOLDER(a_put_that_fails_leaves_nothing_of_its_run),
+        IN_FOLDER(a_full_disk_is_an_error_and_loses_nothing),
+        IN_FOLDER(a_file_deleted_while_in_use_is_an_error),
+        IN_FOLDER(a_killed_writer_is_rolled_back_by_a_reader),
+        IN_FOLDER(other_files_are_refused_and_left_alone),
+        IN_FOLDER(another_schema_is_refused_and_left_alone),
+        IN_FOLDER(an_empty_file_can_be_written_but_not_read),
+        IN_FOLDER(odd_paths_are_one_clear_message),
+        IN_FOLDER(a_read_only_file_can_be_read_but_not_written),
+        IN_FOLDER(a_damaged_run_is_an_error),
+        IN_FOLDER(queries_give_rows_and_stop_when_told),
+        IN_FOLDER(a_curve_is_put_whole_and_replaces_itself),
+        IN_FOLDER(a_validated_mechanism_replaces_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* Plans in the store, files from before there were any, and how queries spell quantities. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+#include "store/store_plan.h"
+#include "unit/fixture/store_folder.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static struct store *open_store(const char *at, bool writable)
+{
+    struct error why = {0};
+    struct store *store = store_open(at, writable, &why);
+    if (store == NULL) {
+        fail_msg("%s: %s", why.file, why.found);
+    }
+    return store;
+}
+
+/* Run SQL on the file behind the store's back. */
+static void sql(const char *statements)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, statements, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+static bool append(uint32_t count, const char *const *names, const char *const *values,
+                   void *context, struct error *why)
+{
+    char *text = context;
+    (void)why;
+    for (uint32_t i = 0; i < count; i++) {
+        sprintf(text + strlen(text), "%s=%s ", names[i], values[i] == NULL ? "null" : values[i]);
+    }
+    return true;
+}
+
+static void assert_rows(struct store *store, const char *ask, const char *expected)
+{
+    struct error why = {0};
+    char text[512] = "";
+    assert_true(store_query(store, ask, append, text, &why));
+    assert_string_equal(text, expected);
+}
+
+static void put_plan(struct store *store)
+{
+    struct error why;
+    const struct store_plan_point points[] = {
+        {.plan = "a", .liked = 3, .target = "tpot_ms<=40", .value = "10.0 %", .met = 1},
+        {.plan = "a", .liked = 3, .target = "hit_ratio>=0.9", .value = "10.0 %"},
+    };
+    const struct store_plan plan = {.plan = "a", .goal = "least budget", .verdict = "wins"};
+    assert_true(store_put_plan(store, &plan, 1, points, 2, &why));
+}
+
+static void a_plan_replaces_itself_and_is_merged(void **state)
+{
+    (void)state;
+    static const char ask[] = "SELECT target, liked AS at, met FROM plan_points JOIN plans "
+                              "USING (plan, place) WHERE goal = 'least budget'";
+    static const char says[] = "target=hit_ratio>=0.9 at=3 met=0 target=tpot_ms<=40 at=3 met=1 ";
+    struct error why = {0};
+    uint64_t added;
+    struct store *store = open_store(path, true);
+    put_plan(store);
+    put_plan(store);
+    assert_rows(store, ask, says);
+    store_close(store);
+
+    char other[sizeof path + 8];
+    const char *const paths[] = {path, path};
+    snprintf(other, sizeof other, "%s.merged", path);
+    store = open_store(other, true);
+    assert_true(store_merge(store, paths, 2, &added, &why));
+    assert_rows(store, ask, says);
+    store_close(store);
+}
+
+/* Points that cannot be put take their plan with them. */
+static void a_plan_is_there_with_its_points_or_not_at_all(void **state)
+{
+    (void)state;
+    struct error why = {0};
+    const struct store_plan plan = {.plan = "a"};
+    const struct store_plan_point nameless = {.plan = NULL};
+    struct store *store = open_store(path, true);
+    assert_false(store_put_plan(store, &plan, 1, &nameless, 1, &why));
+    assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=0 ");
+    put_plan(store);
+    assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=1 ");
+    store_close(store);
+}
+
+/* A reader leaves the file without the tables, and a writer makes them. */
+static void a_file_from_before_plans_is_read_and_then_has_them(void **state)
+{
+    (void)state;
+    static const char count[] = "SELECT COUNT(*) AS n FROM plans JOIN plan_points USING (plan)";
+    static const char made[] =
+        "SELECT COUNT(*) AS n FROM main.sqlite_schema WHERE name IN ('plans', 'plan_points')";
+    store_close(open_store(path, true));
+    sql("DROP TABLE plans; DROP TABLE plan_points");
+
+    struct store *store = open_store(path, false);
+    assert_rows(store, count, "n=0 ");
+    assert_rows(store, made, "n=0 ");
+    store_close(store);
+
+    store = open_store(path, true);
+    assert_rows(store, made, "n=2 ");
+    put_plan(store);
+    store_close(store);
+    store = open_store(path, false);
+    assert_rows(store, count, "n=2 ");
+    store_close(store);
+}
+
+static void a_table_of_other_columns_is_refused(void **state)
+{
+    (void)state;
+    struct error why = {0};
+    store_close(open_store(path, true));
+    sql("DROP TABLE plans; CREATE TABLE plans (plan TEXT)");
+    for (int writable = 0; writable < 2; writable++) {
+        assert_null(store_open(path, writable, &why));
+        assert_string_equal(why.found,
+                            "holds results of another version of spillway (table 'plans')");
+    }
+}
+
+static void quantities_are_spelled_as_tables_do(void **state)
+{
+    (void)state;
+    struct store *store = open_store(path, true);
+    assert_rows(store, "SELECT quantity('2147483648B') AS a, quantity('3x') AS b",
+                "a=2.00 GiB b=3.00 x ");
+    assert_rows(store, "SELECT quantity('lru') AS a, quantity('0.25') AS b, quantity(4) AS c",
+                "a=lru b=0.25 c=4 ");
+    assert_rows(store, "SELECT quantity(NULL) AS a, quantity('') AS b", "a=null b= ");
+    store_close(store);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_plan_replaces_itself_and_is_merged),
+        IN_FOLDER(a_plan_is_there_with_its_points_or_not_at_all),
+        IN_FOLDER(a_file_from_before_plans_is_read_and_then_has_them),
+        IN_FOLDER(a_table_of_other_columns_is_refused),
+        IN_FOLDER(quantities_are_spelled_as_tables_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

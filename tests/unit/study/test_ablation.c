@@ -1,0 +1,276 @@
+/* Ablations: savings and interaction of steps made by hand, and rows that are single runs. */
+#include "unit/fixture/make_setup.h"
+
+#include "study/ablate/ablation.h"
+#include "study/run.h"
+
+/* ---- by hand ---- */
+
+enum { A = 1, B = 2, POINTS = 4 };
+
+/* Two mechanisms that can each be had alone; steps of the base, of each and of both, 0: none. */
+struct made {
+    struct ablation ablation;
+    struct ablation_row rows[6];
+    uint32_t sets[POINTS];
+    struct result results[POINTS];
+};
+
+static void make(struct made *made, const int64_t steps[POINTS])
+{
+    const struct ablation_row rows[] = {
+        {.kind = ABLATION_BASE},
+        {.kind = ABLATION_ALONE, .mechanism = 0, .shown = A, .with = A},
+        {.kind = ABLATION_ALONE, .mechanism = 1, .shown = B, .with = B},
+        {.kind = ABLATION_LEFT_OUT, .mechanism = 0, .shown = B, .without = B, .with = A | B},
+        {.kind = ABLATION_LEFT_OUT, .mechanism = 1, .shown = A, .without = A, .with = A | B},
+        {.kind = ABLATION_WHOLE, .shown = A | B, .with = A | B},
+    };
+    memcpy(made->rows, rows, sizeof rows);
+    for (uint32_t i = 0; i < POINTS; i++) {
+        made->sets[i] = i;
+        result_init(&made->results[i]);
+        if (steps[i] > 0) {
+            result_integer(&made->results[i], COLUMN_STEP, steps[i]);
+        }
+    }
+    made->ablation = (struct ablation){.rows = made->rows,
+                                       .row_count = COUNT(rows),
+                                       .sets = made->sets,
+                                       .results = made->results,
+                                       .done = POINTS};
+    made->ablation.difference.count = 2;
+    made->ablation.scenario.points = POINTS;
+}
+
+/* 9.8 ms; a alone saves 2.1, b alone 1.0, both 4.0: 0.9 ms come only together. */
+static void what_the_sum_misses_is_the_interaction(void **state)
+{
+    static const int64_t steps[POINTS] = {9800000, 7700000, 8800000, 5800000};
+    static const int64_t saves[] = {0, 2100000, 1000000, 3000000, 1900000, 4000000};
+    (void)state;
+    struct made made;
+    struct ablation_sum sum;
+    make(&made, steps);
+    for (uint32_t i = 0; i < COUNT(saves); i++) {
+        int64_t ns;
+        double times;
+        assert_true(ablation_saves(&made.ablation, &made.rows[i], &ns, &times));
+        assert_int_equal(ns, saves[i]);
+    }
+    assert_true(ablation_add_up(&made.ablation, &sum));
+    assert_int_equal(sum.alone_ns, 3100000);
+    assert_int_equal(sum.interaction_ns, 900000);
+    assert_near(sum.alone_times, 9.8 / 7.7 * 9.8 / 8.8, 1e-12);
+    assert_near(sum.interaction_times, 9.8 / 5.8 / (9.8 / 7.7 * 9.8 / 8.8), 1e-12);
+}
+
+/* Both save the same 3 ms of waiting: the second to come saves nothing more. */
+static void what_is_saved_twice_is_a_negative_interaction(void **state)
+{
+    static const int64_t steps[POINTS] = {10000001, 7000001, 7000001, 7000001};
+    (void)state;
+    struct made made;
+    struct ablation_sum sum;
+    make(&made, steps);
+    assert_true(ablation_add_up(&made.ablation, &sum));
+    assert_int_equal(sum.alone_ns, 6000000);
+    assert_int_equal(sum.interaction_ns, -3000000);
+}
+
+static void without_a_step_nothing_adds_up(void **state)
+{
+    static const int64_t whole_only[POINTS] = {9000000, 0, 8000000, 5000000};
+    (void)state;
+    struct made made;
+    struct ablation_sum sum;
+    int64_t ns;
+    double times;
+    make(&made, whole_only);
+    assert_false(ablation_saves(&made.ablation, &made.rows[1], &ns, &times));
+    assert_false(ablation_saves(&made.ablation, &made.rows[4], &ns, &times));
+    assert_true(ablation_saves(&made.ablation, &made.rows[5], &ns, &times));
+    assert_int_equal(ns, 4000000);
+    assert_false(ablation_add_up(&made.ablation, &sum));
+    made.rows[2].refused = "it cannot be meant";
+    assert_false(ablation_saves(&made.ablation, &made.rows[2], &ns, &times));
+}
+
+/* ---- of systems ---- */
+
+static const char *const usual[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
+                                    "steps=8"};
+
+static void run(const char *system, const char *against, uint32_t jobs, struct ablation *out)
+{
+    const char *overrides[COUNT(usual) + 1];
+    char text[64];
+    struct scenario scenario;
+    struct ablation_options options = {.against = against, .jobs = jobs};
+    struct error why;
+    bool interrupted;
+    snprintf(text, sizeof text, "system=%s", system);
+    memcpy(overrides, usual, sizeof usual);
+    overrides[COUNT(usual)] = text;
+    if (!scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why) ||
+        !ablation_run(&scenario, &options, out, &interrupted, &why)) {
+        fail_msg("%s: %s", system, message_of(&why));
+    }
+    assert_false(interrupted);
+    scenario_release(&scenario);
+}
+
+/* One run by itself. */
+static int64_t step_of(const char *system, const char *mechanisms)
+{
+    char name[64], over[256];
+    snprintf(name, sizeof name, "system=%s", system);
+    snprintf(over, sizeof over, "mechanisms=%s", mechanisms);
+    const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], "trace=smollm2-135m",
+                               name,     over,     NULL};
+    struct setup setup;
+    struct result result;
+    struct error why;
+    struct shared *shared = shared_create(1, &why);
+    if (!try_setup(overrides, &setup, &why) || !run_setup(&setup, 1, shared, &result, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    int64_t step = result.cells[COLUMN_STEP].integer;
+    result_release(&result);
+    setup_release(&setup);
+    shared_destroy(shared);
+    return step;
+}
+
+static const struct ablation_row *find(const struct ablation *ablation, enum ablation_kind kind,
+                                       const char *name)
+{
+    for (uint32_t i = 0; i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        if (row->kind == kind && row->refused == NULL &&
+            strcmp(ablation->difference.mechanisms[row->mechanism].name, name) == 0) {
+            return row;
+        }
+    }
+    fail_msg("no row of '%s'", name);
+    return NULL;
+}
+
+static void assert_saves(const struct ablation *ablation, const struct ablation_row *row,
+                         int64_t wish)
+{
+    int64_t ns;
+    double times;
+    assert_true(ablation_saves(ablation, row, &ns, &times));
+    assert_int_equal(ns, wish);
+}
+
+/* LiteCache against RetroInfer, each figure from runs that are written out here. */
+static void savings_are_those_of_single_runs(void **state)
+{
+    (void)state;
+    struct ablation ablation;
+    run("litecache", "retroinfer", 2, &ablation);
+    int64_t base = step_of("retroinfer", "{}"), whole = step_of("litecache", "{}");
+    int64_t synced = step_of("retroinfer", "{sync: gpu, syncs: 0}");
+    int64_t eager = step_of("litecache", "{launch: eager}");
+    int64_t waiting = step_of("litecache", "{launch: eager, sync: cpu, syncs: 1}");
+    assert_saves(&ablation, find(&ablation, ABLATION_ALONE, "sync"), base - synced);
+    assert_saves(&ablation, find(&ablation, ABLATION_ALONE, "launch"),
+                 synced - step_of("retroinfer", "{sync: gpu, syncs: 0, launch: graph}"));
+    assert_saves(&ablation, find(&ablation, ABLATION_LEFT_OUT, "launch"), eager - whole);
+    assert_saves(&ablation, find(&ablation, ABLATION_LEFT_OUT, "sync"), waiting - eager);
+    assert_saves(&ablation, &ablation.rows[ablation.row_count - 1], base - whole);
+    ablation_release(&ablation);
+}
+
+/* A row for each mechanism alone and left out, the base first, the system last; and where that is
+ * refused one more. */
+static void what_is_refused_stands_in_the_table(void **state)
+{
+    static const char *const refused[] = {"policy", "resident_heads", "prefetch", "launch",
+                                          "policy", "manager",        "merge",    "sync"};
+    (void)state;
+    struct ablation ablation;
+    run("litecache", NULL, 2, &ablation); /* against its baseline */
+    assert_string_equal(ablation.base.name, "retroinfer");
+    assert_int_equal(ablation.row_count, 2 + 2 * 11 + COUNT(refused));
+    assert_int_equal(ablation.rows[0].kind, ABLATION_BASE);
+    assert_int_equal(ablation.rows[ablation.row_count - 1].kind, ABLATION_WHOLE);
+    size_t seen = 0;
+    for (uint32_t i = 0; i < ablation.row_count; i++) {
+        const struct ablation_row *row = &ablation.rows[i];
+        if (row->refused != NULL) {
+            assert_string_equal(ablation.difference.mechanisms[row->mechanism].name, refused[seen]);
+            assert_true(strlen(row->refused) > 0);
+            assert_int_equal(row->kind, seen < 4 ? ABLATION_ALONE : ABLATION_LEFT_OUT);
+            seen++;
+        }
+    }
+    assert_int_equal(seen, COUNT(refused));
+    ablation_release(&ablation);
+}
+
+static void sum_and_interaction_are_what_the_system_saves(void **state)
+{
+    static const char *const pairs[][2] = {{"litecache", "retroinfer"},
+                                           {"hgca", "fullattn"},
+                                           {"pqcache", "retroinfer"},
+                                           {"clo", "pqcache"},
+                                           {"retroinfer", "infinigen"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        struct ablation one, many;
+        struct ablation_sum sum, same;
+        int64_t saved;
+        double times;
+        run(pairs[i][0], pairs[i][1], 1, &one);
+        run(pairs[i][0], pairs[i][1], 7, &many);
+        assert_true(ablation_add_up(&one, &sum) && ablation_add_up(&many, &same));
+        assert_true(ablation_saves(&one, &one.rows[one.row_count - 1], &saved, &times));
+        assert_int_equal(sum.alone_ns + sum.interaction_ns, saved);
+        assert_near(sum.alone_times * sum.interaction_times, times, 1e-9 * times);
+        assert_int_equal(sum.alone_ns, same.alone_ns);
+        assert_string_equal(one.name, many.name);
+        ablation_release(&one);
+        ablation_release(&many);
+    }
+}
+
+/* Of HiSparse's 2048 tokens the recording keeps fewer: a system that cannot be run is no table. */
+static void a_system_that_cannot_be_run_is_an_error(void **state)
+{
+    static const char *const systems[][2] = {{"hisparse", "clo"}, {"clo", "hisparse"}};
+    static const char *const blamed[] = {"'hisparse' cannot be run: a selection",
+                                         "'hisparse' cannot be run: a selection"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(systems); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "system=%s", systems[i][0]);
+        const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], text};
+        struct ablation_options options = {.against = systems[i][1], .jobs = 2};
+        struct scenario scenario;
+        struct ablation ablation;
+        struct error why;
+        bool interrupted;
+        assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
+        assert_false(ablation_run(&scenario, &options, &ablation, &interrupted, &why));
+        assert_non_null(strstr(message_of(&why), blamed[i]));
+        ablation_release(&ablation);
+        scenario_release(&scenario);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_sum_misses_is_the_interaction),
+        cmocka_unit_test(what_is_saved_twice_is_a_negative_interaction),
+        cmocka_unit_test(without_a_step_nothing_adds_up),
+        cmocka_unit_test(savings_are_those_of_single_runs),
+        cmocka_unit_test(what_is_refused_stands_in_the_table),
+        cmocka_unit_test(sum_and_interaction_are_what_the_system_saves),
+        cmocka_unit_test(a_system_that_cannot_be_run_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

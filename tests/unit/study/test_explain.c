@@ -1,0 +1,86 @@
+/* What explanations say of steps whose answer is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/fixture/make_setup.h"
+
+#include "study/sweep/explain.h"
+
+static struct explanation explain(const char *const *overrides)
+{
+    struct error why;
+    struct explanation explanation;
+    struct setup setup = make_setup(overrides);
+    struct shared *shared = shared_create(1, &why);
+    assert_non_null(shared);
+    if (!explain_run(&setup, 1, shared, &explanation, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    shared_destroy(shared);
+    setup_release(&setup);
+    return explanation;
+}
+
+static const struct explain_figure *find(const struct explanation *explanation, enum curve_id curve)
+{
+    for (uint32_t i = 0; i < explanation->count; i++) {
+        if (explanation->figures[i].curve == curve) {
+            return &explanation->figures[i];
+        }
+    }
+    return NULL;
+}
+
+/* All KV in HBM, and nothing but its bandwidth matters: 10 % more take 1 - 1/1.1 off, 10 % less add
+ * 1/0.9 - 1. */
+static void reading_hbm_hangs_on_its_bandwidth(void **state)
+{
+    (void)state;
+    struct explanation explanation = explain(OVERRIDES("system=fullattn", "steps=1"));
+    const struct explain_figure *first = &explanation.figures[0];
+    assert_int_equal(first->curve, CURVE_GPU_HBM_BANDWIDTH);
+    assert_true(first->is_more);
+    assert_near(first->better, 1 / 1.1 - 1, 0.002);
+    assert_near(first->worse, 1 / 0.9 - 1, 0.002);
+    assert_null(find(&explanation, CURVE_LINK_H2D));
+    explanation_release(&explanation);
+}
+
+/* A manager on the CPU: less of its costs is better, and every figure helps or does not matter. */
+static void a_pool_that_is_handed_work_faster_helps(void **state)
+{
+    (void)state;
+    struct explanation explanation = explain(OVERRIDES("system=retroinfer", "steps=1"));
+    const struct explain_figure *handoff = find(&explanation, CURVE_HOST_POOL_HANDOFF);
+    assert_non_null(handoff);
+    assert_false(handoff->is_more);
+    for (uint32_t i = 0; i < explanation.count; i++) {
+        const struct explain_figure *figure = &explanation.figures[i];
+        assert_true(figure->better <= 0 && figure->worse >= 0);
+        assert_true(i == 0 || explanation.figures[i - 1].better <= figure->better);
+    }
+    explanation_release(&explanation);
+}
+
+static void what_does_not_fit_has_no_figures(void **state)
+{
+    (void)state;
+    struct explanation explanation = explain(OVERRIDES("system=fullattn", "batch=1000"));
+    assert_int_equal(explanation.count, 0);
+    assert_false(explanation.result.cells[COLUMN_STEP].set);
+    explanation_release(&explanation);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reading_hbm_hangs_on_its_bandwidth),
+        cmocka_unit_test(a_pool_that_is_handed_work_faster_helps),
+        cmocka_unit_test(what_does_not_fit_has_no_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+/* Replications: uniform and common draws, the same for any number of threads, and as many as are
+ * needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/fixture/make_setup.h"
+
+#include "study/sweep/interval.h"
+#include "study/sweep/replication.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+
+/* A recording, so that the seed decides nothing but the draws. */
+#define RECORDED "model=smollm2-135m", "trace=smollm2-135m", "context=3840", "steps=4"
+
+static struct result replicate(const struct setup *setup, const struct replication_options *options,
+                               uint32_t threads)
+{
+    struct error why;
+    struct result result;
+    struct shared *shared = shared_create(2 * threads, &why);
+    assert_non_null(shared);
+    if (!replication_run(setup, options, threads, shared, &result, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    shared_destroy(shared);
+    return result;
+}
+
+/* That many draws of these overrides. */
+static struct result draw(const char *const *overrides, uint32_t count)
+{
+    struct setup setup = make_setup(overrides);
+    struct result result = replicate(&setup, &(struct replication_options){.count = count}, 1);
+    assert_int_equal(result.draws.count, count);
+    setup_release(&setup);
+    return result;
+}
+
+static bool same_draws(const struct result_draws *a, const struct result_draws *b)
+{
+    return a->count == b->count && strcmp(a->ranges, b->ranges) == 0 &&
+           memcmp(a->values, b->values, a->count * sizeof *a->values) == 0;
+}
+
+/* ---- quantiles ---- */
+
+enum { DRAWS = 4000 };
+
+/* Kolmogorov and Smirnov: of n uniform draws the distribution lies within 1.63 / √n of a straight
+ * line, 99 times in a hundred. */
+static void assert_uniform(double *draws, const char *what, uint64_t seed)
+{
+    double worst = 0;
+    gsl_sort(draws, 1, DRAWS);
+    for (int i = 0; i < DRAWS; i++) {
+        assert_true(draws[i] > 0 && draws[i] < 1);
+        worst = fmax(worst, fmax(draws[i] - (double)i / DRAWS, (i + 1.0) / DRAWS - draws[i]));
+    }
+    if (worst > 1.63 / sqrt(DRAWS)) {
+        fail_msg("seed %llu, %s: %.4f off", (unsigned long long)seed, what, worst);
+    }
+}
+
+static void quantiles_are_uniform_over_draws_and_seeds(void **state)
+{
+    (void)state;
+    static double draws[DRAWS];
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        for (uint32_t r = 0; r < DRAWS; r++) {
+            draws[r] = replication_quantile(seed, r, CURVE_LINK_H2D);
+        }
+        assert_uniform(draws, "over draws", seed);
+        for (uint32_t s = 0; s < DRAWS; s++) {
+            draws[s] = replication_quantile(seed * DRAWS + s, 0, CURVE_HOST_SYNC);
+        }
+        assert_uniform(draws, "over seeds", seed);
+    }
+}
+
+/* Of n independent pairs the correlation lies within 3.3 / √n, 999 times in a thousand. */
+static void figures_are_drawn_independently(void **state)
+{
+    (void)state;
+    static double a[DRAWS], b[DRAWS], next[DRAWS];
+    for (uint32_t r = 0; r < DRAWS; r++) {
+        a[r] = replication_quantile(1, r, CURVE_LINK_H2D);
+        b[r] = replication_quantile(1, r, CURVE_LINK_D2H);
+        next[r] = replication_quantile(2, r, CURVE_LINK_H2D);
+    }
+    assert_near(gsl_stats_correlation(a, 1, b, 1, DRAWS), 0, 3.3 / sqrt(DRAWS));
+    assert_near(gsl_stats_correlation(a, 1, next, 1, DRAWS), 0, 3.3 / sqrt(DRAWS));
+}
+
+/* ---- runs ---- */
+
+static void the_run_itself_stays(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP(RECORDED, "system=litecache");
+    struct result plain = replicate(&setup, &(struct replication_options){.count = 0}, 1);
+    struct result drawn = replicate(&setup, &(struct replication_options){.count = 5}, 1);
+    assert_int_equal(plain.draws.count, 0);
+    assert_int_equal(drawn.draws.count, 5);
+    assert_int_equal(plain.cells[COLUMN_STEP].integer, drawn.cells[COLUMN_STEP].integer);
+    assert_string_equal(plain.cells[COLUMN_RUN].text, drawn.cells[COLUMN_RUN].text);
+    for (uint32_t i = 0; i < 5; i++) {
+        double step = drawn.draws.values[i][DRAWN_STEP];
+        assert_true(step != result_number(&plain, COLUMN_STEP));
+        assert_near(drawn.draws.values[i][DRAWN_DECODE_RATE] * step / 1e6, 1, 1e-9);
+        assert_near(drawn.draws.values[i][DRAWN_HIT_RATIO], plain.cells[COLUMN_HIT_RATIO].real, 0);
+        assert_true(isnan(drawn.draws.values[i][DRAWN_TTFT]));
+    }
+    result_release(&plain);
+    result_release(&drawn);
+    setup_release(&setup);
+}
+
+/* A hundred are ten and ninety more, by any number of threads. */
+static void draws_are_the_same_however_they_are_made(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP(RECORDED, "system=retroinfer");
+    struct result few = replicate(&setup, &(struct replication_options){.count = 4}, 1);
+    struct result one = replicate(&setup, &(struct replication_options){.count = 12}, 1);
+    struct result three = replicate(&setup, &(struct replication_options){.count = 12}, 3);
+    assert_true(same_draws(&one.draws, &three.draws));
+    one.draws.count = 4;
+    assert_true(same_draws(&one.draws, &few.draws));
+    result_release(&few);
+    result_release(&one);
+    result_release(&three);
+    setup_release(&setup);
+}
+
+/* All KV in HBM, and on a machine of which only HBM's bandwidth is uncertain a step is as much
+ * slower as HBM is: the mean of draws over the range [50%, 200%] comes out as the integral says,
+ * (1/2) · ((2 - 1) + (1 - 1/2)) / ln 2 = 1.0820 of the median, for what HBM alone decides. */
+static void a_step_follows_what_is_drawn(void **state)
+{
+    (void)state;
+    enum { COUNT_OF_DRAWS = 300 };
+    struct setup setup = SETUP("system=fullattn", "steps=1");
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        setup.profile.curves[i].least = setup.profile.curves[i].most = 1;
+    }
+    setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].least = 0.5;
+    setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].most = 2;
+    struct result result =
+        replicate(&setup, &(struct replication_options){.count = COUNT_OF_DRAWS}, 1);
+    double least = INFINITY, most = 0, own = result_number(&result, COLUMN_STEP);
+    for (uint32_t i = 0; i < COUNT_OF_DRAWS; i++) {
+        double quantile = replication_quantile(setup.seed, i, CURVE_GPU_HBM_BANDWIDTH);
+        double step = result.draws.values[i][DRAWN_STEP];
+        assert_near(step / own, exp2(1 - 2 * quantile), 0.03);
+        least = fmin(least, step);
+        most = fmax(most, step);
+    }
+    assert_true(least < 0.6 * own && most > 1.8 * own);
+    struct interval interval =
+        interval_mean(&result.draws.values[0][DRAWN_STEP], DRAWN_COUNT, COUNT_OF_DRAWS);
+    assert_near(interval.mean / own, 1.0820, 1.5 * interval.half / own + 0.02);
+    result_release(&result);
+    setup_release(&setup);
+}
+
+static void a_machine_without_ranges_is_sure(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP(RECORDED, "system=retroinfer");
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        setup.profile.curves[i].least = setup.profile.curves[i].most = 1;
+    }
+    struct result result = replicate(&setup, &(struct replication_options){.count = 6}, 1);
+    struct interval interval =
+        interval_mean(&result.draws.values[0][DRAWN_STEP], DRAWN_COUNT, result.draws.count);
+    assert_true(interval.half == 0);
+    assert_true(interval.mean == result_number(&result, COLUMN_STEP));
+    result_release(&result);
+    setup_release(&setup);
+}
+
+static double deviation_between(const struct result *a, const struct result *b)
+{
+    double difference[64];
+    for (uint32_t i = 0; i < a->draws.count; i++) {
+        difference[i] = a->draws.values[i][DRAWN_STEP] - b->draws.values[i][DRAWN_STEP];
+    }
+    return interval_mean(difference, 1, a->draws.count).deviation;
+}
+
+/* RetroInfer with either policy hangs on the same host. */
+static void common_draws_tell_systems_apart_sooner(void **state)
+{
+    (void)state;
+    struct result lru = draw(OVERRIDES(RECORDED, "system=retroinfer"), 40);
+    struct result fifo = draw(OVERRIDES(RECORDED, "system=retroinfer-fifo"), 40);
+    struct result other = draw(OVERRIDES(RECORDED, "system=retroinfer-fifo", "seed=2"), 40);
+    double common = deviation_between(&lru, &fifo), independent = deviation_between(&lru, &other);
+    if (!(common < independent / 5)) {
+        fail_msg("%.3f us together, %.3f us apart", common, independent);
+    }
+    result_release(&lru);
+    result_release(&fifo);
+    result_release(&other);
+}
+
+/* ---- seeds ---- */
+
+/* A setup of these alone, up to a NULL. */
+static struct setup make_whole(const char *const *overrides)
+{
+    struct scenario scenario;
+    struct setup setup;
+    struct error why;
+    uint32_t count = 0;
+    while (overrides[count] != NULL) {
+        count++;
+    }
+    if (!scenario_load(NULL, 0, overrides, count, &scenario, &why) ||
+        !scenario_point(&scenario, 0, &setup, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    scenario_release(&scenario);
+    return setup;
+}
+
+/* Without ranges nothing but the seed is left to differ. */
+static double spread_of_seeds(const char *const *overrides, enum drawn drawn)
+{
+    struct setup setup = make_whole(overrides);
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        setup.profile.curves[i].least = setup.profile.curves[i].most = 1;
+    }
+    struct result result = replicate(&setup, &(struct replication_options){.count = 4}, 2);
+    double own = result_number(&result, drawn_columns[drawn]);
+    assert_near(result.draws.values[0][drawn], own, 0); /* the first seed is the run's */
+    double deviation = interval_mean(&result.draws.values[0][drawn], DRAWN_COUNT, 4).deviation;
+    result_release(&result);
+    setup_release(&setup);
+    return deviation;
+}
+
+static void what_is_generated_takes_a_seed_each(void **state)
+{
+    (void)state;
+#define HERE "hardware=a40", "steps=4", "system=retroinfer"
+#define SMALL "model=smollm2-135m", HERE
+    static const char *const generated[] = {SMALL, "trace=llama-3-8b-like", "context=4096", NULL};
+    static const char *const mixed[] = {SMALL, "trace=llama-3-8b-like", "contexts=[2048, 4096]",
+                                        NULL};
+    static const char *const recorded[] = {SMALL, "trace=smollm2-135m", "context=3840", NULL};
+    static const char *const lots[] = {SMALL, "trace=smollm2-135m", "context=3840",
+                                       "mechanisms.policy=lecar", NULL};
+    static const char *const dealt[] = {"model=llama-3-8b", HERE, "context=8192",
+                                        "trace=assumed:hit=93%,spread=5%", NULL};
+    assert_true(spread_of_seeds(generated, DRAWN_HIT_RATIO) > 0);
+    assert_true(spread_of_seeds(mixed, DRAWN_HIT_RATIO) > 0);
+    assert_true(spread_of_seeds(lots, DRAWN_HIT_RATIO) > 0);
+    assert_true(spread_of_seeds(dealt, DRAWN_STEP) > 0);
+    assert_true(spread_of_seeds(recorded, DRAWN_STEP) == 0);
+}
+
+static void a_server_has_arrivals_of_its_own(void **state)
+{
+    (void)state;
+#define SERVER "model=llama-3.1-8b", "hardware=rtx-4090", "system=vllm", "workload=conversations"
+    static const char *const drawn[] = {SERVER, "limit=20", "rate=2", NULL};
+    static const char *const stated[] = {SERVER, "limit=20", "trace=smollm2-135m", NULL};
+    assert_true(spread_of_seeds(drawn, DRAWN_TTFT) > 0);
+    assert_true(spread_of_seeds(stated, DRAWN_TTFT) == 0);
+}
+
+/* ---- enough ---- */
+
+static struct interval after(const struct result *result, uint32_t count)
+{
+    return interval_mean(&result->draws.values[0][DRAWN_STEP], DRAWN_COUNT, count);
+}
+
+static void drawing_stops_when_the_mean_is_known(void **state)
+{
+    (void)state;
+    const struct replication_options options = {.count = 500, .precision = 0.06};
+    struct setup setup = SETUP(RECORDED, "system=litecache");
+    struct result one = replicate(&setup, &options, 1);
+    struct result three = replicate(&setup, &options, 3);
+    assert_true(same_draws(&one.draws, &three.draws));
+    uint32_t count = one.draws.count;
+    assert_in_range(count, 30, 490);
+    struct interval last = after(&one, count), before = after(&one, count - 10);
+    assert_true(last.half <= 0.06 * last.mean);
+    assert_true(before.half > 0.06 * before.mean);
+
+    /* More that were stored change nothing, and fewer are not enough. */
+    struct result all = replicate(&setup, &(struct replication_options){.count = count + 20}, 1);
+    assert_int_equal(replication_enough(&options, &all), count);
+    all.draws.count = count - 1;
+    assert_int_equal(replication_enough(&options, &all), 0);
+    result_release(&all);
+    result_release(&one);
+    result_release(&three);
+    setup_release(&setup);
+}
+
+static void drawing_ends_when_there_are_as_many_as_were_asked_for(void **state)
+{
+    (void)state;
+    const struct replication_options options = {.count = 25, .precision = 1e-9};
+    const struct replication_options less = {.count = 3, .precision = 0.5};
+    struct setup setup = SETUP(RECORDED, "system=litecache");
+    struct result result = replicate(&setup, &options, 2);
+    struct result few = replicate(&setup, &less, 2);
+    assert_int_equal(result.draws.count, 25);
+    assert_int_equal(few.draws.count, 3);
+    result_release(&result);
+    result_release(&few);
+    setup_release(&setup);
+}
+
+static void what_does_not_fit_is_not_drawn(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=fullattn", "batch=1000");
+    struct result result = replicate(&setup, &(struct replication_options){.count = 5}, 1);
+    assert_int_equal(result.draws.count, 0);
+    assert_string_equal(result.cells[COLUMN_STATUS].text, "out-of-memory");
+    result_release(&result);
+    setup_release(&setup);
+}
+
+/* Memory decides what fits, which is planned: its range is not among those that are drawn from. */
+static void memory_is_not_drawn(void **state)
+{
+    static const enum curve_id ids[] = {CURVE_GPU_HBM_CAPACITY, CURVE_HOST_DRAM_CAPACITY,
+                                        CURVE_GPU_HBM_BANDWIDTH};
+    struct setup setup = SETUP(RECORDED, "system=fullattn");
+    char before[17], after[17];
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        replication_ranges(&setup, before);
+        setup.profile.curves[ids[i]].least /= 2;
+        replication_ranges(&setup, after);
+        assert_int_equal(strcmp(before, after) == 0, ids[i] != CURVE_GPU_HBM_BANDWIDTH);
+    }
+    setup_release(&setup);
+}
+
+static bool at_once(void)
+{
+    return true;
+}
+
+static void what_is_stopped_leaves_no_result(void **state)
+{
+    (void)state;
+    struct error why;
+    struct result result;
+    struct setup setup = SETUP(RECORDED, "system=litecache");
+    struct shared *shared = shared_create(2, &why);
+    const struct replication_options options = {.count = 5, .stopped = at_once};
+    assert_false(replication_run(&setup, &options, 1, shared, &result, &why));
+    shared_destroy(shared);
+    setup_release(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_are_uniform_over_draws_and_seeds),
+        cmocka_unit_test(figures_are_drawn_independently),
+        cmocka_unit_test(the_run_itself_stays),
+        cmocka_unit_test(draws_are_the_same_however_they_are_made),
+        cmocka_unit_test(a_step_follows_what_is_drawn),
+        cmocka_unit_test(a_machine_without_ranges_is_sure),
+        cmocka_unit_test(common_draws_tell_systems_apart_sooner),
+        cmocka_unit_test(what_is_generated_takes_a_seed_each),
+        cmocka_unit_test(a_server_has_arrivals_of_its_own),
+        cmocka_unit_test(drawing_stops_when_the_mean_is_known),
+        cmocka_unit_test(drawing_ends_when_there_are_as_many_as_were_asked_for),
+        cmocka_unit_test(what_does_not_fit_is_not_drawn),
+        cmocka_unit_test(memory_is_not_drawn),
+        cmocka_unit_test(what_is_stopped_leaves_no_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* Sweeps: the same results in the same order for any number of threads, resumed or not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "study/sweep/sweep.h"
+#include "unit/fixture/store_folder.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Twelve points; the order in which they are given is the order of their runs. */
+static const char *const overrides[] = {
+    "model=smollm2-135m",
+    "hardware=a40",
+    "context=3840",
+    "steps=8",
+    "sweep={system: [fullattn, retroinfer, litecache], batch: [1, 2, 3, 4]}",
+};
+enum { OVERRIDES = sizeof overrides / sizeof overrides[0], POINTS = 12 };
+
+/* What a sweep handed over: the runs in order, and at which one to raise a signal or an error. */
+struct seen {
+    char runs[POINTS * 20];
+    uint32_t count, told; /* of progress, beginning with none */
+    int raise_at, fail_at;
+    struct sweep_failures failures;
+};
+
+static bool see(uint32_t index, struct result *result, void *context, struct error *why)
+{
+    struct seen *seen = context;
+    assert_int_equal(index, seen->count);
+    const struct cell *run = &result->cells[COLUMN_RUN];
+    strcat(seen->runs, run->set ? run->text : "failed");
+    strcat(seen->runs, " ");
+    seen->count++;
+    sweep_count(&seen->failures, result);
+    if (seen->raise_at == (int)index) {
+        raise(SIGINT);
+    }
+    return seen->fail_at != (int)index || error_set(why, NULL, 0, "enough");
+}
+
+static void see_progress(uint32_t done, uint32_t points, void *context)
+{
+    struct seen *seen = context;
+    assert_int_equal(points, POINTS);
+    assert_int_equal(done, seen->told++);
+}
+
+static struct scenario load(void)
+{
+    struct scenario scenario;
+    struct error why = {0};
+    if (!scenario_load(NULL, 0, overrides, OVERRIDES, &scenario, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_int_equal(scenario.points, POINTS);
+    return scenario;
+}
+
+/* Sweep with these; `seen` says when to stop. */
+static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, bool *interrupted,
+                  struct error *why)
+{
+    struct scenario scenario = load();
+    struct sweep_options options = {.store = store,
+                                    .jobs = jobs,
+                                    .on_result = see,
+                                    .on_progress = see_progress,
+                                    .context = seen};
+    bool ok = sweep_run(&scenario, &options, interrupted, why);
+    scenario_release(&scenario);
+    return ok;
+}
+
+static void sweep_all(struct store *store, uint32_t jobs, struct seen *seen)
+{
+    struct error why = {0};
+    bool interrupted = true;
+    *seen = (struct seen){.raise_at = -1, .fail_at = -1};
+    if (!sweep(store, jobs, seen, &interrupted, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_false(interrupted);
+    assert_int_equal(seen->count, POINTS);
+}
+
+/* ---- stores ---- */
+
+static int leave(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static struct store *open_store(void)
+{
+    struct error why;
+    struct store *store = store_open(path, true, &why);
+    assert_non_null(store);
+    return store;
+}
+
+static bool append(uint32_t count, const char *const *names, const char *const *values,
+                   void *context, struct error *why)
+{
+    (void)count;
+    (void)names;
+    (void)why;
+    strcat(context, values[0]);
+    strcat(context, " ");
+    return true;
+}
+
+static void stored_runs(struct store *store, char *runs)
+{
+    struct error why;
+    runs[0] = '\0';
+    assert_true(store_query(store, "SELECT run FROM runs ORDER BY rowid", append, runs, &why));
+}
+
+/* ---- tests ---- */
+
+static void any_number_of_threads_delivers_in_point_order(void **state)
+{
+    (void)state;
+    struct seen one, two, many;
+    sweep_all(NULL, 1, &one);
+    sweep_all(NULL, 2, &two);
+    sweep_all(NULL, 16, &many);
+    assert_string_equal(one.runs, two.runs);
+    assert_string_equal(one.runs, many.runs);
+}
+
+static void every_result_is_stored_once_in_order(void **state)
+{
+    (void)state;
+    char runs[POINTS * 20];
+    struct seen seen, again;
+    struct store *store = open_store();
+    sweep_all(store, 2, &seen);
+    stored_runs(store, runs);
+    assert_string_equal(runs, seen.runs);
+    sweep_all(store, 2, &again); /* all read back */
+    assert_string_equal(again.runs, seen.runs);
+    stored_runs(store, runs);
+    assert_string_equal(runs, seen.runs);
+    store_close(store);
+}
+
+static void a_signal_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same(void **state)
+{
+    (void)state;
+    struct sigaction before, after;
+    struct error why;
+    bool interrupted = false;
+    char runs[POINTS * 20];
+    struct seen whole, seen = {.raise_at = 4, .fail_at = -1};
+    sigaction(SIGINT, NULL, &before);
+    struct store *store = open_store();
+    assert_true(sweep(store, 2, &seen, &interrupted, &why));
+    assert_true(interrupted);
+    assert_int_equal(seen.count, 5);
+    stored_runs(store, runs);
+    assert_string_equal(runs, seen.runs);
+    sigaction(SIGINT, NULL, &after);
+    assert_ptr_equal(before.sa_handler, after.sa_handler);
+    sweep_all(store, 2, &whole);
+    stored_runs(store, runs);
+    assert_string_equal(runs, whole.runs);
+    store_close(store);
+}
+
+/* The second point would take an hour, most of it to make its trace: whoever waits for it fails. */
+static void a_signal_ends_a_replay_in_the_midst_of_it(void **state)
+{
+    (void)state;
+    static const char *const slow[] = {
+        "model=llama-3-8b",
+        "hardware=a40",
+        "trace=llama-3-8b-like",
+        "steps=4096",
+        "host_memory=4TiB",
+        "sweep={system: [fullattn, retroinfer], context: [2K, 1M]}",
+    };
+    struct scenario scenario;
+    struct error why;
+    bool interrupted = false;
+    struct seen seen = {.raise_at = 1, .fail_at = -1};
+    assert_true(scenario_load(NULL, 0, slow, sizeof slow / sizeof slow[0], &scenario, &why));
+    struct sweep_options options = {.jobs = 2, .on_result = see, .context = &seen};
+    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
+    assert_true(interrupted);
+    assert_int_equal(seen.count, 2);
+    scenario_release(&scenario);
+}
+
+static void an_error_of_the_receiver_ends_the_sweep(void **state)
+{
+    (void)state;
+    struct error why;
+    bool interrupted = true;
+    struct seen seen = {.raise_at = -1, .fail_at = 3};
+    assert_false(sweep(NULL, 2, &seen, &interrupted, &why));
+    assert_string_equal(why.found, "enough");
+    assert_int_equal(seen.count, 4);
+    assert_false(interrupted);
+}
+
+static void a_point_that_fails_stops_no_other(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"model=smollm2-135m", "hardware=a40", "system=retroinfer",
+                                      "context=3840", "sweep={steps: [8, 4, 1000000, 2]}"};
+    struct scenario scenario;
+    struct error why;
+    bool interrupted;
+    struct seen seen = {.raise_at = -1, .fail_at = -1};
+    assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
+    struct sweep_options options = {.jobs = 4, .on_result = see, .context = &seen};
+    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
+    assert_int_equal(seen.count, 4);
+    assert_int_equal(seen.failures.failed, 1);
+    assert_false(sweep_all_ran(&seen.failures, &why));
+    assert_string_equal(why.found, "1 of 4 runs failed: 'steps' is '1000000', which is more than "
+                                   "65536");
+    assert_true(sweep_has_point(&scenario, &why));
+    scenario_release(&scenario);
+}
+
+/* A typing mistake in what all points share is an error, and no sweep of failures. */
+static void where_all_points_lack_the_same_that_is_the_error(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"model=smollm2-135m", "hardware=a40", "system=retroinfr",
+                                      "context=3840", "sweep.steps=[8, 4]"};
+    struct scenario scenario;
+    struct error why;
+    assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
+    assert_false(sweep_has_point(&scenario, &why));
+    assert_string_equal(why.nearest, "retroinfer");
+    scenario_release(&scenario);
+}
+
+static void figures_worse_than_required_are_an_error(void **state)
+{
+    (void)state;
+    struct scenario scenario = load();
+    struct error why;
+    bool interrupted;
+    struct seen seen = {.raise_at = -1, .fail_at = -1};
+    struct sweep_options options = {
+        .jobs = 2, .required_basis = {true, BASIS_MEASURED, 1}, .on_result = see, .context = &seen};
+    assert_false(sweep_run(&scenario, &options, &interrupted, &why));
+    assert_int_equal(seen.count, 0);
+    assert_non_null(strstr(why.found, "' of hardware 'a40' is "));
+    assert_string_equal(why.expected, "measured");
+    options.required_basis.least = BASIS_ASSUMED;
+    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
+    assert_int_equal(seen.count, POINTS);
+    scenario_release(&scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_threads_delivers_in_point_order),
+        cmocka_unit_test_setup_teardown(every_result_is_stored_once_in_order, enter, leave),
+        cmocka_unit_test_setup_teardown(
+            a_signal_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same, enter, leave),
+        cmocka_unit_test(a_signal_ends_a_replay_in_the_midst_of_it),
+        cmocka_unit_test(an_error_of_the_receiver_ends_the_sweep),
+        cmocka_unit_test(a_point_that_fails_stops_no_other),
+        cmocka_unit_test(where_all_points_lack_the_same_that_is_the_error),
+        cmocka_unit_test(figures_worse_than_required_are_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* Demands: the order by hand, then against qsort on random rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "trace/demand.h"
+#include "unit/fixture/make_trace.h"
+
+#include <math.h>
+
+/* One row as a frame of its own. */
+static void make_row(const struct trace_header *header, struct trace_frame *frame,
+                     const uint32_t *units, const uint8_t *mass, uint32_t count)
+{
+    struct error why;
+    trace_frame_init(frame);
+    frame->steps = 1;
+    make_check(trace_frame_reserve(header, frame, &why), &why);
+    make_check(trace_rows_reserve(&frame->rows, count, &why), &why);
+    frame->rows.start[0] = 0;
+    frame->rows.start[1] = count;
+    memcpy(frame->rows.units, units, count * sizeof *units);
+    memcpy(frame->rows.mass, mass, count);
+    frame->born[0] = 0.25f;
+}
+
+static struct trace_header header_of_one_row(void)
+{
+    struct trace_header header = make_header();
+    header.kv_heads = 1;
+    header.has_queries = false;
+    return header;
+}
+
+static void demands_worked_by_hand(void **state)
+{
+    (void)state;
+    /* Positions 0 ... 19; sinks 0 1, recent 17 18 19. */
+    const uint32_t units[] = {0, 1, 3, 5, 6, 9, 12, 16, 17, 18, 19};
+    const uint8_t mass[] = {20, 30, 70, 40, 70, 255, 40, 0, 30, 30, 20};
+    const struct {
+        const char *what;
+        uint32_t wanted, sinks, recent;
+        uint32_t expected, recorded;
+        uint32_t order[11];
+        float window_mass;
+    } cases[] = {
+        {"best first, ties by position", 4, 2, 3, 4, 6, {16, 5, 12, 3, 6, 9}, 1.125f},
+        {"less than the row has", 1, 2, 3, 1, 6, {16, 5, 12, 3, 6, 9}, 1.125f},
+        {"more than the row has", 99, 2, 3, 6, 6, {16, 5, 12, 3, 6, 9}, 1.125f},
+        {"nothing", 0, 2, 3, 0, 6, {16, 5, 12, 3, 6, 9}, 1.125f},
+        {"no window", 5, 0, 0, 5, 11, {16, 0, 19, 1, 17, 18, 5, 12, 3, 6, 9}, 0.25f},
+        {"a window wider than the recorded one",
+         9,
+         4,
+         8,
+         3,
+         3,
+         {5, 6, 9},
+         0.25f + 0.25f + 0.125f + 0x1p-7f + 0x1p-4f + 1 + 0.125f + 0.125f + 0.25f},
+        {"all is window",
+         9,
+         10,
+         10,
+         0,
+         0,
+         {0},
+         0.25f + 0.25f + 0.125f + 0x1p-7f + 0x1p-4f + 0x1p-7f + 0 + 0x1p-4f + 1 + 0.5f},
+    };
+    struct trace_header header = header_of_one_row();
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    demand_buffer_init(&buffer);
+    make_row(&header, &frame, units, mass, 11);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error why;
+        struct demand demand;
+        struct demand_shape shape =
+            demand_shape(&header, cases[i].wanted, cases[i].sinks, cases[i].recent);
+        make_check(demand_from_frame(&header, &frame, 0, 0, &shape, &buffer, &demand, &why), &why);
+        if (demand.wanted != cases[i].expected || demand.recorded != cases[i].recorded ||
+            memcmp(demand.units, cases[i].order, demand.recorded * sizeof *demand.units) != 0 ||
+            demand.window_mass != cases[i].window_mass || demand.query != NULL) {
+            fail_msg("%s: %u of %u units, window mass %g", cases[i].what, demand.wanted,
+                     demand.recorded, (double)demand.window_mass);
+        }
+    }
+    demand_buffer_release(&buffer);
+    trace_frame_release(&frame);
+}
+
+/* A frame of one row whose approximate row asks for 6 2 12 9 7 in this order; 2 and 7 are in no
+ * row. The window is 0 and 19. */
+static void approximate_demands_worked_by_hand(void **state)
+{
+    (void)state;
+    const uint32_t units[] = {0, 3, 6, 9, 12, 16, 19}, asked[] = {0, 2, 6, 7, 9, 12, 19};
+    const uint8_t mass[] = {20, 70, 40, 30, 30, 10, 30}, place[] = {0, 51, 0, 204, 153, 102, 0};
+    const struct {
+        uint32_t wanted, expected, recorded;
+        uint32_t order[10];
+        uint8_t mass[10];
+    } cases[] = {
+        {0, 0, 5, {16, 9, 12, 6, 3}, {10, 30, 30, 40, 70}},
+        {2, 2, 6, {6, 2, 16, 9, 12, 3}, {40, 255, 10, 30, 30, 70}},
+        {3, 3, 6, {6, 2, 12, 16, 9, 3}, {40, 255, 30, 10, 30, 70}},
+        {9, 5, 7, {6, 2, 12, 9, 7, 16, 3}, {40, 255, 30, 30, 255, 10, 70}},
+    };
+    struct error why;
+    struct trace_header header = header_of_one_row();
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    header.has_approximate = true;
+    demand_buffer_init(&buffer);
+    make_row(&header, &frame, units, mass, 7);
+    make_check(trace_rows_reserve(&frame.approximate, 7, &why), &why);
+    frame.approximate.start[0] = 0;
+    frame.approximate.start[1] = 7;
+    memcpy(frame.approximate.units, asked, sizeof asked);
+    memcpy(frame.approximate.mass, place, sizeof place);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float worth = 0;
+        struct demand demand;
+        struct demand_shape shape = demand_shape(&header, cases[i].wanted, 1, 1);
+        make_check(demand_from_approximate(&header, &frame, 0, 0, &shape, &buffer, &demand, &why),
+                   &why);
+        for (uint32_t k = 0; k < cases[i].expected; k++) {
+            worth += trace_mass[cases[i].mass[k]];
+        }
+        assert_int_equal(demand.wanted, cases[i].expected);
+        assert_int_equal(demand.recorded, cases[i].recorded);
+        assert_memory_equal(demand.units, cases[i].order, demand.recorded * sizeof *demand.units);
+        assert_memory_equal(demand.mass, cases[i].mass, demand.recorded);
+        assert_float_equal(demand.wanted_mass, worth, 1e-7);
+        assert_float_equal(demand.window_mass, .25f + .25f + .125f, 1e-7);
+    }
+    demand_buffer_release(&buffer);
+    trace_frame_release(&frame);
+}
+
+static void a_unit_with_one_token_of_the_window_belongs_to_it(void **state)
+{
+    (void)state;
+    const struct {
+        enum trace_unit_kind kind;
+        uint32_t context, unit_tokens, sinks, recent, first_unit, end_unit;
+    } cases[] = {
+        {TRACE_POSITIONS, 20, 1, 4, 6, 4, 14},
+        {TRACE_POSITIONS, 20, 8, 1, 1, 1, 2},
+        {TRACE_POSITIONS, 20, 8, 8, 4, 1, 2},
+        {TRACE_POSITIONS, 20, 8, 9, 5, 2, 2},
+        {TRACE_POSITIONS, 24, 8, 8, 8, 1, 2},
+        {TRACE_POSITIONS, 24, 8, 0, 0, 0, 3},
+        {TRACE_POSITIONS, 24, 8, 8, 24, 1, 1},
+        {TRACE_POSITIONS, 24, 8, 99, 0, 3, 3},
+        {TRACE_POSITIONS, 24, 8, 0, 99, 0, 0},
+        {TRACE_CLUSTERS, 24, 8, 8, 8, 0, 3},
+        {TRACE_POSITIONS, UINT32_MAX, 1, 4, 64, 4, UINT32_MAX - 64},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace_header header = {
+            .unit_kind = cases[i].kind,
+            .context = cases[i].context,
+            .unit_tokens = cases[i].unit_tokens,
+            .units = (uint32_t)(((uint64_t)cases[i].context + cases[i].unit_tokens - 1) /
+                                cases[i].unit_tokens),
+        };
+        struct demand_shape shape = demand_shape(&header, 7, cases[i].sinks, cases[i].recent);
+        assert_int_equal(shape.wanted, 7);
+        assert_int_equal(shape.first_unit, cases[i].first_unit);
+        assert_int_equal(shape.end_unit, cases[i].end_unit);
+    }
+}
+
+struct entry {
+    uint32_t unit;
+    uint8_t mass;
+};
+
+static int heavier_first(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    if (a->mass != b->mass) {
+        return a->mass < b->mass ? -1 : 1;
+    }
+    return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+static bool is_row_sorted(const struct trace_header *header, const struct trace_frame *frame,
+                          uint32_t head, uint32_t step, const struct demand *demand)
+{
+    struct entry sorted[64];
+    uint32_t row = head * frame->steps + step, count = 0;
+    double window = (double)frame->born[row];
+    for (uint32_t i = frame->rows.start[row]; i < frame->rows.start[row + 1]; i++) {
+        if (make_is_window(header, frame->rows.units[i])) {
+            window += (double)trace_mass[frame->rows.mass[i]];
+        } else {
+            sorted[count++] = (struct entry){frame->rows.units[i], frame->rows.mass[i]};
+        }
+    }
+    qsort(sorted, count, sizeof *sorted, heavier_first);
+    bool same = demand->recorded == count && fabs((double)demand->window_mass - window) < 1e-5;
+    double wanted = 0;
+    for (uint32_t i = 0; same && i < count; i++) {
+        same = demand->units[i] == sorted[i].unit && demand->mass[i] == sorted[i].mass;
+        wanted += i < demand->wanted ? (double)trace_mass[sorted[i].mass] : 0;
+    }
+    return same && fabs((double)demand->wanted_mass - wanted) < 1e-5;
+}
+
+static bool is_query_of_group(const struct trace_header *header, const struct trace_frame *frame,
+                              uint32_t head, uint32_t step, const struct demand *demand)
+{
+    uint32_t group = header->query_heads / header->kv_heads;
+    bool same = demand->query_heads == group;
+    for (uint32_t q = 0; same && q < group; q++) {
+        size_t at = (size_t)(head * group + q) * frame->steps + step;
+        const int8_t *query = demand->query + q * demand->query_stride * demand->head_dim;
+        same = demand->scale[q * demand->query_stride] == frame->scale[at] &&
+               memcmp(query, frame->query + at * header->head_dim, header->head_dim) == 0;
+    }
+    return same;
+}
+
+static void demands_are_rows_sorted(void **state)
+{
+    (void)state;
+    struct trace_header header = make_header();
+    header.keep = 20;
+    header.unit_tokens = 2;
+    header.context = 79;
+    header.units = 40;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct error why;
+        struct trace_frame frame;
+        struct demand_buffer buffer;
+        gsl_rng *random = random_stream(seed, "test.demand", 0, &why);
+        struct demand_shape shape = demand_shape(&header, 5, header.sinks, header.recent);
+        trace_frame_init(&frame);
+        demand_buffer_init(&buffer);
+        make_frame(&header, &frame, random);
+        for (uint32_t head = 0; head < header.kv_heads; head++) {
+            for (uint32_t step = 0; step < frame.steps; step++) {
+                struct demand demand;
+                make_check(
+                    demand_from_frame(&header, &frame, head, step, &shape, &buffer, &demand, &why),
+                    &why);
+                if (!is_row_sorted(&header, &frame, head, step, &demand) ||
+                    !is_query_of_group(&header, &frame, head, step, &demand)) {
+                    fail_msg("seed %d, head %u, step %u", (int)seed, head, step);
+                }
+            }
+        }
+        demand_buffer_release(&buffer);
+        trace_frame_release(&frame);
+        gsl_rng_free(random);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(demands_worked_by_hand),
+        cmocka_unit_test(approximate_demands_worked_by_hand),
+        cmocka_unit_test(a_unit_with_one_token_of_the_window_belongs_to_it),
+        cmocka_unit_test(demands_are_rows_sorted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
