@@ -97,7 +97,7 @@ static bool check_base(char *base, struct error *why)
 {
     const struct node name = {.kind = NODE_SCALAR, .file = "--base", .text = base};
     struct profile profile;
-    if (!profile_load(&name, &profile, why)) {
+    if (!profile_load(NULL, &name, &profile, why)) {
         return false;
     }
     profile_release(&profile);

@@ -129,7 +129,7 @@ static bool collect_model(struct collection *collection, const char *name, struc
 {
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
-    if (!model_load(name, &options, NULL, 0, &model, why)) {
+    if (!model_load(NULL, name, &options, NULL, 0, &model, why)) {
         return false;
     }
     bool ok = true;

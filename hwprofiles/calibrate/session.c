@@ -99,7 +99,7 @@ static bool check_loads(char *path, struct error *why)
 {
     const struct node name = {.kind = NODE_SCALAR, .file = path, .text = path};
     struct profile profile;
-    if (!profile_load(&name, &profile, why)) {
+    if (!profile_load(NULL, &name, &profile, why)) {
         return false;
     }
     profile_release(&profile);

@@ -52,7 +52,7 @@ static bool add_system(struct table *table, const char *name, struct error *why)
     struct mechanisms mechanisms;
     struct system_info info;
     struct node *at = node_parse(name, strlen(name), "--list", why);
-    bool ok = at != NULL && system_load(name, at, NULL, &mechanisms, &info, NULL, why);
+    bool ok = at != NULL && system_load(NULL, name, at, NULL, &mechanisms, &info, NULL, why);
     node_destroy(at);
     char what[sizeof info.summary + sizeof info.paper + 4];
     snprintf(what, sizeof what, "%s (%s)", info.summary, info.paper);
@@ -84,7 +84,7 @@ static bool add_model(struct table *table, const char *name, struct error *why)
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
     char layers[TEXT], heads[TEXT], weights[TEXT], kv[TEXT], trained[TEXT] = "-";
-    if (!model_load(name, &options, NULL, 0, &model, why)) {
+    if (!model_load(NULL, name, &options, NULL, 0, &model, why)) {
         return false;
     }
     snprintf(layers, sizeof layers, "%" PRIu32, model.layer_count);
@@ -132,7 +132,7 @@ static bool add_profile(struct table *table, const char *name, const char *part,
     struct profile profile;
     snprintf(text, sizeof text, part[0] != '\0' ? "{%s: %s}" : "%s%s", part, name);
     struct node *node = node_parse(text, strlen(text), "--list", why);
-    bool ok = node != NULL && profile_load(node, &profile, why);
+    bool ok = node != NULL && profile_load(NULL, node, &profile, why);
     node_destroy(node);
     if (!ok) {
         return false;
@@ -267,7 +267,7 @@ static bool add_trace_profile(struct table *table, const char *name, struct erro
     struct trace_profile profile;
     if (!find_path("traces", name, "swt", recording, sizeof recording, why) ||
         !find_path("traces", name, "yaml", path, sizeof path, why) ||
-        !trace_profile_load(path, &profile, why)) {
+        !trace_profile_load(NULL, path, &profile, why)) {
         return false;
     }
     bool shared = access(recording, F_OK) == 0;

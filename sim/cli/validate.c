@@ -7,8 +7,8 @@
 #include "cli/frame/harness.h"
 #include "cli/frame/table.h"
 #include "cli/frame/waiting.h"
+#include "scenario/identity.h"
 #include "store/store_validation.h"
-#include "study/hashes.h"
 #include "study/papers/validation.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static bool load_profile(const char *name, struct profile *out, struct error *wh
     char text[4096];
     snprintf(text, sizeof text, "%s", name);
     const struct node node = {.kind = NODE_SCALAR, .file = NULL, .text = text};
-    return profile_load(&node, out, why);
+    return profile_load(NULL, &node, out, why);
 }
 
 static bool load_trace(const char *name, struct trace **out, struct error *why)
@@ -91,7 +91,7 @@ static bool load(const struct arguments *arguments, struct subject *out, struct 
                              NULL, 0, "--context", &context, why) &&
            load_profile(operands[0], &out->profile, why) &&
            load_trace(operands[1], &out->trace, why) &&
-           model_load(text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0, &out->model,
+           model_load(NULL, text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0, &out->model,
                       why) &&
            validation_shape(&out->model, out->trace, &out->profile,
                             arguments_given(arguments, HOST) ? MINIATURE_HOST : MINIATURE_GPU,

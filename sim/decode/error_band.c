@@ -1,5 +1,6 @@
 #include "decode/error_band.h"
 
+#include "base/files.h"
 #include "base/find.h"
 #include "base/node.h"
 
@@ -17,14 +18,15 @@ static bool read_band(const struct node *map, struct error_band *out, struct err
            node_quantity(map, "above", UNIT_SHARE, &out->above, why);
 }
 
-bool error_band_load(struct error_band out[SYSTEM_CLASS_COUNT], struct error *why)
+bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
+                     struct error *why)
 {
     char path[4096];
     memset(out, 0, SYSTEM_CLASS_COUNT * sizeof *out);
     if (!find_path("scenarios", "error-bands", "yaml", path, sizeof path, why)) {
         return false;
     }
-    struct node *file = node_load(path, why);
+    struct node *file = files_tree(files, path, why);
     bool good = file != NULL && node_check_keys(file, system_class_names, "error bands", why);
     for (int i = 0; good && i < SYSTEM_CLASS_COUNT; i++) {
         const struct node *map = node_get(file, system_class_names[i]);

@@ -13,13 +13,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct files;
+
 struct error_band {
     uint64_t rows;       /* figures that were compared; 0: nothing is known */
     double below, above; /* shares of the predicted rate: 0.1, 0.3 is "-10 ... +30 %" */
 };
 
-/* Read scenarios/error-bands.yaml. */
-bool error_band_load(struct error_band out[SYSTEM_CLASS_COUNT], struct error *why);
+/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: does not). */
+bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
+                     struct error *why);
 
 /* Write it. */
 void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out);

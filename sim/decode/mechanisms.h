@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct files;
+
 enum resident_heads { RESIDENT_NONE, RESIDENT_FIRST_LAYER, RESIDENT_DIFFICULTY, RESIDENT_ALL };
 enum retrieval {
     RETRIEVAL_NONE,
@@ -186,10 +188,11 @@ struct system_info {
 
 /* Read scenarios/systems/NAME.yaml (or a path), lay `overrides` (the scenario's `mechanisms:`, may
  * be NULL) over it and check the whole. `merged`, if not NULL, receives the effective mapping,
- * which the caller destroys. `at` is the scenario's node that named the system. */
-bool system_load(const char *name, const struct node *at, const struct node *overrides,
-                 struct mechanisms *out, struct system_info *info, struct node **merged,
-                 struct error *why);
+ * which the caller destroys. `at` is the scenario's node that named the system. `files`
+ * keeps the file that is read (NULL: none). */
+bool system_load(struct files *files, const char *name, const struct node *at,
+                 const struct node *overrides, struct mechanisms *out, struct system_info *info,
+                 struct node **merged, struct error *why);
 
 /* The reason why this combination cannot be meant, with the key to blame; NULL when it can. */
 const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);

@@ -1,4 +1,4 @@
-/* A setup owns its model, profile, trace and text. */
+/* A setup owns its model, profile and traces. */
 #include "decode/setup.h"
 
 #include <math.h>
@@ -25,11 +25,6 @@ struct setup setup_at(const struct setup *setup, uint64_t context)
     own.context = context;
     own.cohorts = NULL;
     return own;
-}
-
-bool setup_serves(const struct setup *setup)
-{
-    return setup->workload.path[0] != '\0';
 }
 
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
@@ -121,7 +116,5 @@ void setup_release(struct setup *setup)
     }
     free(setup->cohorts);
     trace_close(setup->trace);
-    free(setup->scenario);
-    free(setup->decode_scenario);
     setup_init(setup);
 }

@@ -1,4 +1,5 @@
-/* A setup: one resolved scenario point, the whole input of a run. */
+/* A setup: the whole input of a run of decode steps: a model, a machine, a system, a trace, and the
+ * sizes of a batch. */
 #ifndef DECODE_SETUP_H
 #define DECODE_SETUP_H
 
@@ -14,24 +15,6 @@
 #define SETUP_STEPS_ALL 0
 #define SETUP_WARMUP_AUTO (-1)
 #define SETUP_SEED 1 /* where nothing is said */
-
-/* What a server is asked: not what one step of a batch takes, but how requests fare. */
-struct workload {
-    char path[1024];         /* file of requests; "": no workload */
-    uint64_t content;        /* hash of the file */
-    uint64_t limit;          /* requests read of it; 0: all */
-    double time_scale;       /* arrivals as many times as far apart */
-    double rate, burstiness; /* requests a second drawn instead, and 1 / the gaps' squared
-                                variation; 0: the file's arrivals */
-    uint64_t clients;        /* each sends a request when its last one has ended; 0: none */
-    uint64_t replicas;       /* independent servers */
-    int routing;             /* enum routing */
-    int timed;               /* 0: no clock, one request after the other */
-    uint64_t sequences, batched_tokens; /* of a step at most */
-    uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
-};
-
-enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
 
 /* Sequences of one context in a batch that mixes several. */
 struct setup_cohort {
@@ -68,18 +51,7 @@ struct setup {
     uint64_t hbm_reserve;         /* bytes of that kept free */
     uint64_t kv_pool_tokens;      /* 0: what memory gives */
     uint64_t host_memory;         /* bytes; 0: what the profile says */
-    struct workload workload;
-
-    /* Where published rates of systems of its class lay about predicted ones, as shares of these.
-     */
-    bool band_known;
-    double band[2]; /* -0.1, 0.3 */
-
-    char *scenario; /* canonical text of everything above, owned */
-    /* The same without the keys that decide when requests come and what is kept of them, but no
-     * step that they take; owned. NULL where no server is asked about: `scenario`, which then has
-     * of these `kv_pool_tokens` and `host_memory` alone, never takes two setups for one. */
-    char *decode_scenario;
+    bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */
 };
 
 /* The cohorts of a setup: its own, or one that is the whole batch. */
@@ -89,9 +61,6 @@ struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
 /* The same setup where all sequences have this context. It points to what `setup` owns. The
  * functions below that ask about a context ask about a setup of one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
-
-/* Is a server asked about, and not a step? */
-bool setup_serves(const struct setup *setup);
 
 /* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy
  * chooses what it keeps, when the layer is one of those that load everything, and when it holds a

@@ -1,6 +1,7 @@
 /* Reading a system: its preset file, the scenario's overrides laid over it, every key checked. */
 #include "decode/mechanisms.h"
 
+#include "base/files.h"
 #include "base/name.h"
 #include "base/named.h"
 
@@ -216,9 +217,9 @@ static bool lay_overrides(struct node *file, const struct node *overrides, struc
     return overrides == NULL || node_merge(file, overrides, why);
 }
 
-bool system_load(const char *name, const struct node *at, const struct node *overrides,
-                 struct mechanisms *out, struct system_info *info, struct node **merged,
-                 struct error *why)
+bool system_load(struct files *files, const char *name, const struct node *at,
+                 const struct node *overrides, struct mechanisms *out, struct system_info *info,
+                 struct node **merged, struct error *why)
 {
     char path[4096];
     memset(out, 0, sizeof *out);
@@ -226,7 +227,7 @@ bool system_load(const char *name, const struct node *at, const struct node *ove
                     sizeof path, why)) {
         return false;
     }
-    struct node *file = node_load(path, why);
+    struct node *file = files_tree(files, path, why);
     if (file == NULL) {
         return false;
     }

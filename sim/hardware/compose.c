@@ -7,6 +7,7 @@
  */
 #include "hardware/compose.h"
 
+#include "base/files.h"
 #include "base/name.h"
 #include "hardware/locate.h"
 #include "hardware/measured.h"
@@ -27,6 +28,7 @@ static const char *const document_keys[] = {"extends",         "gpu",        "li
 
 /* What is being laid: on which tree, which part, and the files that led here. */
 struct site {
+    struct files *files;
     struct node *tree;
     enum part part;
     const char *path; /* NULL outermost */
@@ -96,8 +98,8 @@ static bool lay_named(const struct site *site, enum part part, enum part kind,
         return false;
     }
     size_t size;
-    char *text = node_file(path, &size, why);
-    const struct site inner = {site->tree, part, path, site};
+    char *text = files_text(site->files, path, &size, why);
+    const struct site inner = {site->files, site->tree, part, path, site};
     bool laid = text != NULL && lay_text(&inner, text, size, why);
     free(text);
     return laid;
@@ -229,8 +231,8 @@ static void name_machine(const struct node *hardware, char *name, size_t size)
              changed && used > 0 ? "*" : "");
 }
 
-struct node *machine_compose(const struct node *hardware, char *name, size_t size,
-                             struct error *why)
+struct node *machine_compose(struct files *files, const struct node *hardware, char *name,
+                             size_t size, struct error *why)
 {
     if (hardware->kind == NODE_NULL) {
         node_error(hardware, why, "no hardware is named");
@@ -241,7 +243,7 @@ struct node *machine_compose(const struct node *hardware, char *name, size_t siz
     if (tree == NULL) {
         return NULL;
     }
-    const struct site site = {tree, MACHINE, NULL, NULL};
+    const struct site site = {files, tree, MACHINE, NULL, NULL};
     bool named = hardware->kind == NODE_SCALAR;
     if (!(named ? lay_named(&site, MACHINE, MACHINE, hardware, why)
                 : lay_machine(&site, hardware, machine_keys, why))) {

@@ -48,10 +48,11 @@ static bool read_price(struct profile *profile, struct error *why)
     return error_expect(why, "dollars an hour for one GPU, from %g to %g", least, most);
 }
 
-bool profile_load(const struct node *hardware, struct profile *out, struct error *why)
+bool profile_load(struct files *files, const struct node *hardware, struct profile *out,
+                  struct error *why)
 {
     *out = (struct profile){0};
-    out->node = machine_compose(hardware, out->name, sizeof out->name, why);
+    out->node = machine_compose(files, hardware, out->name, sizeof out->name, why);
     if (out->node == NULL || !read_curves(out, why) || !read_price(out, why)) {
         profile_release(out);
         return false;

@@ -40,6 +40,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct files;
+
 enum curve_id {
 #define CURVE(id, name, unit, axis, what) CURVE_##id,
 #include "hardware/curves.def"
@@ -91,9 +93,10 @@ extern const char profile_price_key[];
 
 /* Load what `hardware` of a scenario says, a name or a map as above. Checks every key, unit,
  * basis, order of points and value, and that files do not lead back to themselves or more than 8
- * deep. A profile that leaves out a curve is fine until that curve is read. On failure `out` is
+ * deep. `files` keeps the files that are read (NULL: none). A profile that leaves out a curve is fine until that curve is read. On failure `out` is
  * zeroed. */
-bool profile_load(const struct node *hardware, struct profile *out, struct error *why);
+bool profile_load(struct files *files, const struct node *hardware, struct profile *out,
+                  struct error *why);
 void profile_release(struct profile *profile);
 
 /* Is there what the scalar `name` names: a machine, or its part "gpu", "link" or "host" (`part`;

@@ -3,11 +3,13 @@
 #include "model/importance.h"
 
 #include "base/array.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Where reading stands. */
 struct table {
@@ -75,16 +77,26 @@ static bool read_lines(struct table *table, struct model *model, struct error *w
     return table->layers == model->layer_count || wrong_shape(table, model, why);
 }
 
-bool importance_read(const char *path, struct model *model, struct error *why)
+bool importance_read(struct files *files, const char *path, struct model *model, struct error *why)
 {
-    struct table table = {.path = path, .file = fopen(path, "r")};
-    if (table.file == NULL) {
-        return errno == ENOENT || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+    struct table table = {.path = path};
+    size_t size;
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        return true;
     }
+    char *text = files_text(files, path, &size, why);
+    if (text == NULL) {
+        return false;
+    }
+    table.file = fmemopen(text, size, "r");
     model->importance =
         array_zeroed((size_t)model->layer_count * model->kv_heads, sizeof *model->importance, why);
-    bool fine = model->importance != NULL && read_lines(&table, model, why);
+    bool fine = table.file != NULL || error_set(why, path, 0, "out of memory");
+    fine = fine && model->importance != NULL && read_lines(&table, model, why);
+    if (table.file != NULL) {
+        fclose(table.file);
+    }
     free(table.line);
-    fclose(table.file);
+    free(text);
     return fine;
 }

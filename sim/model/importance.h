@@ -4,8 +4,11 @@
 
 #include "model/model.h"
 
+struct files;
+
 /* Read `path` into `importance` and `importance_source` of a model whose layers are read. A file
  * that is not there is no error: the model then has no table. */
-bool importance_read(const char *path, struct model *model, struct error *why);
+bool importance_read(struct files *files, const char *path, struct model *model,
+                     struct error *why);
 
 #endif

@@ -1,6 +1,7 @@
 /* Where a model is: a name in the data folder, a file, or a folder as Hugging Face has it. */
 #include "model/model.h"
 
+#include "base/files.h"
 #include "base/named.h"
 #include "base/node.h"
 #include "model/config.h"
@@ -50,17 +51,18 @@ static void name_model(const char *path, struct model *model)
     snprintf(model->name, sizeof model->name, "%.*s", (int)(end - start), start);
 }
 
-static bool read_importance(const char *path, struct model *model, struct error *why)
+static bool read_importance(struct files *files, const char *path, struct model *model,
+                            struct error *why)
 {
     char table[PATH_MAX];
     const char *dot = strrchr(path, '.');
     size_t stem = dot != NULL && strcmp(dot, ".json") == 0 ? (size_t)(dot - path) : strlen(path);
     int written = snprintf(table, sizeof table, "%.*s.heads.tsv", (int)stem, path);
-    return (size_t)written >= sizeof table || importance_read(table, model, why);
+    return (size_t)written >= sizeof table || importance_read(files, table, model, why);
 }
 
-bool model_load(const char *name, const struct model_options *options, const char *file, int line,
-                struct model *out, struct error *why)
+bool model_load(struct files *files, const char *name, const struct model_options *options,
+                const char *file, int line, struct model *out, struct error *why)
 {
     char path[PATH_MAX];
     size_t size;
@@ -68,7 +70,7 @@ bool model_load(const char *name, const struct model_options *options, const cha
     if (!find_config(name, file, line, path, why)) {
         return false;
     }
-    char *text = node_file(path, &size, why);
+    char *text = files_text(files, path, &size, why);
     if (text == NULL) {
         return false;
     }
@@ -80,7 +82,7 @@ bool model_load(const char *name, const struct model_options *options, const cha
         return false;
     }
     name_model(path, out);
-    if (!read_importance(path, out, why)) {
+    if (!read_importance(files, path, out, why)) {
         model_release(out);
         return false;
     }

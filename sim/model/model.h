@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct files;
+
 /* Storage types. Bits a value counts the scales: mxfp4 4.25 (one 8-bit scale for 32), int4
  * 4.125 (one fp16 scale for 128), int8 and fp8 8 (scales by tensor or channel: none counted). */
 enum dtype { DTYPE_BF16, DTYPE_FP8, DTYPE_INT8, DTYPE_INT4, DTYPE_MXFP4, DTYPE_COUNT };
@@ -69,9 +71,9 @@ struct model {
 
 /* Load by name (models/NAME.json in the data folder), a path to a config.json, or a folder that
  * holds one; X.heads.tsv beside X.json is its importance table. `file`, `line`: where the name
- * stood, for messages. On failure `out` holds nothing to release. */
-bool model_load(const char *name, const struct model_options *options, const char *file, int line,
-                struct model *out, struct error *why);
+ * stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds nothing to release. */
+bool model_load(struct files *files, const char *name, const struct model_options *options,
+                const char *file, int line, struct model *out, struct error *why);
 void model_release(struct model *model);
 
 /* KV heads of a layer on one GPU (the fullest: 8 heads on 3 GPUs are 3); query heads on one GPU.

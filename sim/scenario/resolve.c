@@ -55,7 +55,8 @@ static bool read_dtype(const struct node *map, const char *key, int *out, struct
     return true;
 }
 
-static bool read_model(const struct node *root, struct setup *out, struct error *why)
+static bool read_model(const struct node *root, struct files *files, struct setup *out,
+                       struct error *why)
 {
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
@@ -73,17 +74,17 @@ static bool read_model(const struct node *root, struct setup *out, struct error 
         return node_error(node_get(root, "tensor_parallel"), why, "no GPU at all");
     }
     options.tensor_parallel = (uint32_t)gpus;
-    return model_load(name, &options, node->file, node->line, &out->model, why);
+    return model_load(files, name, &options, node->file, node->line, &out->model, why);
 }
 
-static bool read_system(const struct node *root, struct node **merged, struct setup *out,
-                        struct error *why)
+static bool read_system(const struct node *root, struct files *files, struct node **merged,
+                        struct setup *out, struct error *why)
 {
     const struct node *node;
     const char *name;
     return read_required_text(root, "system", "retroinfer", &node, &name, why) &&
-           system_load(name, node, node_get(root, "mechanisms"), &out->mechanisms, &out->system,
-                       merged, why);
+           system_load(files, name, node, node_get(root, "mechanisms"), &out->mechanisms,
+                       &out->system, merged, why);
 }
 
 /* A whole number of at least `least`. */
@@ -292,25 +293,25 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
 }
 
 /* All curves that the pipeline will read are there. */
-static bool read_hardware(const struct node *root, struct setup *out, struct error *why)
+static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
     enum curve_id needed[CURVE_COUNT];
     const struct node *node = required(root, "hardware", "a40", why);
     char needed_by[96];
-    if (node == NULL || !profile_load(node, &out->profile, why)) {
+    if (node == NULL || !profile_load(sources_files(out->sources), node, &out->setup.profile, why)) {
         return false;
     }
-    snprintf(needed_by, sizeof needed_by, "system '%s'", out->system.name);
-    return profile_require(&out->profile, needed, pipeline_curves(out, needed), needed_by, why);
+    snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
+    return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
-static bool read_band(struct setup *out, struct error *why)
+static bool read_band(struct point *out, struct error *why)
 {
     struct error_band bands[SYSTEM_CLASS_COUNT];
-    if (!error_band_load(bands, why)) {
+    if (!error_band_load(sources_files(out->sources), bands, why)) {
         return false;
     }
-    const struct error_band *band = &bands[system_class_of(&out->mechanisms)];
+    const struct error_band *band = &bands[system_class_of(&out->setup.mechanisms)];
     out->band_known = band->rows > 0;
     out->band[0] = -band->below;
     out->band[1] = band->above;
@@ -453,26 +454,27 @@ static bool drop_serving(struct node *all, struct error *why)
 /* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
  * a text is a scenario that reproduces its run. */
 static bool write_scenario(const struct node *root, const struct mechanisms *mechanisms,
-                           const struct node *merged, struct setup *out, struct error *why)
+                           const struct node *merged, struct point *out, struct error *why)
 {
+    const struct setup *setup = &out->setup;
     struct node *all = node_copy(root, why);
     bool good =
-        all != NULL && node_set(all, "sweep", "", why) && put_model(all, &out->model, why) &&
+        all != NULL && node_set(all, "sweep", "", why) && put_model(all, &setup->model, why) &&
         put_mechanisms(all, mechanisms, merged, why) &&
         put_respelt(all, "hardware", node_get(root, "hardware"), why) &&
-        put_memory(all, out, why) && put_trace(all, out, why) &&
-        workload_put(all, &out->workload, why) && contexts_put(all, out, why) &&
-        put_prompt(all, out, why) &&
-        put(all, "output", out->output == 0 ? "none" : "%llu", out->output, why) &&
-        node_set(all, "order", out->order == POLICY_BATCH ? "batch" : "sequential", why) &&
-        put(all, "seed", "%llu", out->seed, why) &&
-        put(all, "batch", out->batch == SETUP_BATCH_MAX ? "max" : "%llu", out->batch, why) &&
-        put(all, "steps", out->steps == SETUP_STEPS_ALL ? "all" : "%llu", out->steps, why) &&
-        put(all, "warmup", out->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
-            (unsigned long long)out->warmup, why);
+        put_memory(all, setup, why) && put_trace(all, setup, why) &&
+        workload_put(all, &out->workload, why) && contexts_put(all, setup, why) &&
+        put_prompt(all, setup, why) &&
+        put(all, "output", setup->output == 0 ? "none" : "%llu", setup->output, why) &&
+        node_set(all, "order", setup->order == POLICY_BATCH ? "batch" : "sequential", why) &&
+        put(all, "seed", "%llu", setup->seed, why) &&
+        put(all, "batch", setup->batch == SETUP_BATCH_MAX ? "max" : "%llu", setup->batch, why) &&
+        put(all, "steps", setup->steps == SETUP_STEPS_ALL ? "all" : "%llu", setup->steps, why) &&
+        put(all, "warmup", setup->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
+            (unsigned long long)setup->warmup, why);
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
-    if (good && setup_serves(out)) {
+    if (good && point_serves(out)) {
         out->decode_scenario = drop_serving(all, why) ? node_canonical(all, why) : NULL;
         good = out->decode_scenario != NULL;
     }
@@ -480,22 +482,33 @@ static bool write_scenario(const struct node *root, const struct mechanisms *mec
     return good;
 }
 
-bool resolve_setup(const struct node *root, struct setup *out, struct error *why)
+static bool resolve(const struct node *root, struct node **merged, struct point *out,
+                    struct error *why)
+{
+    struct setup *setup = &out->setup;
+    struct files *files = sources_files(out->sources);
+    if (!read_model(root, files, setup, why) || !read_system(root, files, merged, setup, why) ||
+        !read_order(root, setup, why) || !read_size(root, setup, why)) {
+        return false;
+    }
+    const struct mechanisms said = setup->mechanisms;
+    setup_resolve_native(setup);
+    return resolve_workload(root, out, why) && read_memory(root, setup, why) &&
+           read_hardware(root, out, why) && read_band(out, why) &&
+           resolve_trace(root, out->sources, setup, why) && check_scores(*merged, setup, why) &&
+           write_scenario(root, &said, *merged, out, why);
+}
+
+bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
+                   struct error *why)
 {
     struct node *merged = NULL;
-    setup_init(out);
-    bool good = read_model(root, out, why) && read_system(root, &merged, out, why) &&
-                read_order(root, out, why) && read_size(root, out, why);
-    const struct mechanisms said = out->mechanisms;
-    if (good) {
-        setup_resolve_native(out);
-    }
-    good = good && resolve_workload(root, &out->workload, why) && read_memory(root, out, why) &&
-           read_hardware(root, out, why) && read_band(out, why) && resolve_trace(root, out, why) &&
-           check_scores(merged, out, why) && write_scenario(root, &said, merged, out, why);
+    point_init(out);
+    out->sources = sources_hold(sources);
+    bool good = resolve(root, &merged, out, why);
     node_destroy(merged);
     if (!good) {
-        setup_release(out);
+        point_release(out);
     }
     return good;
 }

@@ -3,10 +3,13 @@
 #define SCENARIO_RESOLVE_H
 
 #include "base/node.h"
-#include "decode/setup.h"
+#include "scenario/point.h"
+#include "scenario/sources.h"
 
-/* `root` is a scenario's map with its `hardware` opened (a map), any `sweep` ignored. The caller
- * releases `out` with setup_release(); after a failure there is nothing to release. */
-bool resolve_setup(const struct node *root, struct setup *out, struct error *why);
+/* Resolve `root`, a scenario's map with its `hardware` opened (a map); any `sweep` is ignored. Files
+ * are read through `sources`, of which `out` gets a reference. The caller releases `out` with
+ * point_release(); after a failure there is nothing to release. */
+bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
+                   struct error *why);
 
 #endif

@@ -190,7 +190,8 @@ static void close_traces(struct setup *out)
 
 /* One at each context. */
 static bool generate_traces(const struct node *root, const struct trace_profile *profile,
-                            const char *path, struct setup *out, struct error *why)
+                            const char *path, struct sources *sources, struct setup *out,
+                            struct error *why)
 {
     uint64_t steps = steps_to_generate(out);
     if (!check_size(root, out, steps, why)) {
@@ -199,6 +200,7 @@ static bool generate_traces(const struct node *root, const struct trace_profile 
     for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
         struct setup own = setup_at(out, setup_cohort(out, i).context);
         struct trace *trace = generate_trace(profile, path, &own, steps, why);
+        trace = trace != NULL ? sources_generated(sources, trace, why) : NULL;
         if (trace == NULL) {
             close_traces(out);
             return false;
@@ -211,14 +213,14 @@ static bool generate_traces(const struct node *root, const struct trace_profile 
     return true;
 }
 
-static bool open_profile(const struct node *root, const char *path, struct setup *out,
-                         struct error *why)
+static bool open_profile(const struct node *root, const char *path, struct sources *sources,
+                         struct setup *out, struct error *why)
 {
     struct trace_profile profile;
-    if (!trace_profile_load(path, &profile, why)) {
+    if (!trace_profile_load(sources_files(sources), path, &profile, why)) {
         return false;
     }
-    bool ok = generate_traces(root, &profile, path, out, why);
+    bool ok = generate_traces(root, &profile, path, sources, out, why);
     trace_profile_release(&profile);
     return ok;
 }
@@ -226,41 +228,43 @@ static bool open_profile(const struct node *root, const char *path, struct setup
 /* ---- the key ---- */
 
 static bool open_named(const struct node *root, const struct node *node, const char *name,
-                       struct setup *out, struct error *why)
+                       struct sources *sources, struct setup *out, struct error *why)
 {
     char path[PATH_SIZE];
     snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
     if (find_profile(name, path)) {
-        return open_profile(root, path, out, why);
+        return open_profile(root, path, sources, out, why);
     }
     if (!named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
                     node != NULL ? node->line : 0, path, sizeof path, why)) {
         return false;
     }
-    out->trace = trace_open(path, why);
+    out->trace = sources_recording(sources, path, why);
     for (uint32_t i = 0; i < out->cohort_count; i++) {
         out->cohorts[i].trace = out->trace;
     }
     return out->trace != NULL;
 }
 
-static bool open_default(const struct node *root, struct setup *out, struct error *why)
+static bool open_default(const struct node *root, struct sources *sources, struct setup *out,
+                         struct error *why)
 {
     char path[PATH_SIZE];
     if (find_shipped(out->model.name, "swt", path)) {
-        return open_named(root, NULL, out->model.name, out, why);
+        return open_named(root, NULL, out->model.name, sources, out, why);
     }
     struct error reason;
-    if (open_named(root, NULL, DEFAULT_PROFILE, out, &reason)) {
+    if (open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
         return true;
     }
     snprintf(out->trace_note, sizeof out->trace_note,
              "no trace could be generated (%.100s): a small model's recording is carried instead",
              reason.found);
-    return open_named(root, NULL, DEFAULT_RECORDING, out, why);
+    return open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
 }
 
-bool resolve_trace(const struct node *root, struct setup *out, struct error *why)
+bool resolve_trace(const struct node *root, struct sources *sources, struct setup *out,
+                   struct error *why)
 {
     const struct node *node = node_get(root, "trace");
     const char *name = NULL;
@@ -271,7 +275,8 @@ bool resolve_trace(const struct node *root, struct setup *out, struct error *why
         snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
         return read_assumed(node, name, out, why);
     }
-    if (!(name != NULL ? open_named(root, node, name, out, why) : open_default(root, out, why))) {
+    if (!(name != NULL ? open_named(root, node, name, sources, out, why)
+                       : open_default(root, sources, out, why))) {
         return false;
     }
     note_source(out);
@@ -293,20 +298,18 @@ static bool is_generated(const struct setup *setup)
     return setup->trace != NULL && trace_bytes(setup->trace) == 0;
 }
 
-bool resolve_hangs_on_seed(const struct setup *setup)
+bool resolve_hangs_on_seed(const struct point *point)
 {
+    const struct setup *setup = &point->setup;
     return is_generated(setup) || (setup->trace == NULL && setup->assumed_spread > 0) ||
-           setup->mechanisms.policy->draws_lots || setup->workload.rate > 0;
+           setup->mechanisms.policy->draws_lots || point->workload.rate > 0;
 }
 
-/* Sizes were checked when the setup was resolved. */
-bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view, struct error *why)
+/* Sizes were checked when the point was resolved. Traces of one draw are shared with nobody. */
+static bool generate_again(const struct setup *setup, struct files *files, struct setup *view,
+                           struct error *why)
 {
-    *view = *setup;
-    view->seed = seed;
-    if (!is_generated(setup)) {
-        return true;
-    }
+    struct trace_profile profile;
     size_t cohorts = setup->cohort_count * sizeof *setup->cohorts;
     view->trace = NULL;
     if (setup->cohorts != NULL) {
@@ -319,7 +322,11 @@ bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view
             view->cohorts[i].trace = NULL;
         }
     }
-    bool good = open_profile(NULL, trace_path(setup->trace), view, why);
+    bool good = trace_profile_load(files, trace_path(setup->trace), &profile, why);
+    if (good) {
+        good = generate_traces(NULL, &profile, trace_path(setup->trace), NULL, view, why);
+        trace_profile_release(&profile);
+    }
     for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
         trace_stop_when(setup_cohort(view, i).trace, trace_stop(setup->trace));
     }
@@ -329,12 +336,20 @@ bool resolve_seeded(const struct setup *setup, uint64_t seed, struct setup *view
     return good;
 }
 
-void resolve_seeded_release(const struct setup *setup, struct setup *view)
+bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view, struct error *why)
 {
-    if (view->trace != setup->trace) {
-        close_traces(view);
+    *view = *point;
+    view->setup.seed = seed;
+    return !is_generated(&point->setup) ||
+           generate_again(&point->setup, sources_files(point->sources), &view->setup, why);
+}
+
+void resolve_seeded_release(const struct point *point, struct point *view)
+{
+    if (view->setup.trace != point->setup.trace) {
+        close_traces(&view->setup);
     }
-    if (view->cohorts != setup->cohorts) {
-        free(view->cohorts);
+    if (view->setup.cohorts != point->setup.cohorts) {
+        free(view->setup.cohorts);
     }
 }

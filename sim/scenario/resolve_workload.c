@@ -28,7 +28,7 @@ static const struct node *said(const struct node *root, const char *key)
     return node != NULL && node->kind != NODE_NULL ? node : NULL;
 }
 
-/* It is read more than once, to resolve a scenario and to run it: a pipe would wait for ever. */
+/* Its hash is found before its lines are read, so it is read twice: a pipe cannot be. */
 static bool check_regular(const struct node *node, struct error *why)
 {
     struct stat stat_of;
@@ -82,23 +82,22 @@ static bool show_faults(const struct complaints *complaints, struct error *why)
     return used == 0 ? false : error_expect(why, "%s", text);
 }
 
-static bool read_context(const struct node *root, uint64_t *context, struct error *why)
+/* What the keys `workload` and `limit` mean; NULL on failure. */
+static const struct requests *find_requests(const struct node *root, struct sources *sources,
+                                            struct error *why)
 {
-    const struct node *node = node_get(root, "workload");
-    struct requests requests;
     struct complaints complaints = {.count = 0};
     uint64_t limit = 0;
     char path[PATH_SIZE];
     if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
-        !find_file(node, path, why)) {
-        return false;
+        !find_file(node_get(root, "workload"), path, why)) {
+        return NULL;
     }
-    if (!requests_read(path, limit, &requests, &complaints, why)) {
-        return show_faults(&complaints, why);
+    const struct requests *requests = sources_requests(sources, path, limit, &complaints, why);
+    if (requests == NULL) {
+        show_faults(&complaints, why);
     }
-    *context = mean_context(&requests);
-    requests_release(&requests);
-    return true;
+    return requests;
 }
 
 /* Keys of a batch, which a server makes itself. What a resolved scenario says of them is no more
@@ -122,7 +121,7 @@ static bool check_batch_keys(const struct node *root, struct error *why)
     return true;
 }
 
-bool workload_lay_context(struct node *root, struct error *why)
+bool workload_lay_context(struct node *root, struct sources *sources, struct error *why)
 {
     uint64_t context, other = 0;
     char text[32];
@@ -133,10 +132,12 @@ bool workload_lay_context(struct node *root, struct error *why)
         node_error(said(root, "contexts"), why, "the workload says the contexts");
         return error_expect(why, "no 'contexts'");
     }
-    if (!check_batch_keys(root, why) || !read_context(root, &context, why) ||
-        !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
+    const struct requests *requests =
+        check_batch_keys(root, why) ? find_requests(root, sources, why) : NULL;
+    if (requests == NULL || !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
         return false;
     }
+    context = mean_context(requests);
     if (other != 0 && other != context) {
         node_error(node_get(root, "context"), why, "the workload says the context");
         return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);
@@ -263,8 +264,9 @@ static bool check_clients(const struct node *root, const struct workload *worklo
     return error_expect(why, "a client for each of the 'replicas' at least");
 }
 
-bool resolve_workload(const struct node *root, struct workload *out, struct error *why)
+bool resolve_workload(const struct node *root, struct point *out, struct error *why)
 {
+    struct workload *read = &out->workload;
     const struct node *workload = said(root, "workload");
     for (size_t i = 0; workload == NULL && server_keys[i] != NULL; i++) {
         const struct node *node = said(root, server_keys[i]);
@@ -276,9 +278,13 @@ bool resolve_workload(const struct node *root, struct workload *out, struct erro
     if (workload == NULL) {
         return true;
     }
-    return find_file(workload, out->path, why) && requests_hash(out->path, &out->content, why) &&
-           read_arrivals(root, out, why) && read_server(root, out, why) &&
-           check_clients(root, out, why);
+    out->requests = find_requests(root, out->sources, why);
+    if (out->requests == NULL || !find_file(workload, read->path, why)) {
+        return false;
+    }
+    read->content = out->requests->content;
+    return read_arrivals(root, read, why) && read_server(root, read, why) &&
+           check_clients(root, read, why);
 }
 
 /* ---- back into a scenario -------------------------------------------------------------- */

@@ -282,7 +282,8 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
         return error_expect(why, "a file, or --set model=... hardware=... system=... context=...");
     }
     out->root = node_parse("{}", 2, "scenario", why);
-    bool good = out->root != NULL;
+    out->sources = sources_create(why);
+    bool good = out->root != NULL && out->sources != NULL;
     for (uint32_t i = 0; good && i < file_count; i++) {
         good = lay_file(out->root, files[i], why);
     }
@@ -307,6 +308,7 @@ void scenario_release(struct scenario *scenario)
         node_destroy(scenario->cases[i]);
     }
     free(scenario->cases);
+    sources_release(scenario->sources);
     *scenario = (struct scenario){0};
 }
 
@@ -408,12 +410,16 @@ bool scenario_add_case(struct scenario *scenario, const struct node *map, struct
     return true;
 }
 
-bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
+bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why)
 {
+    struct sources *sources = scenario->sources != NULL ? sources_hold(scenario->sources)
+                                                        : sources_create(why);
     struct node *root = node_copy(scenario->root, why);
-    bool good = root != NULL && lay_point(scenario, index, root, why) &&
-                workload_lay_context(root, why) && resolve_setup(root, out, why);
+    bool good = root != NULL && sources != NULL && lay_point(scenario, index, root, why) &&
+                workload_lay_context(root, sources, why) &&
+                resolve_point(root, sources, out, why);
     node_destroy(root);
+    sources_release(sources);
     return good;
 }

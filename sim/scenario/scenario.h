@@ -2,7 +2,7 @@
  *
  * A scenario is a YAML map of the keys in scenario_keys[]; several files and --set overrides are
  * laid over each other in order. `sweep:` maps keys to lists; the points are their product, the
- * last key fastest. Each point becomes one resolved `struct setup`, the input of a run.
+ * last key fastest. Each point becomes one resolved `struct point`, the input of a run.
  */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
@@ -10,7 +10,8 @@
 #include "base/error.h"
 #include "base/node.h"
 #include "base/units.h"
-#include "decode/setup.h"
+#include "scenario/point.h"
+#include "scenario/sources.h"
 
 #include <stdint.h>
 
@@ -55,6 +56,9 @@ struct scenario {
     uint32_t points;     /* product of the lists, or as many as cases; 1 without either */
     struct node **cases; /* [points] of a scenario that lists its points: maps, owned; or NULL */
     size_t case_capacity;
+    /* What its points share: a reference, which scenario_load() makes. A scenario that is made from
+     * another borrows or holds the other's. NULL: each point has sources of its own. */
+    struct sources *sources;
 };
 
 /* Merge the files and then the overrides ("key=value"), and check every key, and every name that is
@@ -80,8 +84,8 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
  * makes of the scenario a list of such points. */
 bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why);
 
-/* Resolve point `index` into a setup. The caller releases it with setup_release(). */
-bool scenario_point(const struct scenario *scenario, uint32_t index, struct setup *out,
+/* Resolve point `index`. The caller releases it with point_release(). */
+bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why);
 
 #endif

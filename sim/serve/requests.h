@@ -50,6 +50,7 @@ struct requests {
     struct dense_ids ids;       /* of hashes: their numbers */
     struct request_chunk *kind; /* by number */
     size_t kind_capacity;
+    uint64_t content; /* hash of the file, by which a change of it shows */
     uint64_t skipped; /* requests that had failed where they were recorded (BurstGPT) */
 };
 
@@ -65,9 +66,6 @@ struct request_chunk {
 bool requests_read(const char *path, uint64_t limit, struct requests *out,
                    struct complaints *complaints, struct error *why);
 void requests_release(struct requests *requests);
-
-/* The hash of the file at `path`, by which a change of it is told. */
-bool requests_hash(const char *path, uint64_t *hash, struct error *why);
 
 /* Let all arrive `scale` times as far apart (2: half the rate). Fails, and nothing is changed,
  * where the last one would arrive after REQUEST_MOST_ARRIVAL_S. */

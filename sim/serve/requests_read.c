@@ -78,6 +78,20 @@ static bool read_lines(struct reading *reading, struct requests *requests, struc
     return requests->count > 0 || error_set(why, reading->in.path, 0, "no requests");
 }
 
+/* The hash of the whole file; reading begins at its start again. */
+static bool hash_file(FILE *file, const char *path, uint64_t *hash, struct error *why)
+{
+    char bytes[4096];
+    size_t size;
+    *hash = 0;
+    while ((size = fread(bytes, 1, sizeof bytes, file)) > 0) {
+        *hash = XXH64(bytes, size, *hash);
+    }
+    bool ok = !ferror(file) || error_set(why, path, 0, "cannot read: %s", strerror(errno));
+    rewind(file);
+    return ok;
+}
+
 bool requests_read(const char *path, uint64_t limit, struct requests *out,
                    struct complaints *complaints, struct error *why)
 {
@@ -91,29 +105,13 @@ bool requests_read(const char *path, uint64_t limit, struct requests *out,
     reading->complaints = complaints;
     bool ok = csv_reader_open(&reading->in, path, why);
     if (ok) {
-        ok = read_lines(reading, out, why);
+        ok = hash_file(reading->in.file, path, &out->content, why) &&
+             read_lines(reading, out, why);
         csv_reader_close(&reading->in);
     }
     free(reading);
     if (!ok) {
         requests_release(out);
     }
-    return ok;
-}
-
-bool requests_hash(const char *path, uint64_t *hash, struct error *why)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot open: %s", strerror(errno));
-    }
-    char bytes[4096];
-    size_t size;
-    *hash = 0;
-    while ((size = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        *hash = XXH64(bytes, size, *hash);
-    }
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot read: %s", strerror(errno));
-    fclose(file);
     return ok;
 }

@@ -27,7 +27,7 @@ static struct trace *open_trace(void)
         .seed = 1,
     };
     struct trace *trace = NULL;
-    if (trace_profile_load("traces/llama-3-8b-like.yaml", &profile, &why)) {
+    if (trace_profile_load(NULL, "traces/llama-3-8b-like.yaml", &profile, &why)) {
         trace = trace_open_generated(&profile, "llama-3-8b-like", &geometry, &why);
         trace_profile_release(&profile);
     }

@@ -68,7 +68,7 @@ static void load(char *path)
     struct error why = {.found = ""};
     struct profile profile;
     const struct node name = {.kind = NODE_SCALAR, .file = "fuzz", .text = path};
-    if (profile_load(&name, &profile, &why)) {
+    if (profile_load(NULL, &name, &profile, &why)) {
         profile_release(&profile);
     } else {
         require(why.found[0] != '\0');

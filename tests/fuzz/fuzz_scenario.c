@@ -1,7 +1,8 @@
 /* Any bytes as a scenario: refused with a reason, or a run whose resolved scenario is the same run
  * again, and whose parts add up to its step. */
+#include "scenario/identity.h"
 #include "scenario/scenario.h"
-#include "study/run.h"
+#include "serving/answer.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -33,18 +34,18 @@ static bool load(const void *text, size_t size, struct scenario *out, struct err
     return good;
 }
 
-static void require_round_trip(const struct setup *setup)
+static void require_round_trip(const struct point *point)
 {
     struct scenario scenario;
-    struct setup again;
+    struct point again;
     struct error why;
     char first[17], second[17];
-    require(load(setup->scenario, strlen(setup->scenario), &scenario, &why));
+    require(load(point->scenario, strlen(point->scenario), &scenario, &why));
     require(scenario.points == 1 && scenario_point(&scenario, 0, &again, &why));
-    require(strcmp(setup->scenario, again.scenario) == 0);
-    require(run_identity(setup, first, &why) && run_identity(&again, second, &why));
+    require(strcmp(point->scenario, again.scenario) == 0);
+    require(run_identity(point, first, &why) && run_identity(&again, second, &why));
     require(strcmp(first, second) == 0);
-    setup_release(&again);
+    point_release(&again);
     scenario_release(&scenario);
 }
 
@@ -61,26 +62,27 @@ static void require_result(const struct result *result)
     require(ok || result->message[0] != '\0');
 }
 
-static void run_point(const struct scenario *scenario, uint32_t point)
+static void run_point(const struct scenario *scenario, uint32_t index)
 {
-    struct setup setup;
+    struct point point;
     struct result result;
     struct error why = {.found = ""};
-    if (!scenario_point(scenario, point, &setup, &why)) {
+    if (!scenario_point(scenario, index, &point, &why)) {
         require(why.found[0] != '\0');
         return;
     }
-    require_round_trip(&setup);
-    struct shared *shared = shared_create(1, &why);
-    require(shared != NULL);
-    if (run_setup(&setup, 1, shared, &result, &why)) {
+    require_round_trip(&point);
+    struct run_context runs;
+    require(run_context_init(&runs, 1, NULL, &why));
+    runs.threads = 1;
+    if (answer_run(&point, &runs, &result, &why)) {
         require_result(&result);
         result_release(&result);
     } else {
         require(why.found[0] != '\0');
     }
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

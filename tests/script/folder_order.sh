@@ -26,8 +26,9 @@ sim/decode/miniature
 sim/serve
 sim/result - engine model hardware trace policy decode serve
 sim/store - engine model hardware trace policy decode serve
-sim/scenario - store
-sim/study - store
+sim/run - serve store
+sim/scenario - result store run
+sim/serving - store
 sim/study/sweep
 sim/study/whatif
 sim/study/plan
@@ -43,7 +44,7 @@ sim/cli/ablate
 sim/cli/plan
 sim/cli
 sim
-hwprofiles/calibrate - serve result store scenario study
+hwprofiles/calibrate - serve result store scenario study run serving
 '
 
 find sim hwprofiles \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |

@@ -7,6 +7,7 @@
 #include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
+#include "cli/frame/question.h"
 #include "cli/runs/scenario_options.h"
 
 enum { AGAINST, SET, DB, JOBS, JSON };
@@ -64,15 +65,19 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
 
 static bool run(const struct arguments *arguments, struct error *why)
 {
+    struct run_context runs = {.threads = 0};
     struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
+                                    .runs = &runs,
                                     .on_progress = progress_runs};
     struct scenario scenario;
     if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
-    bool good =
-        database_open(arguments, DB, &with.store, why) && study(arguments, &scenario, &with, why);
+    bool good = database_open(arguments, DB, &with.store, why) &&
+                question_begin(&runs, with.jobs, false, why) &&
+                study(arguments, &scenario, &with, why);
+    question_end(&runs);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

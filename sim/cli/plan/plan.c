@@ -7,6 +7,7 @@
 #include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
+#include "cli/frame/question.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_json.h"
 #include "cli/plan/plan_report.h"
@@ -231,7 +232,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
 
 /* What bounds the step of the run that comes nearest, and what would help. */
 static bool explain_nearest(const struct arguments *arguments, const struct planning *planning,
-                            uint32_t jobs, struct error *why)
+                            struct error *why)
 {
     if (planning->nearest == PLANNING_NONE || arguments_given(arguments, JSON)) {
         return true;
@@ -241,8 +242,10 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
         return true;
     }
     struct scenario nearest = {
-        .root = quest_scenario(quest, planning->maximise, quest->nearest, why), .points = 1};
-    bool good = nearest.root != NULL && explain_print(&nearest, jobs, why);
+        .root = quest_scenario(quest, planning->maximise, quest->nearest, why),
+        .points = 1,
+        .sources = sources_hold(quest->candidate->scenario.sources)};
+    bool good = nearest.root != NULL && explain_print(&nearest, planning->runs, why);
     scenario_release(&nearest);
     return good;
 }
@@ -295,7 +298,8 @@ static bool print_winner(const struct arguments *arguments, const struct plannin
         return true;
     }
     struct scenario point = {.root = quest_scenario(quest, planning->maximise, quest->found, why),
-                             .points = 1};
+                             .points = 1,
+                             .sources = sources_hold(quest->candidate->scenario.sources)};
     bool good = point.root != NULL && write_scenario(point.root, path, why) &&
                 (arguments_given(arguments, JSON) ||
                  print_command(&point, &quest->results[quest->found], why));
@@ -310,7 +314,7 @@ static bool print_answer(const struct arguments *arguments, const struct plannin
     bool good = (arguments_given(arguments, JSON) ? plan_print_json : plan_report)(
                     planning, &with->targets, stdout, why) &&
                 (met ? print_winner(arguments, planning, why)
-                     : explain_nearest(arguments, planning, with->jobs, why)) &&
+                     : explain_nearest(arguments, planning, why)) &&
                 output_flush(stdout, "standard output", why);
     return good && (met || error_set(why, NULL, 0, "no candidate meets all targets"));
 }
@@ -348,6 +352,7 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
                                              .candidates = with->candidates,
                                              .store = with->store,
                                              .jobs = with->jobs,
+                                             .runs = with->runs,
                                              .on_progress = show_progress};
     struct tradeoff tradeoff;
     bool interrupted = false;
@@ -362,7 +367,8 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
 
 static bool run(const struct arguments *arguments, struct error *why)
 {
-    struct planning_options with = {.on_progress = show_progress};
+    struct run_context runs = {.threads = 0};
+    struct planning_options with = {.runs = &runs, .on_progress = show_progress};
     struct scenario scenario;
     const struct scenario_shorthand shorthands[] = {{LIMIT, "limit="}};
     if (!read_options(arguments, &with, why) ||
@@ -371,10 +377,11 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
-    good = good && check_workload(&scenario, &with.targets, pareto, why) &&
+    good = good && question_begin(&runs, with.jobs, with.draws > 0, why) && check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
            (pareto ? weigh(arguments, &scenario, &with, why)
                    : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
+    question_end(&runs);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

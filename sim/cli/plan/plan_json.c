@@ -66,7 +66,8 @@ static bool put_scenario(json_t *object, const struct planning *planning, const 
     char command[SERVER_COMMAND] = "";
     uint64_t pool; /* the run's own kv_blocks say it */
     struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, why),
-                             .points = 1};
+                             .points = 1,
+                             .sources = sources_hold(quest->candidate->scenario.sources)};
     char *text = point.root == NULL ? NULL : node_canonical(point.root, why);
     bool good = text != NULL && put(object, "scenario", json_string(text), why) &&
                 (quest->found == PLANNING_NONE ||

@@ -1,7 +1,6 @@
 /* Sentences a person would write, made of the parts of the step and of what each figure does. */
 #include "cli/runs/explain.h"
 
-#include "base/parallel.h"
 #include "cli/frame/table.h"
 #include "study/sweep/explain.h"
 
@@ -147,30 +146,29 @@ static bool print_explanation(const struct explanation *explanation, struct erro
     return ok;
 }
 
-static bool explain_point(const struct scenario *scenario, uint32_t index, uint32_t jobs,
-                          struct shared *shared, struct error *why)
+static bool explain_point(const struct scenario *scenario, uint32_t index,
+                          const struct run_context *runs, struct error *why)
 {
-    struct setup setup;
+    struct point point;
     struct explanation explanation;
-    if (!scenario_point(scenario, index, &setup, why)) {
+    if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
-    bool ok = explain_run(&setup, jobs, shared, &explanation, why);
+    bool ok = explain_run(&point, runs, &explanation, why);
     if (ok) {
         ok = print_explanation(&explanation, why);
         explanation_release(&explanation);
     }
-    setup_release(&setup);
+    point_release(&point);
     return ok;
 }
 
-bool explain_print(const struct scenario *scenario, uint32_t jobs, struct error *why)
+bool explain_print(const struct scenario *scenario, const struct run_context *runs,
+                   struct error *why)
 {
-    struct shared *shared = shared_create(1, why);
-    bool ok = shared != NULL;
+    bool ok = true;
     for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        ok = explain_point(scenario, i, parallel_threads(jobs), shared, why);
+        ok = explain_point(scenario, i, runs, why);
     }
-    shared_destroy(shared);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
+#include "cli/frame/question.h"
 #include "cli/runs/explain.h"
 #include "cli/runs/replications.h"
 #include "cli/runs/runs_table.h"
@@ -245,6 +246,7 @@ static bool mark_shard(const struct scenario *scenario, const struct sweep_optio
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct sweep_options sweep = {.jobs = 0};
+    struct run_context runs = {.threads = 0};
     struct scenario scenario;
     const struct scenario_shorthand shorthands[] = {
         {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
@@ -258,9 +260,12 @@ static bool run(const struct arguments *arguments, struct error *why)
         return error_usage(why, NULL, 0, "'--explain' is of a step: it says nothing of a workload");
     }
     bool ok = database_open(arguments, DB, &sweep.store, why);
+    sweep.runs = &runs;
     ok = ok && mark_shard(&scenario, &sweep, why) &&
+         question_begin(&runs, sweep.jobs, sweep.replications.count > 0, why) &&
          run_scenario(arguments, &scenario, &sweep, why) &&
-         (!explains || explain_print(&scenario, sweep.jobs, why));
+         (!explains || explain_print(&scenario, &runs, why));
+    question_end(&runs);
     store_close(sweep.store);
     scenario_release(&scenario);
     return ok;

@@ -3,7 +3,7 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
 #include "cli/runs/scenario_options.h"
-#include "study/run.h"
+#include "run/run.h"
 
 enum { SET, OUTPUT };
 
@@ -33,17 +33,17 @@ static bool write_timeline(const struct setup *setup, const char *path, struct e
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     if (!scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
-    setup_init(&setup);
+    point_init(&point);
     bool ok =
         scenario.points == 1 ||
         error_usage(why, NULL, 0, "a timeline shows one run, not a sweep of %u", scenario.points);
-    ok = ok && scenario_point(&scenario, 0, &setup, why) &&
-         write_timeline(&setup, arguments_text(arguments, OUTPUT), why);
-    setup_release(&setup);
+    ok = ok && scenario_point(&scenario, 0, &point, why) &&
+         write_timeline(&point.setup, arguments_text(arguments, OUTPUT), why);
+    point_release(&point);
     scenario_release(&scenario);
     return ok;
 }

@@ -59,7 +59,7 @@ static bool read_model(const struct arguments *arguments, struct trace_geometry 
     if (name == NULL) {
         return true;
     }
-    if (!model_load(name, &plain, NULL, 0, model, why)) {
+    if (!model_load(NULL, name, &plain, NULL, 0, model, why)) {
         return false;
     }
     geometry->model = model->name;
@@ -108,7 +108,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *name = arguments_operands(arguments, &count)[0];
     struct trace_profile profile;
     if (!named_file(name, "traces", "yaml", "trace profile", NULL, 0, path, sizeof path, why) ||
-        !trace_profile_load(path, &profile, why)) {
+        !trace_profile_load(NULL, path, &profile, why)) {
         return false;
     }
     bool ok = generate(arguments, &profile, name, why);

@@ -6,6 +6,7 @@
 #include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
+#include "cli/frame/question.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
@@ -94,7 +95,9 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
 
 static bool run(const struct arguments *arguments, struct error *why)
 {
+    struct run_context runs = {.threads = 0};
     struct whatif_options with = {.over = arguments_text(arguments, OVER),
+                                  .runs = &runs,
                                   .on_progress = progress_runs};
     static const struct scenario_shorthand shorthands[] = {
         {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
@@ -104,8 +107,10 @@ static bool run(const struct arguments *arguments, struct error *why)
         !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
         return false;
     }
-    bool good =
-        database_open(arguments, DB, &with.store, why) && study(arguments, &scenario, &with, why);
+    bool good = database_open(arguments, DB, &with.store, why) &&
+                question_begin(&runs, with.jobs, false, why) &&
+                study(arguments, &scenario, &with, why);
+    question_end(&runs);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

@@ -19,15 +19,15 @@ static bool walks_host(const struct whatif *whatif)
 /* Weights may lie there as well as KV; what cannot be resolved is not known to. */
 static bool keeps_nothing(const struct whatif *whatif, uint32_t point)
 {
-    struct setup setup;
+    struct point resolved;
     struct error unseen;
-    if (!scenario_point(&whatif->scenario, point, &setup, &unseen)) {
+    if (!scenario_point(&whatif->scenario, point, &resolved, &unseen)) {
         return false;
     }
-    const struct mechanisms *m = &setup.mechanisms;
+    const struct mechanisms *m = &resolved.setup.mechanisms;
     bool keeps = mechanisms_offload(m) || m->prefix == PREFIX_TWO_TIER ||
                  m->preemption == PREEMPTION_SWAP || m->weights < 1;
-    setup_release(&setup);
+    point_release(&resolved);
     return !keeps;
 }
 

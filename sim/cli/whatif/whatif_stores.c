@@ -15,21 +15,21 @@ static double stored_rate(const struct whatif *whatif, uint32_t axis, uint32_t v
 {
     bool outer = whatif->axis_count > 1 && axis == 0;
     uint32_t point = value * (outer ? whatif->axes[1].count : 1);
-    struct setup setup;
+    struct point resolved;
     struct error unseen;
     struct trust trust;
-    if (!scenario_point(&whatif->scenario, point, &setup, &unseen)) {
+    if (!scenario_point(&whatif->scenario, point, &resolved, &unseen)) {
         return 0;
     }
-    const struct mechanisms *m = &setup.mechanisms;
+    const struct mechanisms *m = &resolved.setup.mechanisms;
     double rate = 0;
     if (mechanisms_offload(m) && m->transfer == TRANSFER_CPU_STORE) {
-        double link = profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust) /
-                      cost_uplink_sharers(&setup, &trust);
-        double stores = cost_transfer_rate(&setup, &trust);
+        double link = profile_value(&resolved.setup.profile, CURVE_LINK_H2D, 0, &trust) /
+                      cost_uplink_sharers(&resolved.setup, &trust);
+        double stores = cost_transfer_rate(&resolved.setup, &trust);
         rate = stores < link ? stores : 0;
     }
-    setup_release(&setup);
+    point_release(&resolved);
     return rate;
 }
 

@@ -372,6 +372,9 @@ uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory
                           struct trust *trust)
 {
     double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
+    if (setup->unlimited_memory) {
+        return UINT64_MAX;
+    }
     if (setup->kv_pool_tokens > 0) {
         double token = 0;
         for (uint32_t l = 0; l < setup->model.layer_count; l++) {
@@ -389,5 +392,6 @@ uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust)
     if (setup->host_memory > 0) {
         return setup->host_memory;
     }
-    return whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
+    uint64_t capacity = whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
+    return setup->unlimited_memory ? UINT64_MAX : capacity;
 }

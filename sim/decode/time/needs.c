@@ -9,7 +9,8 @@ struct need {
     bool needed;
 };
 
-size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
+size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
+                       enum curve_id *ids)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool offload = mechanisms_offload(m);
@@ -19,10 +20,6 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
-    bool serves = setup_serves(setup); /* prompts as well, and prefixes */
-    bool prefixes = serves && m->prefix == PREFIX_TWO_TIER;
-    bool swaps = serves && m->preemption == PREEMPTION_SWAP;
-    bool crosses = prefixes || swaps; /* beside what steps fetch */
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
@@ -40,7 +37,7 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
         {CURVE_GPU_SMS, link},
-        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || serves || retrieval_needs_bf16(setup)},
+        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || beside.prompts || retrieval_needs_bf16(setup)},
         {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},
@@ -48,15 +45,15 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
-        {CURVE_LINK_H2D, link || crosses},
-        {CURVE_LINK_D2H, link || crosses},
-        {CURVE_LINK_DUPLEX, link || crosses},
-        {CURVE_LINK_COPY_LATENCY, link || crosses},
+        {CURVE_LINK_H2D, link || beside.copies},
+        {CURVE_LINK_D2H, link || beside.copies},
+        {CURVE_LINK_DUPLEX, link || beside.copies},
+        {CURVE_LINK_COPY_LATENCY, link || beside.copies},
         {CURVE_LINK_ROUND_TRIP, loads || hybrid},
         {CURVE_LINK_ZERO_COPY, loads || hybrid},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
-        {CURVE_LINK_GPUS_PER_UPLINK, link || crosses},
+        {CURVE_LINK_GPUS_PER_UPLINK, link || beside.copies},
         {CURVE_HOST_LAUNCH, !graph},
         {CURVE_HOST_GRAPH_LAUNCH, graph},
         {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},

@@ -65,7 +65,14 @@ void timing_release(struct timing *timing);
 bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
                        const struct ledger *ledger, uint32_t step, FILE *out, struct error *why);
 
-/* The curves that these mechanisms read, for profile_require(). Returns how many. */
-size_t pipeline_curves(const struct setup *setup, enum curve_id *ids);
+/* What the machine does beside steps of decode. */
+struct pipeline_beside {
+    bool prompts; /* prompts are processed, whatever the setup's `prompt` */
+    bool copies;  /* KV is loaded and saved beside the steps */
+};
+
+/* The curves that the setup reads, into `ids`, which has room for CURVE_COUNT. Returns how many. */
+size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
+                       enum curve_id *ids);
 
 #endif

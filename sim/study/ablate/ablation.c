@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "decode/mechanism_value.h"
-#include "study/run.h"
+#include "scenario/identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +22,15 @@ const char *const ablation_kinds[] = {[ABLATION_BASE] = "base",
 
 /* ---- the two systems ---- */
 
-static bool check_scenario(const struct scenario *scenario, const struct setup *setup,
+static bool check_scenario(const struct scenario *scenario, const struct point *point,
                            struct error *why)
 {
     const struct node *batch = node_get(scenario->root, "batch");
-    if (setup_serves(setup)) {
+    if (point_serves(point)) {
         return node_error(node_get(scenario->root, "workload"), why,
                           "an ablation is of a step: it says nothing of a workload");
     }
-    if (setup->batch == SETUP_BATCH_MAX) {
+    if (point->setup.batch == SETUP_BATCH_MAX) {
         node_error(batch, why, "steps of different batches do not compare");
         return error_expect(why, "one that both systems hold, such as batch=1");
     }
@@ -220,6 +220,7 @@ static bool make_points(struct ablation *ablation, const struct scenario *scenar
     struct scenario *points = &ablation->scenario;
     ablation->sets = array_zeroed(2 * ablation->row_count, sizeof *ablation->sets, why);
     points->root = ablation->sets != NULL ? node_copy(scenario->root, why) : NULL;
+    points->sources = sources_hold(scenario->sources);
     if (points->root == NULL) {
         return false;
     }
@@ -237,10 +238,10 @@ static bool make_points(struct ablation *ablation, const struct scenario *scenar
 }
 
 /* Of both systems and all else that is said. */
-static bool hash_name(struct ablation *ablation, const struct setup *setup, struct error *why)
+static bool hash_name(struct ablation *ablation, const struct point *point, struct error *why)
 {
     char run[17];
-    if (!run_identity(setup, run, why)) {
+    if (!run_identity(point, run, why)) {
         return false;
     }
     uint64_t hash = XXH64(run, sizeof run, 0);
@@ -255,21 +256,21 @@ static bool hash_name(struct ablation *ablation, const struct setup *setup, stru
 
 /* Load both systems, compare them, and write down what is to be run. */
 static bool prepare(struct ablation *out, const struct scenario *scenario,
-                    const struct ablation_options *options, const struct setup *setup,
+                    const struct ablation_options *options, const struct point *point,
                     struct error *why)
 {
     const struct side system = {node_get(scenario->root, "system"),
                                 node_get(scenario->root, "mechanisms")};
     struct mechanisms theirs, ours;
-    bool good = system_load(system.system->text, system.system, system.overrides, &theirs,
+    bool good = system_load(NULL, system.system->text, system.system, system.overrides, &theirs,
                             &out->system, NULL, why);
     struct node *map = good ? name_base(options, &out->system, why) : NULL;
     const struct side base = {node_get(map, "system"), NULL};
     good = map != NULL &&
-           system_load(base.system->text, base.system, NULL, &ours, &out->base, NULL, why) &&
+           system_load(NULL, base.system->text, base.system, NULL, &ours, &out->base, NULL, why) &&
            difference_find(&ours, &theirs, &out->difference, why) && check_difference(out, why) &&
            make_rows(out, why) && make_points(out, scenario, &base, &system, why) &&
-           hash_name(out, setup, why);
+           hash_name(out, point, why);
     node_destroy(map);
     return good;
 }
@@ -291,18 +292,19 @@ static bool check_systems(const struct ablation *ablation, struct error *why)
 bool ablation_run(const struct scenario *scenario, const struct ablation_options *options,
                   struct ablation *out, bool *interrupted, struct error *why)
 {
-    struct setup setup;
+    struct point point;
     const struct sweep_options sweep = {.store = options->store,
                                         .jobs = options->jobs,
+                                        .runs = options->runs,
                                         .on_progress = options->on_progress,
                                         .context = options->context};
     *out = (struct ablation){.done = 0};
-    if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &setup, why)) {
+    if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &point, why)) {
         return false;
     }
     bool good =
-        check_scenario(scenario, &setup, why) && prepare(out, scenario, options, &setup, why);
-    setup_release(&setup);
+        check_scenario(scenario, &point, why) && prepare(out, scenario, options, &point, why);
+    point_release(&point);
     return good && sweep_keep(&out->scenario, &sweep, out->results, &out->done, interrupted, why) &&
            (*interrupted || check_systems(out, why));
 }

@@ -25,6 +25,7 @@ struct ablation_options {
     const char *against; /* base; NULL: the system's baseline, else full attention */
     struct store *store; /* of the runs; NULL: keep nothing */
     uint32_t jobs;       /* 0: one a processor */
+    const struct run_context *runs; /* with room for these jobs */
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
     void *context;
 };

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "scenario/identity.h"
 #include "study/papers/judge.h"
 
 #include <stdatomic.h>
@@ -13,20 +14,20 @@ static bool find_run(struct comparison *comparison, const struct scenario *scena
                      struct error *why)
 {
     struct comparison_run run = {.ran = false};
-    if (!scenario_point(scenario, 0, &run.setup, why)) {
+    if (!scenario_point(scenario, 0, &run.point, why)) {
         return false;
     }
-    bool good = run_identity(&run.setup, run.run, why);
+    bool good = run_identity(&run.point, run.run, why);
     for (size_t i = 0; good && i < comparison->run_count; i++) {
         if (strcmp(comparison->runs[i].run, run.run) == 0) {
             *out = (uint32_t)i;
-            setup_release(&run.setup);
+            point_release(&run.point);
             return true;
         }
     }
     if (!good || !array_reserve(&comparison->runs, &comparison->run_capacity,
                                 comparison->run_count + 1, sizeof run, why)) {
-        setup_release(&run.setup);
+        point_release(&run.point);
         return false;
     }
     *out = (uint32_t)comparison->run_count;
@@ -104,7 +105,7 @@ static bool run_one(uint32_t index, uint32_t thread, void *context, struct error
     struct comparison *comparison = course->comparison;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
-    run->ran = run_setup_ranges(&run->setup, 0, 1, comparison->shared, &run->result, &run->ranges,
+    run->ran = answer_ranges(&run->point, 0, &comparison->context, &run->result, &run->ranges,
                                 &run->range_count, why);
     if (course->on_progress != NULL) {
         uint32_t done = atomic_fetch_add(&course->done, 1) + 1;
@@ -118,11 +119,11 @@ bool comparison_create(const char *const *files, uint32_t count, uint32_t thread
 {
     struct course course = {.comparison = out, .on_progress = on_progress};
     *out = (struct comparison){.papers = NULL};
-    out->shared = shared_create(parallel_threads(threads), why);
-    bool good = out->shared != NULL && collect(out, files, count, why) &&
+    bool good = run_context_init(&out->context, parallel_threads(threads), NULL, why);
+    out->context.threads = 1; /* runs are side by side */
+    good = good && collect(out, files, count, why) &&
                 parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
-    shared_destroy(out->shared);
-    out->shared = NULL;
+    run_context_release(&out->context);
     if (!good) {
         comparison_release(out);
         return false;
@@ -141,7 +142,7 @@ void comparison_release(struct comparison *comparison)
             result_release(&run->result);
             run_ranges_release(run->ranges, run->range_count);
         }
-        setup_release(&run->setup);
+        point_release(&run->point);
     }
     for (size_t i = 0; i < comparison->paper_count; i++) {
         paper_release(&comparison->papers[i]);

@@ -13,8 +13,8 @@
 #define STUDY_PAPERS_COMPARISON_H
 
 #include "decode/error_band.h"
+#include "serving/answer.h"
 #include "study/papers/paper.h"
-#include "study/run.h"
 
 enum verdict { VERDICT_MET, VERDICT_MISSED, VERDICT_NOT_COMPARABLE, VERDICT_COUNT };
 extern const char *const verdict_names[VERDICT_COUNT];
@@ -51,7 +51,7 @@ struct comparison_row {
 
 struct comparison_run {
     char run[17];
-    struct setup setup;
+    struct point point;
     struct result result;
     struct run_range *ranges;
     uint32_t range_count;
@@ -64,7 +64,7 @@ struct comparison {
     struct comparison_run *runs;
     size_t paper_count, row_count, run_count;
     size_t row_capacity, run_capacity;
-    struct shared *shared; /* while they run */
+    struct run_context context; /* while they run */
 };
 
 /* Told by the thread that ended a run, and so now and then out of order; `context` is NULL. */

@@ -61,7 +61,7 @@ static const struct curve *move_figure(const struct comparison *comparison,
         for (uint32_t i = 0; i < run->range_count; i++) {
             if (run->ranges[i].curve == id) {
                 view->at[role] = &run->ranges[i].ends[end];
-                moved = &run->setup.profile.curves[id];
+                moved = &run->point.setup.profile.curves[id];
             }
         }
     }
@@ -192,7 +192,7 @@ static void classify(const struct comparison *comparison, struct comparison_row 
         row->tolerance = TRACE_TOLERANCE;
     } else {
         enum system_class class =
-            system_class_of(&comparison->runs[row->runs[PAPER_RUN]].setup.mechanisms);
+            system_class_of(&comparison->runs[row->runs[PAPER_RUN]].point.setup.mechanisms);
         row->class_name = system_class_names[class];
         row->tolerance = tolerances[class];
     }
@@ -261,7 +261,7 @@ static int band_speed(const struct comparison *comparison, const struct comparis
     uint32_t against = row->runs[PAPER_AGAINST];
     bool steady =
         against == NO_RUN ||
-        system_class_of(&comparison->runs[against].setup.mechanisms) == CLASS_BANDWIDTH_BOUND;
+        system_class_of(&comparison->runs[against].point.setup.mechanisms) == CLASS_BANDWIDTH_BOUND;
     return steady ? speed : 0;
 }
 
@@ -273,7 +273,7 @@ void comparison_bands(const struct comparison *comparison,
         const struct comparison_row *row = &comparison->rows[i];
         int speed = band_speed(comparison, row);
         if (speed != 0) {
-            const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].setup;
+            const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].point.setup;
             double error = speed > 0 ? row->error : 1 / (1 + row->error) - 1;
             error_band_add(&bands[system_class_of(&setup->mechanisms)], error);
         }

@@ -137,7 +137,7 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         return node_error(at, why, "'system' is no name");
     }
     struct node *preset;
-    if (!system_load(at->text, at, NULL, &mechanisms, &info, &preset, why)) {
+    if (!system_load(sources_files(candidate->scenario.sources), at->text, at, NULL, &mechanisms, &info, &preset, why)) {
         return false;
     }
     candidate->mechanisms = count_mechanisms(preset);
@@ -164,7 +164,9 @@ static bool candidate_init(struct candidate *candidate, const struct scenario *s
                            struct error *why)
 {
     *candidate = (struct candidate){.left_out = ""};
-    candidate->scenario = (struct scenario){.root = node_copy(scenario->root, why), .points = 1};
+    candidate->scenario = (struct scenario){.root = node_copy(scenario->root, why),
+                                            .points = 1,
+                                            .sources = sources_hold(scenario->sources)};
     return candidate->scenario.root != NULL;
 }
 

@@ -1,9 +1,10 @@
-/* Candidates one after the other; the points of a round at once. */
+/* All candidates take their rounds together, so that those that differ in the machine alone ask for
+ * the same replays at the same time. */
 #include "study/plan/planning.h"
 
 #include "base/array.h"
+#include "serving/serving_memory.h"
 #include "study/plan/typed_values.h"
-#include "study/serving_memory.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/planned.h"
 
@@ -11,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tries of a round: three of them cut an axis of 256 values to one. */
+/* A candidate's tries of a round: three rounds cut an axis of 256 values to one. */
 enum { A_ROUND = 9 };
+
+/* Frames of generated traces that rounds read again and again. */
+#define REMEMBERED ((size_t)512 << 20)
 
 /* ---- values ---- */
 
@@ -43,7 +47,8 @@ static bool read_axis(struct quest *quest, const struct planning_options *option
 {
     const struct axis_base base = {.option = options->maximise ? "--maximise" : "--minimise",
                                    .scenario = &quest->candidate->scenario,
-                                   .setup = &own->setup,
+                                   .point = &own->point,
+                                   .runs = options->runs,
                                    .plan = &own->plan,
                                    .most_batch = own->plan.max_batch,
                                    .points = AXIS_MOST_VALUES - 2};
@@ -69,21 +74,19 @@ static bool is_load(const char *key)
 }
 
 /* Has a server room for KV? Where it has none, no load changes that. */
-static bool has_room(const struct setup *setup)
+static bool has_room(const struct point *point, const struct run_context *runs)
 {
     struct serving_memory memory;
-    struct error why = {.found = ""};
-    struct shared *shared = shared_create(1, &why);
-    bool has = shared == NULL || serving_memory_plan(setup, 1, shared, &memory, &why);
-    shared_destroy(shared);
-    return has;
+    struct error unseen;
+    return serving_memory_plan(point, runs, &memory, &unseen);
 }
 
 /* How many values are worth trying: where all have to fail alike, one. */
-static uint32_t count_values(const struct quest *quest, const struct setup *setup)
+static uint32_t count_values(const struct quest *quest, const struct point *point,
+                             const struct run_context *runs)
 {
-    bool loads = quest->fixed == NULL && setup_serves(setup) && is_load(quest->axis.key);
-    return quest->fixed != NULL || (loads && !has_room(setup)) ? 1 : quest->axis.count;
+    bool loads = quest->fixed == NULL && point_serves(point) && is_load(quest->axis.key);
+    return quest->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : quest->axis.count;
 }
 
 /* What there is to search. A candidate that cannot be resolved says so, and others go on. */
@@ -94,14 +97,14 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
     quest->candidate = candidate;
     struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
     quest->cannot = !planned_own(&candidate->scenario,
-                                 options->maximise ? "--maximise" : "--minimise", &axis, 1, &own,
-                                 &quest->why);
+                                 options->maximise ? "--maximise" : "--minimise", &axis, 1,
+                                 options->runs, &own, &quest->why);
     if (!quest->cannot) {
-        candidate_check(candidate, &own.setup, &options->candidates);
-        quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.setup) : NULL;
+        candidate_check(candidate, &own.point.setup, &options->candidates);
+        quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
         quest->cannot = quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why);
     }
-    uint32_t count = quest->cannot ? 0 : count_values(quest, &own.setup);
+    uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
     planned_release(&own);
     if (quest->cannot || candidate->left_out[0] != '\0') {
         return true;
@@ -127,10 +130,17 @@ static void quest_release(struct quest *quest)
 
 /* ---- rounds ---- */
 
-struct round {
+/* One try of a round. */
+struct try {
     struct quest *quest;
+    uint32_t value;
+};
+
+struct round {
+    struct planning *planning;
     const struct planning_options *options;
-    uint32_t values[A_ROUND], count;
+    struct try *tries; /* [A_ROUND for each quest] owned */
+    uint32_t count;
 };
 
 static void tell_progress(const struct quest *quest, const struct planning_options *options)
@@ -145,8 +155,8 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
 {
     const struct round *round = context;
     const struct planning_options *options = round->options;
-    struct quest *quest = round->quest;
-    uint32_t value = round->values[index];
+    struct quest *quest = round->tries[index].quest;
+    uint32_t value = round->tries[index].value;
     (void)why;
     quest->results[value] = *result;
     result_init(result);
@@ -155,45 +165,87 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     return true;
 }
 
-/* Sweep the round's values, which the search hands out in its order, as the axis has them. */
-static bool sweep_values(const struct round *round, struct scenario *swept, struct error *why)
+static void add_tries(struct round *round, struct quest *quest)
 {
-    const struct quest *quest = round->quest;
-    struct axis_value values[A_ROUND];
-    struct axis part = quest->axis;
-    for (uint32_t i = 0; quest->fixed == NULL && i < round->count; i++) {
-        values[i] = *value_at(quest, round->options->maximise, round->values[i]);
+    uint32_t values[A_ROUND];
+    uint32_t count = quest->search.count > 0 ? search_next(&quest->search, A_ROUND, values) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        round->tries[round->count++] = (struct try){quest, values[i]};
     }
-    part.values = values;
-    part.count = round->count;
-    return quest->fixed != NULL || axis_sweep(&part, swept, why);
 }
 
-static bool run_round(struct round *round, bool *interrupted, struct error *why)
+/* What each candidate wants to try next, one system after the other: its machines share replays. */
+static void collect_tries(struct round *round)
 {
-    struct scenario swept = {.root = round->quest->candidate->scenario.root, .points = 1};
-    const struct sweep_options sweep = {.store = round->options->store,
-                                        .jobs = round->options->jobs,
-                                        .keep_failed = true,
-                                        .on_result = take,
-                                        .context = round};
-    bool good = sweep_values(round, &swept, why) && sweep_run(&swept, &sweep, interrupted, why);
-    node_destroy(swept.sweep);
+    struct planning *planning = round->planning;
+    round->count = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        bool is_first = true;
+        const char *system = planning->quests[i].candidate->system;
+        for (uint32_t j = 0; j < i && is_first; j++) {
+            is_first = strcmp(planning->quests[j].candidate->system, system) != 0;
+        }
+        for (uint32_t j = i; j < planning->count && is_first; j++) {
+            if (strcmp(planning->quests[j].candidate->system, system) == 0) {
+                add_tries(round, &planning->quests[j]);
+            }
+        }
+    }
+}
+
+/* A scenario that lists the tries as its points. */
+static bool list_points(const struct round *round, struct scenario *out, struct error *why)
+{
+    bool good = scenario_init(out, why);
+    for (uint32_t i = 0; good && i < round->count; i++) {
+        const struct try *try = &round->tries[i];
+        struct node *root =
+            quest_scenario(try->quest, round->options->maximise, try->value, why);
+        good = root != NULL && scenario_add_case(out, root, why);
+        node_destroy(root);
+    }
     return good;
 }
 
-static bool quest_run(struct quest *quest, const struct planning_options *options,
-                      bool *interrupted, struct error *why)
+static bool run_round(struct round *round, struct sources *sources, bool *interrupted,
+                      struct error *why)
 {
-    struct round round = {.quest = quest, .options = options};
-    bool good = true;
-    while (good && !*interrupted &&
-           (round.count = search_next(&quest->search, A_ROUND, round.values)) > 0) {
-        tell_progress(quest, options);
-        good = run_round(&round, interrupted, why);
+    struct scenario points;
+    const struct sweep_options sweep = {.store = round->options->store,
+                                        .jobs = round->options->jobs,
+                                        .runs = round->options->runs,
+                                        .keep_failed = true,
+                                        .on_result = take,
+                                        .context = round};
+    bool good = list_points(round, &points, why);
+    points.sources = sources_hold(sources);
+    good = good && sweep_run(&points, &sweep, interrupted, why);
+    scenario_release(&points);
+    return good;
+}
+
+static bool run_rounds(struct planning *planning, const struct scenario *scenario,
+                       const struct planning_options *options, bool *interrupted,
+                       struct error *why)
+{
+    struct round round = {.planning = planning, .options = options};
+    round.tries = array_zeroed((size_t)planning->count * A_ROUND, sizeof *round.tries, why);
+    bool good = round.tries != NULL;
+    while (good && !*interrupted) {
+        collect_tries(&round);
+        if (round.count == 0) {
+            break;
+        }
+        good = run_round(&round, scenario->sources, interrupted, why);
     }
-    quest->found = search_found(&quest->search);
-    quest->nearest = search_nearest(&quest->search);
+    for (uint32_t i = 0; i < planning->count; i++) {
+        struct quest *quest = &planning->quests[i];
+        if (quest->search.count > 0) {
+            quest->found = search_found(&quest->search);
+            quest->nearest = search_nearest(&quest->search);
+        }
+    }
+    free(round.tries);
     return good;
 }
 
@@ -313,7 +365,11 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why)
 {
     *out = (struct planning){
-        .maximise = options->maximise, .winner = PLANNING_NONE, .nearest = PLANNING_NONE};
+        .runs = options->runs,
+        .maximise = options->maximise,
+        .winner = PLANNING_NONE,
+        .nearest = PLANNING_NONE};
+    sources_remember(scenario->sources, REMEMBERED);
     *interrupted = false;
     if (scenario->sweep != NULL) {
         error_usage(why, NULL, 0, "a plan searches one scenario, and this one sweeps '%s'",
@@ -324,11 +380,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     bool good =
         candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
         (out->quests = array_zeroed(out->count, sizeof *out->quests, why)) != NULL &&
-        begin_all(out, options, why);
-    for (uint32_t i = 0; good && !*interrupted && i < out->count; i++) {
-        good = out->quests[i].search.count == 0 ||
-               quest_run(&out->quests[i], options, interrupted, why);
-    }
+        begin_all(out, options, why) && run_rounds(out, scenario, options, interrupted, why);
     if (good) {
         find_winner(out);
         find_nearest(out);

@@ -1,8 +1,9 @@
 /* A plan: for each candidate the value of an axis that is liked best among those that meet all
  * targets, and which candidate wins.
  *
- * A candidate's values are searched (search.h) in rounds; a round is a sweep, whose points are
- * stored, share their replays, and each is the run that `simulate` makes of it. Liked best is the
+ * A candidate's values are searched (search.h) in rounds. A round of all candidates is one sweep,
+ * whose points are stored, share their replays with all rounds, and each is the run that `simulate`
+ * makes of it. Liked best is the
  * least value, or the largest. Among candidates, the best value wins; where the axis is the budget,
  * which means another thing to every system, the run that takes the least HBM. Of equals it is the
  * one that takes less HBM, then the one with less time from arrival to the last token, then less
@@ -29,6 +30,7 @@ struct planning_options {
     bool maximise;
     struct store *store; /* NULL: keep nothing */
     uint32_t jobs;       /* 0: one a processor */
+    const struct run_context *runs; /* with room for these jobs, replicated */
     uint32_t draws;      /* of each value found (planning_draws.h); 0: none */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
     void *context;
@@ -50,6 +52,7 @@ struct planning {
     struct candidate *candidates; /* owned */
     struct quest *quests;         /* [count], owned; left-out candidates have none that began */
     uint32_t count;
+    const struct run_context *runs; /* the options' */
     bool maximise;
     uint32_t winner;  /* of the quests; or PLANNING_NONE */
     uint32_t nearest; /* that is least short of those that find no value; or PLANNING_NONE */

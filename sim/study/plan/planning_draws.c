@@ -36,9 +36,11 @@ static bool draw(const struct planning *planning, struct drawing *drawing, bool 
 {
     struct scenario point = {
         .root = quest_scenario(drawing->quest, planning->maximise, drawing->value, why),
-        .points = 1};
+        .points = 1,
+        .sources = sources_hold(drawing->quest->candidate->scenario.sources)};
     const struct sweep_options sweep = {.store = drawing->options->store,
                                         .jobs = drawing->options->jobs,
+                                        .runs = drawing->options->runs,
                                         .replications = {.count = drawing->options->draws},
                                         .on_result = take,
                                         .on_draws = tell_draws,

@@ -12,208 +12,202 @@ enum { VALUE = 64 };
 
 /* ---- values ---- */
 
-static bool write_gpus(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_gpus(const struct point *point, const struct result *result, char text[VALUE],
                        struct error *why)
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%u", setup->model.tensor_parallel);
+    snprintf(text, VALUE, "%u", point->setup.model.tensor_parallel);
     return true;
 }
 
-static bool write_sequences(const struct setup *setup, const struct result *result,
+static bool write_sequences(const struct point *point, const struct result *result,
                             char text[VALUE], struct error *why)
 {
     (void)why;
     const struct cell *batch = &result->cells[COLUMN_BATCH];
     snprintf(text, VALUE, "%" PRId64,
-             batch->set ? batch->integer : (int64_t)setup->workload.sequences);
+             batch->set ? batch->integer : (int64_t)point->workload.sequences);
     return true;
 }
 
 /* Tokens of the longest request. */
-static bool longest_request(const struct workload *workload, uint64_t *longest, struct error *why)
+static uint64_t longest_request(const struct requests *requests)
 {
-    struct requests requests;
-    struct complaints complaints = {.count = 0};
-    if (!requests_read(workload->path, workload->limit, &requests, &complaints, why)) {
-        return false;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        uint64_t tokens = (uint64_t)requests->all[i].prompt + requests->all[i].output;
+        longest = tokens > longest ? tokens : longest;
     }
-    for (size_t i = 0; i < requests.count; i++) {
-        uint64_t tokens = (uint64_t)requests.all[i].prompt + requests.all[i].output;
-        *longest = tokens > *longest ? tokens : *longest;
-    }
-    requests_release(&requests);
+    return longest;
+}
+
+static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],
+                          struct error *why)
+{
+    struct setup_cohort cohort = setup_cohort(&point->setup, setup_cohort_count(&point->setup) - 1);
+    uint64_t end = cohort.prompt + point->setup.output;
+    uint64_t longest = end > cohort.context ? end : cohort.context;
+    (void)result, (void)why;
+    longest = point_serves(point) ? longest_request(point->requests) : longest;
+    snprintf(text, VALUE, "%" PRIu64, longest);
     return true;
 }
 
-static bool write_longest(const struct setup *setup, const struct result *result, char text[VALUE],
-                          struct error *why)
-{
-    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
-    uint64_t end = cohort.prompt + setup->output;
-    uint64_t longest = end > cohort.context ? end : cohort.context;
-    (void)result;
-    bool served = setup_serves(setup);
-    bool good = !served || (longest = 0, longest_request(&setup->workload, &longest, why));
-    snprintf(text, VALUE, "%" PRIu64, longest);
-    return good;
-}
-
-static bool write_hbm_usable(const struct setup *setup, const struct result *result,
+static bool write_hbm_usable(const struct point *point, const struct result *result,
                              char text[VALUE], struct error *why)
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.4g", setup->hbm_usable);
+    snprintf(text, VALUE, "%.4g", point->setup.hbm_usable);
     return true;
 }
 
 /* Other types than fp8 are the model's own; vLLM's plain fp8 is this one. */
-static bool write_kv_dtype(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_kv_dtype(const struct point *point, const struct result *result, char text[VALUE],
                            struct error *why)
 {
-    const char *name = dtype_name(setup->model.kv);
+    const char *name = dtype_name(point->setup.model.kv);
     (void)result;
     (void)why;
     snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
     return true;
 }
 
-static double selected_tokens(const struct setup *setup)
+static double selected_tokens(const struct point *point)
 {
-    return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+    return setup_share(&point->setup, &point->setup.mechanisms.selection) * (double)point->setup.context;
 }
 
-static bool write_selected(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_selected(const struct point *point, const struct result *result, char text[VALUE],
                            struct error *why)
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f", selected_tokens(setup));
+    snprintf(text, VALUE, "%.0f", selected_tokens(point));
     return true;
 }
 
 /* A server that attends to its cache alone has room in it for all that is selected, which here has
  * buffers of its own. */
-static bool write_cached(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_cached(const struct point *point, const struct result *result, char text[VALUE],
                          struct error *why)
 {
     const struct cell *batch = &result->cells[COLUMN_BATCH];
     const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
     double sequences = batch->set ? (double)batch->integer : 1, token = 0;
     (void)why;
-    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        token += (double)model_kv_token_bytes(&setup->model, layer);
+    for (uint32_t layer = 0; layer < point->setup.model.layer_count; layer++) {
+        token += (double)model_kv_token_bytes(&point->setup.model, layer);
     }
     double tokens = cache->set ? floor((double)cache->integer / (sequences * token)) : 0;
-    snprintf(text, VALUE, "%.0f", fmax(tokens, selected_tokens(setup)));
+    snprintf(text, VALUE, "%.0f", fmax(tokens, selected_tokens(point)));
     return true;
 }
 
-static double host_bytes(const struct setup *setup)
+static double host_bytes(const struct point *point)
 {
     struct trust unseen = {BASIS_MEASURED, false};
-    return setup->host_memory > 0
-               ? (double)setup->host_memory
-               : profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
+    return point->setup.host_memory > 0
+               ? (double)point->setup.host_memory
+               : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
 }
 
-static bool write_host(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_host(const struct point *point, const struct result *result, char text[VALUE],
                        struct error *why)
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f", floor(host_bytes(setup) / 1073741824.0));
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(point) / 1073741824.0));
     return true;
 }
 
 /* Shares are rarely whole, and too small a one may leave nothing. */
-static bool write_host_each(const struct setup *setup, const struct result *result,
+static bool write_host_each(const struct point *point, const struct result *result,
                             char text[VALUE], struct error *why)
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.4g", host_bytes(setup) / 1073741824.0 / setup->model.tensor_parallel);
+    snprintf(text, VALUE, "%.4g", host_bytes(point) / 1073741824.0 / point->setup.model.tensor_parallel);
     return true;
 }
 
-static bool write_host_gb_each(const struct setup *setup, const struct result *result,
+static bool write_host_gb_each(const struct point *point, const struct result *result,
                                char text[VALUE], struct error *why)
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f", floor(host_bytes(setup) / 1e9 / setup->model.tensor_parallel));
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(point) / 1e9 / point->setup.model.tensor_parallel));
     return true;
 }
 
 /* ---- of a server under requests; "" of a run of steps ---- */
 
-static bool write_batched(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_batched(const struct point *point, const struct result *result, char text[VALUE],
                           struct error *why)
 {
     (void)result;
     (void)why;
     text[0] = '\0';
-    if (setup_serves(setup)) {
-        snprintf(text, VALUE, "%" PRIu64, setup->workload.batched_tokens);
+    if (point_serves(point)) {
+        snprintf(text, VALUE, "%" PRIu64, point->workload.batched_tokens);
     }
     return true;
 }
 
-static bool write_block(const struct setup *setup, const struct result *result, char text[VALUE],
+static bool write_block(const struct point *point, const struct result *result, char text[VALUE],
                         struct error *why)
 {
     (void)result;
     (void)why;
     text[0] = '\0';
-    if (setup_serves(setup)) {
-        snprintf(text, VALUE, "%" PRIu64, setup->mechanisms.prefix_block);
+    if (point_serves(point)) {
+        snprintf(text, VALUE, "%" PRIu64, point->setup.mechanisms.prefix_block);
     }
     return true;
 }
 
 /* Blocks that a server has for sequences: of its replicas each has as many. */
-static int64_t pool_blocks(const struct setup *setup, const struct result *result)
+static int64_t pool_blocks(const struct point *point, const struct result *result)
 {
     const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
-    return blocks->set ? blocks->integer / (int64_t)setup->workload.replicas : 0;
+    return blocks->set ? blocks->integer / (int64_t)point->workload.replicas : 0;
 }
 
 /* Only a pool that the scenario gives is one that the server was seen to have. */
-static bool gives_pool(const struct setup *setup)
+static bool gives_pool(const struct point *point)
 {
-    return setup->kv_pool_tokens > 0;
+    return point->setup.kv_pool_tokens > 0;
 }
 
 /* Of vLLM's blocks one is never given to a sequence: vllm/v1/core/block_pool.py, null_block. */
-static bool write_pool_blocks(const struct setup *setup, const struct result *result,
+static bool write_pool_blocks(const struct point *point, const struct result *result,
                               char text[VALUE], struct error *why)
 {
-    int64_t blocks = pool_blocks(setup, result);
+    int64_t blocks = pool_blocks(point, result);
     (void)why;
     text[0] = '\0';
-    if (gives_pool(setup) && blocks > 0) {
+    if (gives_pool(point) && blocks > 0) {
         snprintf(text, VALUE, "%" PRId64, blocks + 1);
     }
     return true;
 }
 
-static bool write_pool_tokens(const struct setup *setup, const struct result *result,
+static bool write_pool_tokens(const struct point *point, const struct result *result,
                               char text[VALUE], struct error *why)
 {
-    int64_t blocks = pool_blocks(setup, result);
+    int64_t blocks = pool_blocks(point, result);
     (void)why;
     text[0] = '\0';
-    if (gives_pool(setup) && blocks > 0) {
-        snprintf(text, VALUE, "%" PRId64, blocks * (int64_t)setup->mechanisms.prefix_block);
+    if (gives_pool(point) && blocks > 0) {
+        snprintf(text, VALUE, "%" PRId64, blocks * (int64_t)point->setup.mechanisms.prefix_block);
     }
     return true;
 }
 
 static const struct value {
     const char *name;
-    bool (*write)(const struct setup *setup, const struct result *result, char text[VALUE],
+    bool (*write)(const struct point *point, const struct result *result, char text[VALUE],
                   struct error *why);
 } values[] = {
     {"gpus", write_gpus},
@@ -247,7 +241,7 @@ static size_t name_length(const char *text)
 }
 
 /* A value's name, from `at` on; `*length` 0 where none is there. */
-static bool write_value(const struct setup *setup, const struct result *result, const char *at,
+static bool write_value(const struct point *point, const struct result *result, const char *at,
                         char text[VALUE], size_t *length, struct error *why)
 {
     *length = name_length(at);
@@ -256,19 +250,19 @@ static bool write_value(const struct setup *setup, const struct result *result, 
         return true;
     }
     snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
-    int row = name_find(text, value_name, "value of a command", setup->system.name, 0, why);
-    return row >= 0 && values[row].write(setup, result, text, why);
+    int row = name_find(text, value_name, "value of a command", point->setup.system.name, 0, why);
+    return row >= 0 && values[row].write(point, result, text, why);
 }
 
-static bool write_command(const struct setup *setup, const struct result *result,
+static bool write_command(const struct point *point, const struct result *result,
                           char text[SERVER_COMMAND], struct error *why)
 {
     size_t used = 0, part = 0; /* where a part began that may be left out */
     bool misses = false;       /* and one of its values does not apply */
-    for (const char *at = setup->system.command; *at != '\0' && used + VALUE < SERVER_COMMAND;) {
+    for (const char *at = point->setup.system.command; *at != '\0' && used + VALUE < SERVER_COMMAND;) {
         char value[VALUE];
         size_t length;
-        if (!write_value(setup, result, at, value, &length, why)) {
+        if (!write_value(point, result, at, value, &length, why)) {
             return false;
         }
         if (length > 0) {
@@ -296,15 +290,15 @@ static bool write_command(const struct setup *setup, const struct result *result
 bool server_command(const struct scenario *scenario, const struct result *result,
                     char text[SERVER_COMMAND], uint64_t *pool, struct error *why)
 {
-    struct setup setup;
+    struct point point;
     *pool = 0;
-    if (!scenario_point(scenario, 0, &setup, why)) {
+    if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    bool good = write_command(&setup, result, text, why);
-    if (!gives_pool(&setup) && strstr(setup.system.command, "{pool_") != NULL) {
-        *pool = (uint64_t)pool_blocks(&setup, result) * setup.mechanisms.prefix_block;
+    bool good = write_command(&point, result, text, why);
+    if (!gives_pool(&point) && strstr(point.setup.system.command, "{pool_") != NULL) {
+        *pool = (uint64_t)pool_blocks(&point, result) * point.setup.mechanisms.prefix_block;
     }
-    setup_release(&setup);
+    point_release(&point);
     return good;
 }

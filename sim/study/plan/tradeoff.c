@@ -37,16 +37,17 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
 {
     struct walk walk = {candidate, options};
     struct planned own;
-    bool can = planned_point(&candidate->scenario, 0, &own, refused), sized = false;
+    bool can = planned_point(&candidate->scenario, 0, options->runs, &own, refused), sized = false;
     if (can) {
-        candidate_check(candidate, &own.setup, &options->candidates);
-        sized = axis_no_budget(&own.setup) == NULL;
+        candidate_check(candidate, &own.point.setup, &options->candidates);
+        sized = axis_no_budget(&own.point.setup) == NULL;
     }
     planned_release(&own);
     const struct whatif_options with = {.over = sized ? "budget,batch" : "batch",
                                         .points = POINTS,
                                         .store = options->store,
                                         .jobs = options->jobs,
+                                        .runs = options->runs,
                                         .on_progress = tell_progress,
                                         .context = &walk};
     if (!can || candidate->left_out[0] != '\0' ||

@@ -11,13 +11,14 @@ static bool can_have(const struct planning *planning, const struct quest *quest,
                      struct error *refused)
 {
     struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, refused),
-                             .points = 1};
+                             .points = 1,
+                             .sources = sources_hold(quest->candidate->scenario.sources)};
     struct planned own;
-    if (point.root == NULL) {
-        return false;
+    bool can = point.root != NULL;
+    if (can) {
+        can = planned_point(&point, 0, planning->runs, &own, refused);
+        planned_release(&own);
     }
-    bool can = planned_point(&point, 0, &own, refused);
-    planned_release(&own);
     scenario_release(&point);
     return can;
 }

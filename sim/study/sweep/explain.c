@@ -2,7 +2,7 @@
 #include "study/sweep/explain.h"
 
 #include "base/array.h"
-#include "study/run.h"
+#include "serving/answer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,16 +54,16 @@ static bool read_figures(const struct setup *setup, const struct run_range *rang
     return true;
 }
 
-bool explain_run(const struct setup *setup, uint32_t threads, struct shared *shared,
+bool explain_run(const struct point *point, const struct run_context *context,
                  struct explanation *out, struct error *why)
 {
     struct run_range *ranges;
     uint32_t count;
     *out = (struct explanation){.count = 0};
-    if (!run_setup_ranges(setup, by, threads, shared, &out->result, &ranges, &count, why)) {
+    if (!answer_ranges(point, by, context, &out->result, &ranges, &count, why)) {
         return false;
     }
-    bool ok = read_figures(setup, ranges, count, out, why);
+    bool ok = read_figures(&point->setup, ranges, count, out, why);
     run_ranges_release(ranges, count);
     if (!ok) {
         explanation_release(out);

@@ -7,10 +7,10 @@
 #ifndef STUDY_SWEEP_EXPLAIN_H
 #define STUDY_SWEEP_EXPLAIN_H
 
-#include "decode/setup.h"
 #include "hardware/profile.h"
 #include "result/result.h"
-#include "study/shared.h"
+#include "run/context.h"
+#include "scenario/point.h"
 
 /* What one figure does. */
 struct explain_figure {
@@ -29,7 +29,7 @@ struct explanation {
 
 /* Run `setup`, which has no workload, and explain it. A run that does not fit has no figures. The
  * caller releases `out`. */
-bool explain_run(const struct setup *setup, uint32_t threads, struct shared *shared,
+bool explain_run(const struct point *point, const struct run_context *context,
                  struct explanation *out, struct error *why);
 void explanation_release(struct explanation *explanation);
 

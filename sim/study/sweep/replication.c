@@ -4,7 +4,7 @@
 #include "base/parallel.h"
 #include "hardware/spread.h"
 #include "scenario/resolve_trace.h"
-#include "study/run.h"
+#include "serving/answer.h"
 #include "study/sweep/interval.h"
 
 #include <inttypes.h>
@@ -60,10 +60,10 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
 
 /* Replications of a run under way. */
 struct course {
-    const struct setup *setup;
+    const struct point *point;
     const struct replication_options *options;
-    const struct run *run; /* open */
-    struct shared *shared;
+    const struct run_context *context;
+    const struct answer *answer; /* open */
     struct result *result;
     uint32_t first; /* that is not drawn yet */
     bool seeded;    /* each has a seed of its own */
@@ -79,15 +79,15 @@ static void take(const struct result *drawn, const struct result *planned,
     }
 }
 
-/* Time a run that is open on a machine drawn. */
-static bool time_run(const struct run *run, const struct setup *setup,
-                     const struct profile *machine, const struct result *planned,
-                     double values[DRAWN_COUNT], struct error *why)
+/* Time an answer that is open on a machine drawn. */
+static bool time_answer(const struct answer *answer, const struct point *point,
+                        const struct profile *machine, const struct result *planned,
+                        double values[DRAWN_COUNT], struct error *why)
 {
-    struct setup drawn = *setup;
+    struct point drawn = *point;
     struct result result;
-    drawn.profile = *machine;
-    if (!run_again(run, &drawn, &result, why)) {
+    drawn.setup.profile = *machine;
+    if (!answer_again(answer, &drawn, &result, why)) {
         return false;
     }
     take(&result, planned, values);
@@ -101,28 +101,37 @@ static bool check_timed(const struct result *planned, uint32_t number, struct er
            error_set(why, NULL, 0, "replication %u: %.200s", number, planned->message);
 }
 
+/* Replay the point with a seed of its own, and time it. */
+static bool time_replayed(const struct course *course, const struct point *seeded, uint32_t number,
+                          const struct profile *machine, double values[DRAWN_COUNT],
+                          struct error *why)
+{
+    struct run_context alone = *course->context; /* draws run side by side */
+    struct result planned;
+    alone.threads = 1;
+    struct answer *answer = answer_open(seeded, &alone, &planned, why);
+    if (answer == NULL) {
+        return false;
+    }
+    bool good = check_timed(&planned, number, why) &&
+                time_answer(answer, seeded, machine, &planned, values, why);
+    result_release(&planned);
+    answer_close(answer);
+    return good;
+}
+
 /* With another seed a run is replayed anew, but for a server's, which keeps nothing. */
 static bool time_seeded(const struct course *course, uint32_t number, const struct profile *machine,
                         double values[DRAWN_COUNT], struct error *why)
 {
-    struct setup seeded;
-    struct result planned;
-    if (!resolve_seeded(course->setup, course->setup->seed + number, &seeded, why)) {
+    struct point seeded;
+    if (!resolve_seeded(course->point, course->point->setup.seed + number, &seeded, why)) {
         return false;
     }
-    bool good;
-    if (setup_serves(&seeded)) {
-        good = time_run(course->run, &seeded, machine, course->result, values, why);
-    } else {
-        struct run *run = run_open(&seeded, 1, course->shared, &planned, why);
-        good = run != NULL && check_timed(&planned, number, why) &&
-               time_run(run, &seeded, machine, &planned, values, why);
-        if (run != NULL) {
-            result_release(&planned);
-        }
-        run_close(run);
-    }
-    resolve_seeded_release(course->setup, &seeded);
+    bool good = point_serves(&seeded)
+                    ? time_answer(course->answer, &seeded, machine, course->result, values, why)
+                    : time_replayed(course, &seeded, number, machine, values, why);
+    resolve_seeded_release(course->point, &seeded);
     return good;
 }
 
@@ -133,15 +142,15 @@ static bool draw(uint32_t index, uint32_t thread, void *context, struct error *w
     double *values = course->result->draws.values[number];
     struct scaled_profile machine;
     (void)thread;
-    if (course->options->stopped != NULL && course->options->stopped()) {
+    if (atomic_load(&course->context->stop->raised)) {
         return error_set(why, NULL, 0, "interrupted");
     }
-    if (!draw_machine(course->setup, number, &machine, why)) {
+    if (!draw_machine(&course->point->setup, number, &machine, why)) {
         return false;
     }
     bool good = course->seeded ? time_seeded(course, number, &machine.profile, values, why)
-                               : time_run(course->run, course->setup, &machine.profile,
-                                          course->result, values, why);
+                               : time_answer(course->answer, course->point, &machine.profile,
+                                             course->result, values, why);
     scaled_profile_release(&machine);
     if (good && course->options->on_draw != NULL) {
         course->options->on_draw(course->options->context);
@@ -210,26 +219,25 @@ static bool draw_all(struct course *course, uint32_t threads, struct error *why)
     return true;
 }
 
-bool replication_run(const struct setup *setup, const struct replication_options *options,
-                     uint32_t threads, struct shared *shared, struct result *result,
-                     struct error *why)
+bool replication_run(const struct point *point, const struct replication_options *options,
+                     const struct run_context *context, struct result *result, struct error *why)
 {
-    struct run *run = run_open(setup, threads, shared, result, why);
-    if (run == NULL) {
+    struct answer *answer = answer_open(point, context, result, why);
+    if (answer == NULL) {
         return false;
     }
-    struct course course = {.setup = setup,
+    struct course course = {.point = point,
                             .options = options,
-                            .run = run,
-                            .shared = shared,
+                            .context = context,
+                            .answer = answer,
                             .result = result,
-                            .seeded = resolve_hangs_on_seed(setup)};
+                            .seeded = resolve_hangs_on_seed(point)};
     bool good = true;
     if (options->count > 0 && replication_main(result) != DRAWN_COUNT) {
-        replication_ranges(setup, result->draws.ranges);
-        good = draw_all(&course, threads, why);
+        replication_ranges(&point->setup, result->draws.ranges);
+        good = draw_all(&course, context->threads, why);
     }
-    run_close(run);
+    answer_close(answer);
     if (!good) {
         result_release(result);
     }

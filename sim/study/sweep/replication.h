@@ -21,16 +21,15 @@
 #ifndef STUDY_SWEEP_REPLICATION_H
 #define STUDY_SWEEP_REPLICATION_H
 
-#include "decode/setup.h"
 #include "result/result.h"
-#include "study/shared.h"
+#include "run/context.h"
+#include "scenario/point.h"
 
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 
 struct replication_options {
     uint32_t count;   /* draws at most; 0: none are made */
     double precision; /* half-width of the interval of the main figure, as a share; 0: draw all */
-    bool (*stopped)(void);          /* give up? NULL: never */
     void (*on_draw)(void *context); /* behind each, in the thread that made it; NULL: nothing */
     void *context;
 };
@@ -49,10 +48,10 @@ enum drawn replication_main(const struct result *result);
 /* How many of these draws are enough; 0: more are needed. */
 uint32_t replication_enough(const struct replication_options *options, const struct result *result);
 
-/* run_setup(), and its replications into result->draws; none of a run without a time. `threads`:
- * draws at once. `shared` has room for twice as many. Fails when stopped. */
-bool replication_run(const struct setup *setup, const struct replication_options *options,
-                     uint32_t threads, struct shared *shared, struct result *result,
-                     struct error *why);
+/* answer_run(), and its replications into result->draws; none of a run without a time.
+ * `context->threads`: draws at once; `context->shared` has room for twice as many. Fails when
+ * stopped. */
+bool replication_run(const struct point *point, const struct replication_options *options,
+                     const struct run_context *context, struct result *result, struct error *why);
 
 #endif

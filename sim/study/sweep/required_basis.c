@@ -82,9 +82,10 @@ static bool check_share(const struct required_basis *required, const struct setu
 
 /* What is blamed is the first figure of the profile that is worse, where the time rests on one; a
  * figure of memory may be worse too. */
-static bool check_figures(const struct required_basis *required, const struct setup *setup,
+static bool check_figures(const struct required_basis *required, const struct point *point,
                           const struct result *result, struct error *why)
 {
+    const struct setup *setup = &point->setup;
     enum curve_id curves[CURVE_COUNT];
     enum basis basis;
     if (!read_cell(&result->cells[COLUMN_BASIS], &basis, why)) {
@@ -93,7 +94,7 @@ static bool check_figures(const struct required_basis *required, const struct se
     if (basis <= required->least) {
         return true;
     }
-    size_t count = pipeline_curves(setup, curves);
+    size_t count = point_curves(point, curves);
     if (!profile_require_basis(&setup->profile, curves, count, required->least, why)) {
         return false;
     }
@@ -103,13 +104,13 @@ static bool check_figures(const struct required_basis *required, const struct se
     return false;
 }
 
-bool required_basis_check(const struct required_basis *required, const struct setup *setup,
+bool required_basis_check(const struct required_basis *required, const struct point *point,
                           const struct result *result, struct error *why)
 {
     if (!required->asked || !result->cells[COLUMN_BASIS].set) {
         return true;
     }
-    return check_trace(required, setup, result, why) &&
-           (required->share < 1 ? check_share(required, setup, result, why)
-                                : check_figures(required, setup, result, why));
+    return check_trace(required, &point->setup, result, why) &&
+           (required->share < 1 ? check_share(required, &point->setup, result, why)
+                                : check_figures(required, point, result, why));
 }

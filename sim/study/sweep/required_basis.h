@@ -6,7 +6,7 @@
 #ifndef STUDY_SWEEP_REQUIRED_BASIS_H
 #define STUDY_SWEEP_REQUIRED_BASIS_H
 
-#include "decode/setup.h"
+#include "scenario/point.h"
 #include "result/result.h"
 
 struct required_basis {
@@ -20,7 +20,7 @@ bool required_basis_parse(const char *text, struct required_basis *out, struct e
 
 /* Fail, naming what is worse, where the run rests on less. A run without a time rests on nothing
  * and passes. */
-bool required_basis_check(const struct required_basis *required, const struct setup *setup,
+bool required_basis_check(const struct required_basis *required, const struct point *point,
                           const struct result *result, struct error *why);
 
 #endif

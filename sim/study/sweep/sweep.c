@@ -13,15 +13,18 @@
  * a trace gives several have to be known together.
  *
  * [delivered, issued) fit the ring, so that a slow point holds up a bounded number of finished
- * ones. The calling thread sleeps on a semaphore because that is what a signal handler may post.
+ * ones. The calling thread wakes ten times a second to look at the stop flag.
  */
 #include "study/sweep/sweep.h"
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "run/outcome.h"
+#include "run/replays.h"
+#include "run/run.h"
+#include "run/shared.h"
+#include "scenario/identity.h"
 #include "store/store_draws.h"
-#include "study/outcome.h"
-#include "study/run.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -31,13 +34,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <time.h>
 
 /* Of more points the others are not surveyed: what is known of one takes kilobytes, and a
- * millisecond to find out. */
-enum { SLOTS_A_WORKER = 4, MOST_SURVEYED = 4096 };
+ * millisecond to find out. Those that are kept resolved take some hundred kilobytes each. */
+enum { SLOTS_A_WORKER = 4, MOST_SURVEYED = 4096, MOST_KEPT = 256 };
+
+#define LOOK_NS 100000000L /* between two looks at the stop flag */
+#define SECOND_NS 1000000000L
 
 struct slot {
-    struct setup setup;
+    struct point point;
     struct result result;
     struct error why;
     bool stored; /* read back, not run */
@@ -53,11 +60,11 @@ struct sweep {
     const struct sweep_options *options;
     struct replication_options replications;
     struct slot *slots;
+    struct slot *kept; /* [kept_most] points that the survey resolved, until they are issued */
+    uint32_t kept_count, kept_most;
     pthread_t *workers;
     uint32_t jobs, slot_count, worker_count;
-    uint32_t threads; /* of a point's replay */
-    struct shared *shared;
-    struct replays *expected;
+    struct run_context runs; /* the options', with the threads of a point's replay */
     uint32_t points; /* of the shard; the figures below count these */
     uint32_t delivered, issued;
     uint32_t draws_told;
@@ -69,47 +76,9 @@ struct sweep {
     bool closing;
 };
 
-/* ---- signals ---- */
-
-static const int stop_signals[] = {SIGINT, SIGTERM};
-enum { STOP_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
-
-/* Handlers have no argument for them. One sweep runs at a time. */
-static volatile sig_atomic_t stop_requested;
-static sem_t *stop_wakes;
-
-static void request_stop(int signal)
+static bool is_stopping(const struct sweep *sweep)
 {
-    (void)signal;
-    stop_requested = 1;
-    sem_post(stop_wakes);
-}
-
-static bool is_stopping(void)
-{
-    return stop_requested != 0;
-}
-
-/* A second signal finds the default action: it kills. Signals that were ignored stay so. */
-static void catch_signals(struct sweep *sweep, struct sigaction old[STOP_SIGNALS])
-{
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    stop_requested = 0;
-    stop_wakes = &sweep->finished;
-    for (int i = 0; i < STOP_SIGNALS; i++) {
-        sigaction(stop_signals[i], NULL, &old[i]);
-        if (old[i].sa_handler != SIG_IGN) {
-            sigaction(stop_signals[i], &action, NULL);
-        }
-    }
-}
-
-static void restore_signals(const struct sigaction old[STOP_SIGNALS])
-{
-    for (int i = 0; i < STOP_SIGNALS; i++) {
-        sigaction(stop_signals[i], &old[i], NULL);
-    }
+    return atomic_load(&sweep->runs.stop->raised);
 }
 
 /* ---- workers ---- */
@@ -133,26 +102,27 @@ static void *work(void *context)
         }
         STAILQ_REMOVE_HEAD(&sweep->waiting, next);
         pthread_mutex_unlock(&sweep->lock);
-        slot->failed = !replication_run(&slot->setup, &sweep->replications, sweep->threads,
-                                        sweep->shared, &slot->result, &slot->why);
+        slot->failed = !replication_run(&slot->point, &sweep->replications, &sweep->runs,
+                                        &slot->result, &slot->why);
         pthread_mutex_lock(&sweep->lock);
-        slot->done = !slot->failed || !is_stopping(); /* what was given up is nobody's failure */
+        slot->done = !slot->failed || !is_stopping(sweep); /* what was given up is nobody's failure */
         sem_post(&sweep->finished);
     }
     pthread_mutex_unlock(&sweep->lock);
     return NULL;
 }
 
-/* Signals that stop go to the calling thread; a fault is its own thread's. Fewer workers than asked
- * for are enough. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+/* Signals are the calling thread's affair. Fewer workers than asked for are enough. */
 static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why)
 {
-    sigset_t stops, old;
-    sigemptyset(&stops);
-    for (int i = 0; i < STOP_SIGNALS; i++) {
-        sigaddset(&stops, stop_signals[i]);
+    sigset_t all, old;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sigdelset(&all, faults[i]); /* a fault is its own thread's */
     }
-    pthread_sigmask(SIG_BLOCK, &stops, &old);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
     int code = 0;
     while (code == 0 && sweep->worker_count < count) {
         code = pthread_create(&sweep->workers[sweep->worker_count], NULL, work, sweep);
@@ -196,7 +166,7 @@ static uint32_t count_points(const struct scenario *scenario, const struct sweep
 
 static void release_slot(struct slot *slot)
 {
-    setup_release(&slot->setup);
+    point_release(&slot->point);
     result_release(&slot->result);
 }
 
@@ -208,7 +178,7 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
     if (sweep->replications.count == 0 || replication_main(&slot->result) == DRAWN_COUNT) {
         return true;
     }
-    replication_ranges(&slot->setup, draws->ranges);
+    replication_ranges(&slot->point.setup, draws->ranges);
     if (!store_get_draws(sweep->options->store, run, draws, why)) {
         return false;
     }
@@ -226,55 +196,62 @@ static bool read_back(const struct sweep *sweep, struct slot *slot, struct error
     char run[17];
     struct store *store = sweep->options->store;
     return store == NULL ||
-           (run_identity(&slot->setup, run, why) && store_has(store, run, &slot->stored, why) &&
+           (run_identity(&slot->point, run, why) && store_has(store, run, &slot->stored, why) &&
             (!slot->stored ||
              (store_get(store, run, &slot->result, why) && read_draws(sweep, slot, run, why))));
 }
 
-/* Plan the points, so that those whose replays go together are known before the first one runs. A
- * point that cannot be planned says so when its turn comes. */
-static void survey(struct sweep *sweep)
+/* Resolve a point, and read its result back if the store has it. */
+static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot *slot)
 {
-    for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !stop_requested; i++) {
-        struct slot slot = {.stored = false};
-        setup_init(&slot.setup);
-        result_init(&slot.result);
-        if (scenario_point(sweep->scenario, point_of(sweep, i), &slot.setup, &slot.why) &&
-            read_back(sweep, &slot, &slot.why) && !slot.stored) {
-            run_expect(&slot.setup, sweep->jobs, sweep->shared, sweep->expected, &slot.why);
+    *slot = (struct slot){.stored = false};
+    point_init(&slot->point);
+    result_init(&slot->result);
+    slot->failed =
+        !scenario_point(sweep->scenario, point_of(sweep, index), &slot->point, &slot->why) ||
+        !read_back(sweep, slot, &slot->why);
+}
+
+/* Plan the points, so that those whose replays go together are known before the first one runs. A
+ * point that cannot be planned says so when its turn comes. Returns the readings of traces that the
+ * points ask for. */
+static uint32_t survey(struct sweep *sweep)
+{
+    struct replays *expected = sweep->runs.expected;
+    struct error unseen;
+    uint32_t before = replays_groups(expected);
+    replays_seal(expected);
+    for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !is_stopping(sweep); i++) {
+        struct slot passing, *slot = i < sweep->kept_most ? &sweep->kept[i] : &passing;
+        resolve_next(sweep, i, slot);
+        if (!slot->failed && !slot->stored) {
+            run_expect(&slot->point.setup, &sweep->runs, &unseen);
         }
-        release_slot(&slot);
+        if (slot == &passing) {
+            release_slot(slot);
+        } else {
+            sweep->kept_count = i + 1;
+        }
     }
-    shared_expect(sweep->shared, sweep->expected);
+    return replays_groups(expected) - before;
 }
 
 /* Threads that work on different replays share what there are. */
-static uint32_t threads_a_replay(const struct sweep *sweep)
+static uint32_t threads_a_replay(const struct sweep *sweep, uint32_t groups)
 {
-    uint32_t groups = replays_groups(sweep->expected);
     bool few = groups > 0 && groups < sweep->worker_count;
     return sweep->jobs / (few ? groups : sweep->worker_count);
 }
 
-/* Whoever gives the sweep up ends the reading of the slot's traces. */
-static void watch_traces(const struct sweep *sweep, const struct setup *setup)
-{
-    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
-        trace_stop_when(setup_cohort(setup, i).trace, shared_stopped(sweep->shared));
-    }
-}
-
-/* Resolve the next point, and queue it unless that settles it. */
+/* Resolve the next point, unless it was surveyed, and queue it unless that settles it. */
 static void issue(struct sweep *sweep)
 {
     struct slot *slot = slot_of(sweep, sweep->issued);
-    *slot = (struct slot){.stored = false};
-    setup_init(&slot->setup);
-    result_init(&slot->result);
-    slot->failed = !scenario_point(sweep->scenario, point_of(sweep, sweep->issued), &slot->setup,
-                                   &slot->why) ||
-                   !read_back(sweep, slot, &slot->why);
-    watch_traces(sweep, &slot->setup);
+    if (sweep->issued < sweep->kept_count) {
+        *slot = sweep->kept[sweep->issued];
+    } else {
+        resolve_next(sweep, sweep->issued, slot);
+    }
     pthread_mutex_lock(&sweep->lock);
     if (slot->failed || slot->stored) {
         slot->done = true;
@@ -312,7 +289,7 @@ static bool describe_failure(struct slot *slot, struct error *why)
     result_init(result);
     snprintf(result->message, sizeof result->message, "%.240s%s",
              name_place(&slot->why, place, sizeof place), slot->why.found);
-    return (slot->setup.scenario == NULL || outcome_identity(&slot->setup, result, why)) &&
+    return (slot->point.scenario == NULL || outcome_names(&slot->point.setup, result, why)) &&
            result_text(result, COLUMN_STATUS, "failed", why);
 }
 
@@ -333,7 +310,7 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
     if (slot->failed) {
         return describe_failure(slot, why) && hand_over(sweep, slot, why);
     }
-    return required_basis_check(&options->required_basis, &slot->setup, &slot->result, why) &&
+    return required_basis_check(&options->required_basis, &slot->point, &slot->result, why) &&
            (options->store == NULL || slot->stored ||
             store_put(options->store, &slot->result, why)) &&
            hand_over(sweep, slot, why);
@@ -358,7 +335,7 @@ static void tell_draws(struct sweep *sweep)
 static void tell_replays(const struct sweep *sweep)
 {
     if (sweep->options->on_replays != NULL) {
-        sweep->options->on_replays(shared_made(sweep->shared), sweep->options->context);
+        sweep->options->on_replays(shared_made(sweep->runs.shared), sweep->options->context);
     }
 }
 
@@ -369,23 +346,32 @@ static void note_replay(void *context)
     sem_post(&sweep->finished);
 }
 
+/* Sleep until something is finished, but look at the stop flag in between. */
+static void wait_a_while(struct sweep *sweep)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    sem_timedwait(&sweep->finished, &until);
+}
+
 static bool run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
-    if (points > 1) {
-        survey(sweep);
-    }
-    sweep->threads = threads_a_replay(sweep);
+    uint32_t groups = points > 1 ? survey(sweep) : 0;
+    sweep->runs.threads = threads_a_replay(sweep, groups);
     tell_progress(sweep);
-    while (sweep->delivered < points && !stop_requested) {
+    while (sweep->delivered < points && !is_stopping(sweep)) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
             issue(sweep);
         } else if (!is_done(sweep, sweep->delivered)) {
-            sem_wait(&sweep->finished);
+            wait_a_while(sweep);
             tell_draws(sweep);
             tell_replays(sweep);
         }
-        while (!stop_requested && is_done(sweep, sweep->delivered)) {
+        while (!is_stopping(sweep) && is_done(sweep, sweep->delivered)) {
             struct slot *slot = slot_of(sweep, sweep->delivered);
             if (!deliver(sweep, slot, why)) {
                 return false;
@@ -398,17 +384,22 @@ static bool run_points(struct sweep *sweep, struct error *why)
     return true;
 }
 
-static bool run_caught(struct sweep *sweep, uint32_t workers, struct error *why)
+/* After a failure nobody wants what is still in work: raising the flag ends it. */
+static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why)
 {
-    struct sigaction old[STOP_SIGNALS];
-    catch_signals(sweep, old);
-    shared_watch(sweep->shared, note_replay, sweep);
+    struct shared *shared = sweep->runs.shared;
+    shared_watch(shared, note_replay, sweep);
     bool ok = start_workers(sweep, workers, why) && run_points(sweep, why);
-    shared_stop(sweep->shared); /* what is still in work is wanted no more */
+    if (!ok) {
+        atomic_store(&sweep->runs.stop->raised, true);
+    }
     join_workers(sweep);
-    restore_signals(old);
+    shared_watch(shared, NULL, NULL);
     for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
         release_slot(slot_of(sweep, i));
+    }
+    for (uint32_t i = sweep->issued; i < sweep->kept_count; i++) {
+        release_slot(&sweep->kept[i]);
     }
     return ok;
 }
@@ -432,10 +423,10 @@ bool sweep_has_point(const struct scenario *scenario, struct error *why)
     struct error unseen;
     bool found = false;
     for (uint32_t i = 0; i < scenario->points && !found; i++) {
-        struct setup setup;
-        found = scenario_point(scenario, i, &setup, i == 0 ? why : &unseen);
+        struct point point;
+        found = scenario_point(scenario, i, &point, i == 0 ? why : &unseen);
         if (found) {
-            setup_release(&setup);
+            point_release(&point);
         }
     }
     return found;
@@ -465,6 +456,34 @@ bool sweep_check(const struct result *results, uint32_t count, struct error *why
     return sweep_all_ran(&failures, why);
 }
 
+uint32_t sweep_users(uint32_t jobs, bool replicated)
+{
+    return (replicated ? 2 : 1) * parallel_threads(jobs);
+}
+
+static bool allocate(struct sweep *sweep, uint32_t workers, struct error *why)
+{
+    sweep->slot_count = SLOTS_A_WORKER * workers;
+    sweep->kept_most = sweep->points < MOST_KEPT ? sweep->points : MOST_KEPT;
+    sweep->slots = array_zeroed(sweep->slot_count, sizeof *sweep->slots, why);
+    sweep->kept = array_zeroed(sweep->kept_most, sizeof *sweep->kept, why);
+    sweep->workers = array_zeroed(workers, sizeof *sweep->workers, why);
+    return sweep->slots != NULL && sweep->kept != NULL && sweep->workers != NULL;
+}
+
+static bool run_locked(struct sweep *sweep, uint32_t workers, struct error *why)
+{
+    pthread_mutex_init(&sweep->lock, NULL);
+    pthread_cond_init(&sweep->work, NULL);
+    sem_init(&sweep->finished, 0, 0);
+    STAILQ_INIT(&sweep->waiting);
+    bool ok = run_watched(sweep, workers, why);
+    sem_destroy(&sweep->finished);
+    pthread_cond_destroy(&sweep->work);
+    pthread_mutex_destroy(&sweep->lock);
+    return ok;
+}
+
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why)
 {
@@ -472,7 +491,6 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     *interrupted = false;
     uint32_t points = count_points(scenario, &options->shard);
     uint32_t workers = jobs < points ? jobs : points;
-    uint32_t users = options->replications.count > 0 ? 2 * jobs : workers;
     if (points == 0) {
         return true; /* more shards than points */
     }
@@ -482,30 +500,16 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
         .replications = options->replications,
         .points = points,
         .jobs = jobs,
-        .slot_count = SLOTS_A_WORKER * workers,
+        .runs = *options->runs,
     };
-    sweep.replications.stopped = is_stopping;
     sweep.replications.on_draw = count_draw;
     sweep.replications.context = &sweep;
-    sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
-    sweep.workers = sweep.slots == NULL ? NULL : array_zeroed(workers, sizeof *sweep.workers, why);
-    sweep.shared = sweep.workers == NULL ? NULL : shared_create(users, why);
-    sweep.expected = sweep.shared == NULL ? NULL : replays_create(why);
-    bool ok = sweep.expected != NULL;
-    if (ok) {
-        pthread_mutex_init(&sweep.lock, NULL);
-        pthread_cond_init(&sweep.work, NULL);
-        sem_init(&sweep.finished, 0, 0);
-        STAILQ_INIT(&sweep.waiting);
-        ok = run_caught(&sweep, workers, why);
-        sem_destroy(&sweep.finished);
-        pthread_cond_destroy(&sweep.work);
-        pthread_mutex_destroy(&sweep.lock);
-    }
+    sources_watch(scenario->sources, sweep.runs.stop);
+    bool ok = allocate(&sweep, workers, why) && run_locked(&sweep, workers, why);
+    sources_watch(scenario->sources, NULL);
     *interrupted = ok && sweep.delivered < sweep.points;
-    shared_destroy(sweep.shared);
-    replays_destroy(sweep.expected);
     free(sweep.workers);
+    free(sweep.kept);
     free(sweep.slots);
     return ok;
 }

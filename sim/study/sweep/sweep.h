@@ -1,15 +1,16 @@
 /* A sweep: all points of a scenario, several at once, each stored when done.
  *
  * Points are computed by worker threads and handed over in point order, so that output and database
- * are the same for any number of jobs. A run that the store has is read back, not run again. Ctrl-C
- * (or SIGTERM) ends replays in flight at their next head, drops the points that wanted them, keeps
- * what is stored, and returns with `interrupted` set.
+ * are the same for any number of jobs. A run that the store has is read back, not run again. Raising
+ * the stop flag ends replays in flight at their next head; the sweep then drops the points that
+ * wanted them, keeps what is stored, and returns with `interrupted` set.
  */
 #ifndef STUDY_SWEEP_SWEEP_H
 #define STUDY_SWEEP_SWEEP_H
 
 #include "base/error.h"
 #include "result/result.h"
+#include "run/context.h"
 #include "scenario/scenario.h"
 #include "store/store.h"
 #include "study/sweep/replication.h"
@@ -26,6 +27,9 @@ bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *
 
 struct sweep_options {
     struct store *store; /* NULL: keep nothing */
+    /* What the runs have in common with other runs of the same question, with room for
+     * sweep_users() threads. */
+    const struct run_context *runs;
     /* Threads: points at once, the rest shared among their replays; 0: one a processor. */
     uint32_t jobs;
     struct sweep_shard shard;
@@ -43,10 +47,13 @@ struct sweep_options {
     void *context;
 };
 
+/* Threads of a context that serves sweeps with so many jobs, whose runs are replicated or not. */
+uint32_t sweep_users(uint32_t jobs, bool replicated);
+
 /* Run all points. Of several one that cannot be run is a result, whose status is failed and whose
  * message says why; it is not kept, and the others run. A scenario of one point fails with its
  * error, unless `keep_failed`; all stop where a result cannot be taken, or rests on less than is
- * required. */
+ * required. A sweep that fails raises the stop flag of its context, which ends what is in work. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why);
 

@@ -25,6 +25,7 @@
 
 #include "base/units.h"
 #include "decode/plan/plan.h"
+#include "run/context.h"
 #include "scenario/scenario.h"
 
 #define AXIS_MOST_VALUES 256
@@ -51,7 +52,8 @@ struct axis {
 struct axis_base {
     const char *option; /* where the axis was said */
     const struct scenario *scenario; /* one point */
-    const struct setup *setup;       /* which is this */
+    const struct point *point;       /* which is this */
+    const struct run_context *runs;
     const struct plan *plan;
     uint32_t most_batch; /* that fits somewhere along the other axis */
     bool alone;          /* there is no other */

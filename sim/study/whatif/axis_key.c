@@ -134,7 +134,7 @@ enum unit axis_key_unit(const char *path, enum unit unit)
 static bool own_figure(const struct axis_base *base, enum curve_id id, struct quantity *out,
                        struct error *why)
 {
-    const struct curve *curve = &base->setup->profile.curves[id];
+    const struct curve *curve = &base->point->setup.profile.curves[id];
     if (curve->count == 1) {
         *out = (struct quantity){curve->value[0], curve_kinds[id].unit};
         return true;
@@ -142,7 +142,7 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
     error_usage(why, base->option, 0,
                 curve->count == 0 ? "hardware '%s' does not state '%s'"
                                   : "of hardware '%s' '%s' is a curve, no single figure",
-                base->setup->profile.name, curve_kinds[id].name);
+                base->point->setup.profile.name, curve_kinds[id].name);
     return error_expect(why, "a range of figures, as hardware.%s=FROM:TO", curve_kinds[id].name);
 }
 
@@ -153,7 +153,7 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
     enum curve_id figure = find_figure(axis->key);
     const struct node *node = node_find(tree, axis->key);
     *text = NULL;
-    if (strcmp(axis->key, "host_memory") == 0 && base->setup->host_memory == 0) {
+    if (strcmp(axis->key, "host_memory") == 0 && base->point->setup.host_memory == 0) {
         figure = CURVE_HOST_DRAM_CAPACITY; /* the machine's, which it stands for */
     }
     if (figure != CURVE_COUNT) {
@@ -174,6 +174,6 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
 /* The resolved scenario, in which every key is said. */
 struct node *axis_key_tree(const struct axis_base *base, struct error *why)
 {
-    const char *text = base->setup->scenario;
+    const char *text = base->point->scenario;
     return node_parse(text, strlen(text), "scenario", why);
 }

@@ -3,7 +3,7 @@
 
 #include "decode/mechanisms.h"
 #include "serve/requests.h"
-#include "study/serving_memory.h"
+#include "serving/serving_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool add_own(struct axis *axis, double number, const char *text, struct e
 /* The share of the KV that the scenario's own budget holds. */
 static double own_share(const struct axis_base *base)
 {
-    const struct setup *setup = base->setup;
+    const struct setup *setup = &base->point->setup;
     const struct amount *budget = &setup->mechanisms.budget;
     double kv = (double)base->plan->memory.host_kv / setup->model.tensor_parallel;
     if (budget->rest || budget->unit == UNIT_BYTES) {
@@ -47,7 +47,7 @@ static bool add_more(const struct axis_base *base, struct axis *axis, double sha
 {
     double cache = (double)base->plan->memory.cache, grown = share * (cache + GIB) / cache;
     char text[32];
-    bool stay = base->setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
+    bool stay = base->point->setup.mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     struct axis_value *more;
     if (!(cache > 0 && grown <= 1)) {
         return true;
@@ -91,11 +91,11 @@ static bool check_budget(const struct axis *axis, const struct setup *setup, str
  * no use to anybody. */
 static bool walk_shares(const struct axis_base *base, struct axis *axis, struct error *why)
 {
-    const struct mechanisms *m = &base->setup->mechanisms;
-    double block = (double)m->granularity / (double)base->setup->context;
-    double least = m->policy->needs_queries ? setup_share(base->setup, &m->selection)
+    const struct mechanisms *m = &base->point->setup.mechanisms;
+    double block = (double)m->granularity / (double)base->point->setup.context;
+    double least = m->policy->needs_queries ? setup_share(&base->point->setup, &m->selection)
                                             : fmin(fmax(0.01, block), 1);
-    bool nothing = !m->policy->needs_queries && contradiction(base->setup, 0) == NULL;
+    bool nothing = !m->policy->needs_queries && contradiction(&base->point->setup, 0) == NULL;
     uint32_t points = axis_points(base, 13);
     return (!nothing || axis_add_number(axis, 0, NULL, why)) &&
            axis_walk(axis, least, 1, nothing ? points - 1 : points, false, why);
@@ -107,7 +107,7 @@ static bool walk_budget(const struct axis_base *base, struct axis *axis, struct 
     const struct node *own = node_find(tree, axis->key);
     double share = own_share(base);
     axis->unit = UNIT_SHARE;
-    bool good = tree != NULL && check_budget(axis, base->setup, why) && walk_shares(base, axis, why) &&
+    bool good = tree != NULL && check_budget(axis, &base->point->setup, why) && walk_shares(base, axis, why) &&
                 add_own(axis, share, own != NULL ? own->text : NULL, why) &&
                 (!base->alone || add_more(base, axis, share, why));
     node_destroy(tree);
@@ -125,7 +125,7 @@ static bool walk_batch(const struct axis_base *base, struct axis *axis, struct e
 
 static bool walk_context(const struct axis_base *base, struct axis *axis, struct error *why)
 {
-    double own = (double)base->setup->context;
+    double own = (double)base->point->setup.context;
     axis->unit = UNIT_TOKENS;
     return axis_walk(axis, fmax(own / 8, 1), own * 2, axis_points(base, 5), true, why) &&
            add_own(axis, own, NULL, why);
@@ -162,26 +162,20 @@ static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct er
     for (uint32_t gpus = 1; good && gpus <= 8; gpus *= 2) {
         good = axis_add_number(axis, gpus, NULL, why);
     }
-    return good && add_own(axis, base->setup->model.tensor_parallel, NULL, why);
+    return good && add_own(axis, base->point->setup.model.tensor_parallel, NULL, why);
 }
 
 /* Requests a second that come as things are: those drawn, or the workload's own. */
-static bool own_rate(const struct workload *workload, double *rate, struct error *why)
+static double own_rate(const struct point *point)
 {
-    struct requests requests;
-    struct complaints complaints = {.count = 0};
-    *rate = workload->rate;
-    if (*rate > 0) {
-        return true;
+    const struct workload *workload = &point->workload;
+    const struct requests *requests = point->requests;
+    if (workload->rate > 0) {
+        return workload->rate;
     }
-    if (!requests_read(workload->path, workload->limit, &requests, &complaints, why)) {
-        return false;
-    }
-    double seconds = (double)requests.all[requests.count - 1].arrival_ns / 1e9;
-    double gaps = (double)(requests.count - 1);
-    *rate = seconds > 0 && gaps > 0 ? gaps / seconds / workload->time_scale : 1;
-    requests_release(&requests);
-    return true;
+    double seconds = (double)requests->all[requests->count - 1].arrival_ns / 1e9;
+    double gaps = (double)(requests->count - 1);
+    return seconds > 0 && gaps > 0 ? gaps / seconds / workload->time_scale : 1;
 }
 
 /* Shares end at the whole. */
@@ -211,48 +205,36 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
 
 static bool walk_rates(const struct axis_base *base, struct axis *axis, struct error *why)
 {
-    const struct workload *workload = &base->setup->workload;
-    double own;
-    if (workload->path[0] == '\0') {
+    if (!point_serves(base->point)) {
         return walk_others(base, axis, why);
     }
-    if (!own_rate(workload, &own, why)) {
-        return false;
-    }
+    double own = own_rate(base->point);
     axis->unit = UNIT_COUNT;
     return axis_walk(axis, own / 8, own * 64, axis_points(base, 9), false, why) &&
-           (workload->rate == 0 || add_own(axis, own, NULL, why));
+           (base->point->workload.rate == 0 || add_own(axis, own, NULL, why));
 }
 
 /* What the workload's different tokens of prompts take where prefixes stay on the host; 0 where
  * nobody knows what the prompts say, or none are asked for. */
-static bool prefix_bytes(const struct setup *setup, double *bytes, struct error *why)
+static double prefix_bytes(const struct point *point)
 {
-    struct requests requests;
-    struct complaints complaints = {.count = 0};
-    *bytes = 0;
-    if (!setup_serves(setup) || setup->mechanisms.prefix != PREFIX_TWO_TIER) {
-        return true;
+    double bytes = 0;
+    if (!point_serves(point) || point->setup.mechanisms.prefix != PREFIX_TWO_TIER) {
+        return 0;
     }
-    if (!requests_read(setup->workload.path, setup->workload.limit, &requests, &complaints, why)) {
-        return false;
+    for (uint32_t chunk = 0; chunk < point->requests->ids.count; chunk++) {
+        bytes += (double)point->requests->kind[chunk].tokens *
+                 (double)serving_token_bytes(&point->setup);
     }
-    for (uint32_t chunk = 0; chunk < requests.ids.count; chunk++) {
-        *bytes += (double)requests.kind[chunk].tokens * (double)serving_token_bytes(setup);
-    }
-    requests_release(&requests);
-    return true;
+    return bytes;
 }
 
 /* Where nobody says how much, from a 64th to all of what there is to keep, or of the machine's. */
 static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
 {
-    double own = (double)base->plan->dram_limit, keeps;
-    if (base->setup->host_memory > 0) {
+    double own = (double)base->plan->dram_limit, keeps = prefix_bytes(base->point);
+    if (base->point->setup.host_memory > 0) {
         return walk_others(base, axis, why);
-    }
-    if (!prefix_bytes(base->setup, &keeps, why)) {
-        return false;
     }
     double most = keeps > 0 ? fmin(keeps, own) : own;
     axis->unit = UNIT_BYTES;
@@ -263,16 +245,13 @@ static bool walk_host_memory(const struct axis_base *base, struct axis *axis, st
 /* Where nobody says how many, from a quarter to all of those that the server has room for. */
 static bool walk_pool(const struct axis_base *base, struct axis *axis, struct error *why)
 {
-    const struct setup *setup = base->setup;
-    bool unsaid = setup->kv_pool_tokens == 0 && setup_serves(setup);
+    const struct setup *setup = &base->point->setup;
+    bool unsaid = setup->kv_pool_tokens == 0 && point_serves(base->point);
     if (!unsaid || mechanisms_offload(&setup->mechanisms)) {
         return walk_others(base, axis, why);
     }
     struct serving_memory memory;
-    struct shared *shared = shared_create(1, why);
-    bool good = shared != NULL && serving_memory_plan(setup, 0, shared, &memory, why);
-    shared_destroy(shared);
-    if (!good) {
+    if (!serving_memory_plan(base->point, base->runs, &memory, why)) {
         return false;
     }
     double own = (double)memory.prefix.gpu_blocks * memory.prefix.block_tokens;

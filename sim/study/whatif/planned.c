@@ -1,19 +1,16 @@
 #include "study/whatif/planned.h"
 
-#include "study/run.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>
 
-bool planned_point(const struct scenario *scenario, uint32_t point, struct planned *out,
-                   struct error *why)
+bool planned_point(const struct scenario *scenario, uint32_t point,
+                   const struct run_context *runs, struct planned *out, struct error *why)
 {
-    struct shared *shared = shared_create(1, why);
     *out = (struct planned){.plan = {.batch = 0}};
-    bool good = shared != NULL && scenario_point(scenario, point, &out->setup, why) &&
-                run_plan(&out->setup, 0, shared, &out->plan, why);
-    shared_destroy(shared);
-    return good;
+    return scenario_point(scenario, point, &out->point, why) &&
+           run_plan(&out->point.setup, runs, &out->plan, why);
 }
 
 /* The first value that an axis states, in YAML; NULL where it states none. */
@@ -52,21 +49,24 @@ static bool fill_key(struct node *root, const char *option, struct axis_text *ax
 }
 
 bool planned_own(const struct scenario *scenario, const char *option, struct axis_text *axes,
-                 uint32_t count, struct planned *out, struct error *why)
+                 uint32_t count, const struct run_context *runs, struct planned *out,
+                 struct error *why)
 {
     struct error unseen;
     bool any = false;
-    if (planned_point(scenario, 0, out, why)) {
+    if (planned_point(scenario, 0, runs, out, why)) {
         return true;
     }
-    struct scenario filled = {.root = node_copy(scenario->root, &unseen), .points = 1};
+    struct scenario filled = {.root = node_copy(scenario->root, &unseen),
+                              .points = 1,
+                              .sources = sources_hold(scenario->sources)};
     for (uint32_t i = 0; filled.root != NULL && i < count; i++) {
         any = fill_key(filled.root, option, &axes[i], &unseen) || any;
     }
     if (any) {
         planned_release(out);
     }
-    bool good = any && planned_point(&filled, 0, out, why);
+    bool good = any && planned_point(&filled, 0, runs, out, why);
     scenario_release(&filled);
     return good;
 }
@@ -74,5 +74,5 @@ bool planned_own(const struct scenario *scenario, const char *option, struct axi
 void planned_release(struct planned *planned)
 {
     plan_release(&planned->plan);
-    setup_release(&planned->setup);
+    point_release(&planned->point);
 }

@@ -3,16 +3,17 @@
 #define STUDY_WHATIF_PLANNED_H
 
 #include "decode/plan/plan.h"
+#include "run/context.h"
 #include "scenario/scenario.h"
 
 struct planned {
-    struct setup setup;
+    struct point point;
     struct plan plan;
 };
 
 /* Plan point `point`. The caller releases `out`, on failure too. */
-bool planned_point(const struct scenario *scenario, uint32_t point, struct planned *out,
-                   struct error *why);
+bool planned_point(const struct scenario *scenario, uint32_t point,
+                   const struct run_context *runs, struct planned *out, struct error *why);
 
 /* An axis as it was typed: "context=4K:128K". */
 struct axis_text {
@@ -25,7 +26,8 @@ struct axis_text {
  * axes are read against the first of these, and are marked. The caller releases `out`, on failure
  * too. */
 bool planned_own(const struct scenario *scenario, const char *option, struct axis_text *axes,
-                 uint32_t count, struct planned *out, struct error *why);
+                 uint32_t count, const struct run_context *runs, struct planned *out,
+                 struct error *why);
 void planned_release(struct planned *planned);
 
 #endif

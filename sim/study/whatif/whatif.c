@@ -3,8 +3,7 @@
 #include "study/whatif/whatif.h"
 
 #include "base/array.h"
-#include "study/hashes.h"
-#include "study/run.h"
+#include "scenario/identity.h"
 #include "study/whatif/planned.h"
 
 #include <stdio.h>
@@ -14,14 +13,15 @@
 /* ---- the axes ---- */
 
 /* Sequences that fit at either end of what is swept so far. */
-static uint32_t most_batch(const struct scenario *swept, const struct planned *own)
+static uint32_t most_batch(const struct scenario *swept, const struct planned *own,
+                           const struct run_context *runs)
 {
     uint32_t most = own->plan.max_batch;
     for (int end = 0; swept->sweep != NULL && end < 2; end++) {
         struct planned planned;
         struct error unseen;
         uint32_t point = end == 0 ? 0 : swept->points - 1;
-        if (planned_point(swept, point, &planned, &unseen) && planned.plan.max_batch > most) {
+        if (planned_point(swept, point, runs, &planned, &unseen) && planned.plan.max_batch > most) {
             most = planned.plan.max_batch;
         }
         planned_release(&planned);
@@ -90,15 +90,17 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
 {
     struct axis_base base = {.option = "--over",
                              .scenario = scenario,
-                             .setup = &own->setup,
+                             .point = &own->point,
+                             .runs = options->runs,
                              .plan = &own->plan,
                              .points = options->points};
-    struct scenario others = {.root = scenario->root, .points = 1};
+    struct scenario others = {
+        .root = scenario->root, .points = 1, .sources = scenario->sources};
     whatif->axis_count = texts->count;
     base.alone = texts->count == 1;
     bool good = true;
     for (int batches = 0; good && batches < 2; batches++) {
-        base.most_batch = batches ? most_batch(&others, own) : 0;
+        base.most_batch = batches ? most_batch(&others, own, options->runs) : 0;
         for (uint32_t i = 0; good && i < texts->count; i++) {
             if (is_batch(&texts->all[i]) == (batches == 1)) {
                 good = read_axis(whatif, texts, i, &base, why) &&
@@ -128,7 +130,9 @@ static void disown(struct axis *axis)
 
 static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, struct error *why)
 {
-    whatif->scenario = (struct scenario){.root = node_copy(scenario->root, why), .points = 1};
+    whatif->scenario = (struct scenario){.root = node_copy(scenario->root, why),
+                                         .points = 1,
+                                         .sources = sources_hold(scenario->sources)};
     bool good = whatif->scenario.root != NULL;
     for (uint32_t i = 0; good && i < whatif->axis_count; i++) {
         good = axis_sweep(&whatif->axes[i], &whatif->scenario, why);
@@ -143,6 +147,7 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
 {
     const struct sweep_options sweep = {.store = options->store,
                                         .jobs = options->jobs,
+                                        .runs = options->runs,
                                         .on_progress = options->on_progress,
                                         .context = options->context};
     whatif->results = array_zeroed(whatif->scenario.points, sizeof *whatif->results, why);
@@ -152,7 +157,8 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
 
 /* When no point can be run, that is because of what the first one says, which is read again for
  * what was expected: results do not keep that. */
-static bool check_any(const struct whatif *whatif, struct error *why)
+static bool check_any(const struct whatif *whatif, const struct run_context *runs,
+                      struct error *why)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
         if (!result_failed(&whatif->results[i])) {
@@ -164,7 +170,7 @@ static bool check_any(const struct whatif *whatif, struct error *why)
     }
     struct planned first;
     struct error own = {.expected = ""};
-    planned_point(&whatif->scenario, 0, &first, &own);
+    planned_point(&whatif->scenario, 0, runs, &first, &own);
     planned_release(&first);
     error_usage(why, "--over", 0, "no point of '%s' can be run: %s", whatif->axes[0].key,
                 whatif->results[0].message);
@@ -185,8 +191,8 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
     struct run_hashes hashes;
     struct texts texts;
     bool good = split_axes(options->over, &texts, why) &&
-                planned_own(scenario, "--over", texts.all, texts.count, &own, why) &&
-                run_hashes(&own.setup, &hashes, why) &&
+                planned_own(scenario, "--over", texts.all, texts.count, options->runs, &own, why) &&
+                run_hashes(&own.point, &hashes, why) &&
                 read_axes(out, scenario, options, &texts, &own, why) &&
                 sweep_axes(out, scenario, why);
     for (uint32_t i = 0; good && i < out->axis_count; i++) {
@@ -198,7 +204,7 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
     }
     planned_release(&own);
-    good = good && run_points(out, options, interrupted, why) && check_any(out, why);
+    good = good && run_points(out, options, interrupted, why) && check_any(out, options->runs, why);
     whatif_judge(out);
     return good;
 }

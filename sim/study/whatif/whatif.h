@@ -31,6 +31,7 @@ struct whatif_options {
     uint32_t points;     /* of a range; 0: as many as are usual */
     struct store *store; /* NULL: keep nothing */
     uint32_t jobs;       /* 0: one a processor */
+    const struct run_context *runs; /* with room for these jobs */
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
     void *context;
 };

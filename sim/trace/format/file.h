@@ -5,10 +5,14 @@
 
 #include "trace/format/format.h"
 #include "trace/format/generator.h"
+#include "trace/format/memo.h"
+
+#include <stdatomic.h>
 
 enum { INDEX_ENTRY = 8 };
 
-/* Never written once it is open, but for who stops its readers. */
+/* Written only while it is opened, but for its holders and for what trace_stop_when() and
+ * trace_remember() say. */
 struct trace {
     char *path;
     struct trace_generator *generator; /* NULL: the rest is a file's */
@@ -20,6 +24,8 @@ struct trace {
     uint64_t frames;
     uint64_t index, index_hash; /* offset, checksum */
     const struct stop_flag *stop; /* NULL: nobody stops it */
+    struct memo *memo;            /* of a generated trace; NULL: nothing is kept */
+    atomic_uint holders;
 };
 
 /* Read exactly `size` bytes at `offset` of a file. */

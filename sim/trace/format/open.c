@@ -189,6 +189,7 @@ struct trace *trace_open(const char *path, struct error *why)
         return NULL;
     }
     trace->fd = -1;
+    atomic_init(&trace->holders, 1);
     trace->path = array_zeroed(strlen(path) + 1, 1, why);
     if (trace->path == NULL) {
         trace_close(trace);
@@ -203,11 +204,23 @@ struct trace *trace_open(const char *path, struct error *why)
     return trace;
 }
 
+struct trace *trace_hold(struct trace *trace)
+{
+    if (trace != NULL) {
+        atomic_fetch_add(&trace->holders, 1);
+    }
+    return trace;
+}
+
 void trace_close(struct trace *trace)
 {
     if (trace == NULL) {
         return;
     }
+    if (atomic_fetch_sub(&trace->holders, 1) > 1) {
+        return;
+    }
+    memo_destroy(trace->memo);
     if (trace->fd >= 0) {
         close(trace->fd);
     }

@@ -73,6 +73,14 @@ const struct stop_flag *trace_stop(const struct trace *trace)
     return trace->stop;
 }
 
+void trace_remember(struct trace *trace, struct trace_room *left)
+{
+    struct error unseen; /* without room for it nothing is kept */
+    if (trace->generator != NULL && trace->memo == NULL) {
+        trace->memo = memo_create(trace->frames, left, &unseen);
+    }
+}
+
 bool trace_goes_on(const struct stop_flag *stop, struct error *why)
 {
     return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
@@ -126,6 +134,28 @@ static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *off
     return true;
 }
 
+/* A frame of a generated trace: one that was made before, or a new one. */
+static bool make_frame(const struct trace *trace, uint64_t number, bool with_rows,
+                       struct trace_frame *frame, struct error *why)
+{
+    const struct trace_header *header = &trace->header;
+    bool found = false;
+    if (trace->memo != NULL && with_rows &&
+        !memo_get(trace->memo, header, number, frame, &found, why)) {
+        return false;
+    }
+    if (found) {
+        return true;
+    }
+    if (!generator_read(trace->generator, header, with_rows, trace->stop, frame, why)) {
+        return false;
+    }
+    if (trace->memo != NULL && with_rows) {
+        memo_put(trace->memo, header, number, frame);
+    }
+    return true;
+}
+
 static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                        bool with_rows, struct trace_frame *frame, struct error *why)
 {
@@ -138,7 +168,7 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + layer;
     frame_place(header, number, frame);
     if (trace->generator != NULL) {
-        return generator_read(trace->generator, header, with_rows, trace->stop, frame, why);
+        return make_frame(trace, number, with_rows, frame, why);
     }
     if (!trace_goes_on(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
         return false;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct stop_flag;
+struct trace_room; /* trace/format/memo.h */
 
 enum trace_unit_kind { TRACE_POSITIONS = 0, TRACE_CLUSTERS = 1 };
 
@@ -80,7 +81,12 @@ uint32_t trace_tile_steps(const struct trace_header *header, uint32_t tile);
 /* Reading. */
 struct trace;
 struct trace *trace_open(const char *path, struct error *why);
+
+/* A trace is open until trace_close() was called once for its opening and once for each
+ * trace_hold(), which returns its argument. NULL is fine for both. */
+struct trace *trace_hold(struct trace *trace);
 void trace_close(struct trace *trace);
+
 const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);
 uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generated, no file */
@@ -90,6 +96,12 @@ uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generat
  * NULL, as at first: nothing stops it. */
 void trace_stop_when(struct trace *trace, const struct stop_flag *stop);
 const struct stop_flag *trace_stop(const struct trace *trace);
+
+/* Keep the frames that a generated trace makes, so that reading one again costs a copy, as long as
+ * `*left` bytes last, which are taken from there; several traces may share them. For a caller that
+ * will read the trace several times; said before threads read. `left` outlives the reading. A trace
+ * with a file keeps nothing. */
+void trace_remember(struct trace *trace, struct trace_room *left);
 
 /* XXH64 of the header and of all frame checksums in order: two traces with equal hashes hold the
  * same rows. Cheap: reads no payload. Of a generated trace (trace/generate/generate.h), of all that decides

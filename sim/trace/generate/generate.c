@@ -274,6 +274,7 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
         return NULL;
     }
     trace->fd = -1;
+    atomic_init(&trace->holders, 1);
     trace->path = array_zeroed(strlen(name) + 1, 1, why);
     if (trace->path != NULL) {
         memcpy(trace->path, name, strlen(name));

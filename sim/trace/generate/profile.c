@@ -3,6 +3,7 @@
 #include "trace/generate/profile.h"
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/node.h"
 #include "base/text.h"
 #include "trace/generate/mapping.h"
@@ -224,9 +225,10 @@ static bool take_tree(struct node *root, struct trace_profile *out, struct error
     return ok;
 }
 
-bool trace_profile_load(const char *path, struct trace_profile *out, struct error *why)
+bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
+                        struct error *why)
 {
-    return take_tree(node_load(path, why), out, why);
+    return take_tree(files_tree(files, path, why), out, why);
 }
 
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,

@@ -46,6 +46,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct files;
+
 /* Octaves of distance that a profile can tell apart, and the components of what moves. */
 enum { PROFILE_KNOTS = 24, PROFILE_PARTS = 7, PROFILE_LATENTS = 16 };
 
@@ -78,9 +80,10 @@ struct trace_profile {
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };
 
-/* Read a profile. Every key must be there and possible; an unknown one is an error. A failed load
+/* Read a profile; `files` keeps its text (NULL: nothing). Every key must be there and possible; an unknown one is an error. A failed load
  * leaves nothing to release. */
-bool trace_profile_load(const char *path, struct trace_profile *out, struct error *why);
+bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
+                        struct error *why);
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
                          struct error *why);
 void trace_profile_release(struct trace_profile *profile);

@@ -19,7 +19,7 @@ static struct model load(const char *name)
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
     struct error why;
-    assert_true(model_load(name, &options, NULL, 0, &model, &why));
+    assert_true(model_load(NULL, name, &options, NULL, 0, &model, &why));
     return model;
 }
 

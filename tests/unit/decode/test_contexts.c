@@ -3,7 +3,8 @@
 #include "unit/fixture/wish.h"
 
 #include "base/find.h"
-#include "study/run.h"
+#include "run/run.h"
+#include "scenario/identity.h"
 
 /* ---- the key --------------------------------------------------------------------------------- */
 
@@ -127,14 +128,14 @@ static void prompts_follow_from_contexts(void **state)
 
 static void check_same_run(const char *const *a, const char *const *b)
 {
-    struct setup first = make_setup(a), second = make_setup(b);
+    struct point first = make_point(a), second = make_point(b);
     char run[17], other[17];
     struct error why;
     assert_true(run_identity(&first, run, &why) && run_identity(&second, other, &why));
     assert_string_equal(run, other);
     assert_string_equal(first.scenario, second.scenario);
-    setup_release(&first);
-    setup_release(&second);
+    point_release(&first);
+    point_release(&second);
 }
 
 /* Not only as good as the plain run: the same one. */

@@ -11,7 +11,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "decode/time/prefill.h"
-#include "study/run.h"
+#include "run/run.h"
 
 #include <math.h>
 
@@ -173,9 +173,12 @@ static void run_tiny(const char *context, const char *prompt, const char *output
     struct error why;
     struct setup setup = SETUP(tiny_model(2, model), tiny_machine, bare_system(bare), "batch=3",
                                "mechanisms.resident_heads=all", context, prompt, output);
-    if (!run_setup(&setup, 1, NULL, result, &why)) {
+    struct run_context runs;
+    make_runs(&runs, 1);
+    if (!run_setup(&setup, &runs, result, &why)) {
         fail_msg("%s", message_of(&why));
     }
+    run_context_release(&runs);
     setup_release(&setup);
 }
 

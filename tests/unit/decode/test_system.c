@@ -13,7 +13,7 @@ static bool load_system(const char *text, const char *overrides, struct mechanis
     struct node *over =
         overrides ? node_parse(overrides, strlen(overrides), "over.yaml", why) : NULL;
     write_text("x.yaml", text);
-    bool good = system_load(at->text, at, over, out, info, merged, why);
+    bool good = system_load(NULL, at->text, at, over, out, info, merged, why);
     node_destroy(at);
     node_destroy(over);
     return good;
@@ -542,7 +542,7 @@ static void shipped_systems_are_sensible(void **state)
         struct node *at = node_parse(names[i], strlen(names[i]), "test", &why);
         struct mechanisms m;
         struct system_info info;
-        if (!system_load(names[i], at, NULL, &m, &info, NULL, &why)) {
+        if (!system_load(NULL, names[i], at, NULL, &m, &info, NULL, &why)) {
             fail_msg("%s", message_of(&why));
         }
         assert_string_equal(info.name, names[i]);

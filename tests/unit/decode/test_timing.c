@@ -22,6 +22,8 @@ struct totals {
     int64_t main_ns;
 };
 
+static const struct pipeline_beside decode_alone = {false, false};
+
 static int64_t clipped(const struct engine_record *record, const struct totals *totals)
 {
     int64_t from = record->start_ns > totals->from_ns ? record->start_ns : totals->from_ns;
@@ -451,7 +453,7 @@ static void hide_curves(struct setup *setup, uint32_t counts[CURVE_COUNT])
 {
     enum curve_id needed[CURVE_COUNT];
     bool is_needed[CURVE_COUNT] = {false};
-    size_t count = pipeline_curves(setup, needed);
+    size_t count = pipeline_curves(setup, decode_alone, needed);
     for (size_t i = 0; i < count; i++) {
         is_needed[needed[i]] = true;
     }
@@ -597,7 +599,7 @@ static bool run_overridden(struct setup *setup, const char *system, const char *
     struct course course;
     uint32_t counts[CURVE_COUNT];
     bool ran = overrides != NULL &&
-               system_load(system, at, overrides, &setup->mechanisms, &info, NULL, &why);
+               system_load(NULL, system, at, overrides, &setup->mechanisms, &info, NULL, &why);
     if (ran) {
         hide_curves(setup, counts);
         ran = try_course(setup, &course, &why);
@@ -654,7 +656,7 @@ static void missing_curve_is_named(void **state)
     struct setup setup = SETUP("system=retroinfer");
     enum curve_id needed[CURVE_COUNT];
     struct error why;
-    size_t count = pipeline_curves(&setup, needed);
+    size_t count = pipeline_curves(&setup, decode_alone, needed);
     for (size_t i = 0; i < count; i++) {
         uint32_t points = setup.profile.curves[needed[i]].count;
         setup.profile.curves[needed[i]].count = 0;

@@ -60,7 +60,7 @@ static void override_replaces_a_figure_whole(void **state)
     assert_true(node_set(node, "link.h2d", "50GB/s", &why));
     assert_true(node_set(node, "host.cores", "{value: 12, basis: measured, source: lscpu}", &why));
     struct profile profile;
-    assert_true(profile_load(node, &profile, &why));
+    assert_true(profile_load(NULL, node, &profile, &why));
     node_destroy(node);
     const struct curve *h2d = &profile.curves[CURVE_LINK_H2D];
     assert_float_equal(h2d->value[0], 50e9, 0);

@@ -245,7 +245,7 @@ static void typed_mistake_is_a_usage_error(void **state)
     struct profile profile;
     struct node *node = node_parse("{extends: a40}", 14, "x.yaml", &why);
     assert_true(node_set(node, "link.h2d", "50GB", &why));
-    assert_false(profile_load(node, &profile, &why));
+    assert_false(profile_load(NULL, node, &profile, &why));
     assert_int_equal(why.kind, ERROR_USAGE);
     assert_string_equal(why.file, "--set");
     node_destroy(node);

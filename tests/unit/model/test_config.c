@@ -501,7 +501,7 @@ static void write_llama(const char *name)
 static bool load(const char *name, struct model *model, struct error *why)
 {
     const struct model_options options = {-1, -1, 1};
-    return model_load(name, &options, "a.yaml", 7, model, why);
+    return model_load(NULL, name, &options, "a.yaml", 7, model, why);
 }
 
 static void models_are_found_by_name_file_and_folder(void **state)

@@ -24,7 +24,7 @@ static struct model load(const char *name, int weights, int kv, uint32_t tensor_
     struct model_options options = {weights, kv, tensor_parallel};
     struct model model;
     struct error why;
-    if (!model_load(name, &options, NULL, 0, &model, &why)) {
+    if (!model_load(NULL, name, &options, NULL, 0, &model, &why)) {
         char text[1024];
         error_format(&why, text, sizeof text);
         fail_msg("%s", text);
@@ -388,7 +388,7 @@ static void tensor_parallel_must_divide_the_query_heads(void **state)
         struct model_options options = {-1, -1, wrong[i]};
         struct model model;
         struct error why;
-        assert_false(model_load("llama-3-8b", &options, "--set", 0, &model, &why));
+        assert_false(model_load(NULL, "llama-3-8b", &options, "--set", 0, &model, &why));
         assert_int_equal(why.kind, ERROR_USAGE);
         assert_non_null(strstr(why.found, "tensor_parallel is"));
         assert_string_equal(why.expected, "a divisor of the model's 32 query heads");
@@ -405,7 +405,7 @@ static void each_model(void (*check)(const struct model *model))
                 struct model_options options = {weights, -1, gpus};
                 struct model model;
                 struct error why;
-                if (model_load(names[i], &options, NULL, 0, &model, &why)) {
+                if (model_load(NULL, names[i], &options, NULL, 0, &model, &why)) {
                     check(&model);
                     model_release(&model);
                 }

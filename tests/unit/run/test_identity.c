@@ -4,8 +4,7 @@
 
 #include "base/find.h"
 #include "decode/time/pipeline.h"
-#include "study/hashes.h"
-#include "study/run.h"
+#include "scenario/identity.h"
 
 #include <sys/stat.h>
 
@@ -13,13 +12,13 @@ static const char *identity_of(const char *const *overrides)
 {
     static char runs[4][17];
     static size_t next;
-    struct setup setup = make_setup(overrides);
+    struct point point = make_point(overrides);
     struct error why;
     char *run = runs[next++ % 4];
-    if (!run_identity(&setup, run, &why)) {
+    if (!run_identity(&point, run, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    setup_release(&setup);
+    point_release(&point);
     return run;
 }
 
@@ -325,51 +324,51 @@ static void point_of_a_sweep_is_a_run_of_its_own(void **state)
                                             " mechanisms.operators: [40, 50]}"};
     (void)state;
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct error why;
     char run[17];
     assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
-    assert_true(scenario_point(&scenario, 7, &setup, &why));
-    assert_true(run_identity(&setup, run, &why));
+    assert_true(scenario_point(&scenario, 7, &point, &why));
+    assert_true(run_identity(&point, run, &why));
     assert_string_equal(run, identity_of(OVERRIDES("hardware=h200", "system=clo", "batch=2",
                                                    "mechanisms.operators=50")));
-    setup_release(&setup);
+    point_release(&point);
     scenario_release(&scenario);
 }
 
 /* ---- the resolved scenario ------------------------------------------------------------------- */
 
 /* Run `text`, a resolved scenario, as a file. */
-static struct setup resolve_again(const char *text)
+static struct point resolve_again(const char *text)
 {
     char path[64];
     const char *files[] = {make_path(folder, "resolved.yaml", path)};
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct error why;
     write_text(path, text);
     if (!scenario_load(files, 1, NULL, 0, &scenario, &why) ||
-        !scenario_point(&scenario, 0, &setup, &why)) {
+        !scenario_point(&scenario, 0, &point, &why)) {
         fail_msg("%s\n%s", text, message_of(&why));
     }
     scenario_release(&scenario);
-    return setup;
+    return point;
 }
 
 static void check_round_trip(const char *const *overrides)
 {
-    struct setup setup = make_setup(overrides);
-    struct setup again = resolve_again(setup.scenario);
+    struct point point = make_point(overrides);
+    struct point again = resolve_again(point.scenario);
     struct run_hashes first, second;
     struct error why;
-    assert_string_equal(setup.scenario, again.scenario);
-    assert_true(run_hashes(&setup, &first, &why) && run_hashes(&again, &second, &why));
+    assert_string_equal(point.scenario, again.scenario);
+    assert_true(run_hashes(&point, &first, &why) && run_hashes(&again, &second, &why));
     assert_string_equal(first.run, second.run);
     assert_string_equal(first.scenario, second.scenario);
     assert_string_equal(first.profile, second.profile);
     assert_string_equal(first.trace, second.trace);
-    setup_release(&setup);
-    setup_release(&again);
+    point_release(&point);
+    point_release(&again);
 }
 
 /* A machine beside the scenario that says it, whose profile extends one beside it in turn: wherever
@@ -380,7 +379,7 @@ static void a_machine_is_looked_for_beside_the_file_that_says_it(void **state)
     char path[160];
     struct run_hashes first, second;
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct error why;
     snprintf(path, sizeof path, "%s/beside", folder);
     assert_int_equal(mkdir(path, 0777), 0);
@@ -393,15 +392,15 @@ static void a_machine_is_looked_for_beside_the_file_that_says_it(void **state)
                      "trace: assumed:hit=93%\nhardware: {extends: machine.yaml}\n");
     const char *const files[] = {path};
     if (!scenario_load(files, 1, NULL, 0, &scenario, &why) ||
-        !scenario_point(&scenario, 0, &setup, &why)) {
+        !scenario_point(&scenario, 0, &point, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    assert_near(setup.profile.curves[CURVE_LINK_H2D].value[0], 20e9, 0);
-    struct setup again = resolve_again(setup.scenario);
-    assert_true(run_hashes(&setup, &first, &why) && run_hashes(&again, &second, &why));
+    assert_near(point.setup.profile.curves[CURVE_LINK_H2D].value[0], 20e9, 0);
+    struct point again = resolve_again(point.scenario);
+    assert_true(run_hashes(&point, &first, &why) && run_hashes(&again, &second, &why));
     assert_string_equal(first.run, second.run);
-    setup_release(&again);
-    setup_release(&setup);
+    point_release(&again);
+    point_release(&point);
     scenario_release(&scenario);
 }
 
@@ -465,9 +464,9 @@ static bool is_said_at_need(const char *key)
 static void resolved_scenario_says_every_key(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=clo");
+    struct point point = POINT("system=clo");
     struct error why;
-    struct node *root = node_parse(setup.scenario, strlen(setup.scenario), "resolved", &why);
+    struct node *root = node_parse(point.scenario, strlen(point.scenario), "resolved", &why);
     assert_non_null(root);
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         const struct node *node = node_get(root, key->name);
@@ -483,7 +482,7 @@ static void resolved_scenario_says_every_key(void **state)
         assert_true(node != NULL && node->kind != NODE_NULL);
     }
     node_destroy(root);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 int main(void)

@@ -5,9 +5,10 @@
 #include "base/find.h"
 #include "base/random.h"
 #include "decode/time/pipeline.h"
-#include "study/outcome.h"
-#include "study/price.h"
-#include "study/run.h"
+#include "run/outcome.h"
+#include "run/price.h"
+#include "run/run.h"
+#include "serving/answer.h"
 
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -346,16 +347,16 @@ static void nothing_offloaded_leaves_no_hits(void **state)
 
 static struct result run(const char *const *overrides, uint32_t threads)
 {
-    struct setup setup = make_setup(overrides);
+    struct point point = make_point(overrides);
     struct result result;
     struct error why;
-    struct shared *shared = shared_create(1, &why);
-    assert_non_null(shared);
-    if (!run_setup(&setup, threads, shared, &result, &why)) {
+    struct run_context runs;
+    make_runs(&runs, threads);
+    if (!answer_run(&point, &runs, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
     return result;
 }
 

@@ -6,9 +6,10 @@
 
 #include <cmocka.h>
 
+#include "run/replays.h"
+#include "run/run.h"
+#include "run/shared.h"
 #include "scenario/scenario.h"
-#include "study/replays.h"
-#include "study/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,16 +19,15 @@ enum { MOST = 80 };
 /* The points of a scenario, planned. */
 struct points {
     struct scenario scenario;
-    struct setup setups[MOST];
+    struct point points[MOST];
     struct plan plans[MOST];
     struct replay_plan replay[MOST];
-    struct shared *shared;
-    struct replays *replays;
+    struct run_context runs;
 };
 
 static struct replay_request request(const struct points *points, uint32_t i)
 {
-    return (struct replay_request){&points->setups[i], &points->replay[i], 0};
+    return (struct replay_request){&points->points[i].setup, &points->replay[i], 0};
 }
 
 static void expect_all(struct points *points, const char *sweep)
@@ -37,30 +37,28 @@ static void expect_all(struct points *points, const char *sweep)
         "model=smollm2-135m", "hardware=a40", "context=3840", "steps=8", "system=clo", sweep};
     assert_true(scenario_load(NULL, 0, overrides, 6, &points->scenario, &why));
     assert_in_range(points->scenario.points, 1, MOST);
-    points->shared = shared_create(1, &why);
-    points->replays = replays_create(&why);
+    assert_true(run_context_init(&points->runs, 1, NULL, &why));
+    points->runs.threads = 1;
     for (uint32_t i = 0; i < points->scenario.points; i++) {
-        struct setup *setup = &points->setups[i];
-        if (!scenario_point(&points->scenario, i, setup, &why) ||
-            !run_plan(setup, 1, points->shared, &points->plans[i], &why)) {
+        const struct setup *setup = &points->points[i].setup;
+        if (!scenario_point(&points->scenario, i, &points->points[i], &why) ||
+            !run_plan(setup, &points->runs, &points->plans[i], &why)) {
             fail_msg("%s", why.found);
         }
         points->replay[i] = plan_replay(setup, &points->plans[i], 0);
         struct replay_request wanted = request(points, i);
-        assert_true(replays_expect(points->replays, &wanted, &why));
+        assert_true(replays_expect(points->runs.expected, &wanted, &why));
     }
-    shared_expect(points->shared, points->replays);
 }
 
 static void release(struct points *points)
 {
     for (uint32_t i = 0; i < points->scenario.points; i++) {
         plan_release(&points->plans[i]);
-        setup_release(&points->setups[i]);
+        point_release(&points->points[i]);
     }
     scenario_release(&points->scenario);
-    shared_destroy(points->shared);
-    replays_destroy(points->replays);
+    run_context_release(&points->runs);
 }
 
 static const struct {
@@ -83,8 +81,8 @@ static void plans_that_ask_alike_go_together(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         static struct points points;
         expect_all(&points, cases[i].sweep);
-        if (replays_groups(points.replays) != cases[i].groups) {
-            fail_msg("%s: %u groups", cases[i].sweep, replays_groups(points.replays));
+        if (replays_groups(points.runs.expected) != cases[i].groups) {
+            fail_msg("%s: %u groups", cases[i].sweep, replays_groups(points.runs.expected));
         }
         release(&points);
     }
@@ -103,11 +101,11 @@ static void a_group_holds_so_many_sizes(void **state)
     size_t end = strlen(sweep);
     strcpy(sweep + end, "], batch: [1, 2]}");
     expect_all(&points, sweep);
-    assert_int_equal(replays_groups(points.replays), 1);
+    assert_int_equal(replays_groups(points.runs.expected), 1);
     release(&points);
     strcpy(sweep + end, ", 50%], batch: [1, 2]}");
     expect_all(&points, sweep);
-    assert_int_equal(replays_groups(points.replays), 2);
+    assert_int_equal(replays_groups(points.runs.expected), 2);
     release(&points);
 }
 
@@ -117,21 +115,42 @@ static void a_ledger_is_the_same_however_it_is_made(void **state)
     static struct points points;
     struct error why;
     expect_all(&points, "sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1, 2, 7]}");
-    struct shared *alone = shared_create(1, &why);
+    struct run_context alone;
+    assert_true(run_context_init(&alone, 1, NULL, &why));
     for (uint32_t i = 0; i < points.scenario.points; i++) {
         struct replay_request wanted = request(&points, i);
         struct shared_entry *one, *other;
-        const struct ledger *a = replays_get(points.shared, &wanted, 1, &one, &why);
-        const struct ledger *b = replays_get(alone, &wanted, 1, &other, &why);
+        const struct ledger *a = replays_get(&points.runs, &wanted, &one, &why);
+        const struct ledger *b = replays_get(&alone, &wanted, &other, &why);
         assert_non_null(a);
         assert_non_null(b);
         assert_int_equal(a->steps, b->steps);
         assert_memory_equal(a->rows, b->rows, (size_t)a->steps * a->layers * sizeof *a->rows);
         assert_int_equal(a->cache_filled, b->cache_filled);
-        shared_release(points.shared, one);
-        shared_release(alone, other);
+        shared_release(points.runs.shared, one);
+        shared_release(alone.shared, other);
     }
-    shared_destroy(alone);
+    run_context_release(&alone);
+    release(&points);
+}
+
+/* A ledger of a later round is found in the earlier group, and what is new makes a group of its own:
+ * the earlier one may have been made without it. */
+static void a_sealed_group_takes_no_more(void **state)
+{
+    (void)state;
+    static struct points points;
+    struct error why;
+    expect_all(&points, "sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1]}");
+    struct replay_request known = request(&points, 1), fresh = request(&points, 2);
+    struct replays *rounds = replays_create(&why);
+    assert_true(replays_expect(rounds, &known, &why));
+    replays_seal(rounds);
+    assert_true(replays_expect(rounds, &known, &why));
+    assert_int_equal(replays_groups(rounds), 1);
+    assert_true(replays_expect(rounds, &fresh, &why));
+    assert_int_equal(replays_groups(rounds), 2);
+    replays_destroy(rounds);
     release(&points);
 }
 
@@ -145,11 +164,11 @@ static void what_fails_in_a_group_fails_alone(void **state)
     expect_all(&points, "sweep={mechanisms.budget: [1x, 2x], batch: [1]}");
     points.replay[1].capacity = 0.01; /* of a policy that holds whole selections */
     struct replay_request good = request(&points, 0), bad = request(&points, 1);
-    assert_true(replays_expect(points.replays, &bad, &why));
-    assert_int_equal(replays_groups(points.replays), 1);
-    assert_non_null(replays_get(points.shared, &good, 1, &entry, &why));
-    shared_release(points.shared, entry);
-    assert_null(replays_get(points.shared, &bad, 1, &entry, &why));
+    assert_true(replays_expect(points.runs.expected, &bad, &why));
+    assert_int_equal(replays_groups(points.runs.expected), 1);
+    assert_non_null(replays_get(&points.runs, &good, &entry, &why));
+    shared_release(points.runs.shared, entry);
+    assert_null(replays_get(&points.runs, &bad, &entry, &why));
     assert_non_null(strstr(why.found, "policy 'qsac' with a cache of"));
     release(&points);
 }
@@ -160,6 +179,7 @@ int main(void)
         cmocka_unit_test(plans_that_ask_alike_go_together),
         cmocka_unit_test(a_group_holds_so_many_sizes),
         cmocka_unit_test(a_ledger_is_the_same_however_it_is_made),
+        cmocka_unit_test(a_sealed_group_takes_no_more),
         cmocka_unit_test(what_fails_in_a_group_fails_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

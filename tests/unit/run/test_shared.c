@@ -7,7 +7,8 @@
 #include <cmocka.h>
 
 #include "base/parallel.h"
-#include "study/shared.h"
+#include "base/stop_flag.h"
+#include "run/shared.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ static void destroy_int(void *value)
     free(value);
 }
 
+static struct stop_flag *flag;
+
 static const struct shared_kind ints = {make_int, destroy_int};
 static const struct shared_kind others = {make_int, destroy_int};
 
@@ -42,7 +45,10 @@ static int start(void **state)
 {
     struct error why;
     made = destroyed = 0;
-    *state = shared_create(8, &why);
+    static struct stop_flag stop;
+    atomic_store(&stop.raised, false);
+    flag = &stop;
+    *state = shared_create(8, flag, &why);
     return *state == NULL;
 }
 
@@ -149,7 +155,7 @@ static void who_is_stopped_makes_nothing_more(void **state)
     struct error why;
     int value = 20;
     get(shared, &ints, 1, 10);
-    shared_stop(shared);
+    atomic_store(&flag->raised, true);
     assert_int_equal(get(shared, &ints, 1, 10), 10); /* it is there */
     assert_null(shared_get(shared, &ints, 2, &value, &entry, &why));
     assert_string_equal(why.found, "interrupted");

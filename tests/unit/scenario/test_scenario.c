@@ -26,14 +26,14 @@ static bool load_text(const char *text, const char *const *overrides, struct sce
     return scenario_load(files, 1, overrides, count, out, why);
 }
 
-static struct setup point_of(const struct scenario *scenario, uint32_t index)
+static struct point point_of(const struct scenario *scenario, uint32_t index)
 {
-    struct setup setup;
+    struct point point;
     struct error why;
-    if (!scenario_point(scenario, index, &setup, &why)) {
+    if (!scenario_point(scenario, index, &point, &why)) {
         fail_msg("point %u: %s", index, message_of(&why));
     }
-    return setup;
+    return point;
 }
 
 #define BASE_FOR_CONTEXTS                                                                          \
@@ -53,15 +53,15 @@ static void later_files_and_overrides_win(void **state)
     write_text("b.yaml", "batch: 5\nsteps: 6\nmechanisms: {operators: 9}\n");
     assert_true(scenario_load(files, 2, overrides, 3, &scenario, &why));
     assert_int_equal(scenario.points, 1);
-    struct setup setup = point_of(&scenario, 0);
-    assert_int_equal(setup.context, 5000);                   /* the last override */
-    assert_int_equal(setup.batch, 7);                        /* an override */
-    assert_int_equal(setup.steps, 6);                        /* the second file */
-    assert_int_equal(setup.seed, 4);                         /* the first */
-    assert_int_equal(setup.mechanisms.launch, LAUNCH_GRAPH); /* maps merge */
-    assert_int_equal(setup.mechanisms.operators, 9);
-    assert_string_equal(setup.model.name, "llama-3-8b");
-    setup_release(&setup);
+    struct point point = point_of(&scenario, 0);
+    assert_int_equal(point.setup.context, 5000);                   /* the last override */
+    assert_int_equal(point.setup.batch, 7);                        /* an override */
+    assert_int_equal(point.setup.steps, 6);                        /* the second file */
+    assert_int_equal(point.setup.seed, 4);                         /* the first */
+    assert_int_equal(point.setup.mechanisms.launch, LAUNCH_GRAPH); /* maps merge */
+    assert_int_equal(point.setup.mechanisms.operators, 9);
+    assert_string_equal(point.setup.model.name, "llama-3-8b");
+    point_release(&point);
     scenario_release(&scenario);
 }
 
@@ -105,21 +105,21 @@ static void defaults_are_as_documented(void **state)
     struct scenario scenario;
     struct error why;
     assert_true(scenario_load(NULL, 0, overrides, 4, &scenario, &why));
-    struct setup setup = point_of(&scenario, 0);
-    assert_int_equal(setup.batch, 1);
-    assert_int_equal(setup.steps, SETUP_STEPS_ALL);
-    assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
-    assert_int_equal(setup.seed, 1);
-    assert_int_equal(setup.order, POLICY_BATCH);
-    assert_int_equal(setup.model.tensor_parallel, 1);
-    assert_near(setup.hbm_usable, .9, 0);
-    assert_int_equal(setup.hbm_reserve, 0);
-    assert_int_equal(setup.kv_pool_tokens, 0);
-    assert_int_equal(setup.host_memory, 0);
-    assert_string_equal(setup.trace_name, "llama-3-8b-like");
-    assert_non_null(setup.trace);
-    assert_int_equal(setup.trace_basis, BASIS_PUBLISHED);
-    setup_release(&setup);
+    struct point point = point_of(&scenario, 0);
+    assert_int_equal(point.setup.batch, 1);
+    assert_int_equal(point.setup.steps, SETUP_STEPS_ALL);
+    assert_int_equal(point.setup.warmup, SETUP_WARMUP_AUTO);
+    assert_int_equal(point.setup.seed, 1);
+    assert_int_equal(point.setup.order, POLICY_BATCH);
+    assert_int_equal(point.setup.model.tensor_parallel, 1);
+    assert_near(point.setup.hbm_usable, .9, 0);
+    assert_int_equal(point.setup.hbm_reserve, 0);
+    assert_int_equal(point.setup.kv_pool_tokens, 0);
+    assert_int_equal(point.setup.host_memory, 0);
+    assert_string_equal(point.setup.trace_name, "llama-3-8b-like");
+    assert_non_null(point.setup.trace);
+    assert_int_equal(point.setup.trace_basis, BASIS_PUBLISHED);
+    point_release(&point);
     scenario_release(&scenario);
 }
 
@@ -267,12 +267,12 @@ static void last_key_of_a_sweep_is_fastest(void **state)
                           OVERRIDES("seed=3"), &scenario, &why));
     assert_int_equal(scenario.points, COUNT(points));
     for (uint32_t i = 0; i < COUNT(points); i++) {
-        struct setup setup = point_of(&scenario, i);
-        assert_int_equal(setup.context, points[i][0]);
-        assert_int_equal(setup.batch, points[i][1]);
-        assert_int_equal(setup.mechanisms.operators, points[i][2]);
-        assert_int_equal(setup.seed, 3);
-        setup_release(&setup);
+        struct point point = point_of(&scenario, i);
+        assert_int_equal(point.setup.context, points[i][0]);
+        assert_int_equal(point.setup.batch, points[i][1]);
+        assert_int_equal(point.setup.mechanisms.operators, points[i][2]);
+        assert_int_equal(point.setup.seed, 3);
+        point_release(&point);
     }
     scenario_release(&scenario);
 }
@@ -287,10 +287,10 @@ static void an_override_holds_instead_of_a_files_sweep_of_its_key(void **state)
     assert_true(load_text(swept, OVERRIDES("batch=7"), &scenario, &why));
     assert_int_equal(scenario.points, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        struct setup setup = point_of(&scenario, i);
-        assert_int_equal(setup.context, i == 0 ? 1000 : 2000);
-        assert_int_equal(setup.batch, 7);
-        setup_release(&setup);
+        struct point point = point_of(&scenario, i);
+        assert_int_equal(point.setup.context, i == 0 ? 1000 : 2000);
+        assert_int_equal(point.setup.batch, 7);
+        point_release(&point);
     }
     scenario_release(&scenario);
     assert_true(load_text(swept, OVERRIDES("batch=7", "context=3000"), &scenario, &why));
@@ -341,8 +341,8 @@ static void a_later_file_replaces_what_an_earlier_one_sweeps(void **state)
             fail_msg("'%s' under '%s': %u points", cases[i].first, cases[i].second,
                      scenario.points);
         }
-        struct setup last = point_of(&scenario, scenario.points - 1);
-        setup_release(&last);
+        struct point last = point_of(&scenario, scenario.points - 1);
+        point_release(&last);
         scenario_release(&scenario);
     }
 }
@@ -462,10 +462,10 @@ static void a_map_is_laid_alike_by_a_file_and_an_override(void **state)
         if (!scenario_load(files, 2, &ways[i].override, count, &scenario, &why)) {
             fail_msg("%s", message_of(&why));
         }
-        struct setup setup = point_of(&scenario, 0);
-        assert_int_equal(setup.mechanisms.launch, LAUNCH_GRAPH);
-        assert_int_equal(setup.mechanisms.operators, 7);
-        setup_release(&setup);
+        struct point point = point_of(&scenario, 0);
+        assert_int_equal(point.setup.mechanisms.launch, LAUNCH_GRAPH);
+        assert_int_equal(point.setup.mechanisms.operators, 7);
+        point_release(&point);
         scenario_release(&scenario);
     }
 }
@@ -484,12 +484,12 @@ static void keys_of_a_sweep_are_laid_in_their_order(void **state)
                           OVERRIDES("seed=3"), &scenario, &why));
     assert_int_equal(scenario.points, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        struct setup setup = point_of(&scenario, i);
+        struct point point = point_of(&scenario, i);
         struct trust trust = {BASIS_MEASURED, false};
-        const struct profile *profile = &setup.profile;
+        const struct profile *profile = &point.setup.profile;
         assert_near(profile_value(profile, CURVE_LINK_H2D, 0, &trust), h2d[i], 0);
         assert_near(profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), bandwidth[i], 0);
-        setup_release(&setup);
+        point_release(&point);
     }
     scenario_release(&scenario);
 }
@@ -506,10 +506,10 @@ static void sweep_may_hold_maps_and_empty_values(void **state)
     static const uint64_t operators[] = {7, 7, 5}; /* the override holds where no value is */
     assert_int_equal(scenario.points, COUNT(operators));
     for (uint32_t i = 0; i < COUNT(operators); i++) {
-        struct setup setup = point_of(&scenario, i);
-        assert_int_equal(setup.mechanisms.launch, launches[i]);
-        assert_int_equal(setup.mechanisms.operators, operators[i]);
-        setup_release(&setup);
+        struct point point = point_of(&scenario, i);
+        assert_int_equal(point.setup.mechanisms.launch, launches[i]);
+        assert_int_equal(point.setup.mechanisms.operators, operators[i]);
+        point_release(&point);
     }
     scenario_release(&scenario);
 }
@@ -547,8 +547,8 @@ static void a_million_points_are_the_most(void **state)
         assert_int_equal(good, cases[i].points > 0);
         if (good) {
             assert_int_equal(scenario.points, cases[i].points);
-            struct setup last = point_of(&scenario, cases[i].points - 1);
-            setup_release(&last);
+            struct point last = point_of(&scenario, cases[i].points - 1);
+            point_release(&last);
             scenario_release(&scenario);
         } else {
             assert_string_equal(message_of(&why), "--set: the sweep has more than 1000000 points");
@@ -666,15 +666,15 @@ static void bad_overrides_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(bad_overrides); i++) {
         struct scenario scenario;
-        struct setup setup;
+        struct point point;
         struct error why;
         bool loaded = load_text(BASE, OVERRIDES(bad_overrides[i].override), &scenario, &why);
-        bool good = loaded && scenario_point(&scenario, 0, &setup, &why);
+        bool good = loaded && scenario_point(&scenario, 0, &point, &why);
         if (loaded) {
             scenario_release(&scenario);
         }
         if (good) {
-            setup_release(&setup);
+            point_release(&point);
         }
         if (good != (bad_overrides[i].says == NULL)) {
             fail_msg("'%s' is %s", bad_overrides[i].override, good ? "accepted" : "refused");
@@ -724,16 +724,16 @@ static void bad_files_are_refused_by_line(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(bad_files); i++) {
         struct scenario scenario;
-        struct setup setup;
+        struct point point;
         struct error why = {.found = ""};
         const char *wish = bad_files[i].message;
         bool loaded = load_text(bad_files[i].text, OVERRIDES(NULL), &scenario, &why);
-        bool good = loaded && scenario_point(&scenario, 0, &setup, &why);
+        bool good = loaded && scenario_point(&scenario, 0, &point, &why);
         if (loaded) {
             scenario_release(&scenario);
         }
         if (good) {
-            setup_release(&setup);
+            point_release(&point);
         }
         const char *message = message_of(&why);
         const char *dots = good ? NULL : strstr(wish, "...");
@@ -764,14 +764,14 @@ static void later_points_are_refused_alone(void **state)
 {
     (void)state;
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct error why;
     assert_true(load_text(BASE "sweep: {batch: [1, 0]}\n", OVERRIDES(NULL), &scenario, &why));
-    assert_false(scenario_point(&scenario, 1, &setup, &why));
+    assert_false(scenario_point(&scenario, 1, &point, &why));
     assert_int_equal(strncmp(message_of(&why), "s.yaml:6: 'batch' of 0 is too small", 35), 0);
-    setup = point_of(&scenario, 0);
-    assert_int_equal(setup.batch, 1);
-    setup_release(&setup);
+    point = point_of(&scenario, 0);
+    assert_int_equal(point.setup.batch, 1);
+    point_release(&point);
     scenario_release(&scenario);
 }
 

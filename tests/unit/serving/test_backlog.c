@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/backlog.h"
+#include "serving/backlog.h"
 
 enum { MOST = 200 };
 

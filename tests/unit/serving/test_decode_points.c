@@ -9,7 +9,7 @@
 
 #include "unit/fixture/make_setup.h"
 
-#include "study/decode_points.h"
+#include "serving/decode_points.h"
 
 #include <string.h>
 
@@ -78,17 +78,17 @@ static void servers_share_what_takes_a_step(void **state)
                                "limit=8",
                                NULL,
                                NULL};
-    struct setup own = make_setup(overrides);
+    struct point own = make_point(overrides);
     for (size_t i = 0; i < COUNT(cases); i++) {
         overrides[6] = cases[i].key;
-        struct setup other = make_setup(overrides);
+        struct point other = make_point(overrides);
         bool shared = strcmp(own.decode_scenario, other.decode_scenario) == 0;
         if (shared != cases[i].shared || strcmp(own.scenario, other.scenario) == 0) {
             fail_msg("%s: %s", cases[i].key, other.decode_scenario);
         }
-        setup_release(&other);
+        point_release(&other);
     }
-    setup_release(&own);
+    point_release(&own);
 }
 
 int main(void)

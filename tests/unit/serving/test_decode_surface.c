@@ -9,19 +9,19 @@
 #include "unit/fixture/make_setup.h"
 
 #include "base/random.h"
-#include "study/decode_surface.h"
-#include "study/run.h"
+#include "run/run.h"
+#include "serving/decode_surface.h"
 
 #include <math.h>
 
 static struct error why;
 
 /* A recording of 3840 tokens that keeps 768 of each row. */
-static struct setup recorded_setup(const char *system)
+static struct point recorded_point(const char *system)
 {
     const char *const overrides[] = {system, "model=smollm2-135m", "hardware=h200",
                                      "trace=smollm2-135m", "steps=4", NULL};
-    return make_setup(overrides);
+    return make_point(overrides);
 }
 
 static struct decode_step read_step(struct decode_surface *surface, uint32_t sequences,
@@ -38,16 +38,17 @@ static struct decode_step read_step(struct decode_surface *surface, uint32_t seq
 /* Lengths from a token on: below the window, below what is selected, and past what was recorded. */
 static void check_lengths(const char *system, uint64_t seed)
 {
-    struct setup setup = recorded_setup(system);
-    struct shared *shared = shared_create(1, &why);
+    struct point point = recorded_point(system);
+    struct run_context runs;
+    make_runs(&runs, 1);
     gsl_rng *random = random_stream(seed, "test.decode-surface", 0, &why);
     print_message("%s, seed %llu\n", system, (unsigned long long)seed);
-    assert_true(shared != NULL && random != NULL);
+    assert_true(random != NULL);
     for (int i = 0; i < 3; i++) {
         uint64_t context = (uint64_t)exp(gsl_rng_uniform(random) * log(6000));
         const struct decode_range range = {2, context, context};
         struct decode_surface *surface =
-            decode_surface_create(&setup, &range, 1, 1, shared, &why);
+            decode_surface_create(&point, &range, 1, &runs, &why);
         if (surface == NULL) {
             fail_msg("%llu tokens: %s", (unsigned long long)context, message_of(&why));
         }
@@ -55,14 +56,14 @@ static void check_lengths(const char *system, uint64_t seed)
         struct decode_step two = read_step(surface, 2, 2 * context);
         /* All KV and weights cross at most, of a token more where it lay in the window. */
         double bytes = (double)(context + 100) * 30 * 3 * 64 * 2 * 2 +
-                       (double)model_weight_bytes(&setup.model);
+                       (double)model_weight_bytes(&point.setup.model);
         assert_true(one.ns > 0 && two.ns > 0.9 * one.ns);
         assert_true(one.fetched_bytes >= 0 && one.fetched_bytes <= bytes);
         decode_surface_destroy(surface);
     }
     gsl_rng_free(random);
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 static void sequences_of_any_length_have_a_step(void **state)
@@ -83,22 +84,23 @@ static void sequences_of_any_length_have_a_step(void **state)
 static void what_is_selected_is_capped_at_what_there_is(void **state)
 {
     (void)state;
-    struct setup setup = recorded_setup("system=hisparse");
-    struct shared *shared = shared_create(1, &why);
+    struct point point = recorded_point("system=hisparse");
+    struct run_context runs;
+    make_runs(&runs, 1);
     const struct decode_range range = {1, 2500, 20480};
-    struct decode_surface *surface = decode_surface_create(&setup, &range, 1, 1, shared, &why);
+    struct decode_surface *surface = decode_surface_create(&point, &range, 1, &runs, &why);
     struct result result;
     assert_non_null(surface);
     assert_near(read_step(surface, 1, 2500).fetched_bytes, 0, 0);
-    setup.context = 20480;
-    assert_true(run_setup(&setup, 1, shared, &result, &why));
+    point.setup.context = 20480;
+    assert_true(run_setup(&point.setup, &runs, &result, &why));
     assert_true(result.cells[COLUMN_H2D_BYTES].integer > 0);
     double exact = (double)result.cells[COLUMN_STEP].integer;
     assert_near(read_step(surface, 1, 20480).ns, exact, 0.01 * exact);
     result_release(&result);
     decode_surface_destroy(surface);
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 int main(void)

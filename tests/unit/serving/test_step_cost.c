@@ -10,8 +10,8 @@
 
 #include "base/random.h"
 #include "decode/cost/cost.h"
-#include "study/run.h"
-#include "study/step_cost.h"
+#include "run/run.h"
+#include "serving/step_cost.h"
 
 #include <math.h>
 
@@ -31,14 +31,14 @@ static double step_ns(struct step_cost *cost, const struct step_load *load)
     return (double)time.ns;
 }
 
-static double run_ns(const struct setup *server, struct shared *shared, uint32_t batch,
+static double run_ns(const struct point *server, const struct run_context *runs, uint32_t batch,
                      uint64_t tokens)
 {
     struct result result;
-    struct setup setup = *server;
+    struct setup setup = server->setup;
     setup.batch = batch;
     setup.context = tokens / batch;
-    assert_true(run_setup(&setup, 1, shared, &result, &why));
+    assert_true(run_setup(&setup, runs, &result, &why));
     assert_true(result.cells[COLUMN_STEP].set);
     double ns = (double)result.cells[COLUMN_STEP].integer;
     result_release(&result);
@@ -50,22 +50,23 @@ static void check_steps(const char *system)
 {
     const char *const overrides[] = {system, "hardware=h200", "trace=assumed:hit=90%,spread=5%",
                                      "steps=1", NULL};
-    struct setup setup = make_setup(overrides);
-    struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
+    struct point point = make_point(overrides);
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
     gsl_rng *random = random_stream(3, "test.step-cost", 0, &why);
-    assert_true(shared != NULL && cost != NULL && random != NULL);
+    assert_true(cost != NULL && random != NULL);
     for (int i = 0; i < 25; i++) {
         uint32_t batch = 1 + (uint32_t)gsl_rng_uniform_int(random, SEQUENCES);
         uint64_t each = 100 + gsl_rng_uniform_int(random, TOKENS / batch - 100);
         struct step_load load = {.decodes = batch, .decode_tokens = batch * each};
-        double exact = run_ns(&setup, shared, batch, batch * each);
+        double exact = run_ns(&point, &runs, batch, batch * each);
         assert_near(step_ns(cost, &load), exact, 0.01 * exact);
     }
     gsl_rng_free(random);
     step_cost_destroy(cost);
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 static void steps_are_within_a_percent_of_the_pipeline(void **state)
@@ -84,36 +85,38 @@ static void a_prompt_adds_its_products_and_attention(void **state)
 {
     (void)state;
     const struct step_chunk chunk = {.start = 0, .tokens = 1000};
-    struct setup setup = SETUP("system=vllm", "hardware=h200", "steps=1");
-    struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
-    assert_true(shared != NULL && cost != NULL);
-    double expected = run_ns(&setup, shared, 1, 1);
-    for (uint32_t layer = 0; layer < setup.model.layer_count; layer++) {
-        expected += cost_stage(&setup, layer, MODEL_PRE, 1000, 0, 1).ns -
-                    cost_stage(&setup, layer, MODEL_PRE, 1, 0, 1).ns +
-                    cost_stage(&setup, layer, MODEL_POST, 1000, 0, 1).ns -
-                    cost_stage(&setup, layer, MODEL_POST, 1, 0, 1).ns;
-        expected += cost_product_as(&setup,
-                                    model_prefill_attention_flops(&setup.model, layer, 1000), 1000,
-                                    1000 * (double)model_kv_token_bytes(&setup.model, layer), false)
+    struct point point = POINT("system=vllm", "hardware=h200", "steps=1");
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+    assert_true(cost != NULL);
+    double expected = run_ns(&point, &runs, 1, 1);
+    for (uint32_t layer = 0; layer < point.setup.model.layer_count; layer++) {
+        expected += cost_stage(&point.setup, layer, MODEL_PRE, 1000, 0, 1).ns -
+                    cost_stage(&point.setup, layer, MODEL_PRE, 1, 0, 1).ns +
+                    cost_stage(&point.setup, layer, MODEL_POST, 1000, 0, 1).ns -
+                    cost_stage(&point.setup, layer, MODEL_POST, 1, 0, 1).ns;
+        expected += cost_product_as(&point.setup,
+                                    model_prefill_attention_flops(&point.setup.model, layer, 1000), 1000,
+                                    1000 * (double)model_kv_token_bytes(&point.setup.model, layer), false)
                         .ns;
     }
     struct step_load load = {.chunks = &chunk, .chunk_count = 1};
     assert_near(step_ns(cost, &load), expected, 0.01 * expected);
     step_cost_destroy(cost);
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 static void loads_and_fetches_share_the_link(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=litecache", "hardware=h200",
+    struct point point = POINT("system=litecache", "hardware=h200",
                                "trace=assumed:hit=50%,spread=0%", "steps=1");
-    struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
-    assert_true(shared != NULL && cost != NULL);
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+    assert_true(cost != NULL);
     struct step_clock clock = step_cost_clock(cost);
     struct step_load load = {.decodes = 8, .decode_tokens = 40000};
     struct step_time alone, beside;
@@ -123,53 +126,55 @@ static void loads_and_fetches_share_the_link(void **state)
     assert_true(beside.ns > alone.ns);
     assert_true(beside.load_rate >= 0.499 * clock.link.in && beside.load_rate < clock.link.in);
     step_cost_destroy(cost);
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 /* Two GPUs below one uplink copy at the same time, each over half of it. */
 static void gpus_below_one_uplink_share_it(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=two-tier", "hardware=h200", "steps=1");
+    struct point point = POINT("system=two-tier", "hardware=h200", "steps=1");
     double one[] = {2};
-    struct curve *sharers = &setup.profile.curves[CURVE_LINK_GPUS_PER_UPLINK];
+    struct curve *sharers = &point.setup.profile.curves[CURVE_LINK_GPUS_PER_UPLINK];
     double *said = sharers->value;
-    struct shared *shared = shared_create(1, &why);
-    struct step_cost *alone = step_cost_create(&setup, &range, 1, shared, &why);
-    setup.model.tensor_parallel = 2;
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *alone = step_cost_create(&point, &range, &runs, &why);
+    point.setup.model.tensor_parallel = 2;
     sharers->value = one;
-    struct step_cost *both = step_cost_create(&setup, &range, 1, shared, &why);
+    struct step_cost *both = step_cost_create(&point, &range, &runs, &why);
     assert_true(alone != NULL && both != NULL);
     struct link whole = step_cost_clock(alone).link, half = step_cost_clock(both).link;
     assert_true(half.in == whole.in / 2 && half.out == whole.out / 2 &&
                 half.both == whole.both / 2);
     step_cost_destroy(alone);
     step_cost_destroy(both);
-    shared_destroy(shared);
+    run_context_release(&runs);
     sharers->value = said;
-    setup_release(&setup);
+    point_release(&point);
 }
 
 /* All is measured but the link, which only loads cross. */
 static void loads_rest_on_the_link(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=vllm", "hardware=h200", "steps=1");
+    struct point point = POINT("system=vllm", "hardware=h200", "steps=1");
     for (int id = 0; id < CURVE_COUNT; id++) {
-        setup.profile.curves[id].basis = BASIS_MEASURED;
+        point.setup.profile.curves[id].basis = BASIS_MEASURED;
     }
-    setup.profile.curves[CURVE_LINK_H2D].basis = BASIS_ASSUMED;
-    struct shared *shared = shared_create(1, &why);
-    struct step_cost *cost = step_cost_create(&setup, &range, 1, shared, &why);
-    assert_true(shared != NULL && cost != NULL);
+    point.setup.profile.curves[CURVE_LINK_H2D].basis = BASIS_ASSUMED;
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+    assert_true(cost != NULL);
     struct step_load load = {.decodes = 1, .decode_tokens = 1000};
     step_ns(cost, &load);
     assert_int_equal(step_cost_trust(cost, false).basis, BASIS_MEASURED);
     assert_int_equal(step_cost_trust(cost, true).basis, BASIS_ASSUMED);
     step_cost_destroy(cost);
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 int main(void)

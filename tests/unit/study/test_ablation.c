@@ -1,8 +1,8 @@
 /* Ablations: savings and interaction of steps made by hand, and rows that are single runs. */
 #include "unit/fixture/make_setup.h"
 
+#include "run/run.h"
 #include "study/ablate/ablation.h"
-#include "study/run.h"
 
 /* ---- by hand ---- */
 
@@ -15,6 +15,23 @@ struct made {
     uint32_t sets[POINTS];
     struct result results[POINTS];
 };
+
+/* What all studies of this program share. */
+static struct run_context shared_runs;
+
+static int begin(void **state)
+{
+    struct error unseen;
+    (void)state;
+    return run_context_init(&shared_runs, 16, NULL, &unseen) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    run_context_release(&shared_runs);
+    return 0;
+}
 
 static void make(struct made *made, const int64_t steps[POINTS])
 {
@@ -106,7 +123,7 @@ static void run(const char *system, const char *against, uint32_t jobs, struct a
     const char *overrides[COUNT(usual) + 1];
     char text[64];
     struct scenario scenario;
-    struct ablation_options options = {.against = against, .jobs = jobs};
+    struct ablation_options options = {.runs = &shared_runs, .against = against, .jobs = jobs};
     struct error why;
     bool interrupted;
     snprintf(text, sizeof text, "system=%s", system);
@@ -131,14 +148,15 @@ static int64_t step_of(const char *system, const char *mechanisms)
     struct setup setup;
     struct result result;
     struct error why;
-    struct shared *shared = shared_create(1, &why);
-    if (!try_setup(overrides, &setup, &why) || !run_setup(&setup, 1, shared, &result, &why)) {
+    struct run_context runs;
+    make_runs(&runs, 1);
+    if (!try_setup(overrides, &setup, &why) || !run_setup(&setup, &runs, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
     int64_t step = result.cells[COLUMN_STEP].integer;
     result_release(&result);
     setup_release(&setup);
-    shared_destroy(shared);
+    run_context_release(&runs);
     return step;
 }
 
@@ -248,7 +266,7 @@ static void a_system_that_cannot_be_run_is_an_error(void **state)
         char text[64];
         snprintf(text, sizeof text, "system=%s", systems[i][0]);
         const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], text};
-        struct ablation_options options = {.against = systems[i][1], .jobs = 2};
+        struct ablation_options options = {.runs = &shared_runs, .against = systems[i][1], .jobs = 2};
         struct scenario scenario;
         struct ablation ablation;
         struct error why;
@@ -272,5 +290,5 @@ int main(void)
         cmocka_unit_test(sum_and_interaction_are_what_the_system_saves),
         cmocka_unit_test(a_system_that_cannot_be_run_is_an_error),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, end);
 }

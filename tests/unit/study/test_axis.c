@@ -15,7 +15,7 @@
 /* A scenario of one point, and its plan: 30 % of 3840 tokens held in 24 MiB. */
 struct fixture {
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct plan plan;
     struct axis_base base;
 };
@@ -31,14 +31,14 @@ static int start(void **state)
     struct error why;
     uint32_t count = sizeof overrides / sizeof overrides[0];
     if (!scenario_load(NULL, 0, overrides, count, &fixture.scenario, &why) ||
-        !scenario_point(&fixture.scenario, 0, &fixture.setup, &why)) {
+        !scenario_point(&fixture.scenario, 0, &fixture.point, &why)) {
         fprintf(stderr, "%s\n", why.found);
         return -1;
     }
     fixture.plan = (struct plan){.batch = 4, .memory = {.cache = 24 << 20, .host_kv = 80 << 20}};
     fixture.base = (struct axis_base){.option = "--over",
                                       .scenario = &fixture.scenario,
-                                      .setup = &fixture.setup,
+                                      .point = &fixture.point,
                                       .plan = &fixture.plan,
                                       .most_batch = 20,
                                       .alone = true};
@@ -49,7 +49,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     struct fixture *fixture = *state;
-    setup_release(&fixture->setup);
+    point_release(&fixture->point);
     scenario_release(&fixture->scenario);
     return 0;
 }
@@ -153,16 +153,16 @@ static void where_difficult_heads_stay_a_gib_more_is_a_share(void **state)
     const struct fixture *fixture = *state;
     struct axis_base base = fixture->base;
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct plan plan = fixture->plan;
     struct axis axis;
     struct error why = {.found = ""};
     uint32_t found = 0;
     assert_true(scenario_load(NULL, 0, clo, 5, &scenario, &why));
-    assert_true(scenario_point(&scenario, 0, &setup, &why));
+    assert_true(scenario_point(&scenario, 0, &point, &why));
     plan.memory.cache = (uint64_t)4 << 30;
     base.scenario = &scenario;
-    base.setup = &setup;
+    base.point = &point;
     base.plan = &plan;
     base.alone = true;
     if (!axis_read("budget", 6, &base, &axis, &why)) {
@@ -176,7 +176,7 @@ static void where_difficult_heads_stay_a_gib_more_is_a_share(void **state)
     }
     assert_int_equal(found, 1);
     axis_release(&axis);
-    setup_release(&setup);
+    point_release(&point);
     scenario_release(&scenario);
 }
 
@@ -185,14 +185,14 @@ static void unsaid_host_memory_is_walked_up_to_the_machines(void **state)
 {
     const struct fixture *fixture = *state;
     struct axis_base base = fixture->base;
-    struct setup setup = fixture->setup;
+    struct point point = fixture->point;
     struct plan plan = fixture->plan;
     struct axis axis;
     struct error why;
     char text[1024];
-    setup.host_memory = 0;
+    point.setup.host_memory = 0;
     plan.dram_limit = (uint64_t)256 << 30;
-    base.setup = &setup;
+    base.point = &point;
     base.plan = &plan;
     base.points = 3;
     assert_true(axis_read("host_memory", 11, &base, &axis, &why));

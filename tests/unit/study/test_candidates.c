@@ -118,15 +118,15 @@ static void a_native_system_is_lossy_for_a_model_without_an_indexer(void **state
                  "system=hisparse", "context=4096", "trace=assumed:hit=90%", "tensor_parallel=8");
         const struct candidate_options options = {.allow_paper = false};
         struct candidate *candidates;
-        struct setup setup;
+        struct point point;
         struct error why;
         uint32_t count;
         assert_true(candidates_create(&scenario, &options, &candidates, &count, &why));
         assert_string_equal(candidates[0].left_out, "");
-        assert_true(scenario_point(&candidates[0].scenario, 0, &setup, &why));
-        candidate_check(&candidates[0], &setup, &options);
+        assert_true(scenario_point(&candidates[0].scenario, 0, &point, &why));
+        candidate_check(&candidates[0], &point.setup, &options);
         assert_int_equal(candidates[0].left_out[0] == '\0', native);
-        setup_release(&setup);
+        point_release(&point);
         candidates_destroy(candidates, count);
         scenario_release(&scenario);
     }

@@ -237,7 +237,7 @@ static void shipped_bands_are_read_back_as_written(void **state)
     char *text = NULL;
     size_t size = 0;
     (void)state;
-    assert_true(error_band_load(bands, &why));
+    assert_true(error_band_load(NULL, bands, &why));
     FILE *out = open_memstream(&text, &size);
     error_band_write(bands, out);
     fclose(out);

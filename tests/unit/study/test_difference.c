@@ -11,7 +11,7 @@ static struct mechanisms load(const char *name)
     struct mechanisms mechanisms;
     struct system_info info;
     struct error why;
-    if (!system_load(name, &at, NULL, &mechanisms, &info, NULL, &why)) {
+    if (!system_load(NULL, name, &at, NULL, &mechanisms, &info, NULL, &why)) {
         fail_msg("%s", message_of(&why));
     }
     return mechanisms;
@@ -181,7 +181,7 @@ static void written_values_are_read_as_the_same(void **state)
             assert_true(node_set(overrides, key->name, text, &why));
             free(text);
         }
-        if (!system_load("vllm", overrides, overrides, &read, &info, NULL, &why)) {
+        if (!system_load(NULL, "vllm", overrides, overrides, &read, &info, NULL, &why)) {
             fail_msg("%s: %s", names[i], message_of(&why));
         }
         for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {

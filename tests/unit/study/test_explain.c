@@ -14,14 +14,14 @@ static struct explanation explain(const char *const *overrides)
 {
     struct error why;
     struct explanation explanation;
-    struct setup setup = make_setup(overrides);
-    struct shared *shared = shared_create(1, &why);
-    assert_non_null(shared);
-    if (!explain_run(&setup, 1, shared, &explanation, &why)) {
+    struct point point = make_point(overrides);
+    struct run_context runs;
+    make_runs(&runs, 1);
+    if (!explain_run(&point, &runs, &explanation, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    shared_destroy(shared);
-    setup_release(&setup);
+    run_context_release(&runs);
+    point_release(&point);
     return explanation;
 }
 

@@ -19,27 +19,27 @@
 /* A recording, so that the seed decides nothing but the draws. */
 #define RECORDED "model=smollm2-135m", "trace=smollm2-135m", "context=3840", "steps=4"
 
-static struct result replicate(const struct setup *setup, const struct replication_options *options,
+static struct result replicate(const struct point *point, const struct replication_options *options,
                                uint32_t threads)
 {
     struct error why;
     struct result result;
-    struct shared *shared = shared_create(2 * threads, &why);
-    assert_non_null(shared);
-    if (!replication_run(setup, options, threads, shared, &result, &why)) {
+    struct run_context runs;
+    make_runs(&runs, threads);
+    if (!replication_run(point, options, &runs, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    shared_destroy(shared);
+    run_context_release(&runs);
     return result;
 }
 
 /* That many draws of these overrides. */
 static struct result draw(const char *const *overrides, uint32_t count)
 {
-    struct setup setup = make_setup(overrides);
-    struct result result = replicate(&setup, &(struct replication_options){.count = count}, 1);
+    struct point point = make_point(overrides);
+    struct result result = replicate(&point, &(struct replication_options){.count = count}, 1);
     assert_int_equal(result.draws.count, count);
-    setup_release(&setup);
+    point_release(&point);
     return result;
 }
 
@@ -103,9 +103,9 @@ static void figures_are_drawn_independently(void **state)
 static void the_run_itself_stays(void **state)
 {
     (void)state;
-    struct setup setup = SETUP(RECORDED, "system=litecache");
-    struct result plain = replicate(&setup, &(struct replication_options){.count = 0}, 1);
-    struct result drawn = replicate(&setup, &(struct replication_options){.count = 5}, 1);
+    struct point point = POINT(RECORDED, "system=litecache");
+    struct result plain = replicate(&point, &(struct replication_options){.count = 0}, 1);
+    struct result drawn = replicate(&point, &(struct replication_options){.count = 5}, 1);
     assert_int_equal(plain.draws.count, 0);
     assert_int_equal(drawn.draws.count, 5);
     assert_int_equal(plain.cells[COLUMN_STEP].integer, drawn.cells[COLUMN_STEP].integer);
@@ -119,24 +119,24 @@ static void the_run_itself_stays(void **state)
     }
     result_release(&plain);
     result_release(&drawn);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 /* A hundred are ten and ninety more, by any number of threads. */
 static void draws_are_the_same_however_they_are_made(void **state)
 {
     (void)state;
-    struct setup setup = SETUP(RECORDED, "system=retroinfer");
-    struct result few = replicate(&setup, &(struct replication_options){.count = 4}, 1);
-    struct result one = replicate(&setup, &(struct replication_options){.count = 12}, 1);
-    struct result three = replicate(&setup, &(struct replication_options){.count = 12}, 3);
+    struct point point = POINT(RECORDED, "system=retroinfer");
+    struct result few = replicate(&point, &(struct replication_options){.count = 4}, 1);
+    struct result one = replicate(&point, &(struct replication_options){.count = 12}, 1);
+    struct result three = replicate(&point, &(struct replication_options){.count = 12}, 3);
     assert_true(same_draws(&one.draws, &three.draws));
     one.draws.count = 4;
     assert_true(same_draws(&one.draws, &few.draws));
     result_release(&few);
     result_release(&one);
     result_release(&three);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 /* All KV in HBM, and on a machine of which only HBM's bandwidth is uncertain a step is as much
@@ -146,17 +146,17 @@ static void a_step_follows_what_is_drawn(void **state)
 {
     (void)state;
     enum { COUNT_OF_DRAWS = 300 };
-    struct setup setup = SETUP("system=fullattn", "steps=1");
+    struct point point = POINT("system=fullattn", "steps=1");
     for (size_t i = 0; i < CURVE_COUNT; i++) {
-        setup.profile.curves[i].least = setup.profile.curves[i].most = 1;
+        point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
-    setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].least = 0.5;
-    setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].most = 2;
+    point.setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].least = 0.5;
+    point.setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].most = 2;
     struct result result =
-        replicate(&setup, &(struct replication_options){.count = COUNT_OF_DRAWS}, 1);
+        replicate(&point, &(struct replication_options){.count = COUNT_OF_DRAWS}, 1);
     double least = INFINITY, most = 0, own = result_number(&result, COLUMN_STEP);
     for (uint32_t i = 0; i < COUNT_OF_DRAWS; i++) {
-        double quantile = replication_quantile(setup.seed, i, CURVE_GPU_HBM_BANDWIDTH);
+        double quantile = replication_quantile(point.setup.seed, i, CURVE_GPU_HBM_BANDWIDTH);
         double step = result.draws.values[i][DRAWN_STEP];
         assert_near(step / own, exp2(1 - 2 * quantile), 0.03);
         least = fmin(least, step);
@@ -167,23 +167,23 @@ static void a_step_follows_what_is_drawn(void **state)
         interval_mean(&result.draws.values[0][DRAWN_STEP], DRAWN_COUNT, COUNT_OF_DRAWS);
     assert_near(interval.mean / own, 1.0820, 1.5 * interval.half / own + 0.02);
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 static void a_machine_without_ranges_is_sure(void **state)
 {
     (void)state;
-    struct setup setup = SETUP(RECORDED, "system=retroinfer");
+    struct point point = POINT(RECORDED, "system=retroinfer");
     for (size_t i = 0; i < CURVE_COUNT; i++) {
-        setup.profile.curves[i].least = setup.profile.curves[i].most = 1;
+        point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
-    struct result result = replicate(&setup, &(struct replication_options){.count = 6}, 1);
+    struct result result = replicate(&point, &(struct replication_options){.count = 6}, 1);
     struct interval interval =
         interval_mean(&result.draws.values[0][DRAWN_STEP], DRAWN_COUNT, result.draws.count);
     assert_true(interval.half == 0);
     assert_true(interval.mean == result_number(&result, COLUMN_STEP));
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 static double deviation_between(const struct result *a, const struct result *b)
@@ -213,37 +213,37 @@ static void common_draws_tell_systems_apart_sooner(void **state)
 
 /* ---- seeds ---- */
 
-/* A setup of these alone, up to a NULL. */
-static struct setup make_whole(const char *const *overrides)
+/* A point of these alone, up to a NULL. */
+static struct point make_whole(const char *const *overrides)
 {
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct error why;
     uint32_t count = 0;
     while (overrides[count] != NULL) {
         count++;
     }
     if (!scenario_load(NULL, 0, overrides, count, &scenario, &why) ||
-        !scenario_point(&scenario, 0, &setup, &why)) {
+        !scenario_point(&scenario, 0, &point, &why)) {
         fail_msg("%s", message_of(&why));
     }
     scenario_release(&scenario);
-    return setup;
+    return point;
 }
 
 /* Without ranges nothing but the seed is left to differ. */
 static double spread_of_seeds(const char *const *overrides, enum drawn drawn)
 {
-    struct setup setup = make_whole(overrides);
+    struct point point = make_whole(overrides);
     for (size_t i = 0; i < CURVE_COUNT; i++) {
-        setup.profile.curves[i].least = setup.profile.curves[i].most = 1;
+        point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
-    struct result result = replicate(&setup, &(struct replication_options){.count = 4}, 2);
+    struct result result = replicate(&point, &(struct replication_options){.count = 4}, 2);
     double own = result_number(&result, drawn_columns[drawn]);
     assert_near(result.draws.values[0][drawn], own, 0); /* the first seed is the run's */
     double deviation = interval_mean(&result.draws.values[0][drawn], DRAWN_COUNT, 4).deviation;
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
     return deviation;
 }
 
@@ -288,9 +288,9 @@ static void drawing_stops_when_the_mean_is_known(void **state)
 {
     (void)state;
     const struct replication_options options = {.count = 500, .precision = 0.06};
-    struct setup setup = SETUP(RECORDED, "system=litecache");
-    struct result one = replicate(&setup, &options, 1);
-    struct result three = replicate(&setup, &options, 3);
+    struct point point = POINT(RECORDED, "system=litecache");
+    struct result one = replicate(&point, &options, 1);
+    struct result three = replicate(&point, &options, 3);
     assert_true(same_draws(&one.draws, &three.draws));
     uint32_t count = one.draws.count;
     assert_in_range(count, 30, 490);
@@ -299,14 +299,14 @@ static void drawing_stops_when_the_mean_is_known(void **state)
     assert_true(before.half > 0.06 * before.mean);
 
     /* More that were stored change nothing, and fewer are not enough. */
-    struct result all = replicate(&setup, &(struct replication_options){.count = count + 20}, 1);
+    struct result all = replicate(&point, &(struct replication_options){.count = count + 20}, 1);
     assert_int_equal(replication_enough(&options, &all), count);
     all.draws.count = count - 1;
     assert_int_equal(replication_enough(&options, &all), 0);
     result_release(&all);
     result_release(&one);
     result_release(&three);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 static void drawing_ends_when_there_are_as_many_as_were_asked_for(void **state)
@@ -314,25 +314,25 @@ static void drawing_ends_when_there_are_as_many_as_were_asked_for(void **state)
     (void)state;
     const struct replication_options options = {.count = 25, .precision = 1e-9};
     const struct replication_options less = {.count = 3, .precision = 0.5};
-    struct setup setup = SETUP(RECORDED, "system=litecache");
-    struct result result = replicate(&setup, &options, 2);
-    struct result few = replicate(&setup, &less, 2);
+    struct point point = POINT(RECORDED, "system=litecache");
+    struct result result = replicate(&point, &options, 2);
+    struct result few = replicate(&point, &less, 2);
     assert_int_equal(result.draws.count, 25);
     assert_int_equal(few.draws.count, 3);
     result_release(&result);
     result_release(&few);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 static void what_does_not_fit_is_not_drawn(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=fullattn", "batch=1000");
-    struct result result = replicate(&setup, &(struct replication_options){.count = 5}, 1);
+    struct point point = POINT("system=fullattn", "batch=1000");
+    struct result result = replicate(&point, &(struct replication_options){.count = 5}, 1);
     assert_int_equal(result.draws.count, 0);
     assert_string_equal(result.cells[COLUMN_STATUS].text, "out-of-memory");
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 /* Memory decides what fits, which is planned: its range is not among those that are drawn from. */
@@ -340,21 +340,16 @@ static void memory_is_not_drawn(void **state)
 {
     static const enum curve_id ids[] = {CURVE_GPU_HBM_CAPACITY, CURVE_HOST_DRAM_CAPACITY,
                                         CURVE_GPU_HBM_BANDWIDTH};
-    struct setup setup = SETUP(RECORDED, "system=fullattn");
+    struct point point = POINT(RECORDED, "system=fullattn");
     char before[17], after[17];
     (void)state;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        replication_ranges(&setup, before);
-        setup.profile.curves[ids[i]].least /= 2;
-        replication_ranges(&setup, after);
+        replication_ranges(&point.setup, before);
+        point.setup.profile.curves[ids[i]].least /= 2;
+        replication_ranges(&point.setup, after);
         assert_int_equal(strcmp(before, after) == 0, ids[i] != CURVE_GPU_HBM_BANDWIDTH);
     }
-    setup_release(&setup);
-}
-
-static bool at_once(void)
-{
-    return true;
+    point_release(&point);
 }
 
 static void what_is_stopped_leaves_no_result(void **state)
@@ -362,12 +357,14 @@ static void what_is_stopped_leaves_no_result(void **state)
     (void)state;
     struct error why;
     struct result result;
-    struct setup setup = SETUP(RECORDED, "system=litecache");
-    struct shared *shared = shared_create(2, &why);
-    const struct replication_options options = {.count = 5, .stopped = at_once};
-    assert_false(replication_run(&setup, &options, 1, shared, &result, &why));
-    shared_destroy(shared);
-    setup_release(&setup);
+    struct point point = POINT(RECORDED, "system=litecache");
+    struct run_context runs;
+    make_runs(&runs, 1);
+    const struct replication_options options = {.count = 5};
+    atomic_store(&runs.stop->raised, true);
+    assert_false(replication_run(&point, &options, &runs, &result, &why));
+    run_context_release(&runs);
+    point_release(&point);
 }
 
 int main(void)

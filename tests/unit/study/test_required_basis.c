@@ -63,7 +63,7 @@ static const struct {
 static void time_and_trace_must_rest_on_what_is_required(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=clo", "trace=llama-3-8b-like");
+    struct point point = POINT("system=clo", "trace=llama-3-8b-like");
     struct result result;
     struct error why;
     result_init(&result);
@@ -76,7 +76,7 @@ static void time_and_trace_must_rest_on_what_is_required(void **state)
     for (size_t i = 0; i < COUNT(checks); i++) {
         struct required_basis required;
         assert_true(required_basis_parse(checks[i].required, &required, &why));
-        bool good = required_basis_check(&required, &setup, &result, &why);
+        bool good = required_basis_check(&required, &point, &result, &why);
         assert_int_equal(good, checks[i].found == NULL);
         if (!good) {
             assert_non_null(strstr(why.found, checks[i].found));
@@ -84,24 +84,24 @@ static void time_and_trace_must_rest_on_what_is_required(void **state)
         }
     }
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 /* What did not fit rests on nothing, and nothing is asked where nothing was required. */
 static void a_run_without_a_time_passes(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=clo");
+    struct point point = POINT("system=clo");
     struct required_basis required = {.asked = true, .least = BASIS_MEASURED, .share = 1};
     struct required_basis none = {.asked = false};
     struct result result;
     struct error why;
     result_init(&result);
-    assert_true(required_basis_check(&required, &setup, &result, &why));
+    assert_true(required_basis_check(&required, &point, &result, &why));
     assert_true(result_text(&result, COLUMN_BASIS, "assumed", &why));
-    assert_true(required_basis_check(&none, &setup, &result, &why));
+    assert_true(required_basis_check(&none, &point, &result, &why));
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
 }
 
 int main(void)

@@ -8,7 +8,6 @@
 #include "study/sweep/sweep.h"
 #include "unit/fixture/store_folder.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +23,13 @@ static const char *const overrides[] = {
 };
 enum { OVERRIDES = sizeof overrides / sizeof overrides[0], POINTS = 12 };
 
-/* What a sweep handed over: the runs in order, and at which one to raise a signal or an error. */
+/* What a sweep handed over: the runs in order, and at which one to stop it or to fail. */
 struct seen {
     char runs[POINTS * 20];
     uint32_t count, told; /* of progress, beginning with none */
     int raise_at, fail_at;
     struct sweep_failures failures;
+    struct stop_flag stop;
 };
 
 static bool see(uint32_t index, struct result *result, void *context, struct error *why)
@@ -42,7 +42,7 @@ static bool see(uint32_t index, struct result *result, void *context, struct err
     seen->count++;
     sweep_count(&seen->failures, result);
     if (seen->raise_at == (int)index) {
-        raise(SIGINT);
+        atomic_store(&seen->stop.raised, true);
     }
     return seen->fail_at != (int)index || error_set(why, NULL, 0, "enough");
 }
@@ -65,17 +65,27 @@ static struct scenario load(void)
     return scenario;
 }
 
+static void begin(struct run_context *runs, uint32_t jobs, struct seen *seen)
+{
+    struct error why;
+    assert_true(run_context_init(runs, sweep_users(jobs, false), &seen->stop, &why));
+}
+
 /* Sweep with these; `seen` says when to stop. */
 static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, bool *interrupted,
                   struct error *why)
 {
     struct scenario scenario = load();
+    struct run_context runs;
+    begin(&runs, jobs, seen);
     struct sweep_options options = {.store = store,
+                                    .runs = &runs,
                                     .jobs = jobs,
                                     .on_result = see,
                                     .on_progress = see_progress,
                                     .context = seen};
     bool ok = sweep_run(&scenario, &options, interrupted, why);
+    run_context_release(&runs);
     scenario_release(&scenario);
     return ok;
 }
@@ -156,23 +166,19 @@ static void every_result_is_stored_once_in_order(void **state)
     store_close(store);
 }
 
-static void a_signal_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same(void **state)
+static void a_stop_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same(void **state)
 {
     (void)state;
-    struct sigaction before, after;
     struct error why;
     bool interrupted = false;
     char runs[POINTS * 20];
     struct seen whole, seen = {.raise_at = 4, .fail_at = -1};
-    sigaction(SIGINT, NULL, &before);
     struct store *store = open_store();
     assert_true(sweep(store, 2, &seen, &interrupted, &why));
     assert_true(interrupted);
     assert_int_equal(seen.count, 5);
     stored_runs(store, runs);
     assert_string_equal(runs, seen.runs);
-    sigaction(SIGINT, NULL, &after);
-    assert_ptr_equal(before.sa_handler, after.sa_handler);
     sweep_all(store, 2, &whole);
     stored_runs(store, runs);
     assert_string_equal(runs, whole.runs);
@@ -180,7 +186,7 @@ static void a_signal_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same(void
 }
 
 /* The second point would take an hour, most of it to make its trace: whoever waits for it fails. */
-static void a_signal_ends_a_replay_in_the_midst_of_it(void **state)
+static void a_stop_ends_a_replay_in_the_midst_of_it(void **state)
 {
     (void)state;
     static const char *const slow[] = {
@@ -196,10 +202,14 @@ static void a_signal_ends_a_replay_in_the_midst_of_it(void **state)
     bool interrupted = false;
     struct seen seen = {.raise_at = 1, .fail_at = -1};
     assert_true(scenario_load(NULL, 0, slow, sizeof slow / sizeof slow[0], &scenario, &why));
-    struct sweep_options options = {.jobs = 2, .on_result = see, .context = &seen};
+    struct run_context runs;
+    begin(&runs, 2, &seen);
+    struct sweep_options options = {
+        .runs = &runs, .jobs = 2, .on_result = see, .context = &seen};
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_true(interrupted);
     assert_int_equal(seen.count, 2);
+    run_context_release(&runs);
     scenario_release(&scenario);
 }
 
@@ -225,7 +235,10 @@ static void a_point_that_fails_stops_no_other(void **state)
     bool interrupted;
     struct seen seen = {.raise_at = -1, .fail_at = -1};
     assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
-    struct sweep_options options = {.jobs = 4, .on_result = see, .context = &seen};
+    struct run_context runs;
+    begin(&runs, 4, &seen);
+    struct sweep_options options = {
+        .runs = &runs, .jobs = 4, .on_result = see, .context = &seen};
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, 4);
     assert_int_equal(seen.failures.failed, 1);
@@ -233,6 +246,7 @@ static void a_point_that_fails_stops_no_other(void **state)
     assert_string_equal(why.found, "1 of 4 runs failed: 'steps' is '1000000', which is more than "
                                    "65536");
     assert_true(sweep_has_point(&scenario, &why));
+    run_context_release(&runs);
     scenario_release(&scenario);
 }
 
@@ -257,15 +271,23 @@ static void figures_worse_than_required_are_an_error(void **state)
     struct error why;
     bool interrupted;
     struct seen seen = {.raise_at = -1, .fail_at = -1};
-    struct sweep_options options = {
-        .jobs = 2, .required_basis = {true, BASIS_MEASURED, 1}, .on_result = see, .context = &seen};
+    struct run_context runs;
+    begin(&runs, 2, &seen);
+    struct sweep_options options = {.runs = &runs,
+                                    .jobs = 2,
+                                    .required_basis = {true, BASIS_MEASURED, 1},
+                                    .on_result = see,
+                                    .context = &seen};
     assert_false(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, 0);
     assert_non_null(strstr(why.found, "' of hardware 'a40' is "));
     assert_string_equal(why.expected, "measured");
     options.required_basis.least = BASIS_ASSUMED;
+    assert_true(atomic_load(&seen.stop.raised));
+    atomic_store(&seen.stop.raised, false);
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, POINTS);
+    run_context_release(&runs);
     scenario_release(&scenario);
 }
 
@@ -275,8 +297,8 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_delivers_in_point_order),
         cmocka_unit_test_setup_teardown(every_result_is_stored_once_in_order, enter, leave),
         cmocka_unit_test_setup_teardown(
-            a_signal_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same, enter, leave),
-        cmocka_unit_test(a_signal_ends_a_replay_in_the_midst_of_it),
+            a_stop_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same, enter, leave),
+        cmocka_unit_test(a_stop_ends_a_replay_in_the_midst_of_it),
         cmocka_unit_test(an_error_of_the_receiver_ends_the_sweep),
         cmocka_unit_test(a_point_that_fails_stops_no_other),
         cmocka_unit_test(where_all_points_lack_the_same_that_is_the_error),

@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "run/context.h"
+#include "scenario/identity.h"
 #include "scenario/scenario.h"
-#include "study/run.h"
 #include "study/sweep/replication.h"
 #include "unit/fixture/store_folder.h"
 
@@ -38,7 +39,7 @@ static int late_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
     return code;
 }
 
-static bool slow_point(const struct scenario *scenario, uint32_t index, struct setup *out,
+static bool slow_point(const struct scenario *scenario, uint32_t index, struct point *out,
                        struct error *why)
 {
     atomic_fetch_add(&resolved, 1);
@@ -47,20 +48,19 @@ static bool slow_point(const struct scenario *scenario, uint32_t index, struct s
 }
 
 /* A run of which only the identity matters. */
-static bool counted_run(const struct setup *setup, const struct replication_options *options,
-                        uint32_t threads, struct shared *shared, struct result *result,
+static bool counted_run(const struct point *point, const struct replication_options *options,
+                        const struct run_context *context, struct result *result,
                         struct error *why)
 {
     char run[17];
     (void)options;
-    (void)threads;
-    (void)shared;
+    (void)context;
     atomic_fetch_add(&runs, 1);
-    if (setup->scenario == NULL) {
-        return error_set(why, NULL, 0, "a setup was run that is not built yet");
+    if (point->scenario == NULL) {
+        return error_set(why, NULL, 0, "a point was run that is not resolved yet");
     }
     result_init(result);
-    return run_identity(setup, run, why) && result_text(result, COLUMN_RUN, run, why);
+    return run_identity(point, run, why) && result_text(result, COLUMN_RUN, run, why);
 }
 
 #define pthread_cond_wait late_cond_wait
@@ -106,12 +106,15 @@ static void sweep_into(struct seen *seen, struct store *store, uint32_t jobs)
     bool interrupted;
     assert_true(scenario_load(NULL, 0, overrides, OVERRIDES, &scenario, &why));
     assert_int_equal(scenario.points, POINTS);
+    struct run_context context;
+    assert_true(run_context_init(&context, sweep_users(jobs, false), NULL, &why));
     struct sweep_options options = {
-        .store = store, .jobs = jobs, .on_result = see, .context = seen};
+        .store = store, .runs = &context, .jobs = jobs, .on_result = see, .context = seen};
     if (!sweep_run(&scenario, &options, &interrupted, &why)) {
         fail_msg("%u jobs: %s", jobs, why.found);
     }
     assert_int_equal(seen->count, POINTS);
+    run_context_release(&context);
     scenario_release(&scenario);
 }
 

@@ -6,12 +6,29 @@
 
 #include <cmocka.h>
 
-#include "study/run.h"
+#include "serving/answer.h"
 #include "study/whatif/whatif.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What all studies of this program share. */
+static struct run_context shared_runs;
+
+static int begin(void **state)
+{
+    struct error unseen;
+    (void)state;
+    return run_context_init(&shared_runs, 16, NULL, &unseen) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    run_context_release(&shared_runs);
+    return 0;
+}
 
 static void load(const char *const *overrides, uint32_t count, struct scenario *scenario)
 {
@@ -24,7 +41,7 @@ static void load(const char *const *overrides, uint32_t count, struct scenario *
 static void study(const struct scenario *scenario, const char *over, uint32_t jobs,
                   struct whatif *whatif)
 {
-    struct whatif_options options = {.over = over, .jobs = jobs};
+    struct whatif_options options = {.runs = &shared_runs, .over = over, .jobs = jobs};
     struct error why;
     bool interrupted;
     if (!whatif_run(scenario, &options, whatif, &interrupted, &why)) {
@@ -42,16 +59,18 @@ static void assert_same_alone(const char *const *overrides, uint32_t count, cons
     const char *with[16];
     char set[64];
     struct scenario scenario;
-    struct setup setup;
+    struct point point;
     struct result result;
     struct error why;
-    struct shared *shared = shared_create(1, &why);
+    struct run_context runs;
+    assert_true(run_context_init(&runs, 1, NULL, &why));
+    runs.threads = 1;
     snprintf(set, sizeof set, "mechanisms.budget=%s", budget);
     memcpy(with, overrides, count * sizeof *with);
     with[count] = set;
     load(with, count + 1, &scenario);
-    assert_true(scenario_point(&scenario, 0, &setup, &why));
-    assert_true(run_setup(&setup, 1, shared, &result, &why));
+    assert_true(scenario_point(&scenario, 0, &point, &why));
+    assert_true(answer_run(&point, &runs, &result, &why));
     assert_string_equal(result.cells[COLUMN_RUN].text, found->cells[COLUMN_RUN].text);
     assert_true(result.cells[COLUMN_HIT_RATIO].set);
     assert_true(result.cells[COLUMN_HIT_RATIO].real == found->cells[COLUMN_HIT_RATIO].real);
@@ -60,9 +79,9 @@ static void assert_same_alone(const char *const *overrides, uint32_t count, cons
                      found->cells[COLUMN_H2D_BYTES].integer);
     assert_string_equal(result.message, found->message);
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
     scenario_release(&scenario);
-    shared_destroy(shared);
+    run_context_release(&runs);
 }
 
 #define BUDGETS "1x, 12%, 15%, 20%, 25%, 30%, 3x, 50%, 64%, 100%"
@@ -151,7 +170,7 @@ static void a_walked_key_need_not_be_said(void **state)
         struct scenario scenario;
         struct whatif whatif;
         load(overrides, 3, &scenario);
-        struct whatif_options options = {.over = walks[i], .points = i > 0 ? 2 : 0, .jobs = 1};
+        struct whatif_options options = {.runs = &shared_runs, .over = walks[i], .points = i > 0 ? 2 : 0, .jobs = 1};
         struct error why;
         bool interrupted;
         if (!whatif_run(&scenario, &options, &whatif, &interrupted, &why)) {
@@ -170,7 +189,7 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
     (void)state;
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
                                             "steps=8", "system=retroinfer"};
-    struct whatif_options options = {.over = "batch=[2000000, 3000000]", .jobs = 1};
+    struct whatif_options options = {.runs = &shared_runs, .over = "batch=[2000000, 3000000]", .jobs = 1};
     struct scenario scenario;
     struct whatif whatif;
     struct error why;
@@ -369,5 +388,5 @@ int main(void)
         cmocka_unit_test(the_only_point_with_a_figure_is_the_best),
         cmocka_unit_test(a_server_is_judged_by_what_it_answers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, end);
 }

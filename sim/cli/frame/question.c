@@ -1,0 +1,47 @@
+/* A signal handler has no argument, so the flag that it raises is a global of the program. */
+#include "cli/frame/question.h"
+
+#include "study/sweep/sweep.h"
+
+#include <signal.h>
+
+static const int signals[] = {SIGINT, SIGTERM};
+enum { SIGNALS = sizeof signals / sizeof signals[0] };
+
+static struct stop_flag interrupted;
+static struct sigaction before[SIGNALS];
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    atomic_store(&interrupted.raised, true);
+}
+
+bool question_begin(struct run_context *runs, uint32_t jobs, bool replicated, struct error *why)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    if (!run_context_init(runs, sweep_users(jobs, replicated), &interrupted, why)) {
+        return false;
+    }
+    runs->threads = jobs;
+    sigemptyset(&action.sa_mask);
+    atomic_store(&interrupted.raised, false);
+    for (int i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+    return true;
+}
+
+void question_end(struct run_context *runs)
+{
+    if (runs->shared == NULL) {
+        return;
+    }
+    for (int i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], &before[i], NULL);
+    }
+    run_context_release(runs);
+}

@@ -1,0 +1,578 @@
+/* Columns of a result, group by group, in the order of columns.def. */
+#include "run/outcome.h"
+
+#include "base/apportion.h"
+#include "base/array.h"
+#include "decode/system_class.h"
+#include "run/price.h"
+#include "trace/source.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool outcome_names(const struct setup *setup, struct result *result, struct error *why)
+{
+    result_integer(result, COLUMN_CONTEXT, (int64_t)setup->context);
+    result_integer(result, COLUMN_SEED, (int64_t)setup->seed);
+    result_integer(result, COLUMN_TENSOR_PARALLEL, setup->model.tensor_parallel);
+    return result_text(result, COLUMN_SYSTEM, setup->system.name, why) &&
+           result_text(result, COLUMN_MODEL, setup->model.name, why) &&
+           result_text(result, COLUMN_HARDWARE, setup->profile.name, why) &&
+           result_text(result, COLUMN_DTYPE_WEIGHTS, dtype_name(setup->model.weights), why) &&
+           result_text(result, COLUMN_DTYPE_KV, dtype_name(setup->model.kv), why) &&
+           result_text(result, COLUMN_TRACE, setup->trace_name, why) &&
+           result_text(result, COLUMN_POLICY, setup->mechanisms.policy->name, why) &&
+           result_text(result, COLUMN_AVAILABLE, setup->system.available, why) &&
+           result_text(result, COLUMN_LOSSLESS, setup->system.lossless, why);
+}
+
+bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
+                   struct error *why)
+{
+    snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
+    return outcome_names(setup, result, why);
+}
+
+/* What a person should know of a run that is ok, one after the other. */
+static void add_note(struct result *result, const char *note)
+{
+    size_t used = strlen(result->message);
+    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
+             note);
+}
+
+/* Is there a context of which heads attend to less than all? */
+static bool any_selects(const struct setup *setup)
+{
+    bool selects = false;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        selects = selects || setup_selects(&own);
+    }
+    return selects;
+}
+
+/* Is there one of which hits depend on the trace? */
+static bool any_asks_trace(const struct setup *setup)
+{
+    bool asks = false;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        asks = asks || setup_asks_trace(&own);
+    }
+    return asks;
+}
+
+/* A mixture is told in whole sequences: those that shares of the batch came to. */
+static void note_contexts(const struct plan *plan, struct result *result)
+{
+    enum { TOLD = 6 }; /* of more the ends, for column `contexts` has all */
+    char note[32 * TOLD + 32] = "contexts are mixed:";
+    size_t used = strlen(note);
+    if (plan->cohort_count > TOLD) {
+        snprintf(note, sizeof note, "contexts of %llu to %llu tokens are mixed",
+                 (unsigned long long)plan->cohorts[0].context,
+                 (unsigned long long)plan->cohorts[plan->cohort_count - 1].context);
+    }
+    for (uint32_t i = 0; plan->cohort_count <= TOLD && i < plan->cohort_count; i++) {
+        used +=
+            (size_t)snprintf(note + used, sizeof note - used, "%s %u of %llu%s", i > 0 ? "," : "",
+                             plan->cohorts[i].sequences,
+                             (unsigned long long)plan->cohorts[i].context, i == 0 ? " tokens" : "");
+    }
+    if (plan->cohort_count > 1) {
+        add_note(result, note);
+    }
+}
+
+static void note_model(const struct setup *setup, struct result *result)
+{
+    const struct model *model = &setup->model;
+    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = cohort.prompt + setup->output;
+    uint64_t longest = cohort.context > last ? cohort.context : last;
+    char note[160];
+    if (model->trained_context > 0 && longest > model->trained_context) {
+        snprintf(note, sizeof note, "%s was trained on contexts of %u tokens", model->name,
+                 model->trained_context);
+        add_note(result, note);
+    }
+    bool uses = setup_retrieves(setup) && setup_indexes(setup);
+    if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
+        snprintf(note, sizeof note, "%s has an indexer of its own, which the system does not use",
+                 model->name);
+        add_note(result, note);
+    }
+    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && any_selects(setup) && !uses) {
+        snprintf(note, sizeof note,
+                 "%s has no indexer of its own: the system's codes stand for one", model->name);
+        add_note(result, note);
+    }
+}
+
+/* A recording's approximate rows say what a layer ahead would have asked for. */
+static void note_speculation(const struct setup *setup, struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && any_selects(setup) &&
+        setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
+        add_note(result, "speculation is taken as perfect: the trace has no approximate queries");
+    }
+}
+
+static void note_policy(const struct setup *setup, struct result *result)
+{
+    const struct policy_kind *policy = setup->mechanisms.policy;
+    char note[400];
+    if (policy->content != 0) {
+        snprintf(note, sizeof note, "policy %.100s is %.250s", policy->name, policy->summary);
+        add_note(result, note);
+    }
+}
+
+/* What a system does wherever it runs, and should not here. */
+static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const struct memory *memory = &plan->memory;
+    double weights = (double)memory->host_weights / setup->model.tensor_parallel;
+    double kv = (double)model_kv_token_bytes(&setup->model, 0);
+    double act = (double)model_activation_bytes(&setup->model);
+    double others = (double)(memory->hbm - memory->cache);
+    if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
+        add_note(result, "weights are streamed that would fit: --set mechanisms.weights=100%");
+    }
+    const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
+    if (split->act_hbm + split->act_host > 0 && act > kv) {
+        char note[96];
+        snprintf(note, sizeof note, "an activation takes %.3g times the bytes of its K and V here",
+                 act / kv);
+        add_note(result, note);
+    }
+}
+
+static void note_heads(const struct setup *setup, struct result *result)
+{
+    bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
+    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
+        add_note(result, "without queries only the first layer's heads are known to be difficult");
+    }
+}
+
+static void note_trace(const struct setup *setup, struct result *result)
+{
+    if (setup->trace_note[0] != '\0' && any_asks_trace(setup)) {
+        add_note(result, setup->trace_note);
+    }
+}
+
+/* A system that the CPU manages is as fast as its host, of which no datasheet says enough. Where
+ * some of the host was measured, what else is to be. */
+static void note_host(const struct setup *setup, struct result *result)
+{
+    static const char host[] = "host.";
+    enum curve_id ids[CURVE_COUNT];
+    size_t count = pipeline_curves(setup, (struct pipeline_beside){false, false}, ids), used = 0;
+    bool some = false;
+    char missing[400] = "", note[sizeof missing + 64];
+    for (size_t i = 0; i < count; i++) {
+        bool is_host = strncmp(curve_kinds[ids[i]].name, host, strlen(host)) == 0;
+        bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
+        some = some || (is_host && measured);
+        if (is_host && !measured && used < sizeof missing) {
+            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
+                                     used > 0 ? ", " : "", curve_kinds[ids[i]].name);
+        }
+    }
+    if (used > 0 && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
+        snprintf(note, sizeof note, "the CPU manages, and of this host %s %s not measured", missing,
+                 strchr(missing, ',') != NULL ? "are" : "is");
+        add_note(result, some ? note : "the CPU manages, and this host is not calibrated");
+    }
+}
+
+#define LEAST_CONTEXT 64 /* tokens; assumed: a shorter sequence is of no use to anybody */
+
+static void say_what_is_short(const struct plan *plan, struct result *result)
+{
+    bool hbm = plan->memory.hbm > plan->hbm_limit;
+    uint64_t needed = hbm ? plan->memory.hbm : plan->memory.dram;
+    uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
+    char a[32], b[32], context[32] = "none";
+    if (plan->max_context >= LEAST_CONTEXT) {
+        snprintf(context, sizeof context, "%llu", (unsigned long long)plan->max_context);
+    }
+    snprintf(result->message, sizeof result->message,
+             "%s: needs %s of the %s there are%s; largest batch %u, largest context %s",
+             hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
+             units_format((double)there, UNIT_BYTES, b, sizeof b),
+             hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch, context);
+}
+
+/* "{4096: 1, 131072: 2}", as a scenario says it; nothing where there is one context. */
+static bool write_contexts(const struct plan *plan, struct result *result, struct error *why)
+{
+    char text[SETUP_MOST_COHORTS * 32] = "{";
+    size_t used = 1;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu: %u", i > 0 ? ", " : "",
+                                 (unsigned long long)plan->cohorts[i].context,
+                                 plan->cohorts[i].sequences);
+    }
+    snprintf(text + used, sizeof text - used, "}");
+    return plan->cohort_count == 1 || result_text(result, COLUMN_CONTEXTS, text, why);
+}
+
+bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
+                    struct error *why)
+{
+    const struct memory *memory = &plan->memory;
+    result_integer(result, COLUMN_BATCH, plan->batch);
+    result_integer(result, COLUMN_STEPS, plan->steps);
+    result_integer(result, COLUMN_WARMUP, plan->warmup);
+    result_integer(result, COLUMN_BUDGET_BYTES, (int64_t)plan->budget_bytes);
+    result_integer(result, COLUMN_CACHE_BYTES, (int64_t)plan->memory.cache);
+    result_integer(result, COLUMN_HBM_BYTES, (int64_t)plan->memory.hbm);
+    result_integer(result, COLUMN_DRAM_BYTES, (int64_t)plan->memory.dram);
+    result_integer(result, COLUMN_HBM_WEIGHTS, (int64_t)memory->weights);
+    result_integer(result, COLUMN_HBM_KV, (int64_t)(memory->resident + memory->window));
+    result_integer(result, COLUMN_HBM_METADATA, (int64_t)memory->metadata);
+    result_integer(result, COLUMN_HBM_BUFFERS, (int64_t)memory->buffers);
+    result_integer(result, COLUMN_HBM_WORKSPACE, (int64_t)memory->workspace);
+    result_integer(result, COLUMN_DRAM_KV, (int64_t)memory->host_kv);
+    result_integer(result, COLUMN_DRAM_WEIGHTS, (int64_t)memory->host_weights);
+    result_integer(result, COLUMN_DRAM_BUFFERS, (int64_t)memory->host_buffers);
+    result_integer(result, COLUMN_DRAM_PADDING, (int64_t)memory->host_padding);
+    result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
+    if (plan->fits) {
+        note_contexts(plan, result);
+        note_model(setup, result);
+        note_policy(setup, result);
+        note_heads(setup, result);
+        note_fit(setup, plan, result);
+        note_speculation(setup, result);
+        note_trace(setup, result);
+        note_host(setup, result);
+    } else {
+        say_what_is_short(plan, result);
+    }
+    return write_contexts(plan, result, why) &&
+           result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
+                       why) &&
+           result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
+           result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
+}
+
+/* Sums over a set of ledger rows. */
+struct hits {
+    uint64_t wanted, hit;
+};
+
+static void hits_add(struct hits *hits, const struct ledger_row *row)
+{
+    hits->wanted += row->wanted;
+    hits->hit += row->hit;
+}
+
+static double hit_ratio(const struct hits *hits)
+{
+    return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
+}
+
+void outcome_cache(const struct ledger *ledger, struct result *result)
+{
+    struct hits all = {0};
+    if (ledger == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        hits_add(&all, &ledger->rows[i]);
+    }
+    if (all.wanted > 0) {
+        result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
+    }
+    if (!ledger->cache_filled) {
+        add_note(result, "the cache was not yet full when the warm-up ended");
+    }
+}
+
+/* Tokens outside the window, of a head of the batch's mean sequence. */
+static double outside_tokens(const struct setup *setup, const struct plan *plan)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        double window = (double)(own.mechanisms.sinks + setup_recent(&own)) +
+                        (double)cohort->sizes.cache_tokens;
+        sum += cohort->sequences * fmax(0, (double)cohort->context - window);
+    }
+    return sum / plan->batch;
+}
+
+void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct result *result)
+{
+    double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
+    if (ledger == NULL || setup->mechanisms.attention != ATTEND_HYBRID) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        pairs += ledger->rows[i].offloaded_heads;
+        kept += (double)ledger->rows[i].for_cpu;
+    }
+    if (pairs * outside > 0) {
+        result_real(result, COLUMN_KEPT_SHARE, kept / (pairs * outside));
+    }
+}
+
+static bool write_layers(const struct ledger *ledger, const struct timing *timing,
+                         uint64_t head_bytes, struct result *result, struct error *why)
+{
+    result->layers = array_zeroed(timing->layers, sizeof *result->layers, why);
+    if (result->layers == NULL) {
+        return false;
+    }
+    result->layer_count = timing->layers;
+    for (uint32_t l = 0; l < timing->layers; l++) {
+        struct hits hits = {0};
+        uint64_t missed = 0;
+        for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
+            const struct ledger_row *row = &ledger->rows[(size_t)s * ledger->layers + l];
+            hits_add(&hits, row);
+            missed += row->missed;
+        }
+        result->layers[l] = (struct result_layer){
+            .ns = apportion_mean(timing->layer_ns[l], timing->steps),
+            .hit_ratio = hit_ratio(&hits),
+            .h2d_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
+        };
+    }
+    return true;
+}
+
+static bool write_steps(const struct ledger *ledger, const struct timing *timing,
+                        struct result *result, struct error *why)
+{
+    result->steps = array_zeroed(timing->steps, sizeof *result->steps, why);
+    if (result->steps == NULL) {
+        return false;
+    }
+    result->step_count = timing->steps;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        struct hits hits = {0};
+        for (uint32_t l = 0; ledger != NULL && l < ledger->layers; l++) {
+            hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
+        }
+        result->steps[s] =
+            (struct result_step){timing->step[s].ns, hit_ratio(&hits), timing->step[s].h2d_bytes};
+    }
+    return true;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The nearest rank: a step that happened. */
+static bool write_quantiles(const struct timing *timing, struct result *result, struct error *why)
+{
+    int64_t *ns = array_zeroed(timing->steps, sizeof *ns, why);
+    if (ns == NULL) {
+        return false;
+    }
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        ns[s] = timing->step[s].ns;
+    }
+    qsort(ns, timing->steps, sizeof *ns, compare_ns);
+    uint32_t p50 = (timing->steps * 50u + 99) / 100, p99 = (timing->steps * 99u + 99) / 100;
+    result_integer(result, COLUMN_TPOT_P50, ns[p50 - 1]);
+    result_integer(result, COLUMN_TPOT_P99, ns[p99 - 1]);
+    free(ns);
+    return true;
+}
+
+/* Mean stalls of a step; returns the sum over all steps. */
+static int64_t mean_stalls(const struct timing *timing, int64_t mean[PART_COUNT])
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        sum += timing->stall_ns[i];
+    }
+    apportion(timing->stall_ns, PART_COUNT, timing->steps, apportion_mean(sum, timing->steps),
+              mean);
+    return sum;
+}
+
+static void write_parts(const struct timing *timing, int64_t step_ns, struct result *result)
+{
+    int64_t mean[PART_COUNT];
+    apportion(timing->part_ns, PART_COUNT, timing->steps, step_ns, mean);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        result->parts[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
+    }
+    int64_t stall_sum = mean_stalls(timing, mean);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        result->stalls[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
+    }
+    result->part_count = result->stall_count = PART_COUNT;
+    result_real(result, COLUMN_GPU_BUSY, 1 - (double)stall_sum / (double)timing->total_ns);
+}
+
+static void write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
+                        struct result *result)
+{
+    double per_user = 1e9 / (double)step_ns;
+    result_integer(result, COLUMN_STEP, step_ns);
+    result_integer(result, COLUMN_TPOT, step_ns);
+    result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch);
+    result_real(result, COLUMN_USER_RATE, per_user);
+    result_real(result, COLUMN_GPU_RATE, per_user * plan->batch / setup->model.tensor_parallel);
+    price_write(&setup->profile, result);
+}
+
+bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  const struct timing *timing, struct result *result, struct error *why)
+{
+    int64_t step_ns = apportion_mean(timing->total_ns, timing->steps);
+    int64_t layers = 0, in = 0, out = 0;
+    for (uint32_t l = 0; l < timing->layers; l++) {
+        layers += timing->layer_ns[l];
+    }
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        in += timing->step[s].h2d_bytes;
+        out += timing->step[s].d2h_bytes;
+    }
+    write_rates(setup, plan, step_ns, result);
+    write_parts(timing, step_ns, result);
+    result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
+    result_integer(result, COLUMN_H2D_BYTES, apportion_mean(in, timing->steps));
+    result_integer(result, COLUMN_D2H_BYTES, apportion_mean(out, timing->steps));
+    return write_quantiles(timing, result, why) &&
+           write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
+           write_steps(ledger, timing, result, why);
+}
+
+void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
+                     struct result *result)
+{
+    double step_ns = (double)result->cells[COLUMN_STEP].integer, output = (double)setup->output;
+    result_integer(result, COLUMN_PREFILL, prefill_ns);
+    if (setup->output > 0) {
+        result_real(result, COLUMN_E2E_RATE,
+                    1e9 * plan->batch * output / ((double)prefill_ns + output * step_ns));
+    }
+}
+
+/* The context to which the trace is carried, "" or "→131072" or "→4096…131072". */
+static void describe_carrying(const struct setup *setup, uint64_t recorded, char *text, size_t size)
+{
+    if (setup->cohorts != NULL) {
+        snprintf(text, size, "→%llu…%llu", (unsigned long long)setup->cohorts[0].context,
+                 (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
+    } else if (recorded != setup->context) {
+        snprintf(text, size, "→%llu", (unsigned long long)setup->context);
+    }
+}
+
+/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without `carrying` the first
+ * context alone. A generated trace is a twin of a recording, or comes from a profile of other
+ * figures. */
+static void describe_trace(const struct setup *setup, bool carrying, char *text, size_t size)
+{
+    if (setup->trace == NULL) {
+        snprintf(text, size, "assumed: %.4g%% hits, spread %.4g%%", 100 * setup->assumed_hit,
+                 100 * setup->assumed_spread);
+        return;
+    }
+    const struct trace_header *header = trace_header(setup->trace);
+    struct trace_source source;
+    trace_source_read(header, &source);
+    const char *model = source.model[0] != '\0' ? source.model : "?";
+    char name[160], to[64] = "";
+    if (source.basis != BASIS_MEASURED) {
+        snprintf(name, sizeof name, "%s profile %.100s", basis_name(source.basis), model);
+    } else {
+        snprintf(name, sizeof name, "%s%.100s", source.twin ? "twin of " : "", model);
+    }
+    uint64_t context = source.twin ? source.fitted_context : header->context;
+    if (carrying) {
+        describe_carrying(setup, context, to, sizeof to);
+    }
+    snprintf(text, size, "%s %llu%s tokens", name, (unsigned long long)context, to);
+}
+
+void outcome_trace_source(const struct setup *setup, char *text, size_t size)
+{
+    describe_trace(setup, false, text, size);
+}
+
+/* Were hits recorded elsewhere, or at another context? */
+static bool is_carried(const struct setup *setup)
+{
+    bool carried = setup->trace != NULL && !setup->trace_is_model;
+    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
+        struct setup_cohort cohort = setup_cohort(setup, i);
+        carried = carried || trace_header(cohort.trace)->context != cohort.context;
+    }
+    return carried;
+}
+
+/* `trust`, worsened by what the times and the hits rest on. */
+static struct trust whole_trust(const struct setup *setup, const struct timing *timing,
+                                struct trust trust)
+{
+    bool asked = any_asks_trace(setup);
+    trust_add(&trust, timing->trust);
+    trust_add(&trust, (struct trust){asked ? setup->trace_basis : BASIS_MEASURED,
+                                     asked && is_carried(setup)});
+    return trust;
+}
+
+static double basis_share(const struct timing *timing, size_t basis)
+{
+    return (double)timing->basis_ns[basis] / (double)timing->total_ns;
+}
+
+void outcome_step(const struct setup *setup, const struct timing *timing, struct trust trust,
+                  struct step_answer *answer)
+{
+    int64_t bytes = 0;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        bytes += timing->step[s].h2d_bytes;
+    }
+    *answer = (struct step_answer){
+        .ns = apportion_mean(timing->total_ns, timing->steps),
+        .h2d_bytes = apportion_mean(bytes, timing->steps),
+        .asks_trace = any_asks_trace(setup),
+        .trust = whole_trust(setup, timing, trust),
+    };
+    mean_stalls(timing, answer->stall_ns);
+    for (size_t i = 0; i < BASIS_COUNT; i++) {
+        answer->basis_share[i] = basis_share(timing, i);
+    }
+}
+
+bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
+                   struct result *result, struct error *why)
+{
+    char text[256];
+    trust = whole_trust(setup, timing, trust);
+    for (size_t i = 0; i < BASIS_COUNT; i++) {
+        result->basis[i] =
+            (struct result_item){basis_name((enum basis)i), 0, basis_share(timing, i)};
+    }
+    result->basis_count = BASIS_COUNT;
+    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated);
+    if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why)) {
+        return false;
+    }
+    describe_trace(setup, true, text, sizeof text);
+    return !any_asks_trace(setup) ||
+           (result_text(result, COLUMN_TRACE_BASIS, basis_name(setup->trace_basis), why) &&
+            result_text(result, COLUMN_TRACE_SOURCE, text, why));
+}

@@ -1,0 +1,10 @@
+/* The rate of one GPU has the sharing of a model, and replicas, divided out already. */
+#include "run/price.h"
+
+void price_write(const struct profile *machine, struct result *result)
+{
+    const struct cell *rate = &result->cells[COLUMN_GPU_RATE];
+    if (machine->price_per_hour > 0 && rate->set && rate->real > 0) {
+        result_real(result, COLUMN_COST, 1e6 * machine->price_per_hour / (3600 * rate->real));
+    }
+}

@@ -1,0 +1,451 @@
+/* One run, start to end: heads of the trace, plan, replay, schedule. */
+#include "run/run.h"
+
+#include "base/array.h"
+#include "decode/plan/mass.h"
+#include "decode/time/prefill.h"
+#include "hardware/spread.h"
+#include "run/outcome.h"
+#include "run/replays.h"
+#include "run/shared.h"
+#include "trace/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one setup goes through; released whole. */
+struct course {
+    const struct setup *setup;
+    const struct run_context *context;
+    struct shared_entry *held; /* of what is shared: the replay that is used */
+    double *cosines;           /* of the trace's heads, owned; NULL: nobody asks */
+    struct plan plan;
+    struct ledger sum;         /* of several cohorts */
+    const struct ledger *used; /* the sum or the replay, or NULL when nothing is offloaded */
+    struct trust trust;
+};
+
+/* ---- what runs share ---- */
+
+/* A trace, whose heads are to be compared. */
+struct heads {
+    const struct trace *trace;
+    uint32_t threads;
+};
+
+static size_t head_count(const struct trace *trace)
+{
+    const struct trace_header *header = trace_header(trace);
+    return (size_t)header->layers * header->kv_heads;
+}
+
+/* Of the trace's heads, as trace_head_cosine() says them. */
+static void *make_cosines(void *context, struct error *why)
+{
+    const struct heads *heads = context;
+    double *cosines = array_zeroed(head_count(heads->trace), sizeof *cosines, why);
+    if (cosines != NULL && !trace_head_cosine(heads->trace, heads->threads, cosines, why)) {
+        free(cosines);
+        return NULL;
+    }
+    return cosines;
+}
+
+static const struct shared_kind cosines_kind = {make_cosines, free};
+
+/* ---- the course ---- */
+
+static bool needs_cosines(const struct setup *setup)
+{
+    return setup->trace != NULL && trace_header(setup->trace)->has_queries &&
+           setup->mechanisms.policy->needs_queries;
+}
+
+static uint32_t sequences_said(const struct setup *setup)
+{
+    uint32_t sequences = 0;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        sequences += setup_cohort(setup, i).sequences;
+    }
+    return sequences;
+}
+
+/* Add the cosines of a cohort's trace, weighed by its share of the batch: which heads stay in HBM
+ * is decided once for all sequences. */
+static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
+{
+    struct heads heads = {cohort.trace, course->context->threads};
+    struct shared_entry *entry;
+    uint64_t key;
+    if (!trace_hash(cohort.trace, &key, why)) {
+        return false;
+    }
+    const double *cosines = shared_get(course->context->shared, &cosines_kind, key, &heads, &entry, why);
+    double share = (double)cohort.sequences / sequences_said(course->setup);
+    for (size_t i = 0; cosines != NULL && i < head_count(cohort.trace); i++) {
+        course->cosines[i] += share * cosines[i];
+    }
+    shared_release(course->context->shared, entry);
+    return cosines != NULL;
+}
+
+static bool course_cosines(struct course *course, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    if (!needs_cosines(setup)) {
+        return true;
+    }
+    course->cosines = array_zeroed(head_count(setup->trace), sizeof *course->cosines, why);
+    bool good = course->cosines != NULL;
+    for (uint32_t i = 0; good && i < setup_cohort_count(setup); i++) {
+        good = add_cosines(course, setup_cohort(setup, i), why);
+    }
+    return good;
+}
+
+static bool course_plan(struct course *course, struct error *why)
+{
+    return course_cosines(course, why) &&
+           plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
+}
+
+/* What replaying a cohort asks for. */
+struct cohort_replay {
+    struct setup setup; /* at its context, with its trace */
+    struct replay_plan plan;
+    struct replay_request request; /* of these two */
+};
+
+/* What hits of everything where no trace has to be asked: what the cache holds. */
+static double fixed_hit(const struct setup *setup, const struct head_sizes *sizes)
+{
+    double outside = (double)(setup->context - setup->mechanisms.sinks - setup_recent(setup));
+    return fmin((double)sizes->cache_tokens / outside, 1);
+}
+
+static void ask_for(const struct course *course, uint32_t cohort, struct cohort_replay *out)
+{
+    out->setup = setup_at(course->setup, course->plan.cohorts[cohort].context);
+    out->setup.trace = setup_cohort(course->setup, cohort).trace;
+    out->plan = plan_replay(&out->setup, &course->plan, cohort);
+    out->request = (struct replay_request){
+        &out->setup, &out->plan, fixed_hit(&out->setup, &course->plan.cohorts[cohort].sizes)};
+}
+
+/* The ledger of a cohort, until `entry` is given back. */
+static const struct ledger *replay_cohort(const struct course *course, uint32_t cohort,
+                                          struct shared_entry **entry, struct error *why)
+{
+    struct cohort_replay replay;
+    ask_for(course, cohort, &replay);
+    return replays_get(course->context, &replay.request, entry, why);
+}
+
+/* Of several cohorts a ledger is held at a time, and laid into their sum. */
+static bool sum_replays(struct course *course, struct error *why)
+{
+    const struct plan *plan = &course->plan;
+    bool good =
+        ledger_reserve_sum(&course->sum, plan->steps, plan->layers, plan->cohort_count, why);
+    for (uint32_t i = 0; good && i < plan->cohort_count; i++) {
+        struct shared_entry *entry = NULL;
+        bool some = plan->cohorts[i].sequences > 0;
+        const struct ledger *ledger = some ? replay_cohort(course, i, &entry, why) : NULL;
+        if (ledger != NULL) {
+            ledger_lay(&course->sum, i, ledger);
+        }
+        shared_release(course->context->shared, entry);
+        good = !some || ledger != NULL;
+    }
+    course->used = &course->sum;
+    return good;
+}
+
+static bool course_replay(struct course *course, struct error *why)
+{
+    if (plan_offloaded_heads(&course->plan) == 0) {
+        return true;
+    }
+    if (course->plan.cohort_count > 1) {
+        return sum_replays(course, why);
+    }
+    course->used = replay_cohort(course, 0, &course->held, why);
+    return course->used != NULL;
+}
+
+static struct course course_begin(const struct setup *setup, const struct run_context *context)
+{
+    return (struct course){
+        .setup = setup,
+        .context = context,
+        .trust = {BASIS_MEASURED, false},
+    };
+}
+
+static void course_release(struct course *course)
+{
+    shared_release(course->context->shared, course->held);
+    ledger_release(&course->sum);
+    plan_release(&course->plan);
+    free(course->cosines);
+}
+
+bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
+              struct error *why)
+{
+    struct course course = course_begin(setup, context);
+    bool good = course_plan(&course, why);
+    free(course.cosines);
+    *plan = course.plan;
+    return good;
+}
+
+bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why)
+{
+    struct course course = course_begin(setup, context);
+    bool good = course_plan(&course, why);
+    bool asks = good && course.plan.fits && plan_offloaded_heads(&course.plan) > 0;
+    for (uint32_t i = 0; asks && good && i < course.plan.cohort_count; i++) {
+        struct cohort_replay replay;
+        ask_for(&course, i, &replay);
+        good = replay.plan.batch == 0 ||
+               replays_expect(context->expected, &replay.request, why);
+    }
+    course_release(&course);
+    return good;
+}
+
+static bool course_mass(struct course *course, struct result *result, struct error *why)
+{
+    bool known;
+    double recall;
+    if (!mass_recall(course->setup, &course->plan, course->used, course->context->threads, &known,
+                     &recall, why)) {
+        return false;
+    }
+    if (known) {
+        result_real(result, COLUMN_MASS_RECALL, recall);
+    }
+    return true;
+}
+
+/* The prefill of the scenario's prompt, if it says one. */
+static bool course_prefill(const struct course *course, struct trust *trust, struct result *result,
+                           struct error *why)
+{
+    const struct setup *setup = course->setup;
+    int64_t ns;
+    if (setup->prompt == 0) {
+        return true;
+    }
+    if (!prefill_run(setup, &course->plan, course->used, &ns, trust, why)) {
+        return false;
+    }
+    outcome_prefill(setup, &course->plan, ns, result);
+    return true;
+}
+
+static bool course_time(struct course *course, struct result *result, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    struct trust trust = course->trust;
+    struct timing timing;
+    if (!pipeline_run(setup, &course->plan, course->used, &timing, why)) {
+        return false;
+    }
+    outcome_cache(course->used, result);
+    outcome_kept(setup, &course->plan, course->used, result);
+    bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
+                course_prefill(course, &trust, result, why) &&
+                outcome_trust(setup, &timing, trust, result, why);
+    timing_release(&timing);
+    return good;
+}
+
+static bool course_run(struct course *course, struct result *result, struct error *why)
+{
+    result_init(result);
+    bool good = course_plan(course, why) &&
+                outcome_setup(course->setup, &course->plan, result, why) &&
+                outcome_memory(course->setup, &course->plan, result, why);
+    if (good && course->plan.fits) {
+        good = course_replay(course, why) && course_mass(course, result, why) &&
+               course_time(course, result, why);
+    }
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
+bool run_setup(const struct setup *setup, const struct run_context *context, struct result *result,
+               struct error *why)
+{
+    struct course course = course_begin(setup, context);
+    bool good = course_run(&course, result, why);
+    course_release(&course);
+    return good;
+}
+
+/* ---- a step alone ---- */
+
+bool run_step(const struct setup *setup, const struct run_context *context,
+              struct step_answer *answer, struct error *why)
+{
+    struct course course = course_begin(setup, context);
+    struct timing timing;
+    bool good = course_plan(&course, why) && course_replay(&course, why) &&
+                pipeline_run(setup, &course.plan, course.used, &timing, why);
+    if (good) {
+        outcome_step(setup, &timing, course.trust, answer);
+        timing_release(&timing);
+    }
+    course_release(&course);
+    return good;
+}
+
+/* ---- once more ---- */
+
+struct run {
+    struct course course;
+};
+
+struct run *run_open(const struct setup *setup, const struct run_context *context,
+                     struct result *result, struct error *why)
+{
+    struct run *run = array_zeroed(1, sizeof *run, why);
+    if (run == NULL) {
+        return NULL;
+    }
+    run->course = course_begin(setup, context);
+    if (!course_run(&run->course, result, why)) {
+        run_close(run);
+        return NULL;
+    }
+    return run;
+}
+
+void run_close(struct run *run)
+{
+    if (run != NULL) {
+        course_release(&run->course);
+        free(run);
+    }
+}
+
+bool run_again(const struct run *run, const struct setup *setup, struct result *result,
+               struct error *why)
+{
+    struct course course = run->course; /* what it points to stays the run's */
+    course.setup = setup;
+    result_init(result);
+    bool good = course_time(&course, result, why);
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
+/* ---- ranges ---- */
+
+/* Time the course with one figure scaled. No share goes past the whole. */
+static bool time_scaled(struct course *course, enum curve_id id, double scale,
+                        struct result *result, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    struct setup scaled = *setup;
+    struct scaled_profile profile;
+    double shares[CURVE_COUNT];
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        shares[i] = i == id ? scale : 1;
+    }
+    if (!scaled_profile_init(&setup->profile, shares, &profile, why)) {
+        return false;
+    }
+    scaled.profile = profile.profile;
+    course->setup = &scaled;
+    bool good = course_time(course, result, why);
+    course->setup = setup;
+    scaled_profile_release(&profile);
+    return good;
+}
+
+/* `by` 0: to the ends of its range, which it may not have; else by that share either way. */
+static bool range_of(const struct curve *curve, double by, double ends[2])
+{
+    ends[0] = by > 0 ? 1 - by : curve->least;
+    ends[1] = by > 0 ? 1 + by : curve->most;
+    return ends[0] != 1 || ends[1] != 1;
+}
+
+static bool course_ranges(struct course *course, double by, struct run_range *ranges,
+                          uint32_t *count, struct error *why)
+{
+    const struct setup *setup = course->setup;
+    enum curve_id ids[CURVE_COUNT];
+    size_t read = pipeline_curves(setup, (struct pipeline_beside){false, false}, ids);
+    for (size_t i = 0; i < read; i++) {
+        const struct curve *curve = &setup->profile.curves[ids[i]];
+        double ends[2];
+        if (!range_of(curve, by, ends)) {
+            continue;
+        }
+        struct run_range *range = &ranges[(*count)++];
+        range->curve = ids[i];
+        if (!time_scaled(course, ids[i], ends[0], &range->ends[0], why) ||
+            !time_scaled(course, ids[i], ends[1], &range->ends[1], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
+                      struct result *result, struct run_range **ranges, uint32_t *count,
+                      struct error *why)
+{
+    struct course course = course_begin(setup, context);
+    *count = 0;
+    *ranges = array_zeroed(CURVE_COUNT, sizeof **ranges, why);
+    bool good = *ranges != NULL && course_run(&course, result, why);
+    if (good && course.plan.fits && !course_ranges(&course, by, *ranges, count, why)) {
+        result_release(result);
+        good = false;
+    }
+    course_release(&course);
+    if (!good) {
+        run_ranges_release(*ranges, *count);
+    }
+    return good;
+}
+
+void run_ranges_release(struct run_range *ranges, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        result_release(&ranges[i].ends[0]);
+        result_release(&ranges[i].ends[1]);
+    }
+    free(ranges);
+}
+
+bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
+{
+    struct run_context context;
+    if (!run_context_init(&context, 1, NULL, why)) {
+        return false;
+    }
+    struct course course = course_begin(setup, &context);
+    bool good = course_plan(&course, why);
+    if (good && !course.plan.fits) {
+        good =
+            error_set(why, NULL, 0, "the setup does not fit in memory: there is no step to draw");
+        error_expect(why, "a batch of at most %u", course.plan.max_batch);
+    }
+    good = good && course_replay(&course, why) &&
+           pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
+    course_release(&course);
+    run_context_release(&context);
+    return good;
+}

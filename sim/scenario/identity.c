@@ -1,0 +1,122 @@
+/* The identity of a run: a hash of everything that decides its result, and nothing else. Fields are
+ * hashed one by one: structs have padding. */
+#include "scenario/identity.h"
+
+#include "base/version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+static uint64_t hash_numbers(const uint64_t *numbers, size_t size, uint64_t seed)
+{
+    return XXH64(numbers, size, seed);
+}
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    return XXH64(text, strlen(text) + 1, seed);
+}
+
+/* A model is what a run sees of it: its operators, its KV, its importances. Two probes, so that
+ * what grows with the batch and with the tokens shows. */
+static uint64_t hash_model(const struct model *model)
+{
+    uint64_t hash = hash_text(model->name, model->tensor_parallel);
+    for (uint32_t l = 0; l <= model->layer_count; l++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        for (uint64_t probe = 1; probe <= 1000; probe *= 1000) {
+            size_t count = model_operators(model, l, probe, probe * probe, operators);
+            for (size_t i = 0; i < count; i++) {
+                const uint64_t numbers[] = {(uint64_t)operators[i].flops, operators[i].weight_bytes,
+                                            operators[i].data_bytes};
+                hash = hash_numbers(numbers, sizeof numbers, hash);
+            }
+        }
+        uint64_t tokens = l < model->layer_count ? model_layer_tokens(model, l, UINT32_MAX) : 0;
+        const uint64_t sizes[] = {tokens, model_kv_head_bytes(model), model_kv_heads(model),
+                                  model_weight_bytes(model), model->trained_context};
+        hash = hash_numbers(sizes, sizeof sizes, hash);
+    }
+    if (model->importance != NULL) {
+        size_t count = (size_t)model->layer_count * model->kv_heads;
+        hash = XXH64(model->importance, count * sizeof *model->importance, hash);
+    }
+    return hash;
+}
+
+/* Curves by value: where they were written down does not matter. */
+static uint64_t hash_profile(const struct profile *profile)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        const struct curve *curve = &profile->curves[i];
+        const uint64_t fields[] = {i, curve->count, curve->basis};
+        hash = hash_numbers(fields, sizeof fields, hash);
+        hash = XXH64(curve->size, curve->count * sizeof *curve->size, hash);
+        hash = XXH64(curve->value, curve->count * sizeof *curve->value, hash);
+    }
+    return hash;
+}
+
+static void write_hash(uint64_t hash, char text[17])
+{
+    snprintf(text, 17, "%016" PRIx64, hash);
+}
+
+void profile_hash(const struct profile *profile, char text[17])
+{
+    write_hash(hash_profile(profile), text);
+}
+
+/* Of the traces of all cohorts, where there are any. */
+static bool hash_traces(const struct setup *setup, uint64_t *hash, struct error *why)
+{
+    *hash = 0;
+    if (setup->trace == NULL || !trace_hash(setup->trace, hash, why)) {
+        return setup->trace == NULL;
+    }
+    for (uint32_t i = 1; i < setup_cohort_count(setup); i++) {
+        uint64_t next;
+        if (!trace_hash(setup_cohort(setup, i).trace, &next, why)) {
+            return false;
+        }
+        *hash = hash_numbers(&next, sizeof next, *hash);
+    }
+    return true;
+}
+
+bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    uint64_t trace;
+    if (!hash_traces(setup, &trace, why)) {
+        return false;
+    }
+    uint64_t scenario = hash_text(point->scenario, 0);
+    uint64_t profile = hash_profile(&setup->profile);
+    const uint64_t all[] = {scenario, hash_model(&setup->model), profile, trace};
+    uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
+    run = hash_text(SPILLWAY_VERSION, run);
+    run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
+    run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
+    run = point->band_known ? XXH64(point->band, sizeof point->band, run) : run;
+    double price = setup->profile.price_per_hour; /* is in one column, and changes no time */
+    run = price > 0 ? XXH64(&price, sizeof price, run) : run;
+    write_hash(scenario, out->scenario);
+    write_hash(profile, out->profile);
+    write_hash(trace, out->trace);
+    write_hash(run, out->run);
+    return true;
+}
+
+bool run_identity(const struct point *point, char run[17], struct error *why)
+{
+    struct run_hashes hashes;
+    if (!run_hashes(point, &hashes, why)) {
+        return false;
+    }
+    memcpy(run, hashes.run, sizeof hashes.run);
+    return true;
+}

@@ -1,0 +1,43 @@
+/* A point of a scenario, resolved: what is run.
+ *
+ * Every run needs the setup, which decode reads. A server needs the workload as well. The canonical
+ * text and the error band belong to the result and not to the computation.
+ */
+#ifndef SCENARIO_POINT_H
+#define SCENARIO_POINT_H
+
+#include "decode/setup.h"
+#include "serve/requests.h"
+#include "serve/workload.h"
+
+struct sources;
+
+struct point {
+    struct setup setup;
+    struct workload workload;
+    const struct requests *requests; /* of the workload's file, as they stand there; owned by
+                                        `sources`. NULL: there is no workload */
+    struct sources *sources;         /* a reference; NULL: none */
+
+    /* How far the published rates of systems of this class lie from the predicted ones, as shares:
+     * -0.1, 0.3. */
+    bool band_known;
+    double band[2];
+
+    char *scenario; /* canonical text of everything that the point was resolved from, owned */
+    /* The same text without the keys that change only when requests arrive and what is kept of
+     * them, owned: points with equal texts take the same time for each step. NULL if there is no
+     * workload. */
+    char *decode_scenario;
+};
+
+void point_init(struct point *point);
+void point_release(struct point *point);
+
+/* Does the point ask about a server, rather than about steps of one batch? */
+bool point_serves(const struct point *point);
+
+/* The curves that the point reads; as pipeline_curves(). */
+size_t point_curves(const struct point *point, enum curve_id *ids);
+
+#endif

@@ -1,0 +1,24 @@
+/* A workload: the requests that a server is asked to answer, and the limits of the server. */
+#ifndef SERVE_WORKLOAD_H
+#define SERVE_WORKLOAD_H
+
+#include <stdint.h>
+
+enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
+
+struct workload {
+    char path[1024];         /* file of requests; "": there is no server */
+    uint64_t content;        /* hash of the file */
+    uint64_t limit;          /* requests that are read from it; 0: all */
+    double time_scale;       /* arrivals are this many times as far apart as in the file */
+    double rate, burstiness; /* drawn arrivals: requests a second, and 1 / the squared coefficient
+                                of variation of the gaps; rate 0: the file's arrivals */
+    uint64_t clients;        /* each sends a request when its last one has ended; 0: none */
+    uint64_t replicas;       /* independent servers */
+    int routing;             /* enum routing */
+    int timed;               /* 0: no clock, one request after the other */
+    uint64_t sequences, batched_tokens; /* at most, in one step */
+    uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
+};
+
+#endif

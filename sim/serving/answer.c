@@ -1,0 +1,103 @@
+#include "serving/answer.h"
+
+#include "base/array.h"
+#include "run/outcome.h"
+#include "scenario/identity.h"
+#include "serving/serving.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct answer {
+    const struct point *point;
+    const struct run_context *context;
+    struct run *run; /* NULL: a server, which keeps nothing */
+};
+
+/* What tells the result from all others, and how far it may be off. */
+static bool write_identity(const struct point *point, struct result *result, struct error *why)
+{
+    struct run_hashes hashes;
+    if (!run_hashes(point, &hashes, why)) {
+        return false;
+    }
+    memcpy(result->scenario_hash, hashes.scenario, sizeof hashes.scenario);
+    memcpy(result->profile_hash, hashes.profile, sizeof hashes.profile);
+    memcpy(result->trace_hash, hashes.trace, sizeof hashes.trace);
+    int length = snprintf(result->scenario, sizeof result->scenario, "%s", point->scenario);
+    if (length < 0 || (size_t)length >= sizeof result->scenario) {
+        return error_set(why, NULL, 0, "the scenario is longer than %zu bytes when resolved",
+                         sizeof result->scenario);
+    }
+    if (result->basis_count > 0) { /* only times have a band */
+        result->cells[COLUMN_ERROR_BAND].set = point->band_known;
+        memcpy(result->band, point->band, sizeof result->band);
+    }
+    return result_text(result, COLUMN_RUN, hashes.run, why);
+}
+
+/* Finish a result that was computed, or release it. */
+static bool finish(const struct point *point, struct result *result, struct error *why)
+{
+    bool good = write_identity(point, result, why);
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
+struct answer *answer_open(const struct point *point, const struct run_context *context,
+                           struct result *result, struct error *why)
+{
+    struct answer *answer = array_zeroed(1, sizeof *answer, why);
+    if (answer == NULL) {
+        return NULL;
+    }
+    *answer = (struct answer){.point = point, .context = context};
+    bool serves = point_serves(point);
+    answer->run = serves ? NULL : run_open(&point->setup, context, result, why);
+    bool good = serves ? serving_run(point, context, result, why) : answer->run != NULL;
+    if (!good || !finish(point, result, why)) {
+        answer_close(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+void answer_close(struct answer *answer)
+{
+    if (answer != NULL) {
+        run_close(answer->run);
+        free(answer);
+    }
+}
+
+bool answer_run(const struct point *point, const struct run_context *context,
+                struct result *result, struct error *why)
+{
+    struct answer *answer = answer_open(point, context, result, why);
+    answer_close(answer);
+    return answer != NULL;
+}
+
+bool answer_again(const struct answer *answer, const struct point *point, struct result *result,
+                  struct error *why)
+{
+    return answer->run != NULL ? run_again(answer->run, &point->setup, result, why)
+                               : serving_again(point, answer->context, result, why);
+}
+
+bool answer_ranges(const struct point *point, double by, const struct run_context *context,
+                   struct result *result, struct run_range **ranges, uint32_t *count,
+                   struct error *why)
+{
+    if (!run_setup_ranges(&point->setup, by, context, result, ranges, count, why)) {
+        return false;
+    }
+    if (!finish(point, result, why)) {
+        run_ranges_release(*ranges, *count);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,80 @@
+/* A list: a surface has tens of points, seldom hundreds. */
+#include "serving/decode_points.h"
+
+#include "base/array.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct table {
+    struct decode_point *all;
+    size_t count, capacity;
+    pthread_mutex_t lock; /* of all of the above, also while a point is computed */
+};
+
+/* Shared values are read only; the table that this one leads to is not. */
+struct decode_points {
+    struct table *table;
+};
+
+static void *make(void *context, struct error *why)
+{
+    (void)context;
+    struct decode_points *points = array_zeroed(1, sizeof *points, why);
+    struct table *table = array_zeroed(1, sizeof *table, why);
+    if (points == NULL || table == NULL) {
+        free(points);
+        free(table);
+        return NULL;
+    }
+    pthread_mutex_init(&table->lock, NULL);
+    points->table = table;
+    return points;
+}
+
+static void destroy(void *value)
+{
+    struct decode_points *points = value;
+    pthread_mutex_destroy(&points->table->lock);
+    free(points->table->all);
+    free(points->table);
+    free(points);
+}
+
+const struct shared_kind decode_points_kind = {make, destroy};
+
+static const struct decode_point *find(const struct table *table, const struct decode_point *place)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->all[i].sequences == place->sequences &&
+            table->all[i].context == place->context) {
+            return &table->all[i];
+        }
+    }
+    return NULL;
+}
+
+static bool read_locked(struct table *table, decode_point_compute compute, void *context,
+                        struct decode_point *point, struct error *why)
+{
+    const struct decode_point *kept = find(table, point);
+    if (kept != NULL) {
+        *point = *kept;
+        return true;
+    }
+    if (!compute(context, point, why) ||
+        !array_reserve(&table->all, &table->capacity, table->count + 1, sizeof *table->all, why)) {
+        return false;
+    }
+    table->all[table->count++] = *point;
+    return true;
+}
+
+bool decode_points_read(const struct decode_points *points, decode_point_compute compute,
+                        void *context, struct decode_point *point, struct error *why)
+{
+    pthread_mutex_lock(&points->table->lock);
+    bool ok = read_locked(points->table, compute, context, point, why);
+    pthread_mutex_unlock(&points->table->lock);
+    return ok;
+}

@@ -1,0 +1,325 @@
+/* Points are (sequences, mean context): a step is linear along each where it does not bend. */
+#include "serving/decode_surface.h"
+
+#include "base/array.h"
+#include "decode/replay/replay.h"
+#include "hardware/spread.h"
+#include "run/outcome.h"
+#include "run/run.h"
+#include "scenario/identity.h"
+#include "serve/surface.h"
+#include "serving/decode_points.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what
+ * is promised everywhere. */
+static const double tolerance = 0.0025;
+
+/* Values of a point, of which the first two are held to the tolerance. */
+enum {
+    TIME,                        /* ns */
+    LINK,                        /* ns that what is fetched would take a whole link, alone */
+    STALLS,                      /* ns of the time, by part */
+    BASES = STALLS + PART_COUNT, /* ns of it, by what it rests on */
+    VALUES = BASES + BASIS_COUNT
+};
+static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
+
+enum { LONG_CONTEXT = 1 << 24 }; /* tokens: no window is as long */
+
+struct decode_surface {
+    const struct point *point;
+    struct setup setup; /* a view: on a machine of its own, the rest is the point's */
+    struct scaled_profile machine;
+    uint64_t least_context; /* of which the system says anything */
+    double byte_ns;         /* of the whole link */
+    const struct run_context *context;
+    struct trust trust;
+    bool asks_trace;        /* hits of a step that was read rest on the trace */
+    char trace_source[256]; /* that trace, in words */
+    struct surface *surface;
+    const struct decode_points *points; /* of all surfaces of this system on this machine */
+    struct shared_entry *points_entry;
+};
+
+/* ---- short sequences -------------------------------------------------------------------- */
+
+static struct setup point_setup(const struct decode_surface *surface, uint64_t sequences,
+                                uint64_t context)
+{
+    struct setup setup = setup_at(&surface->setup, context);
+    setup.batch = (uint32_t)sequences;
+    return setup;
+}
+
+/* Does the system say anything of this context? `why` as plan_resolve() has it. */
+static bool says_anything(struct decode_surface *surface, uint64_t sequences, uint64_t context,
+                          struct error *why)
+{
+    struct plan plan;
+    struct setup setup = point_setup(surface, sequences, context);
+    if (!run_plan(&setup, surface->context, &plan, why)) {
+        return false;
+    }
+    plan_release(&plan);
+    return true;
+}
+
+/* A context of which it does: the longest that is asked for or, where all lie in the window, a
+ * longer one. `why` is about the former. */
+static bool find_context(struct decode_surface *surface, const struct decode_range *range,
+                         uint64_t *context, struct error *why)
+{
+    struct error unseen;
+    *context = range->most_context;
+    if (says_anything(surface, range->sequences, *context, why)) {
+        return true;
+    }
+    do {
+        *context *= 2;
+    } while (*context < LONG_CONTEXT &&
+             !says_anything(surface, range->sequences, *context, &unseen));
+    return *context < LONG_CONTEXT;
+}
+
+/* The shortest one, by bisection. */
+static bool find_least_context(struct decode_surface *surface, const struct decode_range *range,
+                               struct error *why)
+{
+    uint64_t bad = 0, good;
+    struct error unseen;
+    if (!find_context(surface, range, &good, why)) {
+        return false;
+    }
+    while (good - bad > 1) {
+        uint64_t context = bad + (good - bad) / 2;
+        if (says_anything(surface, range->sequences, context, &unseen)) {
+            good = context;
+        } else {
+            bad = context;
+        }
+    }
+    surface->least_context = good;
+    return true;
+}
+
+static bool trace_keeps(const struct setup *setup, const struct plan *plan)
+{
+    uint32_t wanted;
+    struct error unseen;
+    double selection = (double)plan->cohorts[0].sizes.selected_tokens / (double)setup->context;
+    return setup->trace == NULL || !setup_asks_trace(setup) ||
+           setup->mechanisms.policy->chooses_own ||
+           replay_wanted(setup->trace, selection, &wanted, &unseen);
+}
+
+/* Let sequences attend to all they have. What their cache holds of it hits in every step. */
+static bool attend_all(struct decode_surface *surface, struct setup *setup, struct error *why)
+{
+    struct mechanisms *m = &setup->mechanisms;
+    struct plan plan;
+    m->selection = (struct amount){.unit = UNIT_SHARE, .value = 1};
+    m->selection_margin = m->estimation = 0;
+    setup->trace = NULL;
+    if (!run_plan(setup, surface->context, &plan, why)) {
+        return false;
+    }
+    double outside = (double)(setup->context - m->sinks - setup_recent(setup));
+    setup->assumed_hit = fmin((double)plan.cohorts[0].sizes.cache_tokens / outside, 1);
+    setup->assumed_spread = 0;
+    plan_release(&plan);
+    return true;
+}
+
+static bool cap_selection(struct decode_surface *surface, struct setup *setup, struct error *why)
+{
+    struct plan plan;
+    if (!run_plan(setup, surface->context, &plan, why)) {
+        return false;
+    }
+    bool keeps = trace_keeps(setup, &plan);
+    plan_release(&plan);
+    return keeps || attend_all(surface, setup, why);
+}
+
+/* ---- points ----------------------------------------------------------------------------- */
+
+static void read_step(const struct decode_surface *surface, const struct step_answer *answer,
+                      double values[SURFACE_VALUES])
+{
+    values[TIME] = (double)answer->ns;
+    values[LINK] = (double)answer->h2d_bytes * surface->byte_ns;
+    for (int part = 0; part < PART_COUNT; part++) {
+        values[STALLS + part] = (double)answer->stall_ns[part];
+    }
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        values[BASES + basis] = answer->basis_share[basis] * values[TIME];
+    }
+}
+
+static bool compute_point(void *context, struct decode_point *point, struct error *why)
+{
+    struct decode_surface *surface = context;
+    struct step_answer answer;
+    struct setup setup = point_setup(surface, point->sequences, point->context);
+    if (!cap_selection(surface, &setup, why) ||
+        !run_step(&setup, surface->context, &answer, why)) {
+        return false;
+    }
+    read_step(surface, &answer, point->values);
+    point->trust = answer.trust;
+    point->asks_trace = answer.asks_trace && setup.trace == surface->setup.trace;
+    return true;
+}
+
+static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
+                         double values[SURFACE_VALUES], struct error *why)
+{
+    struct decode_surface *surface = context;
+    uint64_t least = surface->least_context;
+    struct decode_point point = {.sequences = sequences,
+                                 .context = tokens > least ? tokens : least};
+    if (!decode_points_read(surface->points, compute_point, surface, &point, why)) {
+        return false;
+    }
+    memcpy(values, point.values, sizeof point.values);
+    trust_add(&surface->trust, point.trust);
+    surface->asks_trace = surface->asks_trace || point.asks_trace;
+    return true;
+}
+
+/* ---- the machine, changed --------------------------------------------------------------- */
+
+static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
+{
+    static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
+                                         CURVE_LINK_DUPLEX};
+    double shares[CURVE_COUNT];
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        shares[i] = 1;
+    }
+    for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
+        shares[link[i]] = link_share;
+    }
+    /* Whether sequences fit is the server's affair. */
+    surface->setup.unlimited_memory = true;
+    surface->setup.kv_pool_tokens = surface->setup.host_memory = 0;
+    bool good = scaled_profile_init(&surface->setup.profile, shares, &surface->machine, why);
+    surface->setup.profile = surface->machine.profile;
+    return good;
+}
+
+/* 0 where the machine does not say it: then nothing crosses. */
+static double byte_ns(const struct setup *setup)
+{
+    struct trust unused = {BASIS_MEASURED, false};
+    bool said = setup->profile.curves[CURVE_LINK_H2D].count > 0;
+    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_H2D, 0, &unused) : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+/* The changed machine counts, and of the scenario what is not the server's affair. */
+static bool find_points(struct decode_surface *surface, struct error *why)
+{
+    const struct point *point = surface->point;
+    struct run_hashes hashes;
+    struct point view = {.setup = surface->setup,
+                         .scenario = point->decode_scenario != NULL ? point->decode_scenario
+                                                                    : point->scenario,
+                         .band_known = point->band_known,
+                         .band = {point->band[0], point->band[1]}};
+    if (!run_hashes(&view, &hashes, why)) {
+        return false;
+    }
+    surface->points =
+        shared_get(surface->context->shared, &decode_points_kind, strtoull(hashes.run, NULL, 16),
+                   NULL, &surface->points_entry, why);
+    return surface->points != NULL;
+}
+
+struct decode_surface *decode_surface_create(const struct point *point,
+                                             const struct decode_range *range, double link_share,
+                                             const struct run_context *context, struct error *why)
+{
+    struct decode_surface *surface = array_zeroed(1, sizeof *surface, why);
+    if (surface == NULL) {
+        return NULL;
+    }
+    surface->point = point;
+    surface->setup = point->setup;
+    surface->context = context;
+    surface->byte_ns = byte_ns(&point->setup);
+    outcome_trace_source(&point->setup, surface->trace_source, sizeof surface->trace_source);
+    surface->trust = (struct trust){BASIS_MEASURED, false};
+    if (change_machine(surface, link_share, why) && find_points(surface, why) &&
+        find_least_context(surface, range, why)) {
+        uint64_t least = surface->least_context;
+        const struct surface_domain domain = {
+            .least_x = 1,
+            .most_x = range->sequences,
+            .least_y = range->least_context > least ? range->least_context : least,
+            .most_y = range->most_context > least ? range->most_context : least};
+        surface->surface = surface_create(&domain, tolerance, compute_step, surface, why);
+    }
+    if (surface->surface == NULL) {
+        decode_surface_destroy(surface);
+        return NULL;
+    }
+    return surface;
+}
+
+void decode_surface_destroy(struct decode_surface *surface)
+{
+    if (surface == NULL) {
+        return;
+    }
+    surface_destroy(surface->surface);
+    shared_release(surface->context->shared, surface->points_entry);
+    scaled_profile_release(&surface->machine);
+    free(surface);
+}
+
+static struct decode_step step_of(const struct decode_surface *surface,
+                                  const double values[SURFACE_VALUES])
+{
+    struct decode_step step = {.ns = values[TIME]};
+    memcpy(step.stall_ns, values + STALLS, sizeof step.stall_ns);
+    memcpy(step.basis_ns, values + BASES, sizeof step.basis_ns);
+    step.fetched_bytes = surface->byte_ns > 0 ? values[LINK] / surface->byte_ns : 0;
+    return step;
+}
+
+bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uint64_t tokens,
+                         struct decode_step *step, struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = surface_read(surface->surface, sequences, tokens / sequences, values, why);
+    *step = step_of(surface, values);
+    return ok;
+}
+
+bool decode_surface_least(struct decode_surface *surface, struct decode_step *step,
+                          struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = compute_step(surface, 1, 1, values, why);
+    *step = step_of(surface, values);
+    return ok;
+}
+
+const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis)
+{
+    *basis = surface->setup.trace_basis;
+    return surface->asks_trace ? surface->trace_source : "";
+}
+
+struct trust decode_surface_trust(const struct decode_surface *surface)
+{
+    return surface->trust;
+}

@@ -1,0 +1,226 @@
+/* Requests are routed first, then each server runs alone. */
+#include "serving/serving.h"
+
+#include "base/array.h"
+#include "run/outcome.h"
+#include "run/run.h"
+#include "serve/arrivals.h"
+#include "serve/router.h"
+#include "serving/serving_memory.h"
+#include "serving/serving_outcome.h"
+#include "serving/serving_replay.h"
+#include "serving/step_cost.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct serving {
+    const struct point *point;
+    const struct run_context *context;
+    struct requests requests; /* a view of the point's, with arrivals of its own */
+    struct serving_memory memory;
+    struct router router;
+    struct served *served;
+};
+
+/* ---- requests -------------------------------------------------------------------------- */
+
+/* The point's requests, when they arrive in this run. */
+static bool take_requests(struct serving *serving, struct error *why)
+{
+    const struct point *point = serving->point;
+    const struct workload *workload = &point->workload;
+    serving->requests = *point->requests;
+    serving->requests.all = array_zeroed(point->requests->count, sizeof(struct request), why);
+    if (serving->requests.all == NULL) {
+        return false;
+    }
+    memcpy(serving->requests.all, point->requests->all,
+           point->requests->count * sizeof(struct request));
+    return (workload->rate <= 0 ||
+            arrivals_draw(&serving->requests, workload->rate, workload->burstiness,
+                          point->setup.seed, why)) &&
+           requests_stretch(&serving->requests, workload->time_scale, why);
+}
+
+static bool route(struct serving *serving, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    size_t count = serving->requests.count;
+    serving->served = array_zeroed(count, sizeof *serving->served, why);
+    return serving->served != NULL &&
+           router_init(&serving->router, &serving->requests, (uint32_t)workload->replicas,
+                       workload->routing == ROUTE_PREFIX, why);
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+static struct server_options server_options(const struct serving *serving, uint32_t server,
+                                            struct serving_totals *all)
+{
+    const struct setup *setup = &serving->point->setup;
+    const struct workload *workload = &serving->point->workload;
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct prefix_options *prefix = &serving->memory.prefix;
+    uint32_t layers = setup->model.layer_count;
+    return (struct server_options){
+        .sequences = serving->memory.sequences,
+        .batched_tokens = (uint32_t)workload->batched_tokens,
+        .clients =
+            (uint32_t)((workload->clients + workload->replicas - 1 - server) / workload->replicas),
+        .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel,
+        .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
+        .unit_transfers = m->prefix_contiguous ? 1 : layers,
+        .saves_cross = prefix->saves_wait,
+        .written_bytes = serving->memory.written_bytes,
+        .written_layers = layers,
+        .layers = m->prefix_load == PREFIX_LOAD_LAYERS ? layers : 0,
+        .swap_blocks = serving->memory.swap_blocks,
+        .series = &all->series,
+    };
+}
+
+static bool serve_one(struct serving *serving, uint32_t server, const struct step_clock *clock,
+                      struct serving_totals *all, struct error *why)
+{
+    const struct server_options options = server_options(serving, server, all);
+    struct server_totals totals;
+    uint32_t count = router_select(&serving->router, server);
+    struct prefix_cache *cache =
+        prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
+    if (cache == NULL) {
+        return false;
+    }
+    bool ok = server_run(&options, clock, &serving->requests, serving->router.indices, count, cache,
+                         serving->served, &totals, why);
+    all->blocks += serving->memory.prefix.gpu_blocks;
+    struct prefix_counts blocks = prefix_counts(cache);
+    all->crossed_blocks += blocks.loaded + totals.swapped_blocks +
+                           (options.saves_cross ? blocks.saved : 0);
+    all->busy_ns += totals.busy_ns;
+    all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
+    prefix_cache_destroy(cache);
+    return ok;
+}
+
+/* Contexts of sequences that decode: from the first token that a prompt gives to the last one. */
+static struct decode_range step_range(const struct serving *serving)
+{
+    struct decode_range range = {serving->memory.sequences, UINT64_MAX, 1};
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        const struct request *request = &serving->requests.all[i];
+        uint64_t first = (uint64_t)request->prompt + 1;
+        uint64_t last = (uint64_t)request->prompt + request->output;
+        range.least_context = first < range.least_context ? first : range.least_context;
+        range.most_context = last > range.most_context ? last : range.most_context;
+    }
+    return range;
+}
+
+static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)
+{
+    struct decode_range range = step_range(serving);
+    struct step_cost *cost = step_cost_create(serving->point, &range, serving->context, why);
+    if (cost == NULL) {
+        return false;
+    }
+    struct step_clock clock = step_cost_clock(cost);
+    bool ok = true;
+    for (uint32_t server = 0; ok && server < serving->point->workload.replicas; server++) {
+        ok = serve_one(serving, server, &clock, totals, why);
+    }
+    totals->trust = step_cost_trust(cost, totals->crossed_blocks > 0 ||
+                                                     serving->memory.written_bytes > 0);
+    step_cost_basis(cost, totals->basis);
+    snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
+             step_cost_trace(cost, &totals->trace_basis));
+    step_cost_destroy(cost);
+    return ok;
+}
+
+/* A server that is too small for every request has no answer. */
+static bool check_fit(const struct serving *serving, struct error *why)
+{
+    const struct prefix_options *prefix = &serving->memory.prefix;
+    uint64_t room = prefix->gpu_blocks * prefix->block_tokens, least = UINT64_MAX;
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        uint64_t tokens = request_kept_tokens(&serving->requests.all[i]);
+        least = tokens < least ? tokens : least;
+    }
+    if (least <= room) {
+        return true;
+    }
+    error_set(why, NULL, 0, "no request fits the server's KV memory of %llu tokens",
+              (unsigned long long)room);
+    return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
+}
+
+static bool run(struct serving *serving, struct result *result, struct error *why)
+{
+    const struct point *point = serving->point;
+    struct prefix_bound bound;
+    struct prefix_totals found;
+    struct serving_totals totals;
+    if (!take_requests(serving, why) ||
+        !serving_memory_plan(point, serving->context, &serving->memory, why) ||
+        !check_fit(serving, why) || !route(serving, why) || !prefix_bound(&serving->requests, &bound, why)) {
+        return false;
+    }
+    serving_write_requests(point, &serving->requests, &bound, result);
+    serving_note_pool(&point->setup, &serving->memory.prefix, result);
+    if (!serving->point->workload.timed) {
+        if (!serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
+                            serving->context->shared, &found, why)) {
+            return false;
+        }
+        serving_write_found(&found, result);
+        return result_text(result, COLUMN_STATUS, "ok", why);
+    }
+    totals = (struct serving_totals){.crossed_blocks = 0};
+    bool ok = series_init(&totals.series, why) &&
+              serve_all(serving, &totals, why) &&
+              serving_write_times(point, &serving->requests, serving->served, &totals,
+                                  result, why);
+    series_release(&totals.series);
+    return ok;
+}
+
+static bool serve(const struct point *point, const struct run_context *context,
+                  struct result *result, struct error *why)
+{
+    struct serving serving = {.point = point, .context = context};
+    bool ok = run(&serving, result, why);
+    free(serving.requests.all); /* the rest of the view is the point's */
+    router_release(&serving.router);
+    free(serving.served);
+    return ok;
+}
+
+bool serving_again(const struct point *point, const struct run_context *context,
+                   struct result *result, struct error *why)
+{
+    struct run_context alone = *context; /* draws run side by side */
+    alone.threads = 1;
+    result_init(result);
+    bool ok = serve(point, &alone, result, why);
+    if (!ok) {
+        result_release(result);
+    }
+    return ok;
+}
+
+bool serving_run(const struct point *point, const struct run_context *context,
+                 struct result *result, struct error *why)
+{
+    struct plan plan = {.batch = 0};
+    result_init(result);
+    bool ok = run_plan(&point->setup, context, &plan, why) &&
+              outcome_setup(&point->setup, &plan, result, why) &&
+              serve(point, context, result, why);
+    plan_release(&plan);
+    if (!ok) {
+        result_release(result);
+    }
+    return ok;
+}

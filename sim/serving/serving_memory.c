@@ -1,0 +1,180 @@
+/* Where all KV stays in HBM, sequences have what other uses leave there, and blocks of those that
+ * ended stay among theirs. A system that offloads has no whole KV in HBM: as many sequences of the
+ * mean length run as fit in both tiers, and blocks of those that ended lie on the host, beside the
+ * KV of those that run.
+ */
+#include "serving/serving_memory.h"
+
+#include "decode/time/prefill.h"
+#include "run/run.h"
+
+uint64_t serving_token_bytes(const struct setup *setup)
+{
+    uint64_t bytes = 0;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        bytes += model_kv_token_bytes(&setup->model, layer);
+    }
+    return bytes * setup->model.tensor_parallel;
+}
+
+/* Tokens that sequences can hold together, bytes of the host that are left beside them, and what a
+ * token of a prompt writes there. */
+struct room {
+    uint32_t sequences;
+    enum limit limit; /* of a system that offloads: what has no more room */
+    uint64_t tokens, host_bytes;
+    double written_bytes;
+};
+
+static bool plan_batch(const struct setup *setup, uint32_t batch,
+                       const struct run_context *context, struct plan *plan, struct error *why)
+{
+    struct setup own = *setup;
+    own.batch = batch;
+    return run_plan(&own, context, plan, why);
+}
+
+static void leave_host(const struct plan *plan, struct room *room)
+{
+    room->host_bytes =
+        plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
+}
+
+/* A token's share of a prompt of the mean length. */
+static double written_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double bytes = 0;
+    for (uint32_t layer = 0; layer < plan->layers; layer++) {
+        bytes += prefill_leaving_bytes(setup, plan, layer, 0, setup->context);
+    }
+    return bytes / (double)setup->context;
+}
+
+static struct room room_in_hbm(const struct point *point, const struct plan *plan)
+{
+    const struct setup *setup = &point->setup;
+    struct room room = {.sequences = (uint32_t)point->workload.sequences};
+    uint64_t others = plan->memory.hbm - plan->memory.resident;
+    double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
+    room.tokens =
+        plan->hbm_limit > others ? (uint64_t)((double)(plan->hbm_limit - others) / token) : 0;
+    leave_host(plan, &room);
+    return room;
+}
+
+/* With a prefix cache beside them, no more sequences are held than run. */
+static bool room_on_host(const struct point *point, uint32_t most,
+                         const struct run_context *context, struct room *room, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct workload *workload = &point->workload;
+    bool shares = setup->mechanisms.prefix != PREFIX_NONE;
+    struct plan plan;
+    room->sequences = most < workload->sequences ? most : (uint32_t)workload->sequences;
+    uint32_t held = shares ? room->sequences : most;
+    room->tokens = (uint64_t)held * setup->context;
+    if (held == 0) {
+        return true;
+    }
+    if (!plan_batch(setup, held, context, &plan, why)) {
+        return false;
+    }
+    leave_host(&plan, room);
+    room->written_bytes = written_bytes(setup, &plan);
+    plan_release(&plan);
+    return true;
+}
+
+static bool find_room(const struct point *point, const struct run_context *context,
+                      struct room *room, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    struct plan plan;
+    uint32_t sequences = (uint32_t)point->workload.sequences;
+    if (!plan_batch(setup, sequences, context, &plan, why)) {
+        return false;
+    }
+    bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
+    if (offloads) {
+        room->limit = plan.limit;
+        ok = room_on_host(point, plan.max_batch, context, room, why);
+    } else {
+        *room = room_in_hbm(point, &plan);
+    }
+    plan_release(&plan);
+    return ok;
+}
+
+static bool check_room(const struct setup *setup, const struct room *room,
+                       const struct prefix_options *prefix, struct error *why)
+{
+    bool offloads = mechanisms_offload(&setup->mechanisms);
+    uint64_t pool = setup->kv_pool_tokens;
+    if (prefix->gpu_blocks == 0 && !offloads && pool > 0 && pool < prefix->block_tokens) {
+        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is less than a block of %u tokens",
+                    (unsigned long long)pool, prefix->block_tokens);
+        return error_expect(why, "at least %u", prefix->block_tokens);
+    }
+    if (prefix->gpu_blocks == 0 && offloads) {
+        return error_set(why, NULL, 0, "%s has no room for a sequence of %llu tokens",
+                         room->limit == LIMIT_HOST ? "host memory" : "HBM",
+                         (unsigned long long)setup->context);
+    }
+    if (prefix->gpu_blocks == 0) {
+        return error_set(why, NULL, 0, "no HBM is left for KV beside the weights");
+    }
+    bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
+    if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {
+        return true;
+    }
+    if (!offloads) {
+        return error_set(why, NULL, 0, "host memory is smaller than a block of %s",
+                         swaps ? "KV to swap out" : "the prefix cache");
+    }
+    error_set(why, NULL, 0,
+              "beside the KV of %u sequences of %llu tokens, host memory has no block left for "
+              "prefixes",
+              room->sequences, (unsigned long long)setup->context);
+    return error_expect(why, "more host_memory, or a max_sequences below %u", room->sequences);
+}
+
+bool serving_memory_plan(const struct point *point, const struct run_context *context,
+                         struct serving_memory *out, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    struct room room = {.sequences = 0};
+    if (m->budget.rest) {
+        error_usage(why, NULL, 0, "a server's sequences take the rest of HBM: no cache can");
+        return error_expect(why, "mechanisms.budget as a size, a share or tokens");
+    }
+    if (!find_room(point, context, &room, why)) {
+        return false;
+    }
+    bool offloads = mechanisms_offload(m), has_host = m->prefix == PREFIX_TWO_TIER;
+    uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+    *out =
+        (struct serving_memory){.sequences = room.sequences, .written_bytes = room.written_bytes};
+    out->prefix = (struct prefix_options){
+        .block_tokens = (uint32_t)m->prefix_block,
+        .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
+        .has_host = has_host,
+        .gpu_blocks = room.tokens / m->prefix_block,
+        .host_blocks = room.host_bytes / (serving_token_bytes(setup) * m->prefix_block),
+        .unit_blocks = (uint32_t)(unit / m->prefix_block),
+        .least_asked = (uint32_t)m->prefix_asked,
+        /* KV of a system that offloads is on the host already. */
+        .saves_wait = point->workload.timed && has_host && !offloads,
+        .pins = m->prefix_pins,
+        .write = (enum prefix_write)m->prefix_write,
+        .seed = setup->seed,
+    };
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.host_blocks : 0;
+    if (!check_room(setup, &room, &out->prefix, why)) {
+        return false;
+    }
+    bool evicts = m->prefix_eviction != PREFIX_EVICTION_NONE;
+    const char *policy = prefix_evictions[m->prefix_eviction];
+    out->prefix.host_policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
+    return !evicts || out->prefix.host_policy != NULL;
+}

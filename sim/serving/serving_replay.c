@@ -1,0 +1,77 @@
+#include "serving/serving_replay.h"
+
+#include "serve/prefix_curve.h"
+
+#include <xxhash.h>
+
+/* What a curve is made of. */
+struct making {
+    const struct prefix_options *prefix;
+    const struct requests *requests;
+    struct router *router;
+};
+
+static void *make_curve(void *context, struct error *why)
+{
+    struct making *making = context;
+    struct prefix_curve *curve = prefix_curve_create(making->prefix, making->requests, why);
+    bool ok = curve != NULL;
+    for (uint32_t server = 0; ok && server < making->router->servers; server++) {
+        uint32_t count = router_select(making->router, server);
+        ok = prefix_curve_add(curve, making->router->indices, count, why);
+    }
+    if (!ok) {
+        prefix_curve_destroy(curve);
+        return NULL;
+    }
+    return curve;
+}
+
+static void destroy_curve(void *curve)
+{
+    prefix_curve_destroy(curve);
+}
+
+static const struct shared_kind curve_kind = {make_curve, destroy_curve};
+
+/* What decides a curve: when requests come does not, nor how much the host has room for. */
+static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix)
+{
+    const struct workload *workload = &point->workload;
+    const uint64_t numbers[] = {workload->content,    workload->limit,
+                                workload->replicas,   (uint64_t)workload->routing,
+                                prefix->block_tokens, prefix->gpu_keeps,
+                                prefix->gpu_blocks,   0x70726566697863ull /* its kind */};
+    return XXH64(numbers, sizeof numbers, 0);
+}
+
+static bool replay_each(const struct prefix_options *prefix, const struct requests *requests,
+                        struct router *router, struct prefix_totals *totals, struct error *why)
+{
+    *totals = (struct prefix_totals){.requests = 0};
+    for (uint32_t server = 0; server < router->servers; server++) {
+        uint32_t count = router_select(router, server);
+        if (!prefix_replay(prefix, requests, router->indices, count, totals, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool serving_replay(const struct point *point, const struct prefix_options *prefix,
+                    const struct requests *requests, struct router *router, struct shared *shared,
+                    struct prefix_totals *totals, struct error *why)
+{
+    if (!prefix_curve_applies(prefix)) {
+        return replay_each(prefix, requests, router, totals, why);
+    }
+    struct making making = {prefix, requests, router};
+    struct shared_entry *entry;
+    const struct prefix_curve *curve =
+        shared_get(shared, &curve_kind, curve_key(point, prefix), &making, &entry, why);
+    if (curve != NULL) {
+        *totals = prefix_curve_read(curve, prefix->host_blocks);
+    }
+    shared_release(shared, entry);
+    return curve != NULL;
+}
