@@ -43,10 +43,10 @@ sim/cli/ablate
 sim/cli/plan
 sim/cli
 sim
-hwprofiles/calibrate - serve result store scenario study
+calibrate - serve result store scenario study
 '
 
-find sim hwprofiles \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |
+find sim calibrate \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |
     xargs -0 awk -v order="$order" '
 BEGIN {
     count = split(order, lines, "\n")
@@ -58,12 +58,12 @@ BEGIN {
 }
 function folder_of(path) {
     sub(/\/[^\/]*$/, "", path)
-    sub(/calibrate\/kernels$/, "calibrate", path)
+    sub(/^calibrate\/[a-z]+$/, "calibrate", path)
     return path
 }
-# Includes are written from sim/ or from the folder of another program.
+# Includes are written from sim/, or from the root.
 function included(path) {
-    return ("sim/" folder_of(path)) in rank ? "sim/" folder_of(path) : "hwprofiles/" folder_of(path)
+    return ("sim/" folder_of(path)) in rank ? "sim/" folder_of(path) : folder_of(path)
 }
 function part_of(folder) {
     split(folder, parts, "/")

@@ -1,4 +1,4 @@
-/* The instructions of hwprofiles/calibrate/kernels/ptx.cuh, by their definition in the PTX ISA. A
+/* The instructions of calibrate/kernels/ptx.cuh, by their definition in the PTX ISA. A
  * copy comes when it is waited for, and not before. */
 #ifndef CALIBRATE_PTX_CUH
 #define CALIBRATE_PTX_CUH
