@@ -4,6 +4,7 @@
  * dimension and type; over the whole context, and over a list of a tenth of it, which is what
  * retrieval leaves. Merging of split parts is in the time.
  */
+#include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
 #include "calibrate/kernels.h"
 

@@ -3,7 +3,7 @@
 #ifndef CALIBRATE_CURVE_WRITE_H
 #define CALIBRATE_CURVE_WRITE_H
 
-#include "calibrate/finding.h"
+#include "calibrate/measure/finding.h"
 
 #include <stdio.h>
 

@@ -9,6 +9,7 @@
  * Every wait ends: a kernel gives up after GPU_DEADLINE_NS and says so, the CPU after
  * GPU_PATIENCE_NS.
  */
+#include "calibrate/device/device.h"
 #include "calibrate/link_groups.h"
 
 #define ROUNDS 64
@@ -223,8 +224,8 @@ bool flags(const struct effort *effort, uint64_t seed, struct findings *findings
         {"flag.release_by_cpu", 0, &all, sample_release},
         {"flag.between_kernels", 0, &all, sample_between},
     };
-    if (!all.create(why) || !observe(findings, "flag.release_by_cpu", "", UNIT_NS, why) ||
-        !observe(findings, "flag.between_kernels", "", UNIT_NS, why)) {
+    if (!all.create(why) || !findings_add(findings, "flag.release_by_cpu", "", UNIT_NS, why) ||
+        !findings_add(findings, "flag.between_kernels", "", UNIT_NS, why)) {
         return false;
     }
     bool between = sample_between(&all, &ignored, &without);

@@ -10,12 +10,12 @@
  *
  * Observed: copies inside HBM by the copy call (gpu.copy), gathers by CTAs and row size.
  */
-#include "calibrate/link_groups.h"
-
-#include "calibrate/copy_fit.h"
-#include "calibrate/gpu_gather.h"
-#include "calibrate/gpu_read.h"
-#include "calibrate/row_ids.h"
+#include "calibrate/device/device.h"
+#include "calibrate/device/gather.h"
+#include "calibrate/device/read.h"
+#include "calibrate/device/row_ids.h"
+#include "calibrate/gpu_groups.h"
+#include "calibrate/measure/copy_fit.h"
 
 #define WANTED (4096 * MiB)
 #define GATHERED (256 * MiB) /* where rows lie */
@@ -153,14 +153,14 @@ static bool state_all(const struct memory_speed *all, struct findings *findings,
     int sms;
     return GPU_TRY(cudaMemGetInfo(&free, &bytes), why) &&
            gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) &&
-           state_figure(findings, "gpu.hbm_capacity", (double)bytes, "cudaMemGetInfo()", why) &&
-           state_figure(findings, "gpu.sms", sms, "cudaDevAttrMultiProcessorCount", why) &&
-           (all->peak > 0 ? state_figure(findings, "gpu.hbm_bandwidth", all->peak,
-                                         "peak: memory clock x bus width x 2, as the driver states "
-                                         "them",
-                                         why)
-                          : findings_note(findings, "gpu.hbm_bandwidth",
-                                          "the driver states no clock or width", why));
+           findings_state(findings, "gpu.hbm_capacity", (double)bytes, "cudaMemGetInfo()", why) &&
+           findings_state(findings, "gpu.sms", sms, "cudaDevAttrMultiProcessorCount", why) &&
+           (all->peak > 0
+                ? findings_state(findings, "gpu.hbm_bandwidth", all->peak,
+                                 "peak: memory clock x bus width x 2, as the driver states them",
+                                 why)
+                : findings_note(findings, "gpu.hbm_bandwidth",
+                                "the driver states no clock or width", why));
 }
 
 static bool note_all(const struct memory_speed *all, struct findings *findings, struct error *why)
@@ -194,7 +194,7 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
     struct probe probes[2 * SIZES + ROW_SIZES * CTA_COUNTS + 1];
     uint32_t count = 0;
     if (!all.create(seed, why) || !state_all(&all, findings, why) ||
-        !observe(findings, "gpu.copy", "bytes", UNIT_BYTES_PER_S, why)) {
+        !findings_add(findings, "gpu.copy", "bytes", UNIT_BYTES_PER_S, why)) {
         return false;
     }
     for (size_t bytes = LEAST_BYTES; bytes <= all.most && all.peak > 0; bytes *= 2) {
@@ -208,7 +208,7 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
         count++;
     }
     for (uint32_t row = 0; row < ROW_SIZES; row++) {
-        if (!observe(findings, gathers[row], "ctas", UNIT_BYTES_PER_S, why)) {
+        if (!findings_add(findings, gathers[row], "ctas", UNIT_BYTES_PER_S, why)) {
             return false;
         }
         for (uint32_t ctas : cta_counts) {

@@ -1,5 +1,5 @@
 // What is measured of the GPU and its link.
-#include "calibrate/kernel_bench.h"
+#include "calibrate/gpu_groups.h"
 #include "calibrate/link_groups.h"
 
 const struct group gpu_groups[] = {

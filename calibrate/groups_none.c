@@ -1,6 +1,6 @@
 /* What a harness that was built without CUDA knows of GPUs: none. */
-#include "calibrate/gpu_facts.h"
-#include "calibrate/group.h"
+#include "calibrate/device/facts.h"
+#include "calibrate/measure/group.h"
 #include "calibrate/mini.h"
 
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include "calibrate/host_buffer.h"
 #include "calibrate/host_pool.h"
 #include "calibrate/host_topology.h"
-#include "calibrate/measure.h"
+#include "calibrate/measure/measure.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 #ifndef CALIBRATE_HOST_GROUPS_H
 #define CALIBRATE_HOST_GROUPS_H
 
-#include "calibrate/group.h"
 #include "calibrate/host_bench.h"
+#include "calibrate/measure/group.h"
 
 struct host_scope {
     uint64_t seed;

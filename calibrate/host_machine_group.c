@@ -2,14 +2,6 @@
 #include "calibrate/host_bench.h"
 #include "calibrate/host_groups.h"
 
-static bool put(struct findings *findings, const char *name, uint64_t value, struct error *why)
-{
-    double figure = (double)value;
-    const struct found_point point = {
-        .median = figure, .p10 = figure, .p90 = figure, .samples = 1, .precise = true, .drift = 1};
-    return bench_put(findings, name, &point, why);
-}
-
 bool host_machine_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                       struct error *why)
 {
@@ -19,15 +11,13 @@ bool host_machine_run(const struct effort *effort, uint64_t seed, struct finding
     if (!topology_init(&topology, "", why)) {
         return false;
     }
-    bool ok = put(findings, "host.cores", topology.cores, why) &&
-              put(findings, "host.node_threads", topology_node_end(&topology, 0), why) &&
-              put(findings, "host.dram_capacity", topology.memory, why) &&
-              findings_note(findings, "host.cores",
-                            "that this process may use, as Linux states them", why) &&
-              findings_note(findings, "host.node_threads",
-                            "logical CPUs of the first NUMA node that this process may use", why) &&
-              findings_note(findings, "host.dram_capacity",
-                            "of the machine, or as much as a cgroup leaves this process", why);
+    bool ok =
+        findings_state(findings, "host.cores", topology.cores,
+                       "that this process may use, as Linux states them", why) &&
+        findings_state(findings, "host.node_threads", topology_node_end(&topology, 0),
+                       "logical CPUs of the first NUMA node that this process may use", why) &&
+        findings_state(findings, "host.dram_capacity", (double)topology.memory,
+                       "of the machine, or as much as a cgroup leaves this process", why);
     topology_release(&topology);
     return ok;
 }

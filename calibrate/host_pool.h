@@ -17,14 +17,14 @@
 #ifndef CALIBRATE_HOST_POOL_H
 #define CALIBRATE_HOST_POOL_H
 
-#include "base/error.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "base/error.h"
 
 enum pool_handoff {
     POOL_CONDITION, /* mutex and condition variable: what most pools do */

@@ -10,14 +10,14 @@
 #ifndef CALIBRATE_HOST_TOPOLOGY_H
 #define CALIBRATE_HOST_TOPOLOGY_H
 
-#include "base/error.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "base/error.h"
 
 enum { TOPOLOGY_MOST_COUNTS = 32 };
 

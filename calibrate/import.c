@@ -1,7 +1,7 @@
 #include "calibrate/import.h"
 
-#include "calibrate/measure.h"
-#include "calibrate/statistics.h"
+#include "calibrate/measure/measure.h"
+#include "calibrate/measure/statistics.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -9,8 +9,8 @@
 #ifndef CALIBRATE_IMPORT_H
 #define CALIBRATE_IMPORT_H
 
-#include "calibrate/finding.h"
-#include "calibrate/provenance.h"
+#include "calibrate/measure/finding.h"
+#include "calibrate/measure/provenance.h"
 
 /* Add what a file holds to the findings, and to the provenance the file and the GPU and driver that
  * it names. Tells the kinds apart by their first bytes. */

@@ -12,7 +12,7 @@
 #include "calibrate/import.h"
 
 #include "base/array.h"
-#include "calibrate/statistics.h"
+#include "calibrate/measure/statistics.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef CALIBRATE_KERNEL_BENCH_H
 #define CALIBRATE_KERNEL_BENCH_H
 
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 
 #include <vector>
 
@@ -43,14 +43,5 @@ bool bench_measure(struct kernel_bench *bench, const std::vector<struct bench_wo
 /* Add an observation with its note; its points are to come. */
 bool bench_observe(struct findings *findings, const char *name, const char *axis, enum unit unit,
                    const char *note, struct error *why);
-
-bool attention_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
-                     struct error *why);
-bool product_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
-                   struct error *why);
-bool selection_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
-                     struct error *why);
-bool layer_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
-                 struct error *why);
 
 #endif

@@ -1,6 +1,6 @@
 #include "calibrate/lanes.h"
 
-#include "calibrate/overlap.h"
+#include "calibrate/measure/copy_fit.h"
 
 #include <math.h>
 

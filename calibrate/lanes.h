@@ -7,7 +7,7 @@
 #ifndef CALIBRATE_LANES_H
 #define CALIBRATE_LANES_H
 
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 
 #define LANES_MOST 3
 #define LANES_PIECES 32

@@ -9,7 +9,8 @@
  *
  * A bare launch is observed only (launch.bare): host.launch means an operator of a framework.
  */
-#include "calibrate/link_groups.h"
+#include "calibrate/device/device.h"
+#include "calibrate/gpu_groups.h"
 
 #include <math.h>
 
@@ -324,12 +325,12 @@ bool launches(const struct effort *effort, uint64_t seed, struct findings *findi
     struct graph graphs[GRAPHS];
     struct probe probes[FIGURES + GRAPHS + 1];
     uint32_t count = 0;
-    if (!all.create(why) || !observe(findings, "launch.graph", "nodes", UNIT_NS, why)) {
+    if (!all.create(why) || !findings_add(findings, "launch.graph", "nodes", UNIT_NS, why)) {
         return false;
     }
     for (size_t i = 0; i < FIGURES; i++) {
         probes[count++] = {figures[i].figure, 0, &all, figures[i].sample};
-        if (!observe(findings, figures[i].figure, "", UNIT_NS, why)) {
+        if (!findings_add(findings, figures[i].figure, "", UNIT_NS, why)) {
             return false;
         }
     }

@@ -3,6 +3,7 @@
  * Observed alone: the simulator reckons norms and positions by gpu.hbm_share and gpu.kernel_floor,
  * and K and V from activations as a product.
  */
+#include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
 #include "calibrate/kernels.h"
 #include "calibrate/products.h"

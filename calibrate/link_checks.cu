@@ -1,10 +1,10 @@
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 
-#include "calibrate/gpu_gather.h"
-#include "calibrate/gpu_read.h"
+#include "calibrate/device/gather.h"
+#include "calibrate/device/read.h"
+#include "calibrate/device/row_ids.h"
 #include "calibrate/link_checks.h"
 #include "calibrate/link_groups.h"
-#include "calibrate/row_ids.h"
 
 #include <stdlib.h>
 #include <string.h>

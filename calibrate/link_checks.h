@@ -2,13 +2,13 @@
 #ifndef CALIBRATE_LINK_CHECKS_H
 #define CALIBRATE_LINK_CHECKS_H
 
-#include "base/error.h"
-
 #include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "base/error.h"
 
 struct link_check {
     const char *claim; /* "a gather's rows are those asked for" */

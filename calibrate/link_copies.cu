@@ -6,10 +6,10 @@
  *   host.pageable       256 MiB from memory that is not pinned
  *   host.copy_call      the bare call; nothing of a framework
  */
+#include "calibrate/device/facts.h"
+#include "calibrate/link_buffers.h"
 #include "calibrate/link_groups.h"
-
-#include "calibrate/copy_fit.h"
-#include "calibrate/gpu_facts.h"
+#include "calibrate/measure/copy_fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,11 +208,11 @@ static bool note_all(struct findings *findings, size_t size, struct error *why)
 
 static bool observe_all(struct findings *findings, struct error *why)
 {
-    return observe(findings, "link.h2d_copy", "bytes", UNIT_NS, why) &&
-           observe(findings, "link.d2h_copy", "bytes", UNIT_NS, why) &&
-           observe(findings, "link.h2d_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
-           observe(findings, "link.d2h_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
-           observe(findings, "link.behind_large", "bytes", UNIT_NS, why);
+    return findings_add(findings, "link.h2d_copy", "bytes", UNIT_NS, why) &&
+           findings_add(findings, "link.d2h_copy", "bytes", UNIT_NS, why) &&
+           findings_add(findings, "link.h2d_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
+           findings_add(findings, "link.d2h_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
+           findings_add(findings, "link.behind_large", "bytes", UNIT_NS, why);
 }
 
 bool link_copies(const struct effort *effort, uint64_t seed, struct findings *findings,

@@ -5,10 +5,11 @@
  *   link.cta_in_flight  the rate of one CTA of 256 threads, 8 bytes a thread and one load at a
  *                       time, which is the kernel that the simulator means, times the round trip
  */
+#include "calibrate/device/device.h"
+#include "calibrate/device/gather.h"
+#include "calibrate/device/row_ids.h"
+#include "calibrate/link_buffers.h"
 #include "calibrate/link_groups.h"
-
-#include "calibrate/gpu_gather.h"
-#include "calibrate/row_ids.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,7 +215,7 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
         for (uint32_t ctas : cta_counts) {
             char *name = names[figure++];
             snprintf(name, sizeof names[0], "link.sm_loads.row_%u.ctas_%u", row_sizes[row], ctas);
-            if (!observe(findings, name, "bytes", UNIT_BYTES_PER_S, why)) {
+            if (!findings_add(findings, name, "bytes", UNIT_BYTES_PER_S, why)) {
                 return false;
             }
             for (uint32_t loads : load_counts) {
@@ -225,7 +226,7 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
             }
         }
     }
-    if (!observe(findings, "link.sm_stores", "ctas", UNIT_BYTES_PER_S, why)) {
+    if (!findings_add(findings, "link.sm_stores", "ctas", UNIT_BYTES_PER_S, why)) {
         return false;
     }
     for (uint32_t ctas : cta_counts) {

@@ -1,6 +1,7 @@
 /* Scattered rows of pinned memory to the GPU, a copy each: by one call a row, and by one call for
  * all of them where toolkit (12.8) and driver have cudaMemcpyBatchAsync. Observations: the payload
  * that arrives a second, from the first call to the last byte. */
+#include "calibrate/link_buffers.h"
 #include "calibrate/link_groups.h"
 
 #include <string.h>
@@ -154,8 +155,8 @@ bool link_rows(const struct effort *effort, uint64_t seed, struct findings *find
     struct probe probes[2 * SIZES];
     uint32_t sizes = 0, count = 0;
     if (!all.buffers.take(WANTED, seed, why) || !all.stream.create(why) ||
-        !observe(findings, "link.row_calls", "bytes", UNIT_BYTES_PER_S, why) ||
-        !observe(findings, "link.row_batch", "bytes", UNIT_BYTES_PER_S, why)) {
+        !findings_add(findings, "link.row_calls", "bytes", UNIT_BYTES_PER_S, why) ||
+        !findings_add(findings, "link.row_batch", "bytes", UNIT_BYTES_PER_S, why)) {
         return false;
     }
     for (size_t bytes = LEAST_ROW; bytes <= MOST_ROW && ROWS * bytes <= all.buffers.bytes;

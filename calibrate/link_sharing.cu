@@ -6,12 +6,12 @@
  * All else is observed: `sharing.h2d` alone, `sharing.h2d_beside_read` beside the kernel, and so
  * on; the notes say what is lost.
  */
-#include "calibrate/link_groups.h"
-
-#include "calibrate/gpu_gather.h"
-#include "calibrate/gpu_read.h"
+#include "calibrate/device/gather.h"
+#include "calibrate/device/read.h"
+#include "calibrate/device/row_ids.h"
 #include "calibrate/lanes.h"
-#include "calibrate/row_ids.h"
+#include "calibrate/link_buffers.h"
+#include "calibrate/link_groups.h"
 
 #include <stdio.h>
 
@@ -162,7 +162,7 @@ bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *f
     for (size_t i = 0; i < SIDES; i++) {
         shares[i] = {&all, &sides[i]};
         probes[i] = {sides[i].figure, 0, &shares[i], sample_rate};
-        if (!observe(findings, sides[i].figure, "", UNIT_BYTES_PER_S, why)) {
+        if (!findings_add(findings, sides[i].figure, "", UNIT_BYTES_PER_S, why)) {
             return false;
         }
     }

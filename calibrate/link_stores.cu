@@ -3,14 +3,15 @@
  *   link.cpu_store  by threads; absent where the memory cannot be mapped
  *   link.coherent   1 where the GPU uses the CPU's page tables, and both cache each other's memory
  */
+#include "calibrate/device/device.h"
 #include "calibrate/link_groups.h"
 
 extern "C" {
 #include "calibrate/host_buffer.h"
 }
-#include "calibrate/row_ids.h"
+#include "calibrate/device/row_ids.h"
+#include "calibrate/device/stored_memory.h"
 #include "calibrate/store_rows.h"
-#include "calibrate/stored_memory.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -143,8 +144,8 @@ bool link_stores(const struct effort *effort, uint64_t seed, struct findings *fi
     struct error without;
     bool coherent;
     if (!gpu_is_coherent(&coherent, why) ||
-        !state_figure(findings, "link.coherent", coherent,
-                      "cudaDevAttrPageableMemoryAccessUsesHostPageTables", why)) {
+        !findings_state(findings, "link.coherent", coherent,
+                        "cudaDevAttrPageableMemoryAccessUsesHostPageTables", why)) {
         return false;
     }
     if (!all.memory.take(WINDOW_BYTES, &without)) {

@@ -1,6 +1,6 @@
 #include "calibrate/machine.h"
 
-#include "calibrate/gpu_facts.h"
+#include "calibrate/device/facts.h"
 
 #include <glob.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 #ifndef CALIBRATE_MACHINE_H
 #define CALIBRATE_MACHINE_H
 
-#include "calibrate/provenance.h"
+#include "calibrate/measure/provenance.h"
 
 #include <stdbool.h>
 

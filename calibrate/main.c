@@ -1,7 +1,7 @@
 /* The harness: `calibrate`, as sim/cli/calibrate.c describes it, done here. */
 #include "base/name.h"
 #include "base/version.h"
-#include "calibrate/gpu_facts.h"
+#include "calibrate/device/facts.h"
 #include "calibrate/import.h"
 #include "calibrate/mini.h"
 #include "calibrate/session.h"

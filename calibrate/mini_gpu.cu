@@ -1,6 +1,6 @@
 #include "calibrate/mini_gpu.h"
 
-#include "calibrate/gpu_facts.h"
+#include "calibrate/device/facts.h"
 #include "calibrate/mini_gpu_activations.h"
 #include "calibrate/mini_gpu_lru.h"
 #include "calibrate/mini_gpu_qsac.h"

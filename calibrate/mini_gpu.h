@@ -14,7 +14,7 @@
 #ifndef CALIBRATE_MINI_GPU_H
 #define CALIBRATE_MINI_GPU_H
 
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 #include "calibrate/kernels.h"
 
 extern "C" {

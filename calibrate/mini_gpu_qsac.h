@@ -24,8 +24,8 @@
 #ifndef CALIBRATE_MINI_GPU_QSAC_H
 #define CALIBRATE_MINI_GPU_QSAC_H
 
+#include "calibrate/device/stored_memory.h"
 #include "calibrate/mini_gpu.h"
-#include "calibrate/stored_memory.h"
 
 /* Words that both sides poll, a cache line apart: the number of the layer, counted over all steps
  * from 1, that was last asked for, and that was last answered; and whether a kernel has given up

@@ -17,10 +17,10 @@
  */
 #include "base/array.h"
 #include "calibrate/host_moment.h"
-#include "calibrate/measure.h"
+#include "calibrate/measure/measure.h"
+#include "calibrate/measure/statistics.h"
 #include "calibrate/mini.h"
 #include "calibrate/mini_check.h"
-#include "calibrate/statistics.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  *
  * Observed: the time of every projection of the shipped models, 1 to 128 rows, weights from HBM.
  */
+#include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
 #include "calibrate/products.h"
 #include "calibrate/projections.h"

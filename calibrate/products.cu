@@ -1,6 +1,6 @@
 #include "calibrate/products.h"
 
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 #include "calibrate/kernels.h"
 
 #include <cublas_v2.h>

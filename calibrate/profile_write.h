@@ -7,8 +7,8 @@
 #ifndef CALIBRATE_PROFILE_WRITE_H
 #define CALIBRATE_PROFILE_WRITE_H
 
-#include "calibrate/finding.h"
-#include "calibrate/provenance.h"
+#include "calibrate/measure/finding.h"
+#include "calibrate/measure/provenance.h"
 
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  * Observed: scoring of pages, centroids, codes and hashes, as shares of the HBM peak by entries of
  * a KV head; QSAC's comparison with its labels; merging of attention's parts.
  */
+#include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
 #include "calibrate/kernels.h"
 

@@ -10,8 +10,8 @@
 #ifndef CALIBRATE_SESSION_H
 #define CALIBRATE_SESSION_H
 
-#include "calibrate/group.h"
 #include "calibrate/machine.h"
+#include "calibrate/measure/group.h"
 #include "calibrate/profile_write.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CALIBRATE_LAUNCH_CUH
 #define CALIBRATE_LAUNCH_CUH
 
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 
 #define WARP 32
 #define WHOLE_WARP 0xffffffffU

@@ -1,8 +1,8 @@
 /* What stands around the products of a layer and moves every value once: the norm with its
  * residual, and rotary positions. */
+#include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels.h"
 #include "calibrate/kernels/launch.cuh"
-#include "calibrate/kernels/ptx.cuh"
 
 #include <math.h>
 

@@ -6,9 +6,9 @@
  * it takes one SM's warp and no more, however few SMs there are; and it ends by itself at its
  * deadline.
  */
+#include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels.h"
 #include "calibrate/kernels/launch.cuh"
-#include "calibrate/kernels/ptx.cuh"
 
 #define ASK_THREADS 256
 #define POLL_PAUSE_NS 100

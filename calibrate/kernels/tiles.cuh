@@ -14,8 +14,8 @@
 #ifndef CALIBRATE_TILES_CUH
 #define CALIBRATE_TILES_CUH
 
+#include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/launch.cuh"
-#include "calibrate/kernels/ptx.cuh"
 #include "calibrate/small_floats.h"
 
 #define CHUNK 16

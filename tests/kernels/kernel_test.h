@@ -3,7 +3,7 @@
 #ifndef KERNEL_TEST_H
 #define KERNEL_TEST_H
 
-#include "calibrate/device.h"
+#include "calibrate/device/device.h"
 #include "calibrate/kernels.h"
 #include "calibrate/twins.h"
 

@@ -2,7 +2,7 @@
  * claim of their kernels. */
 #include "../kernel_test.h"
 
-#include "calibrate/gpu_facts.h"
+#include "calibrate/device/facts.h"
 #include "calibrate/link_checks.h"
 #include "calibrate/products.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/gpu_window.h"
+#include "calibrate/device/window.h"
 #include "calibrate/store_rows.h"
 
 #include <stdlib.h>
