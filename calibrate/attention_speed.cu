@@ -6,7 +6,7 @@
  */
 #include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  */
 #include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
-#include "calibrate/kernels.h"
-#include "calibrate/products.h"
+#include "calibrate/kernels/kernels.h"
+#include "calibrate/kernels/products.h"
 
 #include <vector>
 

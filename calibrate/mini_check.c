@@ -1,7 +1,7 @@
 #include "calibrate/mini_check.h"
 
 #include "base/array.h"
-#include "calibrate/twins.h"
+#include "calibrate/kernels/twins.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #define CALIBRATE_MINI_GPU_H
 
 #include "calibrate/device/device.h"
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 
 extern "C" {
 #include "calibrate/mini_play.h"

@@ -11,8 +11,8 @@
 #ifndef CALIBRATE_MINI_GPU_ACTIVATIONS_H
 #define CALIBRATE_MINI_GPU_ACTIVATIONS_H
 
+#include "calibrate/kernels/products.h"
 #include "calibrate/mini_gpu.h"
-#include "calibrate/products.h"
 
 struct activation_layer {
     pinned_memory kept; /* what the host keeps */

@@ -2,7 +2,7 @@
 #include "calibrate/mini_gpu_qsac.h"
 
 extern "C" {
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 #include "policy/qsac.h"
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/array.h"
 #include "base/random.h"
-#include "calibrate/small_floats.h"
-#include "calibrate/twins.h"
+#include "calibrate/kernels/small_floats.h"
+#include "calibrate/kernels/twins.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

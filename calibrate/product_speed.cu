@@ -9,7 +9,7 @@
  */
 #include "calibrate/gpu_groups.h"
 #include "calibrate/kernel_bench.h"
-#include "calibrate/products.h"
+#include "calibrate/kernels/products.h"
 #include "calibrate/projections.h"
 
 #include <math.h>

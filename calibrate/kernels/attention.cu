@@ -8,7 +8,7 @@
  *
  * Exponentials are of base 2: maxima are of bare products, `scale` holds log2(e).
  */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/tiles.cuh"
 
 #include <math.h>

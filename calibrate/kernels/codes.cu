@@ -6,7 +6,7 @@
  * larger group takes several rounds. Hashes (HATA): the bits that a key's has in common with a
  * query's, counted.
  */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* QSAC's test and update in one kernel: a CTA a pair, a warp a query head of its group. */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #include <math.h>

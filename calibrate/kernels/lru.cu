@@ -12,7 +12,7 @@
  * The list is read from its front and written behind what was read, a round of all threads at a
  * time, so that it needs no room of its own.
  */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #define LRU_THREADS 1024

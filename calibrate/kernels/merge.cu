@@ -1,6 +1,6 @@
 /* Merging attention over parts of a context by their log-sum-exps: a CTA a row, its warps each with
  * every fourth part, a lane with 4 columns at a time. */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Rows from places to places: what was copied to the GPU into a cache, or what is missed out of
  * pinned memory, over the link. */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #define MOVE_THREADS 256

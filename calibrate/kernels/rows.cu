@@ -1,7 +1,7 @@
 /* What stands around the products of a layer and moves every value once: the norm with its
  * residual, and rotary positions. */
 #include "calibrate/device/ptx.cuh"
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #include <math.h>

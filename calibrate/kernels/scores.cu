@@ -6,7 +6,7 @@
  * page's halves, is a query of twice the width. As in attention a CTA has a stretch of a pair's
  * entries, a warp every fourth tile of it and two more on their way.
  */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/tiles.cuh"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * deadline.
  */
 #include "calibrate/device/ptx.cuh"
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #define ASK_THREADS 256

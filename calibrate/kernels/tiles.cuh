@@ -16,7 +16,7 @@
 
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/launch.cuh"
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 #define CHUNK 16
 #define QUERY_ROWS 16

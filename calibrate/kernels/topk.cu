@@ -7,7 +7,7 @@
  * one has many: each pass is a kernel, in which every CTA adds its counts to the row's and the one
  * that comes last finds the bin.
  */
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #define THREADS 512

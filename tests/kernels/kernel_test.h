@@ -4,8 +4,8 @@
 #define KERNEL_TEST_H
 
 #include "calibrate/device/device.h"
-#include "calibrate/kernels.h"
-#include "calibrate/twins.h"
+#include "calibrate/kernels/kernels.h"
+#include "calibrate/kernels/twins.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "calibrate/device/device.h"
 #include "calibrate/device/facts.h"
 #include "calibrate/device/ptx.cuh"
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 #include "fibers.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "../kernel_test.h"
 
 #include "calibrate/device/facts.h"
+#include "calibrate/kernels/products.h"
 #include "calibrate/link_checks.h"
-#include "calibrate/products.h"
 
 struct product_shape {
     const char *name;

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "calibrate/host_attention.h"
 #include "calibrate/host_buffer.h"
-#include "calibrate/twins.h"
+#include "calibrate/kernels/twins.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "calibrate/host_buffer.h"
 #include "calibrate/host_gather.h"
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 #include <math.h>
 #include <stdlib.h>

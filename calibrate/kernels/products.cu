@@ -1,7 +1,7 @@
-#include "calibrate/products.h"
+#include "calibrate/kernels/products.h"
 
 #include "calibrate/device/device.h"
-#include "calibrate/kernels.h"
+#include "calibrate/kernels/kernels.h"
 
 #include <cublas_v2.h>
 #include <stdlib.h>

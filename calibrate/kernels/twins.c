@@ -1,4 +1,4 @@
-#include "calibrate/twins.h"
+#include "calibrate/kernels/twins.h"
 
 #include "base/array.h"
 

@@ -1,4 +1,4 @@
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 #include <math.h>
 #include <string.h>

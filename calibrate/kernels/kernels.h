@@ -13,7 +13,7 @@
 #ifndef CALIBRATE_KERNELS_H
 #define CALIBRATE_KERNELS_H
 
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 #include <stdbool.h>
 #include <stddef.h>

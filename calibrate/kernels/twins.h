@@ -7,7 +7,7 @@
 #ifndef CALIBRATE_TWINS_H
 #define CALIBRATE_TWINS_H
 
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 #include <stdbool.h>
 #include <stdint.h>
