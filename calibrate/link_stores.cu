@@ -7,11 +7,11 @@
 #include "calibrate/link_groups.h"
 
 extern "C" {
-#include "calibrate/host_buffer.h"
+#include "calibrate/host/buffer.h"
 }
 #include "calibrate/device/row_ids.h"
 #include "calibrate/device/stored_memory.h"
-#include "calibrate/store_rows.h"
+#include "calibrate/host/store_rows.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "base/name.h"
 #include "base/version.h"
 #include "calibrate/device/facts.h"
+#include "calibrate/host/groups.h"
 #include "calibrate/import.h"
 #include "calibrate/mini.h"
 #include "calibrate/session.h"

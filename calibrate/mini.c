@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/random.h"
-#include "calibrate/host_topology.h"
+#include "calibrate/host/topology.h"
 
 #include <gsl/gsl_randist.h>
 #include <stdlib.h>

@@ -27,10 +27,10 @@
 #define CALIBRATE_MINI_H
 
 #include "base/units.h"
-#include "calibrate/host_attention.h"
-#include "calibrate/host_buffer.h"
-#include "calibrate/host_pool.h"
-#include "calibrate/mini_head.h"
+#include "calibrate/host/attention.h"
+#include "calibrate/host/buffer.h"
+#include "calibrate/host/head.h"
+#include "calibrate/host/pool.h"
 #include "calibrate/mini_made.h"
 #include "decode/miniature/miniature.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest number in a buffer (host_buffer.h). */
+/* Largest number in a buffer (host/buffer.h). */
 #define LARGEST 0.125
 
 /* Sums of some ten thousand products in fp32 differ from those in double precision by some 1e-6 of

@@ -2,7 +2,7 @@
  * leaves, load what was missed from pinned memory into the slots of the cache, and update;
  * attention reads the slots. The CPU only launches: kernel by kernel, or a step as one graph.
  *
- * A KV head has two caches (mini_head.h), both in the layer's memory: that of turn t has the number
+ * A KV head has two caches (host/head.h), both in the layer's memory: that of turn t has the number
  * t * kv_heads + head. They are warmed by the same kernels with the demands before the first step,
  * so that what hits is the GPU's own doing; behind each step, when the clock stands, it is held
  * against the simulator's policy, miss by miss. A slot that was not filled is a NaN.

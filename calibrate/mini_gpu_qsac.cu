@@ -1,8 +1,8 @@
 #include "calibrate/mini_gpu_qsac.h"
 
 extern "C" {
-#include "calibrate/host_gather.h"
-#include "calibrate/store_rows.h"
+#include "calibrate/host/gather.h"
+#include "calibrate/host/store_rows.h"
 }
 
 /* ---- kernels ---- */

@@ -16,7 +16,7 @@
  * run.
  */
 #include "base/array.h"
-#include "calibrate/host_moment.h"
+#include "calibrate/host/moment.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"
 #include "calibrate/mini.h"

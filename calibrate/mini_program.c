@@ -1,6 +1,6 @@
 /* The mechanisms of decode/miniature/miniature.def, as they run. A stage hands one job a head, or a share of
  * the rows, to a pool; what overlaps is started before and waited for behind. */
-#include "calibrate/host_gather.h"
+#include "calibrate/host/gather.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/mini_play.h"
 

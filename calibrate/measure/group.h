@@ -1,5 +1,5 @@
 /* Groups: what is measured together, saved together, and resumed after. One file a group, one row
- * in the table of its part (groups_host.c, groups_gpu.cu). */
+ * in the table of its part (host/groups.c, groups_gpu.cu). */
 #ifndef CALIBRATE_GROUP_H
 #define CALIBRATE_GROUP_H
 
@@ -20,7 +20,7 @@ struct group {
 };
 
 /* End with name NULL. In a harness built without CUDA gpu_groups has only that row. */
-extern const struct group host_groups[], gpu_groups[];
+extern const struct group gpu_groups[];
 
 #ifdef __cplusplus
 }

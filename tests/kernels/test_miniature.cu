@@ -3,7 +3,7 @@
 #include "kernel_test.h"
 
 extern "C" {
-#include "calibrate/host_topology.h"
+#include "calibrate/host/topology.h"
 #include "calibrate/mini.h"
 #include "calibrate/mini_check.h"
 }

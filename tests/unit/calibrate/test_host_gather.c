@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_buffer.h"
-#include "calibrate/host_gather.h"
+#include "calibrate/host/buffer.h"
+#include "calibrate/host/gather.h"
 #include "calibrate/kernels/small_floats.h"
 
 #include <math.h>

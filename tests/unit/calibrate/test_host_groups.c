@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_topology.h"
-#include "calibrate/measure/group.h"
+#include "calibrate/host/groups.h"
+#include "calibrate/host/topology.h"
 
 #include <string.h>
 

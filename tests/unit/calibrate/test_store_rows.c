@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "calibrate/device/window.h"
-#include "calibrate/store_rows.h"
+#include "calibrate/host/store_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
