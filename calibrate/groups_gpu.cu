@@ -1,6 +1,6 @@
 // What is measured of the GPU and its link.
-#include "calibrate/gpu_groups.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/gpu/groups.h"
+#include "calibrate/link/groups.h"
 
 const struct group gpu_groups[] = {
     {"gpu-memory", "reads, copies and gathers inside HBM", 0.10, gpu_memory_speed},

@@ -4,7 +4,7 @@
 
 #include "calibrate/device/facts.h"
 #include "calibrate/kernels/products.h"
-#include "calibrate/link_checks.h"
+#include "calibrate/link/checks.h"
 
 struct product_shape {
     const char *name;

@@ -7,10 +7,10 @@
  *
  * Observed: the time of every projection of the shipped models, 1 to 128 rows, weights from HBM.
  */
-#include "calibrate/gpu_groups.h"
-#include "calibrate/kernel_bench.h"
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/groups.h"
+#include "calibrate/gpu/projections.h"
 #include "calibrate/kernels/products.h"
-#include "calibrate/projections.h"
 
 #include <math.h>
 #include <stdio.h>

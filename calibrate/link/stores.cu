@@ -4,7 +4,7 @@
  *   link.coherent   1 where the GPU uses the CPU's page tables, and both cache each other's memory
  */
 #include "calibrate/device/device.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/groups.h"
 
 extern "C" {
 #include "calibrate/host/buffer.h"

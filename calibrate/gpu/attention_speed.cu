@@ -4,8 +4,8 @@
  * dimension and type; over the whole context, and over a list of a tenth of it, which is what
  * retrieval leaves. Merging of split parts is in the time.
  */
-#include "calibrate/gpu_groups.h"
-#include "calibrate/kernel_bench.h"
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/groups.h"
 #include "calibrate/kernels/kernels.h"
 
 #include <stdio.h>

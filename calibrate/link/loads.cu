@@ -8,8 +8,8 @@
 #include "calibrate/device/device.h"
 #include "calibrate/device/gather.h"
 #include "calibrate/device/row_ids.h"
-#include "calibrate/link_buffers.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/buffers.h"
+#include "calibrate/link/groups.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "calibrate/device/gather.h"
 #include "calibrate/device/read.h"
 #include "calibrate/device/row_ids.h"
-#include "calibrate/gpu_groups.h"
+#include "calibrate/gpu/groups.h"
 #include "calibrate/measure/copy_fit.h"
 
 #define WANTED (4096 * MiB)

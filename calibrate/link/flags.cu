@@ -10,7 +10,7 @@
  * GPU_PATIENCE_NS.
  */
 #include "calibrate/device/device.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/groups.h"
 
 #define ROUNDS 64
 #define RELEASES 16

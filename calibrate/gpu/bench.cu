@@ -1,4 +1,4 @@
-#include "calibrate/kernel_bench.h"
+#include "calibrate/gpu/bench.h"
 
 bool kernel_bench::create(size_t wanted, uint64_t seed, struct error *why)
 {

@@ -3,8 +3,8 @@
  * Observed alone: the simulator reckons norms and positions by gpu.hbm_share and gpu.kernel_floor,
  * and K and V from activations as a product.
  */
-#include "calibrate/gpu_groups.h"
-#include "calibrate/kernel_bench.h"
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/groups.h"
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/products.h"
 

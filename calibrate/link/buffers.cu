@@ -1,4 +1,4 @@
-#include "calibrate/link_buffers.h"
+#include "calibrate/link/buffers.h"
 
 #include "calibrate/measure/copy_fit.h"
 

@@ -1,8 +1,8 @@
 /* Scattered rows of pinned memory to the GPU, a copy each: by one call a row, and by one call for
  * all of them where toolkit (12.8) and driver have cudaMemcpyBatchAsync. Observations: the payload
  * that arrives a second, from the first call to the last byte. */
-#include "calibrate/link_buffers.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/buffers.h"
+#include "calibrate/link/groups.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "calibrate/device/gather.h"
 #include "calibrate/device/read.h"
 #include "calibrate/device/row_ids.h"
-#include "calibrate/link_checks.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/checks.h"
+#include "calibrate/link/groups.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * A bare launch is observed only (launch.bare): host.launch means an operator of a framework.
  */
 #include "calibrate/device/device.h"
-#include "calibrate/gpu_groups.h"
+#include "calibrate/gpu/groups.h"
 
 #include <math.h>
 

@@ -9,9 +9,9 @@
 #include "calibrate/device/gather.h"
 #include "calibrate/device/read.h"
 #include "calibrate/device/row_ids.h"
-#include "calibrate/lanes.h"
-#include "calibrate/link_buffers.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/buffers.h"
+#include "calibrate/link/groups.h"
+#include "calibrate/link/lanes.h"
 
 #include <stdio.h>
 

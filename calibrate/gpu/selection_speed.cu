@@ -6,8 +6,8 @@
  * Observed: scoring of pages, centroids, codes and hashes, as shares of the HBM peak by entries of
  * a KV head; QSAC's comparison with its labels; merging of attention's parts.
  */
-#include "calibrate/gpu_groups.h"
-#include "calibrate/kernel_bench.h"
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/groups.h"
 #include "calibrate/kernels/kernels.h"
 
 #include <stdio.h>

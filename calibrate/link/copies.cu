@@ -7,8 +7,8 @@
  *   host.copy_call      the bare call; nothing of a framework
  */
 #include "calibrate/device/facts.h"
-#include "calibrate/link_buffers.h"
-#include "calibrate/link_groups.h"
+#include "calibrate/link/buffers.h"
+#include "calibrate/link/groups.h"
 #include "calibrate/measure/copy_fit.h"
 
 #include <stdio.h>

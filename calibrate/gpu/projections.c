@@ -1,4 +1,4 @@
-#include "calibrate/projections.h"
+#include "calibrate/gpu/projections.h"
 
 #include "base/array.h"
 #include "base/find.h"

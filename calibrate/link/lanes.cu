@@ -1,4 +1,4 @@
-#include "calibrate/lanes.h"
+#include "calibrate/link/lanes.h"
 
 #include "calibrate/measure/copy_fit.h"
 
