@@ -44,7 +44,7 @@ SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
 # The kernels beside their twins, here in an emulator.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
 KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
-MINIATURES := $(wildcard calibrate/mini_gpu*.cu)
+MINIATURES := $(wildcard calibrate/mini/*.cu)
 
 # Contracted multiply-adds would make results differ between machines.
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Itests -I. $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \

@@ -1,7 +1,7 @@
 /* What a harness that was built without CUDA knows of GPUs: none. */
 #include "calibrate/device/facts.h"
 #include "calibrate/measure/group.h"
-#include "calibrate/mini.h"
+#include "calibrate/mini/mini.h"
 
 #include <stddef.h>
 

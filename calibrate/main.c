@@ -4,7 +4,7 @@
 #include "calibrate/device/facts.h"
 #include "calibrate/host/groups.h"
 #include "calibrate/import.h"
-#include "calibrate/mini.h"
+#include "calibrate/mini/mini.h"
 #include "calibrate/session.h"
 #include "cli/calibrate.h"
 #include "cli/frame/arguments.h"

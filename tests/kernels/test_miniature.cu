@@ -4,8 +4,8 @@
 
 extern "C" {
 #include "calibrate/host/topology.h"
-#include "calibrate/mini.h"
-#include "calibrate/mini_check.h"
+#include "calibrate/mini/check.h"
+#include "calibrate/mini/mini.h"
 }
 
 #include <algorithm>

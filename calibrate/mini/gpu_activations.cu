@@ -1,4 +1,4 @@
-#include "calibrate/mini_gpu_activations.h"
+#include "calibrate/mini/gpu_activations.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #ifndef CALIBRATE_MINI_GPU_LRU_H
 #define CALIBRATE_MINI_GPU_LRU_H
 
-#include "calibrate/mini_gpu.h"
+#include "calibrate/mini/gpu.h"
 
 struct gpu_lru_layer {
     gpu_memory slot_of, token_of, order; /* as in struct kernel_lru */

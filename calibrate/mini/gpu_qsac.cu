@@ -1,4 +1,4 @@
-#include "calibrate/mini_gpu_qsac.h"
+#include "calibrate/mini/gpu_qsac.h"
 
 extern "C" {
 #include "calibrate/host/gather.h"

@@ -1,5 +1,5 @@
 /* K and V from activations, in a miniature: CAPTURE's mechanism. Of the first half of a layer's
- * tokens (mini_made.h) the host keeps what went into the layer, of the others K and V. Both come in
+ * tokens (made.h) the host keeps what went into the layer, of the others K and V. Both come in
  * one copy, a layer ahead, into one of two buffers; the GPU makes K and V of the first ones, beside
  * the others, and attends to all:
  *
@@ -12,7 +12,7 @@
 #define CALIBRATE_MINI_GPU_ACTIVATIONS_H
 
 #include "calibrate/kernels/products.h"
-#include "calibrate/mini_gpu.h"
+#include "calibrate/mini/gpu.h"
 
 struct activation_layer {
     pinned_memory kept; /* what the host keeps */

@@ -8,7 +8,7 @@
 #ifndef CALIBRATE_MINI_CHECK_H
 #define CALIBRATE_MINI_CHECK_H
 
-#include "calibrate/mini.h"
+#include "calibrate/mini/mini.h"
 
 /* Tokens that a mechanism attends to. */
 enum mini_tokens { MINI_WANTED, MINI_REUSED, MINI_WHOLE, MINI_MADE, MINI_TOKENS };

@@ -2,7 +2,7 @@
  * the rows, to a pool; what overlaps is started before and waited for behind. */
 #include "calibrate/host/gather.h"
 #include "calibrate/measure/measure.h"
-#include "calibrate/mini_play.h"
+#include "calibrate/mini/play.h"
 
 #include <string.h>
 

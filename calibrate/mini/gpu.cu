@@ -1,9 +1,9 @@
-#include "calibrate/mini_gpu.h"
+#include "calibrate/mini/gpu.h"
 
 #include "calibrate/device/facts.h"
-#include "calibrate/mini_gpu_activations.h"
-#include "calibrate/mini_gpu_lru.h"
-#include "calibrate/mini_gpu_qsac.h"
+#include "calibrate/mini/gpu_activations.h"
+#include "calibrate/mini/gpu_lru.h"
+#include "calibrate/mini/gpu_qsac.h"
 
 #include <math.h>
 #include <string.h>

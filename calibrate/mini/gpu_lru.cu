@@ -1,4 +1,4 @@
-#include "calibrate/mini_gpu_lru.h"
+#include "calibrate/mini/gpu_lru.h"
 
 #include <new>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "calibrate/mini.h"
+#include "calibrate/mini/mini.h"
 
 #include "base/array.h"
 #include "base/random.h"

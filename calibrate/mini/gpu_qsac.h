@@ -18,14 +18,14 @@
  * The policy itself runs ahead of each step, outside of its time, and what the GPU asks for is held
  * against it, head by head; behind the last step, so is what lies in the slots.
  *
- *   mini_gpu_qsac        a layer
- *   mini_gpu_qsac_state  what stands before the first and behind the last step, and buffers
+ *   gpu_qsac        a layer
+ *   gpu_qsac_state  what stands before the first and behind the last step, and buffers
  */
 #ifndef CALIBRATE_MINI_GPU_QSAC_H
 #define CALIBRATE_MINI_GPU_QSAC_H
 
 #include "calibrate/device/stored_memory.h"
-#include "calibrate/mini_gpu.h"
+#include "calibrate/mini/gpu.h"
 
 /* Words that both sides poll, a cache line apart: the number of the layer, counted over all steps
  * from 1, that was last asked for, and that was last answered; and whether a kernel has given up

@@ -1,4 +1,4 @@
-#include "calibrate/mini_check.h"
+#include "calibrate/mini/check.h"
 
 #include "base/array.h"
 #include "calibrate/kernels/twins.h"

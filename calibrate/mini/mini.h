@@ -10,17 +10,17 @@
  *
  * Every sample is checked: before it, each row that it will want is spoiled (made NaN) in the cache
  * unless the policy holds it, so that whatever is attended to but was not fetched shows; behind it,
- * outputs are held against attention to the same tokens in double precision (mini_check.h), and
+ * outputs are held against attention to the same tokens in double precision (check.h), and
  * hits against the policy's own count.
  *
- *   mini_head     what a head wants, what its cache holds
- *   mini_program  the mechanisms of a host; stages in mini_play.h
- *   mini_host     the runtime of a host
- *   mini_made     activations, of which K and V are made
- *   mini_check    what has to come out
- *   mini_measure  spec in, samples taken, JSON lines out
+ *   host/head  what a head wants, what its cache holds
+ *   program    the mechanisms of a host; stages in play.h
+ *   host       the runtime of a host
+ *   made       activations, of which K and V are made
+ *   check      what has to come out
+ *   measure    spec in, samples taken, JSON lines out
  *
- * On a GPU (mini_gpu.h) the same buffers are what lies on the host, and outputs come back to be
+ * On a GPU (gpu.h) the same buffers are what lies on the host, and outputs come back to be
  * checked here. Who can run a site's mechanisms is its runtime.
  */
 #ifndef CALIBRATE_MINI_H
@@ -31,7 +31,7 @@
 #include "calibrate/host/buffer.h"
 #include "calibrate/host/head.h"
 #include "calibrate/host/pool.h"
-#include "calibrate/mini_made.h"
+#include "calibrate/mini/made.h"
 #include "decode/miniature/miniature.h"
 
 #include <stdio.h>
@@ -129,7 +129,7 @@ extern const struct mini_runtime mini_host_runtime;
 /* NULL, and what is missing, where no GPU can be had. */
 const struct mini_runtime *mini_gpu_runtime(struct error *why);
 
-/* Run all mechanisms as `spec` says (mini_measure.c), and write what they took. */
+/* Run all mechanisms as `spec` says (measure.c), and write what they took. */
 bool mini_measure(const char *spec, FILE *out, struct error *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* The runtime of a host: threads stand for the GPU and its copy engine. */
 #include "base/array.h"
-#include "calibrate/mini.h"
+#include "calibrate/mini/mini.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef CALIBRATE_MINI_PLAY_H
 #define CALIBRATE_MINI_PLAY_H
 
-#include "calibrate/mini.h"
+#include "calibrate/mini/mini.h"
 
 /* One layer of one step. */
 struct play {

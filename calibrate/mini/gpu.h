@@ -5,11 +5,11 @@
  * all steps come back behind the last one. A sample is the time of each step, from its first launch
  * until the CPU has seen its last kernel done, shared out evenly among the layers.
  *
- *   mini_gpu          buffers, and the runtime
- *   mini_gpu_program  the mechanisms
- *   mini_gpu_activations  K and V made on the GPU
- *   mini_gpu_lru      a cache that the GPU manages
- *   mini_gpu_qsac     one that the GPU manages: QSAC
+ *   gpu              buffers, and the runtime
+ *   gpu_program      the mechanisms
+ *   gpu_activations  K and V made on the GPU
+ *   gpu_lru          a cache that the GPU manages
+ *   gpu_qsac         another: QSAC
  */
 #ifndef CALIBRATE_MINI_GPU_H
 #define CALIBRATE_MINI_GPU_H
@@ -18,7 +18,7 @@
 #include "calibrate/kernels/kernels.h"
 
 extern "C" {
-#include "calibrate/mini_play.h"
+#include "calibrate/mini/play.h"
 }
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include "calibrate/mini_made.h"
+#include "calibrate/mini/made.h"
 
 #include "base/array.h"
 #include "base/random.h"

@@ -1,5 +1,5 @@
 /* What QSAC in a miniature begins with and has to end with, and its buffers. */
-#include "calibrate/mini_gpu_qsac.h"
+#include "calibrate/mini/gpu_qsac.h"
 
 extern "C" {
 #include "calibrate/kernels/small_floats.h"

@@ -19,8 +19,8 @@
 #include "calibrate/host/moment.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"
-#include "calibrate/mini.h"
-#include "calibrate/mini_check.h"
+#include "calibrate/mini/check.h"
+#include "calibrate/mini/mini.h"
 
 #include <jansson.h>
 #include <stdlib.h>

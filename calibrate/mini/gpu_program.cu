@@ -1,6 +1,6 @@
-#include "calibrate/mini_gpu_activations.h"
-#include "calibrate/mini_gpu_lru.h"
-#include "calibrate/mini_gpu_qsac.h"
+#include "calibrate/mini/gpu_activations.h"
+#include "calibrate/mini/gpu_lru.h"
+#include "calibrate/mini/gpu_qsac.h"
 
 #include <assert.h>
 #include <string.h>
