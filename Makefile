@@ -33,9 +33,9 @@ HARNESS := $(PROGRAM)-calibrate
 MEASURE := $(OUT)/libcalibrate.a
 
 SOURCES := $(sort $(wildcard sim/*/*.c sim/*/*/*.c))
-MEASURES := $(filter-out %/main.c,$(wildcard calibrate/*.c calibrate/*/*.c))
+MEASURES := $(filter-out %/main.c,$(wildcard calibrate/*/*.c))
 KERNELS := $(wildcard calibrate/kernels/*.cu)
-DEVICES := $(filter-out $(KERNELS),$(wildcard calibrate/*.cu calibrate/*/*.cu))
+DEVICES := $(filter-out $(KERNELS),$(wildcard calibrate/*/*.cu))
 UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/*/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
@@ -140,7 +140,7 @@ install: all ## install program, header, data, man page and completion below PRE
 
 compile_commands.json: ## write build/compile_commands.json for editors
 	@mkdir -p build
-	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c calibrate/*.c calibrate/*/*.c tests/*/*.c tests/*/*/*.c), \
+	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c calibrate/*/*.c tests/*/*.c tests/*/*/*.c), \
 	    printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
 	      '$(CURDIR)' '$(source)' '$(CC) $(ALL_CFLAGS) -c $(source)';) } | \
 	    sed '$$ s/,$$/\n]/' >build/compile_commands.json
@@ -167,11 +167,11 @@ fuzzers: $(FUZZERS)
 $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
 	$(LINK)
 
-$(HARNESS): $(OUT)/calibrate/main.o $(MEASURE) $(LIBRARY)
+$(HARNESS): $(OUT)/calibrate/harness/main.o $(MEASURE) $(LIBRARY)
 	$(LINK)
 
-# groups_gpu.o stands before the library, whose groups_none.o is then not taken.
-$(HARNESS)-cuda: $(OUT)/calibrate/main.o \
+# gpu_groups.o stands before the library, whose no_gpu.o is then not taken.
+$(HARNESS)-cuda: $(OUT)/calibrate/harness/main.o \
                  $(KERNELS:%.cu=$(OUT)/%.cu.o) $(DEVICES:%.cu=$(OUT)/%.cu.o) $(MEASURE) $(LIBRARY)
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 

@@ -14,8 +14,8 @@
  *
  * Plain cudaMalloc and cudaHostAlloc only. Nothing here changes a setting of the machine.
  */
-#ifndef CALIBRATE_DEVICE_H
-#define CALIBRATE_DEVICE_H
+#ifndef CALIBRATE_DEVICE_DEVICE_H
+#define CALIBRATE_DEVICE_DEVICE_H
 
 extern "C" {
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* Which GPU was measured and in what state: the provenance of a profile. Usable from C. */
-#ifndef CALIBRATE_GPU_FACTS_H
-#define CALIBRATE_GPU_FACTS_H
+#ifndef CALIBRATE_DEVICE_FACTS_H
+#define CALIBRATE_DEVICE_FACTS_H
 
 #include "calibrate/device/nvml.h"
 

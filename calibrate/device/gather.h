@@ -5,8 +5,8 @@
  * and `loads` of them before it stores the first, so that a CTA has GATHER_THREADS x width x loads
  * bytes in flight at most. Row numbers are loaded one turn ahead.
  */
-#ifndef CALIBRATE_GPU_GATHER_H
-#define CALIBRATE_GPU_GATHER_H
+#ifndef CALIBRATE_DEVICE_GATHER_H
+#define CALIBRATE_DEVICE_GATHER_H
 
 #include <stdbool.h>
 #include <stdint.h>

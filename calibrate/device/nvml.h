@@ -1,8 +1,8 @@
 /* What the driver's management library says of one GPU: its link, its clocks, and what holds it
  * back. Loaded when it is needed (libnvidia-ml.so.1), so that nothing has to be linked; read only.
  */
-#ifndef CALIBRATE_NVML_H
-#define CALIBRATE_NVML_H
+#ifndef CALIBRATE_DEVICE_NVML_H
+#define CALIBRATE_DEVICE_NVML_H
 
 #include "calibrate/device/pcie.h"
 

@@ -1,7 +1,7 @@
 /* A PCI Express link as the machine states it: its generation, its lanes, and what they can carry.
  */
-#ifndef CALIBRATE_PCIE_H
-#define CALIBRATE_PCIE_H
+#ifndef CALIBRATE_DEVICE_PCIE_H
+#define CALIBRATE_DEVICE_PCIE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * shared memory, loads of 8 x 8 matrices from it, products on the tensor cores, and a clock (PTX
  * ISA, "cp.async", "ldmatrix", "mma", "%globaltimer"). Fragments as drawn there: lane l of a warp
  * holds of an 8 x 8 matrix of 16-bit values row l / 4, columns 2 (l % 4) and the next. */
-#ifndef CALIBRATE_PTX_CUH
-#define CALIBRATE_PTX_CUH
+#ifndef CALIBRATE_DEVICE_PTX_CUH
+#define CALIBRATE_DEVICE_PTX_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>

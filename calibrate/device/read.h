@@ -1,6 +1,6 @@
 /* A kernel that reads memory as fast as it comes and keeps a checksum of it. */
-#ifndef CALIBRATE_GPU_READ_H
-#define CALIBRATE_GPU_READ_H
+#ifndef CALIBRATE_DEVICE_READ_H
+#define CALIBRATE_DEVICE_READ_H
 
 #include "calibrate/device/device.h"
 

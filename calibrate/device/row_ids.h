@@ -1,7 +1,7 @@
 /* Numbers of rows in random order, on the GPU: what a gather reads. Every row once before one comes
  * again, so that no cache helps. */
-#ifndef CALIBRATE_ROW_IDS_H
-#define CALIBRATE_ROW_IDS_H
+#ifndef CALIBRATE_DEVICE_ROW_IDS_H
+#define CALIBRATE_DEVICE_ROW_IDS_H
 
 #include "calibrate/device/device.h"
 

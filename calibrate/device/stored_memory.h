@@ -4,8 +4,8 @@
  * memory of cudaMalloc() in a window of GDRCopy's (gpu_window.h). Its mapping is write-combining:
  * see store_rows.h for who may write how.
  */
-#ifndef CALIBRATE_STORED_MEMORY_H
-#define CALIBRATE_STORED_MEMORY_H
+#ifndef CALIBRATE_DEVICE_STORED_MEMORY_H
+#define CALIBRATE_DEVICE_STORED_MEMORY_H
 
 #include "calibrate/device/device.h"
 #include "calibrate/device/window.h"

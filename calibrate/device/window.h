@@ -4,8 +4,8 @@
  * for, which maps memory of cudaMalloc() over PCI Express; and, on machines where CPU and GPU share
  * a coherent address space and the GPU's memory is a NUMA node, memory of that node.
  */
-#ifndef CALIBRATE_GPU_WINDOW_H
-#define CALIBRATE_GPU_WINDOW_H
+#ifndef CALIBRATE_DEVICE_WINDOW_H
+#define CALIBRATE_DEVICE_WINDOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* What the groups that time kernels share: memory in which they find other data each time, a stream
  * that holds several of them back to back between two events, and the way from a table of works to
  * findings. */
-#ifndef CALIBRATE_KERNEL_BENCH_H
-#define CALIBRATE_KERNEL_BENCH_H
+#ifndef CALIBRATE_GPU_BENCH_H
+#define CALIBRATE_GPU_BENCH_H
 
 #include "calibrate/device/device.h"
 

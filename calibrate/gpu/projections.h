@@ -1,8 +1,8 @@
 /* The matrix products of the shipped models, each shape once: what their projections cost is
  * measured with these. Of one GPU that has a whole model. Products of heads one by one (MLA's
  * absorbed matrices) are not among them. */
-#ifndef CALIBRATE_PROJECTIONS_H
-#define CALIBRATE_PROJECTIONS_H
+#ifndef CALIBRATE_GPU_PROJECTIONS_H
+#define CALIBRATE_GPU_PROJECTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * the source's step warm-up + (t + shift) mod steps. Where that goes past the end, the head goes on
  * with a second cache that stands where the first reported step begins, as replay does.
  */
-#ifndef CALIBRATE_MINI_HEAD_H
-#define CALIBRATE_MINI_HEAD_H
+#ifndef CALIBRATE_HOST_HEAD_H
+#define CALIBRATE_HOST_HEAD_H
 
 #include "decode/miniature/miniature.h"
 

@@ -5,8 +5,8 @@
  * read. So a row is stored past the caches 16 bytes at a time, where the processor can; and a
  * thread ends with a fence, behind which its rows have left it.
  */
-#ifndef CALIBRATE_STORE_ROWS_H
-#define CALIBRATE_STORE_ROWS_H
+#ifndef CALIBRATE_HOST_STORE_ROWS_H
+#define CALIBRATE_HOST_STORE_ROWS_H
 
 #include "calibrate/host/pool.h"
 

@@ -10,8 +10,8 @@
  * that all of them can stand in a graph. They fail on a shape that they do not have, and where a
  * launch fails.
  */
-#ifndef CALIBRATE_KERNELS_H
-#define CALIBRATE_KERNELS_H
+#ifndef CALIBRATE_KERNELS_KERNELS_H
+#define CALIBRATE_KERNELS_KERNELS_H
 
 #include "calibrate/kernels/small_floats.h"
 

@@ -1,6 +1,6 @@
 /* Starting a kernel, and what kernels share. */
-#ifndef CALIBRATE_LAUNCH_CUH
-#define CALIBRATE_LAUNCH_CUH
+#ifndef CALIBRATE_KERNELS_LAUNCH_CUH
+#define CALIBRATE_KERNELS_LAUNCH_CUH
 
 #include "calibrate/device/device.h"
 

@@ -1,7 +1,7 @@
 /* Matrix products in bf16 by cuBLAS, summed in fp32, and what is made of them: K and V from
  * activations. Pointers as in kernels.h. */
-#ifndef CALIBRATE_PRODUCTS_H
-#define CALIBRATE_PRODUCTS_H
+#ifndef CALIBRATE_KERNELS_PRODUCTS_H
+#define CALIBRATE_KERNELS_PRODUCTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

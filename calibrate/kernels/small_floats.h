@@ -1,8 +1,8 @@
 /* The two number formats that KV is kept in, on the host: bf16 (8 bits of exponent, 7 of fraction)
  * and fp8 e4m3 (4 and 3; no infinities, one NaN a sign, largest 448), as in "FP8 formats for deep
  * learning", arXiv:2209.05433. To nearest, ties to even; fp8 ends at ±448. */
-#ifndef CALIBRATE_SMALL_FLOATS_H
-#define CALIBRATE_SMALL_FLOATS_H
+#ifndef CALIBRATE_KERNELS_SMALL_FLOATS_H
+#define CALIBRATE_KERNELS_SMALL_FLOATS_H
 
 #include <stddef.h>
 #include <stdint.h>

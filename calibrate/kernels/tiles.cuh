@@ -11,8 +11,8 @@
  * what a load brings of fp8 is a pair of the other, so columns are permuted, alike in queries and
  * keys, and back when output leaves (column_of()).
  */
-#ifndef CALIBRATE_TILES_CUH
-#define CALIBRATE_TILES_CUH
+#ifndef CALIBRATE_KERNELS_TILES_CUH
+#define CALIBRATE_KERNELS_TILES_CUH
 
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/launch.cuh"

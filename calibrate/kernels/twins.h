@@ -4,8 +4,8 @@
  * Vectors are of `dim` values. A group is the query heads that share a KV head. Where a unit has a
  * score for each query head of a group, the largest is the unit's.
  */
-#ifndef CALIBRATE_TWINS_H
-#define CALIBRATE_TWINS_H
+#ifndef CALIBRATE_KERNELS_TWINS_H
+#define CALIBRATE_KERNELS_TWINS_H
 
 #include "calibrate/kernels/small_floats.h"
 

@@ -4,8 +4,8 @@
  * A lane's work is cut into equal pieces with an event behind each, so that what happens after the
  * first lane has ended does not count.
  */
-#ifndef CALIBRATE_LANES_H
-#define CALIBRATE_LANES_H
+#ifndef CALIBRATE_LINK_LANES_H
+#define CALIBRATE_LINK_LANES_H
 
 #include "calibrate/device/device.h"
 

@@ -1,8 +1,8 @@
 /* Arithmetic of measured copies: the fixed time and the rate that the simulator reckons with, how
  * large copies may be and how many are timed in one go, and how far each of several that run side
  * by side has come. */
-#ifndef CALIBRATE_COPY_FIT_H
-#define CALIBRATE_COPY_FIT_H
+#ifndef CALIBRATE_MEASURE_COPY_FIT_H
+#define CALIBRATE_MEASURE_COPY_FIT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * measured. Any other is an observation: it says how the machine behaves where no curve asks
  * (copies while a kernel runs, a row at a time, the share of the peak that a kernel reaches).
  */
-#ifndef CALIBRATE_FINDING_H
-#define CALIBRATE_FINDING_H
+#ifndef CALIBRATE_MEASURE_FINDING_H
+#define CALIBRATE_MEASURE_FINDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Groups: what is measured together, saved together, and resumed after. One file a group, one row
- * in the table of its part (host/groups.c, groups_gpu.cu). */
-#ifndef CALIBRATE_GROUP_H
-#define CALIBRATE_GROUP_H
+ * in the table of its part (host/groups.c, harness/gpu_groups.cu). */
+#ifndef CALIBRATE_MEASURE_GROUP_H
+#define CALIBRATE_MEASURE_GROUP_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,9 +18,6 @@ struct group {
     bool (*run)(const struct effort *effort, uint64_t seed, struct findings *findings,
                 struct error *why);
 };
-
-/* End with name NULL. In a harness built without CUDA gpu_groups has only that row. */
-extern const struct group gpu_groups[];
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,8 @@
  *
  * Usable from C++: the CUDA sources fill in probes as the C ones do.
  */
-#ifndef CALIBRATE_MEASURE_H
-#define CALIBRATE_MEASURE_H
+#ifndef CALIBRATE_MEASURE_MEASURE_H
+#define CALIBRATE_MEASURE_MEASURE_H
 
 #include <signal.h>
 #include <stdbool.h>

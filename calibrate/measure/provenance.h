@@ -1,7 +1,7 @@
 /* On what, when and how a profile was measured. Texts, in the order in which a profile states them;
  * one that is empty is left out. */
-#ifndef CALIBRATE_PROVENANCE_H
-#define CALIBRATE_PROVENANCE_H
+#ifndef CALIBRATE_MEASURE_PROVENANCE_H
+#define CALIBRATE_MEASURE_PROVENANCE_H
 
 #include "base/error.h"
 #include "base/node.h"

@@ -5,8 +5,8 @@
  * r-th largest sample with probability 1 - 2 P(B < r) (David and Nagaraja, Order Statistics, 7.1).
  * The largest r that keeps the wanted probability gives the narrowest such interval.
  */
-#ifndef CALIBRATE_STATISTICS_H
-#define CALIBRATE_STATISTICS_H
+#ifndef CALIBRATE_MEASURE_STATISTICS_H
+#define CALIBRATE_MEASURE_STATISTICS_H
 
 #include <stdbool.h>
 #include <stdint.h>

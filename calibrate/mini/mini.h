@@ -23,8 +23,8 @@
  * On a GPU (gpu.h) the same buffers are what lies on the host, and outputs come back to be
  * checked here. Who can run a site's mechanisms is its runtime.
  */
-#ifndef CALIBRATE_MINI_H
-#define CALIBRATE_MINI_H
+#ifndef CALIBRATE_MINI_MINI_H
+#define CALIBRATE_MINI_MINI_H
 
 #include "base/units.h"
 #include "calibrate/host/attention.h"

@@ -43,8 +43,20 @@ sim/cli/ablate
 sim/cli/plan
 sim/cli
 sim
-calibrate - serve result store scenario study
 '
+# What no folder of the harness needs, but for its programs.
+upper='engine serve result store scenario study cli'
+order+="
+calibrate/measure - $upper model trace policy decode
+calibrate/device - $upper model hardware trace policy decode
+calibrate/kernels - $upper model hardware trace policy decode
+calibrate/host - $upper model hardware device kernels
+calibrate/link - $upper model hardware trace policy decode kernels
+calibrate/gpu - $upper hardware trace policy decode host link
+calibrate/mini - $upper model hardware link gpu
+calibrate/import - $upper model hardware trace policy decode device kernels host link gpu mini
+calibrate/harness - engine model trace policy decode serve result store scenario study
+"
 
 find sim calibrate \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |
     xargs -0 awk -v order="$order" '
@@ -58,7 +70,6 @@ BEGIN {
 }
 function folder_of(path) {
     sub(/\/[^\/]*$/, "", path)
-    sub(/^calibrate\/[a-z]+$/, "calibrate", path)
     return path
 }
 # Includes are written from sim/, or from the root.

@@ -1,7 +1,7 @@
 /* The instructions of calibrate/device/ptx.cuh, by their definition in the PTX ISA. A
  * copy comes when it is waited for, and not before. */
-#ifndef CALIBRATE_PTX_CUH
-#define CALIBRATE_PTX_CUH
+#ifndef CALIBRATE_DEVICE_PTX_CUH
+#define CALIBRATE_DEVICE_PTX_CUH
 
 #include <cuda_runtime.h>
 

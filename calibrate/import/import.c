@@ -1,4 +1,4 @@
-#include "calibrate/import.h"
+#include "calibrate/import/import.h"
 
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"

@@ -1,4 +1,4 @@
-#include "calibrate/thin.h"
+#include "calibrate/harness/thin.h"
 
 #include "base/array.h"
 

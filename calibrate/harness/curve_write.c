@@ -1,7 +1,7 @@
-#include "calibrate/curve_write.h"
+#include "calibrate/harness/curve_write.h"
 
 #include "base/text.h"
-#include "calibrate/thin.h"
+#include "calibrate/harness/thin.h"
 #include "hardware/profile.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
  * points both curves are straight, so that their ratio is furthest from 1 at a point: what holds at
  * the points holds everywhere.
  */
-#ifndef CALIBRATE_THIN_H
-#define CALIBRATE_THIN_H
+#ifndef CALIBRATE_HARNESS_THIN_H
+#define CALIBRATE_HARNESS_THIN_H
 
 #include "base/error.h"
 #include "hardware/observed.h"

@@ -4,8 +4,8 @@
  * (curve_write.h). What is derived is derived from the rounded figures that are written, so that a
  * profile that was read is written again as the same bytes.
  */
-#ifndef CALIBRATE_PROFILE_WRITE_H
-#define CALIBRATE_PROFILE_WRITE_H
+#ifndef CALIBRATE_HARNESS_PROFILE_WRITE_H
+#define CALIBRATE_HARNESS_PROFILE_WRITE_H
 
 #include "calibrate/measure/finding.h"
 #include "calibrate/measure/provenance.h"

@@ -1,4 +1,5 @@
-// What is measured of the GPU and its link.
+#include "calibrate/harness/gpu_groups.h"
+
 #include "calibrate/gpu/groups.h"
 #include "calibrate/link/groups.h"
 

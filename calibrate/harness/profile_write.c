@@ -1,8 +1,8 @@
-#include "calibrate/profile_write.h"
+#include "calibrate/harness/profile_write.h"
 
 #include "base/array.h"
 #include "base/text.h"
-#include "calibrate/curve_write.h"
+#include "calibrate/harness/curve_write.h"
 #include "hardware/measured.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * has one row, a column for each GPU; rates are in units of 10^9 bytes/s, latencies in ns. Its
  * result is the median of its samples already (github.com/NVIDIA/nvbandwidth, json_output.cpp).
  */
-#include "calibrate/import.h"
+#include "calibrate/import/import.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The machine, as its profile's provenance states it. */
-#ifndef CALIBRATE_MACHINE_H
-#define CALIBRATE_MACHINE_H
+#ifndef CALIBRATE_HARNESS_MACHINE_H
+#define CALIBRATE_HARNESS_MACHINE_H
 
 #include "calibrate/measure/provenance.h"
 

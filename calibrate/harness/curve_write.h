@@ -1,7 +1,7 @@
 /* The curves of a profile, made from what was found: points thinned (thin.h), basis measured, range
  * from the worst p10 and p90, and a source that says how. */
-#ifndef CALIBRATE_CURVE_WRITE_H
-#define CALIBRATE_CURVE_WRITE_H
+#ifndef CALIBRATE_HARNESS_CURVE_WRITE_H
+#define CALIBRATE_HARNESS_CURVE_WRITE_H
 
 #include "calibrate/measure/finding.h"
 

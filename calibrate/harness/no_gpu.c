@@ -1,6 +1,6 @@
 /* What a harness that was built without CUDA knows of GPUs: none. */
 #include "calibrate/device/facts.h"
-#include "calibrate/measure/group.h"
+#include "calibrate/harness/gpu_groups.h"
 #include "calibrate/mini/mini.h"
 
 #include <stddef.h>

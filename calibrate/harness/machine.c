@@ -1,4 +1,4 @@
-#include "calibrate/machine.h"
+#include "calibrate/harness/machine.h"
 
 #include "calibrate/device/facts.h"
 

@@ -1,4 +1,4 @@
-#include "calibrate/session.h"
+#include "calibrate/harness/session.h"
 
 #include "hardware/measured.h"
 #include "hardware/profile.h"

@@ -7,12 +7,12 @@
  * groups that are missing. When all are there, the part takes the profile's name: until then, an
  * older profile of that name stays.
  */
-#ifndef CALIBRATE_SESSION_H
-#define CALIBRATE_SESSION_H
+#ifndef CALIBRATE_HARNESS_SESSION_H
+#define CALIBRATE_HARNESS_SESSION_H
 
-#include "calibrate/machine.h"
+#include "calibrate/harness/machine.h"
+#include "calibrate/harness/profile_write.h"
 #include "calibrate/measure/group.h"
-#include "calibrate/profile_write.h"
 
 #include <stdio.h>
 

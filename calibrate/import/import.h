@@ -1,13 +1,13 @@
 /* Figures that other tools measured: files that people have already.
  *
- *   nvbandwidth -j          what its tests of host and first GPU found (import_nvbandwidth.c)
+ *   nvbandwidth -j          what its tests of host and first GPU found (nvbandwidth.c)
  *   Nsight Systems export   `nsys export --type sqlite`: copies and calls of a real program
- *                           (import_nsight.c)
+ *                           (nsight.c)
  *
  * The figures take the names of curves.def, and say in their notes which file and test they are.
  */
-#ifndef CALIBRATE_IMPORT_H
-#define CALIBRATE_IMPORT_H
+#ifndef CALIBRATE_IMPORT_IMPORT_H
+#define CALIBRATE_IMPORT_IMPORT_H
 
 #include "calibrate/measure/finding.h"
 #include "calibrate/measure/provenance.h"

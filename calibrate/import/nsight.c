@@ -9,7 +9,7 @@
  * The program was not made to measure: copies may have shared the link, and calls were slowed down
  * by being recorded. Medians are taken, and the notes say so.
  */
-#include "calibrate/import.h"
+#include "calibrate/import/import.h"
 
 #include "base/array.h"
 #include "calibrate/measure/statistics.h"
