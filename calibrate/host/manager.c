@@ -1,20 +1,33 @@
-#include "calibrate/host/manager.h"
-
+/* A manager's work on a layer, as one thread does it: all heads' units are looked up, then all
+ * heads' caches updated, with the simulator's own policy and a recording's demands (demand.h).
+ *
+ * The layer is cold: the caches of all CPUs are filled with something else before it is looked up,
+ * as the layers in between have done. The update finds what the lookup left there, as in a runtime.
+ */
 #include "base/array.h"
+#include "calibrate/host/demand.h"
 #include "calibrate/host/groups.h"
 
 #include <stdlib.h>
 
 enum { CHILL_CACHES = 2 }; /* times their size is read to leave nothing else in caches */
 
-bool manager_init(struct manager *manager, const struct policy_kind *kind, uint32_t units,
-                  const struct bench *bench, struct error *why)
+struct manager {
+    struct recording recording;
+    const struct policy_kind *kind;
+    const struct bench *bench;
+    uint32_t turn; /* of layers and steps */
+};
+
+/* `bench` outlives it, and has memory. The caller releases it, on failure too. */
+static bool manager_init(struct manager *manager, const struct policy_kind *kind, uint32_t units,
+                         const struct bench *bench, struct error *why)
 {
     *manager = (struct manager){.kind = kind, .bench = bench};
     return recording_init(&manager->recording, units, why);
 }
 
-void manager_release(struct manager *manager)
+static void manager_release(struct manager *manager)
 {
     recording_release(&manager->recording);
 }
@@ -53,13 +66,15 @@ static bool serve(struct manager *manager, double *look_up_ns, double *update_ns
     return true;
 }
 
-bool manager_sample_lookup(void *state, double *value, struct error *why)
+/* Probes: what a unit takes to be looked up, and to be updated. `state` is the manager; each takes
+ * its next layer. */
+static bool manager_sample_lookup(void *state, double *value, struct error *why)
 {
     double other;
     return serve(state, value, &other, why);
 }
 
-bool manager_sample_update(void *state, double *value, struct error *why)
+static bool manager_sample_update(void *state, double *value, struct error *why)
 {
     double other;
     return serve(state, &other, value, why);

@@ -1,7 +1,7 @@
 /* What the manager of a cache costs the CPU.
  *
  * host.lookup and host.update are LRU's, one thread's, on the demands of a recording, by the units
- * that a head wants at a time (manager.h). The simulator charges all policies these.
+ * that a head wants at a time (manager.c). The simulator charges all policies these.
  *
  * How policies compare, and how they scale, is observed beside it: each policy over 8192 units, the
  * clusters of 16 tokens of a context of 128K, wanted at random, by threads and by the share that
