@@ -1,4 +1,5 @@
-/* A miniature decode runtime on the host: what decode/miniature/miniature.h describes, run for real.
+/* A miniature decode runtime on the host: what decode/miniature/miniature.h describes, run for
+ * real.
  *
  * Real buffers (KV, caches, a staging buffer), the pool, gather and attention that calibrate
  * measures, random KV and queries of a model's true shapes, and the demands of a trace, which go

@@ -1,5 +1,5 @@
-/* The mechanisms of decode/miniature/miniature.def, as they run. A stage hands one job a head, or a share of
- * the rows, to a pool; what overlaps is started before and waited for behind. */
+/* The mechanisms of decode/miniature/miniature.def, as they run. A stage hands one job a head, or a
+ * share of the rows, to a pool; what overlaps is started before and waited for behind. */
 #include "calibrate/host/gather.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/mini/play.h"
