@@ -140,9 +140,9 @@ install: all ## install program, header, data, man page and completion below PRE
 
 compile_commands.json: ## write build/compile_commands.json for editors
 	@mkdir -p build
-	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c calibrate/*/*.c tests/*/*.c tests/*/*/*.c), \
+	@{ echo '['; for source in $(SOURCES) $(wildcard sim/*.c calibrate/*/*.c tests/*/*.c tests/*/*/*.c); do \
 	    printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
-	      '$(CURDIR)' '$(source)' '$(CC) $(ALL_CFLAGS) -c $(source)';) } | \
+	      '$(CURDIR)' "$$source" "$(CC) $(ALL_CFLAGS) -c $$source"; done; } | \
 	    sed '$$ s/,$$/\n]/' >build/compile_commands.json
 
 help: ## list the targets
