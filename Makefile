@@ -33,9 +33,9 @@ HARNESS := $(PROGRAM)-calibrate
 MEASURE := $(OUT)/libcalibrate.a
 
 SOURCES := $(sort $(wildcard sim/*/*.c sim/*/*/*.c))
-MEASURES := $(filter-out %/main.c,$(wildcard hwprofiles/calibrate/*.c))
-KERNELS := $(wildcard hwprofiles/calibrate/kernels/*.cu)
-DEVICES := $(wildcard hwprofiles/calibrate/*.cu)
+MEASURES := $(filter-out %/main.c,$(wildcard calibrate/*/*.c))
+KERNELS := $(wildcard calibrate/kernels/*.cu)
+DEVICES := $(filter-out $(KERNELS),$(wildcard calibrate/*/*.cu))
 UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/*/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
@@ -44,19 +44,19 @@ SCRIPTS := $(wildcard tests/script/*.sh) tests/cli/run.sh
 # The kernels beside their twins, here in an emulator.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
 KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
-MINIATURES := $(wildcard hwprofiles/calibrate/mini_gpu*.cu) hwprofiles/calibrate/products.cu
+MINIATURES := $(wildcard calibrate/mini/*.cu)
 
 # Contracted multiply-adds would make results differ between machines.
-ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Itests -Ihwprofiles $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Itests -I. $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
-ALL_CXXFLAGS = -std=c++17 -D_GNU_SOURCE -Itests/kernels/emulator -Isim -Itests -Ihwprofiles $(OPTIMIZE) \
+ALL_CXXFLAGS = -std=c++17 -D_GNU_SOURCE -Itests/kernels/emulator -Isim -Itests -I. $(OPTIMIZE) \
                -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) \
                $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) $(CXXFLAGS)
 # What runs on sm_80 (A100), 86 (A40, RTX 30), 89 (RTX 40), 90 (H100, H200), and PTX for later ones.
 CUDA_ARCHITECTURES = $(foreach sm,80 86 89 90,-gencode arch=compute_$(sm),code=sm_$(sm)) \
                      -gencode arch=compute_90,code=compute_90
-CUDA_FLAGS = -std=c++17 -O2 -lineinfo -Isim -Ihwprofiles -D_GNU_SOURCE $(CUDA_ARCHITECTURES) \
+CUDA_FLAGS = -std=c++17 -O2 -lineinfo -Isim -I. -D_GNU_SOURCE $(CUDA_ARCHITECTURES) \
              -Xcompiler -Wall,-Wextra,-ffp-contract=off
 CUDA_LIBS = -L$(dir $(NVCC))../lib64 -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64) \
             -cudart static -lcublas $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
@@ -75,7 +75,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 
 all: $(PROGRAM) $(HARNESS) ## build the program (the default)
 	@[ ! -e $(HARNESS)-cuda ] || \
-	    [ -z "$$(find sim hwprofiles -name '*.[ch]*' -newer $(HARNESS)-cuda | head -1)" ] || \
+	    [ -z "$$(find sim calibrate -name '*.[ch]*' -newer $(HARNESS)-cuda | head -1)" ] || \
 	    echo '$(HARNESS)-cuda is older than what it is made of: make calibrate'
 
 calibrate: $(PROGRAM) $(HARNESS) toolkit ## build the part that measures GPU and link (needs nvcc)
@@ -130,7 +130,7 @@ install: all ## install program, header, data, man page and completion below PRE
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(HARNESS) $(wildcard $(HARNESS)-cuda)
 	install -Dm644 sim/policy/spillway_policy.h $(DESTDIR)$(PREFIX)/include/spillway_policy.h
 	find models hwprofiles scenarios plots traces -type f \
-	    -not -path '*/calibrate/*' -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
+	    -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/plots plots/spillway.py
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
@@ -140,9 +140,9 @@ install: all ## install program, header, data, man page and completion below PRE
 
 compile_commands.json: ## write build/compile_commands.json for editors
 	@mkdir -p build
-	@{ echo '['; $(foreach source,$(SOURCES) $(wildcard sim/*.c hwprofiles/*/*.c tests/*/*.c tests/*/*/*.c), \
+	@{ echo '['; for source in $(SOURCES) $(wildcard sim/*.c calibrate/*/*.c tests/*/*.c tests/*/*/*.c); do \
 	    printf '{"directory": "%s", "file": "%s", "command": "%s"},\n' \
-	      '$(CURDIR)' '$(source)' '$(CC) $(ALL_CFLAGS) -c $(source)';) } | \
+	      '$(CURDIR)' "$$source" "$(CC) $(ALL_CFLAGS) -c $$source"; done; } | \
 	    sed '$$ s/,$$/\n]/' >build/compile_commands.json
 
 help: ## list the targets
@@ -167,11 +167,11 @@ fuzzers: $(FUZZERS)
 $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
 	$(LINK)
 
-$(HARNESS): $(OUT)/hwprofiles/calibrate/main.o $(MEASURE) $(LIBRARY)
+$(HARNESS): $(OUT)/calibrate/harness/main.o $(MEASURE) $(LIBRARY)
 	$(LINK)
 
-# groups_gpu.o stands before the library, whose groups_none.o is then not taken.
-$(HARNESS)-cuda: $(OUT)/hwprofiles/calibrate/main.o \
+# gpu_groups.o stands before the library, whose no_gpu.o is then not taken.
+$(HARNESS)-cuda: $(OUT)/calibrate/harness/main.o \
                  $(KERNELS:%.cu=$(OUT)/%.cu.o) $(DEVICES:%.cu=$(OUT)/%.cu.o) $(MEASURE) $(LIBRARY)
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 

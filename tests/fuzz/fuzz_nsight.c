@@ -1,6 +1,6 @@
 /* Any bytes as an export of Nsight Systems, which is an SQLite database: refused with a reason, or
  * figures that a profile can state. */
-#include "calibrate/import.h"
+#include "calibrate/import/import.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a result of nvbandwidth: refused with a reason, or figures of the link that a
  * profile can state. */
-#include "calibrate/import.h"
+#include "calibrate/import/import.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any bytes as the file of a hardware profile: refused with a reason, or loaded. Of a measured one
  * the checksum is put right first, as no fuzzer guesses it; one that is read is written and read
  * back to the same bytes. */
-#include "calibrate/profile_write.h"
+#include "calibrate/harness/profile_write.h"
 #include "hardware/measured.h"
 #include "hardware/profile.h"
 

@@ -3,9 +3,9 @@
 #ifndef KERNEL_TEST_H
 #define KERNEL_TEST_H
 
-#include "calibrate/device.h"
-#include "calibrate/kernels.h"
-#include "calibrate/twins.h"
+#include "calibrate/device/device.h"
+#include "calibrate/kernels/kernels.h"
+#include "calibrate/kernels/twins.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 #include "kernel_test.h"
 
 extern "C" {
-#include "calibrate/host_topology.h"
-#include "calibrate/mini.h"
-#include "calibrate/mini_check.h"
+#include "calibrate/host/topology.h"
+#include "calibrate/mini/check.h"
+#include "calibrate/mini/mini.h"
 }
 
 #include <algorithm>

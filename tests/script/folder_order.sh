@@ -44,10 +44,22 @@ sim/cli/ablate
 sim/cli/plan
 sim/cli
 sim
-hwprofiles/calibrate - serve result store scenario study run serving
 '
+# What no folder of the harness needs, but for its programs.
+upper='engine serve result store run scenario serving study cli'
+order+="
+calibrate/measure - $upper model trace policy decode
+calibrate/device - $upper model hardware trace policy decode
+calibrate/kernels - $upper model hardware trace policy decode
+calibrate/host - $upper model hardware device kernels
+calibrate/link - $upper model hardware trace policy decode kernels
+calibrate/gpu - $upper hardware trace policy decode host link
+calibrate/mini - $upper model hardware link gpu
+calibrate/import - $upper model hardware trace policy decode device kernels host link gpu mini
+calibrate/harness - engine model trace policy decode serve result store run scenario serving study
+"
 
-find sim hwprofiles \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |
+find sim calibrate \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |
     xargs -0 awk -v order="$order" '
 BEGIN {
     count = split(order, lines, "\n")
@@ -59,12 +71,11 @@ BEGIN {
 }
 function folder_of(path) {
     sub(/\/[^\/]*$/, "", path)
-    sub(/calibrate\/kernels$/, "calibrate", path)
     return path
 }
-# Includes are written from sim/ or from the folder of another program.
+# Includes are written from sim/, or from the root.
 function included(path) {
-    return ("sim/" folder_of(path)) in rank ? "sim/" folder_of(path) : "hwprofiles/" folder_of(path)
+    return ("sim/" folder_of(path)) in rank ? "sim/" folder_of(path) : folder_of(path)
 }
 function part_of(folder) {
     split(folder, parts, "/")

@@ -231,7 +231,7 @@ static bool read_words(int count, char *const *argv, struct arguments *out, stru
 bool arguments_parse(const struct command *command, int count, char *const *argv,
                      struct arguments *out, struct error *why)
 {
-    *out = (struct arguments){.command = command};
+    *out = (struct arguments){.command = command, .typed = argv, .count = count};
     struct word *words = array_zeroed((size_t)count, sizeof *words, why);
     out->texts = words == NULL ? NULL : array_zeroed((size_t)count, sizeof *out->texts, why);
     bool ok = out->texts != NULL && read_words(count, argv, out, words, why);

@@ -14,6 +14,8 @@
  * switch has its name as value. Operands stand where one more option would. */
 struct arguments {
     const struct command *command;
+    char *const *typed; /* [count] argv's, as they were typed */
+    int count;
     const char **texts; /* owned */
     uint32_t start[COMMAND_MOST_OPTIONS + 2];
     bool help; /* --help was among them: nothing else was checked */

@@ -23,66 +23,6 @@ static bool harness_path(const char *ending, char path[PATH_MAX], struct error *
     return written < PATH_MAX || error_set(why, self, 0, "too long a path");
 }
 
-/* "--base=h100-sxm" or "--host", owned. */
-static char *option_word(const struct command_option *option, const char *value)
-{
-    char *word = NULL;
-    bool has_value = option->argument != NULL;
-    int length =
-        asprintf(&word, "%s%s%s", option->name, has_value ? "=" : "", has_value ? value : "");
-    return length < 0 ? NULL : word;
-}
-
-/* What was typed, as the harness takes it: its name, the command, options, "--", operands. The
- * words of options are owned, from `*first` to `*end`. */
-static const char **words_of(const struct arguments *arguments, size_t *first, size_t *end,
-                             struct error *why)
-{
-    uint32_t count, operands;
-    const char *const *texts = arguments_operands(arguments, &operands);
-    const struct command_option *options = arguments->command->options;
-    size_t most = operands + 4, used = 0;
-    for (int i = 0; options[i].name != NULL; i++) {
-        arguments_all(arguments, i, &count);
-        most += count;
-    }
-    const char **words = array_zeroed(most, sizeof *words, why);
-    if (words == NULL) {
-        return NULL;
-    }
-    words[used++] = "spillway-calibrate";
-    words[used++] = arguments->command->name;
-    *first = used;
-    for (int i = 0; options[i].name != NULL; i++) {
-        const char *const *values = arguments_all(arguments, i, &count);
-        for (uint32_t j = 0; j < count; j++) {
-            words[used++] = option_word(&options[i], values[j]);
-        }
-    }
-    *end = used;
-    words[used++] = "--";
-    for (uint32_t i = 0; i < operands; i++) {
-        words[used++] = texts[i];
-    }
-    return words;
-}
-
-static void free_words(const char **words, size_t first, size_t end)
-{
-    for (size_t i = first; i < end; i++) {
-        free((char *)words[i]);
-    }
-    free(words);
-}
-
-static bool is_complete(const char *const *words, size_t first, size_t end)
-{
-    while (first < end && words[first] != NULL) {
-        first++;
-    }
-    return first == end;
-}
-
 /* The one that knows the GPU where that is wanted and was built. */
 static bool choose_harness(bool host, char path[PATH_MAX], struct error *why)
 {
@@ -93,22 +33,23 @@ static bool choose_harness(bool host, char path[PATH_MAX], struct error *why)
 bool harness_become(const struct arguments *arguments, bool host, struct error *why)
 {
     char path[PATH_MAX];
-    size_t first = 0, end = 0;
+    size_t typed = (size_t)arguments->count;
     if (!choose_harness(host, path, why)) {
         return false;
     }
-    const char **words = words_of(arguments, &first, &end, why);
+    const char **words = array_zeroed(typed + 3, sizeof *words, why);
     if (words == NULL) {
         return false;
     }
-    if (is_complete(words, first, end)) {
-        execv(path, (char *const *)words);
-        error_set(why, path, 0, "cannot be run: %s", strerror(errno));
-        error_expect(why, "the harness beside the program, as 'make' and 'make install' leave it");
-    } else {
-        error_set(why, NULL, 0, "out of memory");
+    words[0] = "spillway-calibrate";
+    words[1] = arguments->command->name;
+    for (size_t i = 0; i < typed; i++) {
+        words[i + 2] = arguments->typed[i];
     }
-    free_words(words, first, end);
+    execv(path, (char *const *)words);
+    error_set(why, path, 0, "cannot be run: %s", strerror(errno));
+    error_expect(why, "the harness beside the program, as 'make' and 'make install' leave it");
+    free(words);
     return false;
 }
 

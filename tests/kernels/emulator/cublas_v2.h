@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 struct emulator_products {
     cudaStream_t stream;

@@ -1,8 +1,8 @@
-#include "calibrate/device.h"
-#include "calibrate/gpu_facts.h"
-#include "calibrate/kernels/ptx.cuh"
-#include "calibrate/small_floats.h"
 #include "../kernel_test.h"
+#include "calibrate/device/device.h"
+#include "calibrate/device/facts.h"
+#include "calibrate/device/ptx.cuh"
+#include "calibrate/kernels/small_floats.h"
 #include "fibers.h"
 
 #include <stdio.h>

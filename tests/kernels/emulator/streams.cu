@@ -1,7 +1,7 @@
 /* Streams, events and graphs of the emulator, and what device.cu owns of a real GPU. Everything is
  * put off for as long as a GPU might; with EMULATOR_REVERSE=1 copies run ahead instead, where
  * nothing stands before them on their stream. */
-#include "calibrate/stored_memory.h"
+#include "calibrate/device/stored_memory.h"
 
 #include <deque>
 #include <map>

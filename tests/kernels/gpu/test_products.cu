@@ -2,9 +2,9 @@
  * claim of their kernels. */
 #include "../kernel_test.h"
 
-#include "calibrate/gpu_facts.h"
-#include "calibrate/link_checks.h"
-#include "calibrate/products.h"
+#include "calibrate/device/facts.h"
+#include "calibrate/kernels/products.h"
+#include "calibrate/link/checks.h"
 
 struct product_shape {
     const char *name;

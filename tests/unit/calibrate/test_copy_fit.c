@@ -6,8 +6,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "calibrate/copy_fit.h"
-#include "calibrate/overlap.h"
+#include "calibrate/measure/copy_fit.h"
 
 #include <gsl/gsl_rng.h>
 #include <math.h>

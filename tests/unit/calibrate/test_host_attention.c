@@ -6,9 +6,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "calibrate/host_attention.h"
-#include "calibrate/host_buffer.h"
-#include "calibrate/twins.h"
+#include "calibrate/host/attention.h"
+#include "calibrate/host/buffer.h"
+#include "calibrate/kernels/twins.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_buffer.h"
-#include "calibrate/host_gather.h"
-#include "calibrate/small_floats.h"
+#include "calibrate/host/buffer.h"
+#include "calibrate/host/gather.h"
+#include "calibrate/kernels/small_floats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/group.h"
-#include "calibrate/host_topology.h"
+#include "calibrate/host/groups.h"
+#include "calibrate/host/topology.h"
 
 #include <string.h>
 

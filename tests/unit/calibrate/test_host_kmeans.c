@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_kmeans.h"
+#include "calibrate/host/kmeans.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_pool.h"
+#include "calibrate/host/pool.h"
 
 #include <sched.h>
 #include <stdatomic.h>

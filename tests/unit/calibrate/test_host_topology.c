@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_topology.h"
+#include "calibrate/host/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>

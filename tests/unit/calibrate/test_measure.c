@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "calibrate/measure.h"
+#include "calibrate/measure/measure.h"
 
 #include <math.h>
 #include <string.h>

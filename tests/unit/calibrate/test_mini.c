@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/host_topology.h"
-#include "calibrate/mini.h"
-#include "calibrate/mini_check.h"
+#include "calibrate/host/topology.h"
+#include "calibrate/mini/check.h"
+#include "calibrate/mini/mini.h"
 #include "unit/fixture/make_trace.h"
 
 #include <math.h>

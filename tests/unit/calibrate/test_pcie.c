@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/nvml.h"
-#include "calibrate/pcie.h"
+#include "calibrate/device/nvml.h"
+#include "calibrate/device/pcie.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "unit/fixture/load_profile.h"
 
 #include "base/random.h"
-#include "calibrate/profile_write.h"
+#include "calibrate/harness/profile_write.h"
 
 #include <math.h>
 #include <unistd.h>

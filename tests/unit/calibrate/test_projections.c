@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/find.h"
-#include "calibrate/projections.h"
+#include "calibrate/gpu/projections.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Sessions over groups whose samples are known, cut at every place, and gone on with. */
 #include "unit/fixture/load_profile.h"
 
-#include "calibrate/session.h"
+#include "calibrate/harness/session.h"
 #include "hardware/measured.h"
 
 #include <unistd.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "calibrate/small_floats.h"
+#include "calibrate/kernels/small_floats.h"
 
 #include <math.h>
 

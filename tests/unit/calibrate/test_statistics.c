@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "calibrate/statistics.h"
+#include "calibrate/measure/statistics.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calibrate/gpu_window.h"
-#include "calibrate/store_rows.h"
+#include "calibrate/device/window.h"
+#include "calibrate/host/store_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "calibrate/thin.h"
+#include "calibrate/harness/thin.h"
 
 #include <math.h>
 

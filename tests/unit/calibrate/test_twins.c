@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "calibrate/twins.h"
+#include "calibrate/kernels/twins.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

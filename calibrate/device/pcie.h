@@ -1,0 +1,38 @@
+/* A PCI Express link as the machine states it: its generation, its lanes, and what they can carry.
+ */
+#ifndef CALIBRATE_DEVICE_PCIE_H
+#define CALIBRATE_DEVICE_PCIE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "base/error.h"
+
+/* 0: not known. */
+struct pcie_link {
+    uint32_t generation, lanes;
+};
+
+/* The generation of a speed as Linux writes it: "32.0 GT/s PCIe" is 5; 0 of anything else. */
+uint32_t pcie_generation(const char *speed);
+
+/* Bytes a second each way after the line code and before packet headers; 0 where it is not known.
+ * Large copies reach 80 to 90 % of it. */
+double pcie_rate(struct pcie_link link);
+
+/* Read the link of device "0000:17:00.0" from below `root`/bus/pci/devices, `root` being "/sys":
+ * as it runs now and at most. False where it does not say; `now` and `most` are then {0, 0}. */
+bool pcie_read(const char *root, const char *device, struct pcie_link *now, struct pcie_link *most);
+
+/* "generation 5, 16 lanes", or "not known". Returns `text`; 40 bytes suffice. */
+char *pcie_format(struct pcie_link link, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

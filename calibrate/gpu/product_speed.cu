@@ -1,0 +1,235 @@
+/* Matrix products.
+ *
+ *   gpu.flops_bf16    the peak: SMs x clock x the power of two of FLOPs a clock that a large
+ * product does not exceed gpu.flops_share   of that peak, by rows: of two products the better, one
+ * of 8192 x 8192 weights and one whose weights stay in the L2, so that for few rows HBM is not what
+ * is measured: the simulator counts that by gpu.hbm_share
+ *
+ * Observed: the time of every projection of the shipped models, 1 to 128 rows, weights from HBM.
+ */
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/groups.h"
+#include "calibrate/gpu/projections.h"
+#include "calibrate/kernels/products.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <string>
+
+#define WANTED ((size_t)4 << 30)
+#define WIDTH 8192
+#define PEAK_ROWS 8192
+#define ROWS_MOST 65536
+#define CACHED_WIDTH 4096
+#define L2_SHARE 4 /* one part of so many for weights: activations need room too */
+#define PEAK_SAMPLES 5
+
+struct product_bench {
+    struct kernel_bench bench;
+    struct products *products = nullptr;
+    gpu_memory out;
+    double flops_peak;
+    uint32_t cached_out; /* columns of the product that stays in the L2 */
+
+    ~product_bench()
+    {
+        products_destroy(products);
+    }
+    bool create(uint64_t seed, struct error *why);
+};
+
+/* The shape of a work's product. */
+struct product_shape {
+    struct product_bench *all;
+    uint32_t in, out;
+    bool cached;
+};
+
+bool product_bench::create(uint64_t seed, struct error *why)
+{
+    int l2;
+    size_t room;
+    if (!gpu_attribute(cudaDevAttrL2CacheSize, &l2, why) ||
+        !gpu_room((size_t)ROWS_MOST * WIDTH * sizeof(uint16_t), &room, why)) {
+        return false;
+    }
+    cached_out = (uint32_t)l2 / L2_SHARE / (CACHED_WIDTH * sizeof(uint16_t)) / 64 * 64;
+    cached_out = cached_out < 64 ? 64 : cached_out;
+    return (products = products_create(why)) != nullptr && out.take(room, why) &&
+           bench.create(WANTED, seed, why);
+}
+
+static size_t weight_bytes(const struct product_shape *shape)
+{
+    return (size_t)shape->in * shape->out * sizeof(uint16_t);
+}
+
+/* Weights elsewhere each time, or those at the front of the arena; activations behind the middle.
+ */
+static bool put_product(const struct bench_work *work, struct error *why)
+{
+    const struct product_shape *shape = (const struct product_shape *)work->group;
+    struct product_bench *all = shape->all;
+    struct gpu_arena *arena = &all->bench.arena;
+    const char *weights = shape->cached ? arena->memory.data : arena->turn(weight_bytes(shape));
+    const char *in = arena->memory.data + arena->memory.bytes / 2 / 512 * 512;
+    return products_multiply(all->products, (const uint16_t *)in, (const uint16_t *)weights,
+                             work->rows, shape->in, shape->out, (uint16_t *)all->out.data,
+                             all->bench.stream.at, why);
+}
+
+static bool fits(const struct product_shape *shape, uint32_t rows)
+{
+    const struct product_bench *all = shape->all;
+    return weight_bytes(shape) <= all->bench.arena.memory.bytes &&
+           (size_t)rows * shape->in * sizeof(uint16_t) <= all->bench.arena.memory.bytes / 2 &&
+           (size_t)rows * shape->out * sizeof(uint16_t) <= all->out.bytes;
+}
+
+static double product_flops(const struct product_shape *shape, uint32_t rows)
+{
+    return 2.0 * rows * shape->in * shape->out;
+}
+
+/* ---- the peak ---- */
+
+/* Tensor cores do a power of two FLOPs a clock on every SM so far; large products reach more than
+ * half of it. */
+static bool find_peak(struct product_bench *all, struct findings *findings, struct error *why)
+{
+    struct product_shape large = {all, WIDTH, WIDTH, false};
+    double bytes = (double)weight_bytes(&large), rate = 0, ns = 0;
+    const struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, bytes, 0, 0};
+    int sms, khz;
+    char note[256];
+    if (!gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) ||
+        !gpu_attribute(cudaDevAttrClockRate, &khz, why) || !put_product(&work, why) ||
+        !all->bench.stream.wait(why)) {
+        return false;
+    }
+    for (int i = 0; i < PEAK_SAMPLES; i++) {
+        if (!bench_time(&all->bench, &work, &ns, why)) {
+            return false;
+        }
+        rate = fmax(rate, product_flops(&large, PEAK_ROWS) * 1e9 / ns);
+    }
+    double clocks = sms * (khz * 1e3), each = exp2(ceil(log2(rate / clocks)));
+    all->flops_peak = clocks * each;
+    snprintf(note, sizeof note, "peak: %d SMs x %.3f GHz at most x %.0f FLOPs a clock", sms,
+             khz / 1e6, each);
+    struct finding *peak = findings_add(findings, "gpu.flops_bf16", "", UNIT_FLOP_PER_S, why);
+    const struct found_point point = {
+        0, all->flops_peak, all->flops_peak, all->flops_peak, 1, true, 1, 0};
+    return peak != nullptr && finding_put(peak, &point, why) &&
+           findings_note(findings, "gpu.flops_bf16", note, why);
+}
+
+/* ---- the share of it ---- */
+
+static const uint32_t share_rows[] = {1,   2,   4,    8,    16,   32,   64,    128,
+                                      256, 512, 1024, 2048, 4096, 8192, 16384, ROWS_MOST};
+#define SHARES (sizeof share_rows / sizeof share_rows[0])
+
+struct share_pair {
+    struct product_bench *all;
+    struct bench_work large, cached;
+};
+
+static bool sample_share(void *state, double *share, struct error *why)
+{
+    const struct share_pair *pair = (const struct share_pair *)state;
+    *share = 0;
+    for (const struct bench_work *work : {&pair->large, &pair->cached}) {
+        const struct product_shape *shape = (const struct product_shape *)work->group;
+        double ns = 0;
+        if (fits(shape, work->rows)) {
+            if (!bench_time(&pair->all->bench, work, &ns, why)) {
+                return false;
+            }
+            double rate = product_flops(shape, work->rows) * 1e9 / ns;
+            *share = fmax(*share, rate / pair->all->flops_peak);
+        }
+    }
+    return true;
+}
+
+static bool measure_shares(struct product_bench *all, const struct effort *effort, uint64_t seed,
+                           struct findings *findings, struct error *why)
+{
+    struct product_shape large = {all, WIDTH, WIDTH, false};
+    struct product_shape cached = {all, CACHED_WIDTH, all->cached_out, true};
+    double large_bytes = (double)weight_bytes(&large), cached_bytes = (double)weight_bytes(&cached);
+    struct share_pair pairs[SHARES];
+    struct probe probes[SHARES];
+    for (size_t i = 0; i < SHARES; i++) {
+        uint32_t rows = share_rows[i];
+        pairs[i] = {all,
+                    {"", 0, put_product, &large, rows, 0, large_bytes, 0, 0},
+                    {"", 0, put_product, &cached, rows, 0, cached_bytes / 4, 0, 0}};
+        for (const struct bench_work *work : {&pairs[i].large, &pairs[i].cached}) {
+            if (fits((const struct product_shape *)work->group, rows) &&
+                (!put_product(work, why) || !all->bench.stream.wait(why))) {
+                return false;
+            }
+        }
+        probes[i] = {"gpu.flops_share", (double)rows, &pairs[i], sample_share};
+    }
+    char note[256];
+    snprintf(
+        note, sizeof note,
+        "of the peak stated here; cuBLAS, bf16 summed in fp32, the better of weights of %u x %u "
+        "and, kept in the L2, of %u x %u",
+        WIDTH, WIDTH, CACHED_WIDTH, all->cached_out);
+    return measure_probes(probes, SHARES, effort, seed, findings, why) &&
+           findings_note(findings, "gpu.flops_share", note, why);
+}
+
+/* ---- the models' projections ---- */
+
+static bool measure_projections(struct product_bench *all, const struct projection *projections,
+                                size_t count, const struct effort *effort, uint64_t seed,
+                                struct findings *findings, struct error *why)
+{
+    std::vector<product_shape> shapes(count);
+    std::vector<std::string> figures(count);
+    std::vector<bench_work> works;
+    for (size_t i = 0; i < count; i++) {
+        const struct projection *projection = &projections[i];
+        char note[256];
+        shapes[i] = {all, projection->in, projection->out, false};
+        figures[i] =
+            "product." + std::to_string(projection->in) + "x" + std::to_string(projection->out);
+        snprintf(note, sizeof note, "cuBLAS, bf16, weights from HBM: %s", projection->of);
+        if (!bench_observe(findings, figures[i].c_str(), "rows", UNIT_NS, note, why)) {
+            return false;
+        }
+        for (uint32_t rows = 1; rows <= 128 && fits(&shapes[i], rows); rows *= 2) {
+            works.push_back({figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0,
+                             (double)weight_bytes(&shapes[i]), 0, 0});
+        }
+    }
+    return bench_measure(&all->bench, works, effort, seed, findings, why);
+}
+
+#define SHARES_TIME 0.4 /* of the group's */
+
+bool product_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
+                   struct error *why)
+{
+    struct product_bench all;
+    struct projection *projections;
+    size_t count;
+    struct effort shares = *effort, rest = *effort;
+    shares.seconds *= SHARES_TIME;
+    rest.seconds *= 1 - SHARES_TIME;
+    if (!all.create(seed, why) || !find_peak(&all, findings, why) ||
+        !measure_shares(&all, &shares, seed, findings, why) ||
+        !projections_shipped(&projections, &count, why)) {
+        return false;
+    }
+    bool ok = measure_projections(&all, projections, count, &rest, seed, findings, why);
+    free(projections);
+    return ok;
+}

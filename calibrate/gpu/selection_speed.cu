@@ -1,0 +1,220 @@
+/* Retrieval and what goes with it.
+ *
+ *   gpu.topk   a tenth of the scores of a layer: 8 rows (KV heads) of 64 to 512 K scores each,
+ * then rows of more sequences; axis: scores of all rows
+ *
+ * Observed: scoring of pages, centroids, codes and hashes, as shares of the HBM peak by entries of
+ * a KV head; QSAC's comparison with its labels; merging of attention's parts.
+ */
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/groups.h"
+#include "calibrate/kernels/kernels.h"
+
+#include <stdio.h>
+
+#include <algorithm>
+
+#define WANTED ((size_t)2 << 30)
+#define SCORES_WANTED ((size_t)64 << 20)
+#define HEADS 8
+#define GROUP 4
+#define DIM 128
+#define PAIRS_MOST (HEADS * 64)
+#define CHOSEN_OF 10
+#define CODE_PARTS 16
+#define HASH_WORDS 8
+
+struct selection_bench {
+    struct kernel_bench bench;
+    gpu_memory queries, floats, scores, chosen, scratch, whole;
+    size_t scores_most;
+
+    bool create(uint64_t seed, struct error *why);
+    bool take_floats(size_t heads, struct error *why);
+};
+
+/* Weights of 1, and thresholds that no cosine reaches, so that every label is written; room for
+ * two answers. */
+bool selection_bench::take_floats(size_t heads, struct error *why)
+{
+    std::vector<float> values(4 * heads, 1);
+    std::fill(values.begin() + (ptrdiff_t)heads, values.end(), 2.0f);
+    size_t bytes = values.size() * sizeof values[0];
+    return floats.take(bytes, why) &&
+           GPU_TRY(cudaMemcpy(floats.data, values.data(), bytes, cudaMemcpyHostToDevice), why);
+}
+
+/* `scores` holds bf16 in [-1, 1), read as floats: any number of that range. */
+bool selection_bench::create(uint64_t seed, struct error *why)
+{
+    size_t heads = (size_t)PAIRS_MOST * GROUP, query_bytes = heads * DIM * sizeof(uint16_t), room;
+    if (!gpu_room(SCORES_WANTED * sizeof(float), &room, why)) {
+        return false;
+    }
+    scores_most = room / sizeof(float);
+    return scores.take(room, why) && gpu_fill_bf16(scores.data, room / 4 * 4, seed + 1, why) &&
+           chosen.take(scores_most / CHOSEN_OF * sizeof(uint32_t), why) &&
+           scratch.take(kernel_topk_scratch(PAIRS_MOST), why) && queries.take(query_bytes, why) &&
+           gpu_fill_bf16(queries.data, query_bytes, seed + 2, why) && take_floats(heads, why) &&
+           whole.take(heads * (DIM + 1) * sizeof(float), why) && bench.create(WANTED, seed, why);
+}
+
+/* ---- one operation each ---- */
+
+static bool put_topk(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    return kernel_topk((const float *)all->scores.data, work->rows, work->each,
+                       work->each / CHOSEN_OF, (uint32_t *)all->chosen.data, all->scratch.data,
+                       all->bench.stream.at, why);
+}
+
+/* What is scored lies elsewhere in the arena each time. */
+static char *entries_of(const struct bench_work *work)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    return all->bench.arena.turn((size_t)work->bytes);
+}
+
+static bool put_pages(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    return kernel_score_pages((const uint16_t *)all->queries.data,
+                              (const uint16_t *)entries_of(work), work->rows, GROUP, DIM,
+                              work->each, (float *)all->scores.data, all->bench.stream.at, why);
+}
+
+static bool put_centroids(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    return kernel_score_centroids((const uint16_t *)all->queries.data,
+                                  (const uint16_t *)entries_of(work), work->rows, GROUP, DIM,
+                                  work->each, (float *)all->scores.data, all->bench.stream.at, why);
+}
+
+static bool put_codes(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    const uint16_t *codebooks = (const uint16_t *)all->bench.arena.memory.data;
+    return kernel_score_codes((const uint16_t *)all->queries.data, codebooks,
+                              (const uint8_t *)entries_of(work), work->rows, GROUP, DIM, CODE_PARTS,
+                              work->each, (float *)all->scores.data, all->bench.stream.at, why);
+}
+
+static bool put_hashes(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    return kernel_score_hashes((const uint32_t *)all->queries.data,
+                               (const uint32_t *)entries_of(work), work->rows, GROUP, HASH_WORDS,
+                               work->each, (float *)all->scores.data, all->bench.stream.at, why);
+}
+
+static bool put_labels(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    float *floats = (float *)all->floats.data;
+    const size_t heads = (size_t)PAIRS_MOST * GROUP;
+    return kernel_compare_labels((const uint16_t *)all->queries.data, (uint16_t *)entries_of(work),
+                                 floats, floats + heads, work->rows, GROUP, DIM, floats + 2 * heads,
+                                 (uint32_t *)(floats + 3 * heads), all->bench.stream.at, why);
+}
+
+static bool put_merge(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    float *whole = (float *)all->whole.data;
+    return kernel_merge((const float *)entries_of(work), (const float *)all->scores.data,
+                        work->each, work->rows, DIM, whole, whole + (size_t)work->rows * DIM, NULL,
+                        all->bench.stream.at, why);
+}
+
+/* ---- what is measured ---- */
+
+static const uint32_t topk_shapes[][2] = {{8, 64},     {8, 512},    {8, 2048},    {8, 4096},
+                                          {8, 8192},   {8, 16384},  {8, 32768},   {8, 65536},
+                                          {8, 131072}, {8, 524288}, {32, 524288}, {128, 524288}};
+
+static bool add_topk(struct selection_bench *all, std::vector<bench_work> *works,
+                     struct findings *findings, struct error *why)
+{
+    for (const uint32_t(&shape)[2] : topk_shapes) {
+        double scores = (double)shape[0] * shape[1];
+        if (scores <= (double)all->scores_most) {
+            works->push_back(
+                {"gpu.topk", scores, put_topk, all, shape[0], shape[1], 16 * scores, 0, 0});
+        }
+    }
+    return findings_note(findings, "gpu.topk",
+                         "radix selection of a tenth of each row, 8 rows of 64 to 512 K scores, "
+                         "then 32 and 128 of 512 K",
+                         why);
+}
+
+struct score_row {
+    const char *figure, *entry;
+    bool (*put)(const struct bench_work *work, struct error *why);
+    uint32_t bytes;
+};
+
+static const score_row score_rows[] = {
+    {"scores.pages", "least and most of a page's keys", put_pages, 2 * DIM * sizeof(uint16_t)},
+    {"scores.centroids", "a centroid", put_centroids, DIM * sizeof(uint16_t)},
+    {"scores.codes", "a product code of 16 bytes", put_codes, CODE_PARTS},
+    {"scores.hashes", "a hash of 256 bits", put_hashes, HASH_WORDS * sizeof(uint32_t)},
+};
+static const uint32_t entry_counts[] = {1024, 8192, 65536, 524288};
+
+static bool add_scores(struct selection_bench *all, std::vector<bench_work> *works,
+                       struct findings *findings, struct error *why)
+{
+    const struct kernel_bench &bench = all->bench;
+    bool ok = true;
+    for (const score_row &row : score_rows) {
+        char note[256];
+        snprintf(note, sizeof note,
+                 "share of the HBM peak at which scoring reads %s an entry, 8 KV heads of 128, the "
+                 "largest score of 4 query heads; axis: entries of a KV head",
+                 row.entry);
+        ok = ok && bench_observe(findings, row.figure, "entries", UNIT_SHARE,
+                                 bench.peak > 0 ? note : "the driver states no HBM peak", why);
+        for (uint32_t entries : entry_counts) {
+            double bytes = (double)HEADS * entries * row.bytes;
+            if (bench.peak > 0 && bytes <= (double)bench.arena.memory.bytes &&
+                (double)HEADS * entries <= (double)all->scores_most) {
+                works->push_back({row.figure, (double)entries, row.put, all, HEADS, entries, bytes,
+                                  bytes, bench.peak});
+            }
+        }
+    }
+    return ok;
+}
+
+static bool add_small(struct selection_bench *all, std::vector<bench_work> *works,
+                      struct findings *findings, struct error *why)
+{
+    for (uint32_t pairs : {8U, 64U, 512U}) {
+        double bytes = (double)pairs * GROUP * DIM * sizeof(uint16_t);
+        works->push_back({"labels", (double)pairs, put_labels, all, pairs, 0, bytes, 0, 0});
+    }
+    for (uint32_t parts : {2U, 8U, 32U, 128U}) {
+        double bytes = (double)parts * HEADS * GROUP * DIM * sizeof(float);
+        works->push_back(
+            {"attention.merge", (double)parts, put_merge, all, HEADS * GROUP, parts, bytes, 0, 0});
+    }
+    return bench_observe(findings, "labels", "pairs", UNIT_NS,
+                         "QSAC's comparison of 4 queries of 128 with their labels, and the update; "
+                         "axis: pairs of sequence and KV head",
+                         why) &&
+           bench_observe(findings, "attention.merge", "parts", UNIT_NS,
+                         "merging attention of 32 query heads of 128 over so many parts", why);
+}
+
+bool selection_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why)
+{
+    struct selection_bench all;
+    std::vector<bench_work> works;
+    return all.create(seed, why) && add_topk(&all, &works, findings, why) &&
+           add_scores(&all, &works, findings, why) && add_small(&all, &works, findings, why) &&
+           bench_measure(&all.bench, works, effort, seed, findings, why);
+}

@@ -1,0 +1,256 @@
+/* The harness: `calibrate`, as sim/cli/calibrate.c describes it, done here. */
+#include "base/name.h"
+#include "base/version.h"
+#include "calibrate/device/facts.h"
+#include "calibrate/harness/gpu_groups.h"
+#include "calibrate/harness/session.h"
+#include "calibrate/host/groups.h"
+#include "calibrate/import/import.h"
+#include "calibrate/mini/mini.h"
+#include "cli/calibrate.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/program.h"
+#include "hardware/profile.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+/* The order of samples is the same in every measurement. */
+enum { SEED = 1, MOST_GROUPS = 64 };
+
+/* An SXM machine of today; what is not measured is the base's, and the profile says so. */
+static const char default_base[] = "h100-sxm";
+
+static void interrupt(int number)
+{
+    (void)number;
+    measure_interrupted = 1;
+}
+
+/* The first Ctrl-C lets groups clean up, the second ends the program at once. */
+static void catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- which groups ---- */
+
+struct choice {
+    const struct group *groups[MOST_GROUPS + 1]; /* ends with NULL */
+    uint32_t count;
+    double shares; /* of all groups that there are to choose from */
+};
+
+static bool is_chosen(const struct arguments *arguments, const struct group *group)
+{
+    uint32_t count;
+    const char *const *names = arguments_all(arguments, CALIBRATE_GROUP, &count);
+    bool chosen = count == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        chosen = chosen || strcmp(names[i], group->name) == 0;
+    }
+    return chosen;
+}
+
+static void choose_from(const struct arguments *arguments, const struct group *table,
+                        struct choice *choice)
+{
+    for (; table->name != NULL && choice->count < MOST_GROUPS; table++) {
+        choice->shares += table->share;
+        if (is_chosen(arguments, table)) {
+            choice->groups[choice->count++] = table;
+        }
+    }
+}
+
+/* Every --group must be one of the tables that are measured. */
+static bool check_names(const struct arguments *arguments, const struct group *const *tables,
+                        struct error *why)
+{
+    const char *known[2 * MOST_GROUPS + 1] = {NULL};
+    uint32_t count, used = 0;
+    const char *const *names = arguments_all(arguments, CALIBRATE_GROUP, &count);
+    for (; *tables != NULL; tables++) {
+        for (const struct group *group = *tables; group->name != NULL && used < 2 * MOST_GROUPS;
+             group++) {
+            known[used++] = group->name;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+        while (known[at] != NULL && strcmp(known[at], names[i]) != 0) {
+            at++;
+        }
+        if (known[at] == NULL) {
+            error_usage(why, NULL, 0, "unknown group '%s'", names[i]);
+            return name_expect(names[i], known, why);
+        }
+    }
+    return true;
+}
+
+/* ---- what is known before ---- */
+
+static bool check_base(char *base, struct error *why)
+{
+    const struct node name = {.kind = NODE_SCALAR, .file = "--base", .text = base};
+    struct profile profile;
+    if (!profile_load(NULL, &name, &profile, why)) {
+        return false;
+    }
+    profile_release(&profile);
+    return true;
+}
+
+/* With files alone there is no effort. */
+static void state_how(const struct effort *effort, enum machine_part machine,
+                      struct provenance *provenance)
+{
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
+    provenance_set(provenance, FACT_SPILLWAY, "%s", SPILLWAY_VERSION);
+    provenance_set(provenance, FACT_DATE, "%s", date);
+    if (machine != MACHINE_NOTHING) {
+        provenance_set(provenance, FACT_EFFORT, "%s", effort->name);
+        provenance_set(provenance, FACT_SEED, "%d", SEED);
+    }
+}
+
+/* Files are of the machine that they were made on: nothing of this one is stated with them alone.
+ */
+static enum machine_part machine_of(const struct arguments *arguments)
+{
+    return arguments_given(arguments, CALIBRATE_HOST)   ? MACHINE_HOST
+           : arguments_given(arguments, CALIBRATE_FROM) ? MACHINE_NOTHING
+                                                        : MACHINE_GPU;
+}
+
+static bool import_files(const struct arguments *arguments, struct calibration *calibration,
+                         struct error *why)
+{
+    uint32_t count;
+    const char *const *files = arguments_all(arguments, CALIBRATE_FROM, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!findings_import(files[i], &calibration->findings, &calibration->provenance, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare(const struct arguments *arguments, const struct effort *effort,
+                    enum machine_part machine, struct calibration *calibration, struct error *why)
+{
+    const char *base = arguments_text(arguments, CALIBRATE_BASE);
+    base = base != NULL ? base : default_base;
+    if (strlen(base) >= sizeof calibration->base) {
+        return error_usage(why, NULL, 0, "--base: too long a name");
+    }
+    strcpy(calibration->base, base);
+    state_how(effort, machine, &calibration->provenance);
+    return check_base(calibration->base, why) && import_files(arguments, calibration, why) &&
+           (machine != MACHINE_GPU || gpu_find(why)) &&
+           machine_describe(machine, FACT_CLOCKS_START, &calibration->provenance, why);
+}
+
+/* ---- what is said after ---- */
+
+static void report(const struct calibration *calibration, const char *path)
+{
+    uint32_t curves = 0, others = 0;
+    for (uint32_t i = 0; i < calibration->findings.count; i++) {
+        const struct finding *finding = &calibration->findings.all[i];
+        if (finding->count == 0) {
+            fprintf(stderr, "absent: %s: %s\n", finding->name, finding->note);
+        } else if (finding_is_curve(finding)) {
+            curves++;
+        } else {
+            others++;
+        }
+    }
+    fprintf(stderr, "%s: %u curves measured, %u other observations\n", path, curves, others);
+    if (calibration->provenance.facts[FACT_NOT_MEASURED][0] != '\0') {
+        fprintf(stderr, "not measured, and as %s states it: %s\n", calibration->base,
+                calibration->provenance.facts[FACT_NOT_MEASURED]);
+    }
+}
+
+static bool measure(const struct arguments *arguments, struct calibration *calibration,
+                    struct error *why)
+{
+    static const struct group *const tables_of[][3] = {
+        [MACHINE_NOTHING] = {NULL},
+        [MACHINE_HOST] = {host_groups, NULL},
+        [MACHINE_GPU] = {gpu_groups, host_groups, NULL},
+    };
+    enum machine_part machine = machine_of(arguments);
+    const struct group *const *tables = tables_of[machine];
+    const struct effort *effort =
+        arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
+    struct choice choice = {.count = 0};
+    if (!check_names(arguments, tables, why) ||
+        !prepare(arguments, effort, machine, calibration, why)) {
+        return false;
+    }
+    for (size_t i = 0; tables[i] != NULL; i++) {
+        choose_from(arguments, tables[i], &choice);
+    }
+    const struct session session = {
+        .path = arguments_text(arguments, CALIBRATE_OUTPUT),
+        .groups = choice.groups,
+        .effort = effort,
+        .seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0,
+        .seed = SEED,
+        .machine = machine,
+        .log = stderr,
+    };
+    if (!session_run(&session, calibration, why)) {
+        return false;
+    }
+    report(calibration, session.path);
+    return true;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct calibration calibration = {.base = ""};
+    catch_interrupts();
+    bool ok = measure(arguments, &calibration, why);
+    calibration_release(&calibration);
+    return ok;
+}
+
+static const struct command_option no_options[] = {{.name = NULL}};
+
+static bool run_mini(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    return mini_measure(arguments_operands(arguments, &count)[0], stdout, why);
+}
+
+/* The half of `validate` that measures. */
+static const struct command command_mini = {
+    .name = "mini",
+    .operands = "SPEC",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "run mechanisms in miniature, for 'spillway validate'",
+    .example = "spillway validate --host here.yaml smollm2-135m",
+    .options = no_options,
+    .run = run_mini,
+};
+
+int main(int argc, char **argv)
+{
+    static struct command calibrate;
+    static const struct command *const commands[] = {&calibrate, &command_mini, NULL};
+    calibrate = command_calibrate;
+    calibrate.run = run;
+    return program_run(commands, argc, argv);
+}

@@ -1,0 +1,52 @@
+/* The groups of the host, as the table in groups.c has them: one file each.
+ *
+ * Some measure curves that a prediction for this host alone reads. These can be had without the
+ * rest of the group, as probes that are sampled beside something else: how fast the machine is in
+ * that moment (moment.h).
+ */
+#ifndef CALIBRATE_HOST_GROUPS_H
+#define CALIBRATE_HOST_GROUPS_H
+
+#include "calibrate/host/bench.h"
+#include "calibrate/measure/group.h"
+
+/* Ends with name NULL. */
+extern const struct group host_groups[];
+
+struct host_scope {
+    uint64_t seed;
+    bool curves_alone; /* nothing else that the group observes */
+    uint32_t units;    /* of the contexts that managers serve (demand.h); 0: several sizes */
+};
+
+struct host_curves {
+    /* A bench with a probe for each point, their figures added and noted. NULL on failure. */
+    struct bench *(*create)(const struct host_scope *scope, struct findings *findings,
+                            struct error *why);
+    /* What is derived from what was measured; NULL: nothing. */
+    bool (*finish)(struct findings *findings, struct error *why);
+    void (*destroy)(struct bench *bench);
+};
+extern const struct host_curves host_memory_curves, host_gather_curves, host_attention_curves,
+    host_manager_curves, host_handoff_curves;
+
+/* Create, measure, finish, destroy. */
+bool host_curves_measure(const struct host_curves *curves, const struct effort *effort,
+                         uint64_t seed, struct findings *findings, struct error *why);
+
+bool host_machine_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                      struct error *why);
+bool host_memory_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why);
+bool host_gather_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why);
+bool host_attention_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                        struct error *why);
+bool host_kmeans_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why);
+bool host_policy_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                     struct error *why);
+bool host_handoff_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+                      struct error *why);
+
+#endif

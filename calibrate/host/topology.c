@@ -1,0 +1,271 @@
+#include "calibrate/host/topology.h"
+
+#include "base/array.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CPUS = 4096, MOST_NODES = 256, MOST_CACHES = 8 };
+
+/* Larger than the last-level cache of most servers; used where a virtual machine states none. */
+#define ASSUMED_CACHE (UINT64_C(256) << 20)
+
+/* ---- files ---- */
+
+struct text {
+    char bytes[8192];
+};
+
+static bool read_file(struct text *text, const char *root, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The start of a file below `root`; false, and no text, where there is none. */
+static bool read_file(struct text *text, const char *root, const char *format, ...)
+{
+    char path[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = snprintf(path, sizeof path, "%s", root);
+    vsnprintf(path + length, sizeof path - (size_t)length, format, arguments);
+    va_end(arguments);
+    text->bytes[0] = '\0';
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return false;
+    }
+    size_t size = fread(text->bytes, 1, sizeof text->bytes - 1, file);
+    text->bytes[size] = '\0';
+    fclose(file);
+    return size > 0;
+}
+
+/* The number behind `key`; 0 without one. */
+static uint64_t number_after(const struct text *text, const char *key)
+{
+    const char *at = strstr(text->bytes, key);
+    return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
+}
+
+/* Set the flags of a list such as "0-3,8"; what is beyond `most` has none. */
+static void read_list(const char *at, bool *flags, uint32_t most)
+{
+    char *end;
+    for (;; at = end + 1) {
+        uint64_t first = strtoull(at, &end, 10), last = first;
+        if (end == at) {
+            return;
+        }
+        if (*end == '-') {
+            last = strtoull(end + 1, &end, 10);
+        }
+        for (uint64_t i = first; i <= last && i < most; i++) {
+            flags[i] = true;
+        }
+        if (*end != ',') {
+            return;
+        }
+    }
+}
+
+/* ---- processors ---- */
+
+struct processor {
+    uint32_t cpu, node;
+    uint64_t package_and_core;
+    uint32_t rank; /* among the logical CPUs of its core */
+};
+
+static uint32_t find_processors(const char *root, const bool *allowed, struct processor *found)
+{
+    uint32_t count = 0;
+    struct text package, core;
+    for (uint32_t cpu = 0; cpu < MOST_CPUS; cpu++) {
+        if (!allowed[cpu] ||
+            !read_file(&core, root, "/sys/devices/system/cpu/cpu%u/topology/core_id", cpu)) {
+            continue;
+        }
+        read_file(&package, root, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+                  cpu);
+        struct processor *processor = &found[count++];
+        *processor = (struct processor){.cpu = cpu};
+        processor->package_and_core =
+            number_after(&package, "") << 32 | (number_after(&core, "") & UINT32_MAX);
+        for (uint32_t i = 0; i + 1 < count; i++) {
+            processor->rank += found[i].package_and_core == processor->package_and_core;
+        }
+    }
+    return count;
+}
+
+static void find_nodes(const char *root, struct processor *processors, uint32_t count)
+{
+    struct text text;
+    bool on_node[MOST_CPUS];
+    for (uint32_t node = 0; node < MOST_NODES; node++) {
+        if (read_file(&text, root, "/sys/devices/system/node/node%u/cpulist", node)) {
+            memset(on_node, 0, sizeof on_node);
+            read_list(text.bytes, on_node, MOST_CPUS);
+            for (uint32_t i = 0; i < count; i++) {
+                processors[i].node = on_node[processors[i].cpu] ? node : processors[i].node;
+            }
+        }
+    }
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_processors(const void *left, const void *right)
+{
+    const struct processor *a = left, *b = right;
+    int by_node = compare(a->node, b->node), by_rank = compare(a->rank, b->rank);
+    return by_node != 0 ? by_node : by_rank != 0 ? by_rank : compare(a->cpu, b->cpu);
+}
+
+/* CPUs that a quota of CPU time is worth: "200000 100000" is two, "max 100000" no quota. */
+static uint32_t quota(const char *root, uint32_t count)
+{
+    struct text text;
+    if (!read_file(&text, root, "/sys/fs/cgroup/cpu.max")) {
+        return count;
+    }
+    char *period;
+    double time = strtod(text.bytes, &period), each = strtod(period, NULL);
+    double cpus = time > 0 && each > 0 ? time / each : count;
+    return cpus >= count ? count : cpus < 1 ? 1 : (uint32_t)cpus;
+}
+
+/* ---- caches and memory ---- */
+
+static uint64_t bytes_of(const char *text)
+{
+    char *unit;
+    uint64_t number = strtoull(text, &unit, 10);
+    return *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
+}
+
+/* The part of its last-level cache that a CPU has if all that share it take as much. */
+static uint64_t cache_share(const char *root, uint32_t cpu)
+{
+    struct text text;
+    uint64_t last = 0, share = 0;
+    for (uint32_t index = 0; index < MOST_CACHES; index++) {
+        if (!read_file(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/level", cpu,
+                       index) ||
+            number_after(&text, "") < last) {
+            continue;
+        }
+        last = number_after(&text, "");
+        read_file(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/size", cpu, index);
+        uint64_t size = bytes_of(text.bytes), sharers = 0;
+        bool shares[MOST_CPUS] = {false};
+        read_file(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu,
+                  index);
+        read_list(text.bytes, shares, MOST_CPUS);
+        for (uint32_t i = 0; i < MOST_CPUS; i++) {
+            sharers += shares[i];
+        }
+        share = size / (sharers > 0 ? sharers : 1);
+    }
+    return share;
+}
+
+static bool read_memory(struct topology *topology, const char *root, struct error *why)
+{
+    struct text text;
+    read_file(&text, root, "/proc/meminfo");
+    topology->memory = number_after(&text, "MemTotal:") << 10;
+    topology->free = number_after(&text, "MemAvailable:") << 10;
+    if (topology->memory == 0 || topology->free == 0) {
+        return error_set(why, NULL, 0, "%s/proc/meminfo states no memory", root);
+    }
+    uint64_t used =
+        read_file(&text, root, "/sys/fs/cgroup/memory.current") ? number_after(&text, "") : 0;
+    uint64_t most =
+        read_file(&text, root, "/sys/fs/cgroup/memory.max") ? number_after(&text, "") : 0;
+    if (most > 0 && most < topology->memory) { /* "max" reads as 0 */
+        uint64_t left = most > used ? most - used : 0;
+        topology->memory = most;
+        topology->free = left < topology->free ? left : topology->free;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool put_processors(struct topology *topology, const char *root,
+                           const struct processor *processors, uint32_t count, struct error *why)
+{
+    topology->cpus = array_zeroed(count, sizeof *topology->cpus, why);
+    topology->nodes = topology->cpus ? array_zeroed(count, sizeof *topology->nodes, why) : NULL;
+    if (topology->nodes == NULL) {
+        return false;
+    }
+    topology->count = quota(root, count);
+    for (uint32_t i = 0; i < topology->count; i++) {
+        topology->cpus[i] = processors[i].cpu;
+        topology->nodes[i] = processors[i].node;
+        topology->cores += processors[i].rank == 0;
+        topology->cache += cache_share(root, processors[i].cpu);
+    }
+    topology->cache_stated = topology->cache > 0;
+    topology->cache = topology->cache_stated ? topology->cache : ASSUMED_CACHE;
+    return true;
+}
+
+bool topology_init(struct topology *topology, const char *root, struct error *why)
+{
+    *topology = (struct topology){.count = 0};
+    struct text text;
+    bool allowed[MOST_CPUS] = {false};
+    read_file(&text, root, "/proc/self/status");
+    const char *list = strstr(text.bytes, "Cpus_allowed_list:");
+    read_list(list == NULL ? "" : list + strlen("Cpus_allowed_list:"), allowed, MOST_CPUS);
+    struct processor *processors = array_zeroed(MOST_CPUS, sizeof *processors, why);
+    if (processors == NULL) {
+        return false;
+    }
+    uint32_t count = find_processors(root, allowed, processors);
+    find_nodes(root, processors, count);
+    qsort(processors, count, sizeof *processors, compare_processors);
+    bool ok = count > 0
+                  ? put_processors(topology, root, processors, count, why) &&
+                        read_memory(topology, root, why)
+                  : error_set(why, NULL, 0, "%s/sys states no processor that may be used", root);
+    free(processors);
+    if (!ok) {
+        topology_release(topology);
+    }
+    return ok;
+}
+
+void topology_release(struct topology *topology)
+{
+    free(topology->cpus);
+    free(topology->nodes);
+    *topology = (struct topology){.count = 0};
+}
+
+uint32_t topology_node_end(const struct topology *topology, uint32_t first)
+{
+    uint32_t end = first;
+    while (end < topology->count && topology->nodes[end] == topology->nodes[first]) {
+        end++;
+    }
+    return end;
+}
+
+uint32_t topology_thread_counts(uint32_t most, uint32_t *counts)
+{
+    uint32_t count = 0;
+    for (uint32_t threads = 1; threads < most && count < TOPOLOGY_MOST_COUNTS - 1; threads *= 2) {
+        counts[count++] = threads;
+    }
+    counts[count++] = most;
+    return count;
+}

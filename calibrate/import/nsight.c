@@ -1,0 +1,244 @@
+/* An Nsight Systems export (nsys export --type sqlite): what a real program did.
+ *
+ * Its tables are made when there is something to say: CUPTI_ACTIVITY_KIND_MEMCPY has a row for each
+ * copy, CUPTI_ACTIVITY_KIND_RUNTIME one for each call of CUDA, CUPTI_ACTIVITY_KIND_KERNEL one for
+ * each kernel; correlationId leads from a call to what it caused, times are in ns, names are in
+ * StringIds ("cudaLaunchKernel_v7000"). Kinds of copies (1: host to device, 2: device to host) and
+ * of memory (1: pinned) are those of its tables ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND.
+ *
+ * The program was not made to measure: copies may have shared the link, and calls were slowed down
+ * by being recorded. Medians are taken, and the notes say so.
+ */
+#include "calibrate/import/import.h"
+
+#include "base/array.h"
+#include "calibrate/measure/statistics.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COPIES "CUPTI_ACTIVITY_KIND_MEMCPY"
+#define CALLS "CUPTI_ACTIVITY_KIND_RUNTIME"
+#define KERNELS "CUPTI_ACTIVITY_KIND_KERNEL"
+
+/* Samples of a figure, one a row. */
+struct question {
+    const char *curve;
+    const char *tables[3]; /* that it needs, ends with NULL */
+    const char *sql;
+    const char *what;
+};
+
+/* From 16 MiB a copy's fixed time is under 1 % of it on a link of 50 GB/s. */
+static const struct question questions[] = {
+    {"link.h2d",
+     {COPIES, NULL},
+     "SELECT bytes * 1e9 / (end - start) FROM " COPIES
+     " WHERE copyKind = 1 AND srcKind = 1 AND bytes >= 16777216 AND end > start",
+     "copies of 16 MiB or more from pinned memory"},
+    {"link.d2h",
+     {COPIES, NULL},
+     "SELECT bytes * 1e9 / (end - start) FROM " COPIES
+     " WHERE copyKind = 2 AND dstKind = 1 AND bytes >= 16777216 AND end > start",
+     "copies of 16 MiB or more to pinned memory"},
+    {"link.copy_latency",
+     {COPIES, NULL},
+     "SELECT end - start FROM " COPIES " WHERE bytes <= 4096 AND end > start AND"
+     " ((copyKind = 1 AND srcKind = 1) OR (copyKind = 2 AND dstKind = 1))",
+     "copies of 4 KiB or less, pinned"},
+    {"host.copy_call",
+     {COPIES, CALLS, NULL},
+     "SELECT call.end - call.start FROM " CALLS " AS call JOIN StringIds AS name"
+     " ON name.id = call.nameId JOIN " COPIES " AS copy USING (correlationId)"
+     " WHERE (name.value GLOB 'cudaMemcpyAsync*' OR name.value GLOB 'cuMemcpy*Async*')"
+     " AND (copy.srcKind = 1 OR copy.dstKind = 1) AND call.end > call.start",
+     "calls of asynchronous copies, pinned"},
+    {"host.launch",
+     {CALLS, NULL},
+     "SELECT after - start FROM (SELECT start, value, LEAD(start) OVER thread AS after,"
+     " LEAD(value) OVER thread AS follower FROM " CALLS " JOIN StringIds ON id = nameId"
+     " WINDOW thread AS (PARTITION BY globalTid ORDER BY start))"
+     " WHERE value GLOB 'cu*LaunchKernel*' AND follower GLOB 'cu*LaunchKernel*'"
+     " AND after > start",
+     "from one launch to the next of a thread"},
+    {"host.graph_launch",
+     {CALLS, NULL},
+     "SELECT end - start FROM " CALLS " JOIN StringIds ON id = nameId"
+     " WHERE value GLOB 'cu*GraphLaunch*' AND end > start",
+     "calls that launch a graph"},
+    /* From the end of what was waited for to the call's return, and from the launch that follows to
+     * its kernel: what the CPU does between is not the synchronisation's. */
+    {"host.sync",
+     {CALLS, KERNELS, NULL},
+     "SELECT back - done + kernel.start - launched FROM (SELECT end AS back, value,"
+     " (SELECT max(gpu.end) FROM temp.gpu WHERE gpu.end <= call.end AND gpu.end > call.start)"
+     " AS done, LEAD(start) OVER thread AS launched, LEAD(correlationId) OVER thread AS caused"
+     " FROM " CALLS " AS call JOIN StringIds ON id = nameId"
+     " WINDOW thread AS (PARTITION BY globalTid ORDER BY start))"
+     " JOIN " KERNELS " AS kernel ON kernel.correlationId = caused"
+     " WHERE value GLOB 'cu*Synchronize*' AND done IS NOT NULL AND kernel.start >= launched",
+     "from the GPU done to the call's return, and from the next launch to its kernel"},
+};
+enum { QUESTIONS = sizeof questions / sizeof questions[0] };
+
+struct report {
+    sqlite3 *database;
+    const char *path;
+};
+
+static bool complain(const struct report *report, struct error *why)
+{
+    error_set(why, report->path, 0, "not an export that is understood: %s",
+              sqlite3_errmsg(report->database));
+    return error_expect(why, "what 'nsys export --type sqlite' makes of a report");
+}
+
+/* The first column of a statement's rows, all of them positive numbers. */
+static bool read_column(const struct report *report, const char *sql, double **values,
+                        uint32_t *count, struct error *why)
+{
+    enum { MOST = 1 << 22 };
+    sqlite3_stmt *statement = NULL;
+    size_t capacity = 0;
+    *values = NULL;
+    *count = 0;
+    if (sqlite3_prepare_v2(report->database, sql, -1, &statement, NULL) != SQLITE_OK) {
+        return complain(report, why);
+    }
+    int code;
+    bool ok = true;
+    while (ok && *count < MOST && (code = sqlite3_step(statement)) != SQLITE_DONE) {
+        ok = code == SQLITE_ROW
+                 ? array_reserve(values, &capacity, *count + 1u, sizeof **values, why)
+                 : complain(report, why);
+        if (ok && sqlite3_column_double(statement, 0) > 0) {
+            (*values)[(*count)++] = sqlite3_column_double(statement, 0);
+        }
+    }
+    sqlite3_finalize(statement);
+    if (!ok) {
+        free(*values);
+    }
+    return ok;
+}
+
+static bool has_table(const struct report *report, const char *name, bool *there, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = sqlite3_prepare_v2(report->database,
+                                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+                                 -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK;
+    int code = ok ? sqlite3_step(statement) : SQLITE_ERROR;
+    *there = code == SQLITE_ROW;
+    sqlite3_finalize(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE || complain(report, why);
+}
+
+static bool ask(const struct report *report, const struct question *question,
+                struct findings *findings, bool *found, struct error *why)
+{
+    double *samples;
+    uint32_t count;
+    for (size_t i = 0; question->tables[i] != NULL; i++) {
+        bool there;
+        if (!has_table(report, question->tables[i], &there, why)) {
+            return false;
+        }
+        if (!there) {
+            return true;
+        }
+    }
+    if (!read_column(report, question->sql, &samples, &count, why)) {
+        return false;
+    }
+    bool ok = true;
+    if (count > 0) {
+        samples_sort(samples, count);
+        *found = true;
+        ok = import_figure(findings, question->curve, samples, count, report->path, why,
+                           "Nsight Systems: %s, as a program made them (%s)", question->what,
+                           basename(report->path));
+    }
+    free(samples);
+    return ok;
+}
+
+/* When work on the GPU ended, in order: what a synchronisation waited for is looked up there. */
+static bool prepare(const struct report *report, struct error *why)
+{
+    static const char create[] = "CREATE TEMP TABLE gpu (end INTEGER);"
+                                 "CREATE INDEX temp.gpu_end ON gpu (end)";
+    static const struct {
+        const char *table, *sql;
+    } sources[] = {{COPIES, "INSERT INTO temp.gpu SELECT end FROM " COPIES},
+                   {KERNELS, "INSERT INTO temp.gpu SELECT end FROM " KERNELS}};
+    if (sqlite3_exec(report->database, create, NULL, NULL, NULL) != SQLITE_OK) {
+        return complain(report, why);
+    }
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        bool there;
+        if (!has_table(report, sources[i].table, &there, why)) {
+            return false;
+        }
+        if (there &&
+            sqlite3_exec(report->database, sources[i].sql, NULL, NULL, NULL) != SQLITE_OK) {
+            return complain(report, why);
+        }
+    }
+    return true;
+}
+
+/* The first GPU of the report; it may have no such table. */
+static bool name_gpu(const struct report *report, struct provenance *provenance, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool there;
+    if (!has_table(report, "TARGET_INFO_GPU", &there, why) || !there) {
+        return !there;
+    }
+    if (sqlite3_prepare_v2(report->database, "SELECT name FROM TARGET_INFO_GPU ORDER BY id LIMIT 1",
+                           -1, &statement, NULL) != SQLITE_OK) {
+        return complain(report, why);
+    }
+    if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL) {
+        provenance_set(provenance, FACT_GPU, "%s", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    return true;
+}
+
+static bool import_all(const struct report *report, struct findings *findings,
+                       struct provenance *provenance, struct error *why)
+{
+    bool found = false;
+    if (!prepare(report, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        if (!ask(report, &questions[i], findings, &found, why)) {
+            return false;
+        }
+    }
+    if (!found) {
+        error_set(why, report->path, 0, "holds no pinned copies and no launches");
+        return error_expect(why, "an export of a report that was taken with nsys profile "
+                                 "--trace=cuda");
+    }
+    provenance_add(provenance, FACT_FROM, basename(report->path));
+    return name_gpu(report, provenance, why);
+}
+
+bool nsight_import(const char *path, struct findings *findings, struct provenance *provenance,
+                   struct error *why)
+{
+    struct report report = {.path = path};
+    bool ok = sqlite3_open_v2(path, &report.database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK
+                  ? import_all(&report, findings, provenance, why)
+                  : error_set(why, path, 0, "cannot be opened: %s",
+                              report.database != NULL ? sqlite3_errmsg(report.database)
+                                                      : "out of memory");
+    sqlite3_close(report.database);
+    return ok;
+}

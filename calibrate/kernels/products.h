@@ -1,0 +1,42 @@
+/* Matrix products in bf16 by cuBLAS, summed in fp32, and what is made of them: K and V from
+ * activations. Pointers as in kernels.h. */
+#ifndef CALIBRATE_KERNELS_PRODUCTS_H
+#define CALIBRATE_KERNELS_PRODUCTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "base/error.h"
+
+/* A handle with its own workspace, so that products can stand in a graph; of one stream at a
+ * time. */
+struct products;
+struct products *products_create(struct error *why);
+void products_destroy(struct products *products);
+
+/* out[rows][to] = in[rows][from] . weights[to][from], transposed, as checkpoints have them. */
+bool products_multiply(struct products *products, const uint16_t *in, const uint16_t *weights,
+                       uint32_t rows, uint32_t from, uint32_t to, uint16_t *out, void *stream,
+                       struct error *why);
+
+/* The K and V that a layer makes of activations[tokens][hidden], which stay: the norm, the product
+ * with weights[2][kv_heads][dim][hidden], positions of K. Into kv[tokens][2][kv_heads][dim];
+ * `normed` has room for the activations. */
+struct kv_recipe {
+    const uint16_t *norm_weight, *weights;
+    const float *turns; /* kernel_turns() */
+    uint32_t hidden, kv_heads, dim;
+    float epsilon;
+};
+bool products_make_kv(struct products *products, const struct kv_recipe *recipe,
+                      uint16_t *activations, const uint32_t *positions, uint32_t tokens,
+                      uint16_t *normed, uint16_t *kv, void *stream, struct error *why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

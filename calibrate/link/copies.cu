@@ -1,0 +1,264 @@
+/* The copy engines, one copy after the other: each way by size from pinned memory, from pageable
+ * memory, what a call costs the CPU, and a small copy behind a large one.
+ *
+ *   link.h2d, link.d2h  copies of 256 MiB
+ *   link.copy_latency   what copies of 256 B to 1 GiB take beyond their bytes at that rate, fitted
+ *   host.pageable       256 MiB from memory that is not pinned
+ *   host.copy_call      the bare call; nothing of a framework
+ */
+#include "calibrate/device/facts.h"
+#include "calibrate/link/buffers.h"
+#include "calibrate/link/groups.h"
+#include "calibrate/measure/copy_fit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WANTED (1024 * MiB)
+#define LARGE(bytes) ((bytes) / 4)
+#define MOVED (4 * MiB)
+#define MOST_REPEATS 256
+#define SIZES 12
+#define CALLS 128
+#define CALL_BYTES 4096
+#define BEHIND_BYTES 65536
+#define BEHIND_LEAST (4 * MiB)
+#define BEHIND_PAUSE_NS 10000
+
+struct copies {
+    struct link_buffers buffers;
+    gpu_stream stream, other;
+    gpu_timer timer;
+    gpu_gate gate;
+    char *pageable = nullptr;
+
+    ~copies() { free(pageable); }
+    bool create(uint64_t seed, struct error *why);
+};
+
+bool copies::create(uint64_t seed, struct error *why)
+{
+    if (!buffers.take(WANTED, seed, why) || !stream.create(why) || !other.create(why) ||
+        !timer.create(why) || !gate.create(why)) {
+        return false;
+    }
+    size_t size = LARGE(buffers.bytes);
+    pageable = (char *)malloc(size);
+    if (pageable == nullptr) {
+        return error_set(why, NULL, 0, "no %zu bytes of host memory", size);
+    }
+    for (size_t i = 0; i < size; i++) {
+        pageable[i] = buffers.host.data[i];
+    }
+    return true;
+}
+
+struct copy {
+    struct copies *all;
+    cudaMemcpyKind kind;
+    size_t size;
+};
+
+/* One after the other, without a gap: the engine's own time. */
+static bool sample_time(void *state, double *ns, struct error *why)
+{
+    struct copy *copy = (struct copy *)state;
+    struct copies *all = copy->all;
+    uint32_t repeats = copy_repeats(copy->size, MOVED, MOST_REPEATS);
+    bool ok = all->gate.close(all->stream.at, why) && all->timer.start(all->stream.at, why);
+    for (uint32_t i = 0; ok && i < repeats; i++) {
+        ok = link_copy(&all->buffers, copy->kind, copy->size, all->stream.at, why);
+    }
+    ok = ok && all->timer.stop(all->stream.at, why) && all->gate.open(why) &&
+         all->timer.read(ns, why);
+    *ns /= repeats;
+    return ok;
+}
+
+static bool sample_rate(void *state, double *rate, struct error *why)
+{
+    double ns = 0;
+    bool ok = sample_time(state, &ns, why);
+    *rate = ok ? (double)((struct copy *)state)->size * 1e9 / ns : 0;
+    return ok;
+}
+
+/* By the CPU's clock: its own pass over the bytes is part of it. */
+static bool sample_pageable(void *state, double *rate, struct error *why)
+{
+    struct copy *copy = (struct copy *)state;
+    struct copies *all = copy->all;
+    char *gpu = all->buffers.gpu.data + all->buffers.turn(copy->size);
+    bool in = copy->kind == cudaMemcpyHostToDevice;
+    double begin = clock_ns();
+    bool ok = GPU_TRY(cudaMemcpyAsync(in ? gpu : all->pageable, in ? all->pageable : gpu,
+                                      copy->size, copy->kind, all->stream.at),
+                      why) &&
+              all->stream.wait(why);
+    *rate = (double)copy->size * 1e9 / (clock_ns() - begin);
+    return ok;
+}
+
+static bool sample_call(void *state, double *ns, struct error *why)
+{
+    struct copies *all = (struct copies *)state;
+    bool ok = true;
+    double begin = clock_ns();
+    for (int i = 0; ok && i < CALLS; i++) {
+        ok = link_copy(&all->buffers, cudaMemcpyHostToDevice, CALL_BYTES, all->stream.at, why);
+    }
+    *ns = (clock_ns() - begin) / CALLS;
+    return ok && all->stream.wait(why);
+}
+
+/* A small copy that becomes ready when the large one, on another stream, is under way; `size` is of
+ * the large one, 0 for none. */
+static bool sample_behind(void *state, double *ns, struct error *why)
+{
+    struct copy *copy = (struct copy *)state;
+    struct copies *all = copy->all;
+    cudaStream_t large = all->stream.at, small = all->other.at;
+    return all->gate.close(large, why) && GPU_TRY(cudaEventRecord(all->timer.begin, large), why) &&
+           GPU_TRY(cudaStreamWaitEvent(small, all->timer.begin, 0), why) &&
+           (copy->size == 0 || link_copy(&all->buffers, copy->kind, copy->size, large, why)) &&
+           gpu_pause(BEHIND_PAUSE_NS, small, why) && all->timer.start(small, why) &&
+           link_copy(&all->buffers, copy->kind, BEHIND_BYTES, small, why) &&
+           all->timer.stop(small, why) && all->gate.open(why) && all->timer.read(ns, why) &&
+           all->stream.wait(why);
+}
+
+/* The time that is not the bytes', from the medians, and from the tenths to say how sure it is. */
+static bool fit(struct findings *findings, const char *times, const char *rate, const char *name,
+                struct error *why)
+{
+    struct finding *fixed = findings_add(findings, name, "", UNIT_NS, why);
+    const struct finding *of = findings_get(findings, times), *at = findings_get(findings, rate);
+    if (fixed == NULL) {
+        return false;
+    }
+    if (of == NULL || at == NULL || of->count > SIZES || of->count == 0 || at->count == 0) {
+        return error_set(why, NULL, 0, "no times to fit '%s' to", name);
+    }
+    double sizes[SIZES], each[3][SIZES], found[3], worst[3];
+    for (uint32_t i = 0; i < of->count; i++) {
+        const struct found_point *point = &of->points[i];
+        sizes[i] = point->size;
+        each[0][i] = point->p10;
+        each[1][i] = point->median;
+        each[2][i] = point->p90;
+    }
+    for (int i = 0; i < 3; i++) {
+        found[i] = copy_fixed_ns(sizes, each[i], of->count, at->points[0].median, &worst[i]);
+    }
+    struct found_point point = {};
+    point.p10 = found[0];
+    point.median = found[1];
+    point.p90 = found[2];
+    point.samples = of->points[0].samples;
+    point.precise = of->points[0].precise;
+    point.drift = 1;
+    char note[256];
+    snprintf(note, sizeof note,
+             "pinned copies of 256 B to %.0f MiB in a row, less their bytes at %s; fitted, at most "
+             "%.0f %% off a copy's time",
+             sizes[of->count - 1] / (double)MiB, rate, 100 * worst[1]);
+    return finding_put(fixed, &point, why) && findings_note(findings, name, note, why);
+}
+
+static bool note_link(struct findings *findings, size_t size, struct error *why)
+{
+    struct gpu_facts facts;
+    char link[64], carries[128] = "", note[256];
+    if (!gpu_facts_read(&facts, why)) {
+        return false;
+    }
+    if (pcie_rate(facts.state.now) > 0) {
+        snprintf(carries, sizeof carries, "; PCI Express %s, %.1f GB/s before headers",
+                 pcie_format(facts.state.now, link, sizeof link),
+                 pcie_rate(facts.state.now) / 1e9);
+    }
+    snprintf(note, sizeof note, "copies of %zu MiB, pinned, alone, between events%s", size / MiB,
+             carries);
+    return findings_note(findings, "link.h2d", note, why) &&
+           findings_note(findings, "link.d2h", note, why);
+}
+
+static bool note_all(struct findings *findings, size_t size, struct error *why)
+{
+    static const struct {
+        const char *name, *note;
+    } notes[] = {
+        {"host.pageable", "from malloc()ed memory, CPU clock until the stream is done"},
+        {"host.copy_call", "128 calls of 4 KiB from pinned memory; bare, without a framework"},
+        {"link.h2d_copy", "one copy of a row of them, pinned, between events"},
+        {"link.d2h_copy", "one copy of a row of them, pinned, between events"},
+        {"link.h2d_pageable", "from malloc()ed memory, CPU clock until the stream is done"},
+        {"link.d2h_pageable", "to malloc()ed memory, CPU clock until the stream is done"},
+        {"link.behind_large", "64 KiB to the GPU, ready 10 us after a copy of this size began on "
+                              "another stream; 0: alone"},
+    };
+    bool ok = note_link(findings, size, why) &&
+              fit(findings, "link.h2d_copy", "link.h2d", "link.copy_latency", why) &&
+              fit(findings, "link.d2h_copy", "link.d2h", "link.d2h_copy_latency", why);
+    for (const auto &said : notes) {
+        ok = ok && findings_note(findings, said.name, said.note, why);
+    }
+    return ok;
+}
+
+static bool observe_all(struct findings *findings, struct error *why)
+{
+    return findings_add(findings, "link.h2d_copy", "bytes", UNIT_NS, why) &&
+           findings_add(findings, "link.d2h_copy", "bytes", UNIT_NS, why) &&
+           findings_add(findings, "link.h2d_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
+           findings_add(findings, "link.d2h_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
+           findings_add(findings, "link.behind_large", "bytes", UNIT_NS, why);
+}
+
+bool link_copies(const struct effort *effort, uint64_t seed, struct findings *findings,
+                 struct error *why)
+{
+    const cudaMemcpyKind in = cudaMemcpyHostToDevice, out = cudaMemcpyDeviceToHost;
+    struct copies all;
+    if (!all.create(seed, why) || !observe_all(findings, why)) {
+        return false;
+    }
+    size_t most = all.buffers.bytes, large = LARGE(most);
+    struct {
+        const char *figure;
+        bool (*sample)(void *, double *, struct error *);
+        cudaMemcpyKind kind;
+        size_t first, last; /* sizes, each four times the one before; 0: a single figure */
+        size_t only;
+    } const figures[] = {
+        {"link.h2d", sample_rate, in, 0, 0, large},
+        {"link.d2h", sample_rate, out, 0, 0, large},
+        {"host.pageable", sample_pageable, in, 0, 0, large},
+        {"link.h2d_copy", sample_time, in, 256, most, 0},
+        {"link.d2h_copy", sample_time, out, 256, most, 0},
+        {"link.h2d_pageable", sample_pageable, in, 65536, large, 0},
+        {"link.d2h_pageable", sample_pageable, out, 65536, large, 0},
+        {"link.behind_large", sample_behind, in, BEHIND_LEAST, large, 0},
+    };
+    struct copy states[64];
+    struct probe probes[64];
+    uint32_t count = 0;
+    auto add = [&](const char *figure, bool (*sample)(void *, double *, struct error *),
+                   cudaMemcpyKind kind, size_t size, bool single) {
+        states[count] = {&all, kind, size};
+        probes[count] = {figure, single ? 0 : (double)size, &states[count], sample};
+        count++;
+    };
+    for (const auto &figure : figures) {
+        if (figure.only > 0) {
+            add(figure.figure, figure.sample, figure.kind, figure.only, true);
+        }
+        for (size_t size = figure.first; size > 0 && size <= figure.last; size *= 4) {
+            add(figure.figure, figure.sample, figure.kind, size, false);
+        }
+    }
+    add("link.behind_large", sample_behind, in, 0, false);
+    probes[count++] = {"host.copy_call", 0, &all, sample_call};
+    return measure_probes(probes, count, effort, seed, findings, why) &&
+           note_all(findings, large, why);
+}

@@ -1,0 +1,25 @@
+/* The groups that measure the link: the head of each file says which curves it fills in. */
+#ifndef CALIBRATE_LINK_GROUPS_H
+#define CALIBRATE_LINK_GROUPS_H
+
+#include "calibrate/measure/group.h"
+
+bool link_copies(const struct effort *effort, uint64_t seed, struct findings *findings,
+                 struct error *why);
+bool link_rows(const struct effort *effort, uint64_t seed, struct findings *findings,
+               struct error *why);
+bool link_loads(const struct effort *effort, uint64_t seed, struct findings *findings,
+                struct error *why);
+bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *findings,
+                  struct error *why);
+bool link_stores(const struct effort *effort, uint64_t seed, struct findings *findings,
+                 struct error *why);
+bool flags(const struct effort *effort, uint64_t seed, struct findings *findings,
+           struct error *why);
+
+/* What checks.h claims of flags.cu, rows.cu and stores.cu. */
+bool flags_arrive(struct error *why);
+bool copied_rows_are_right(struct error *why);
+bool stored_rows_arrive(struct error *why);
+
+#endif

@@ -1,0 +1,93 @@
+#include "calibrate/measure/finding.h"
+
+#include "base/array.h"
+#include "base/text.h"
+#include "hardware/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct finding *find(const struct findings *findings, const char *name)
+{
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (strcmp(findings->all[i].name, name) == 0) {
+            return &findings->all[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct curve_kind *find_curve(const char *name)
+{
+    for (size_t id = 0; id < CURVE_COUNT; id++) {
+        if (strcmp(curve_kinds[id].name, name) == 0) {
+            return &curve_kinds[id];
+        }
+    }
+    return NULL;
+}
+
+struct finding *findings_add(struct findings *findings, const char *name, const char *axis,
+                             enum unit unit, struct error *why)
+{
+    struct finding *found = find(findings, name);
+    size_t capacity = findings->capacity;
+    if (found != NULL) {
+        return found;
+    }
+    if (!array_reserve(&findings->all, &capacity, findings->count + 1, sizeof *findings->all,
+                       why)) {
+        return NULL;
+    }
+    findings->capacity = (uint32_t)capacity;
+    found = &findings->all[findings->count++];
+    const struct curve_kind *curve = find_curve(name);
+    *found = (struct finding){.unit = curve != NULL ? curve->unit : unit};
+    text_copy(found->name, sizeof found->name, name);
+    text_copy(found->axis, sizeof found->axis, curve != NULL ? curve->axis : axis);
+    return found;
+}
+
+const struct finding *findings_get(const struct findings *findings, const char *name)
+{
+    return find(findings, name);
+}
+
+bool findings_note(struct findings *findings, const char *name, const char *note, struct error *why)
+{
+    struct finding *found = findings_add(findings, name, "", UNIT_COUNT, why);
+    if (found == NULL) {
+        return false;
+    }
+    text_copy(found->note, sizeof found->note, note);
+    return true;
+}
+
+bool findings_state(struct findings *findings, const char *name, double value, const char *note,
+                    struct error *why)
+{
+    const struct found_point point = {
+        .median = value, .p10 = value, .p90 = value, .samples = 1, .precise = true, .drift = 1};
+    struct finding *finding = findings_add(findings, name, "", UNIT_COUNT, why);
+    return finding != NULL && finding_put(finding, &point, why) &&
+           findings_note(findings, name, note, why);
+}
+
+bool finding_is_curve(const struct finding *finding)
+{
+    return find_curve(finding->name) != NULL;
+}
+
+void findings_cut(struct findings *findings, uint32_t count)
+{
+    while (findings->count > count) {
+        observed_release(&findings->all[--findings->count]);
+    }
+}
+
+void findings_release(struct findings *findings)
+{
+    findings_cut(findings, 0);
+    free(findings->all);
+    *findings = (struct findings){.all = NULL};
+}

@@ -1,0 +1,160 @@
+/* A miniature on a GPU: the buffers of a host's miniature (mini.h), and beside them what lies in
+ * the GPU's memory. KV on the host is pinned where it lies; a copy of it is not.
+ *
+ * What a head wants in each step stands there from the beginning, and so do all queries; outputs of
+ * all steps come back behind the last one. A sample is the time of each step, from its first launch
+ * until the CPU has seen its last kernel done, shared out evenly among the layers.
+ *
+ *   gpu              buffers, and the runtime
+ *   gpu_program      the mechanisms
+ *   gpu_activations  K and V made on the GPU
+ *   gpu_lru          a cache that the GPU manages
+ *   gpu_qsac         another: QSAC
+ */
+#ifndef CALIBRATE_MINI_GPU_H
+#define CALIBRATE_MINI_GPU_H
+
+#include "calibrate/device/device.h"
+#include "calibrate/kernels/kernels.h"
+
+extern "C" {
+#include "calibrate/mini/play.h"
+}
+
+#include <functional>
+#include <memory>
+
+struct gpu_event {
+    cudaEvent_t at = nullptr;
+
+    gpu_event() = default;
+    gpu_event(const gpu_event &) = delete;
+    gpu_event &operator=(const gpu_event &) = delete;
+    ~gpu_event();
+    bool create(struct error *why);
+};
+
+/* Lists of each (step, layer, KV head), `most` long, and how long each is. */
+struct gpu_lists {
+    gpu_memory tokens, counts;
+};
+
+struct gpu_layer {
+    gpu_memory kv;    /* all of it */
+    gpu_memory cache; /* each row at its place, once it was fetched */
+    const char *seen; /* the host's KV, as the GPU sees it */
+    bool pinned = false;
+    struct buffer pageable = {nullptr, 0}; /* the same once more */
+};
+
+struct gpu_qsac;
+struct gpu_mini;
+struct gpu_lru;
+struct gpu_activations;
+
+/* Each step as a graph of its own, for its addresses are recorded with it. */
+struct gpu_graphs {
+    std::unique_ptr<cudaGraphExec_t[]> steps;
+    uint32_t count = 0;
+
+    gpu_graphs() = default;
+    gpu_graphs(const gpu_graphs &) = delete;
+    gpu_graphs &operator=(const gpu_graphs &) = delete;
+    ~gpu_graphs();
+    /* `record` launches a step on the main stream; it runs once, too. */
+    bool create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t step, struct error *),
+                struct error *why);
+    bool launch(const gpu_mini *gpu, uint32_t step, struct error *why) const;
+};
+
+struct gpu_mini {
+    struct mini *mini = nullptr;
+    std::unique_ptr<gpu_layer[]> layers;
+    size_t layer_bytes = 0;
+    uint32_t most = 0; /* tokens that a head wants in a step, of the warm-up's too */
+    gpu_lists wanted, hits;
+    gpu_memory queries, out, lse;   /* as in `mini`; queries in bf16 */
+    gpu_memory scratch;             /* of attention */
+    gpu_memory part_out, part_lse;  /* [2][query_heads]: the GPU's part, the CPU's part */
+    pinned_memory staging, answers; /* row numbers and rows; the CPU's part */
+    gpu_memory staged;              /* the same as staging */
+    gpu_memory streamed[2];         /* whole layers */
+    gpu_stream main, copies;
+    gpu_event copied[2], attended[2]; /* of the streamed layers */
+    gpu_graphs graphs;                /* of full attention */
+    uint32_t splits_whole = 1, splits_wanted = 1;
+    std::unique_ptr<gpu_qsac> qsac;
+    /* Once they were started. */
+    std::unique_ptr<gpu_lru> lru;
+    std::unique_ptr<gpu_activations> activations;
+
+    gpu_mini();
+    ~gpu_mini();
+    bool create(struct mini *of, struct error *why);
+};
+
+/* From the host into memory that the GPU sees. cudaMemcpy() of pageable memory may return before
+ * the last of it is there, and no stream of ours waits for the default one: cudaDeviceSynchronize()
+ * stands before what reads it. */
+bool gpu_copy_in(char *to, const void *from, size_t bytes, struct error *why);
+/* The same into memory that is taken for it. */
+bool gpu_take_copy(gpu_memory *memory, const void *from, size_t bytes, struct error *why);
+
+/* Attention of (step, layer) to what it wants: all but where that lies. */
+struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32_t layer);
+/* The same to all tokens. */
+struct kernel_attention gpu_attention_whole(const gpu_mini *gpu, uint32_t step, uint32_t layer);
+
+/* Attention of (step, layer) over keys at `rows`, values behind them: all tokens, or those of
+ * `lists`; into the output, or into the GPU's part. */
+bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
+                const gpu_lists *lists, bool part, struct error *why);
+
+/* What `put` queues on the main stream, as a graph. */
+bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
+                struct error *why);
+
+/* What a layer has copied to the GPU: into the buffer of `turn`, 0 or 1. */
+struct gpu_copy {
+    char *to;
+    const char *from;
+    size_t bytes;
+};
+typedef gpu_copy (*gpu_copy_of)(gpu_mini *gpu, uint32_t layer, uint32_t turn);
+/* Launch what reads that buffer. */
+typedef bool (*gpu_use)(gpu_mini *gpu, struct play *play, uint32_t turn, struct error *why);
+
+/* A layer of a step whose copy comes a layer ahead, in two buffers by turns: into one once the
+ * layer before last was attended to in it. */
+bool gpu_run_streamed(gpu_mini *gpu, struct play *play, gpu_copy_of copy_of, gpu_use use,
+                      struct error *why);
+
+/* Lists of what each head's cache holds that stays as it is. */
+bool gpu_list_hits(gpu_mini *gpu, struct error *why);
+
+/* A mechanism, as it runs here; a hook that is null has nothing to do. */
+struct gpu_program {
+    enum miniature_id id;
+    /* Launch a layer of a step. */
+    bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
+    /* Before each step, outside of its time. */
+    bool (*begin_step)(gpu_mini *gpu, struct play *play, struct error *why) = nullptr;
+    /* Before a sample, behind the host's caches: what it has on the GPU. */
+    bool (*start)(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
+                  struct error *why) = nullptr;
+    /* Behind each step, when the clock stands: does the policy agree? */
+    bool (*end_step)(gpu_mini *gpu, struct play *play, bool *agrees, struct error *why) = nullptr;
+    /* Behind the last one. */
+    bool (*check)(gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
+    /* Can it run on this machine? */
+    bool (*can)(const gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
+};
+
+/* Each mechanism of a GPU has one. */
+const struct gpu_program *gpu_program_of(enum miniature_id id);
+
+/* Play a sample: ns[steps][layers]. */
+bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
+              struct error *why);
+
+#endif

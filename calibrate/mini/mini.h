@@ -1,0 +1,136 @@
+/* A miniature decode runtime on the host: what decode/miniature/miniature.h describes, run for
+ * real.
+ *
+ * Real buffers (KV, caches, a staging buffer), the pool, gather and attention that calibrate
+ * measures, random KV and queries of a model's true shapes, and the demands of a trace, which go
+ * through the simulator's own policies. A sample plays all steps of all layers once from the state
+ * that the caches have after the warm-up.
+ *
+ * Before each layer, while the clock stands, the CPUs' caches are filled with something else, as
+ * the layers in between would have done that a miniature does not have.
+ *
+ * Every sample is checked: before it, each row that it will want is spoiled (made NaN) in the cache
+ * unless the policy holds it, so that whatever is attended to but was not fetched shows; behind it,
+ * outputs are held against attention to the same tokens in double precision (check.h), and
+ * hits against the policy's own count.
+ *
+ *   host/head  what a head wants, what its cache holds
+ *   program    the mechanisms of a host; stages in play.h
+ *   host       the runtime of a host
+ *   made       activations, of which K and V are made
+ *   check      what has to come out
+ *   measure    spec in, samples taken, JSON lines out
+ *
+ * On a GPU (gpu.h) the same buffers are what lies on the host, and outputs come back to be
+ * checked here. Who can run a site's mechanisms is its runtime.
+ */
+#ifndef CALIBRATE_MINI_MINI_H
+#define CALIBRATE_MINI_MINI_H
+
+#include "base/units.h"
+#include "calibrate/host/attention.h"
+#include "calibrate/host/buffer.h"
+#include "calibrate/host/head.h"
+#include "calibrate/host/pool.h"
+#include "calibrate/mini/made.h"
+#include "decode/miniature/miniature.h"
+
+#include <stdio.h>
+
+/* Rows of keys [kv_heads][context], then as many of values. */
+struct mini_layer {
+    struct buffer kv;    /* all tokens */
+    struct buffer cache; /* those that were copied, each at its place */
+};
+
+struct mini {
+    struct miniature shape;
+    struct attention_shape attention;
+    size_t row_bytes;   /* of a key, or of a value */
+    uint32_t row_count; /* of a layer's keys */
+    struct mini_layer *layers;
+    struct mini_head *heads;   /* [layers][kv_heads] */
+    struct buffer staging;     /* room for a layer's rows, all wanted */
+    struct buffer streamed[2]; /* room for a layer's KV */
+    uint32_t *rows;            /* of a layer, that are gathered and copied: keys, then values */
+    struct pool *pools[2];     /* by the threads that run beside */
+    struct pool *link, *gpu;   /* the stand-ins */
+    struct pool *others;       /* threads that did something else before */
+    struct buffer elsewhere;   /* more than the caches of the CPUs hold */
+    float *queries;            /* [steps][layers][query_heads][head_dim] */
+    float *out, *lse;          /* the same; without head_dim */
+    float *part, *part_lse;    /* of a layer: of the misses alone */
+    struct mini_made made;           /* of a GPU */
+    struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
+};
+
+/* Is the shape one that runs, of this trace and on this machine? */
+bool mini_can(const struct miniature *shape, const struct trace *trace, struct error *why);
+
+/* Fails where it cannot run, too. The caller releases it, on failure too. */
+bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
+               struct error *why);
+void mini_release(struct mini *mini);
+
+static inline struct mini_head *mini_heads(const struct mini *mini, uint32_t layer)
+{
+    return &mini->heads[(size_t)layer * mini->shape.kv_heads];
+}
+
+/* The first query head of (step, layer), in `lse`; times head_dim in `queries` and `out`. */
+static inline size_t mini_place(const struct mini *mini, uint32_t step, uint32_t layer)
+{
+    return ((size_t)step * mini->shape.layers + layer) * mini->shape.query_heads;
+}
+
+/* What a sample came to, besides its time. */
+struct mini_counts {
+    uint64_t wanted, missed; /* tokens */
+    bool agrees;             /* the policy counted as many hits as were found */
+};
+
+/* Play all steps once, and write what each layer took: ns[steps][layers]. The caches stand where
+ * mini_start() left them. */
+void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_counts *counts);
+
+/* Warmed caches, and rows in them that nobody holds spoiled. */
+bool mini_start(struct mini *mini, enum miniature_id id, const struct policy_env *env,
+                struct error *why);
+
+/* Bytes a second of the thread that stands for the copy engine, of a whole layer or of the rows
+ * that a layer wants, gathered just before; and of that which attends, to a whole layer. */
+double mini_copy_whole(struct mini *mini, uint32_t layer);
+double mini_copy_rows(struct mini *mini, uint32_t layer);
+double mini_attend_whole(struct mini *mini, uint32_t layer);
+
+/* What is measured alone, of a runtime: a figure, its unit, and a probe whose state is the
+ * runtime's. */
+struct mini_stand_in {
+    const char *name;
+    enum unit unit;
+    bool (*sample)(void *runtime, double *value, struct error *why);
+};
+
+struct mini_runtime {
+    /* What it needs besides `mini`, which outlives it; NULL on failure. */
+    void *(*create)(struct mini *mini, struct error *why);
+    void (*destroy)(void *runtime);
+    /* Can this machine run it? NULL: it can run all. */
+    bool (*can)(const void *runtime, enum miniature_id id, struct error *why);
+    bool (*start)(void *runtime, enum miniature_id id, const struct policy_env *env,
+                  struct error *why);
+    /* As mini_play(); outputs are in mini->out behind it. */
+    bool (*play)(void *runtime, enum miniature_id id, double *ns, struct mini_counts *counts,
+                 struct error *why);
+    const struct mini_stand_in *stand_ins; /* [stand_in_count] */
+    uint32_t stand_in_count;
+};
+extern const struct mini_runtime mini_host_runtime;
+
+/* NULL, and what is missing, where no GPU can be had. */
+const struct mini_runtime *mini_gpu_runtime(struct error *why);
+
+/* Run all mechanisms as `spec` says (measure.c), and write what they took. */
+bool mini_measure(const char *spec, FILE *out, struct error *why);
+
+#endif

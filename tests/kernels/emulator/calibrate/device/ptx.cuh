@@ -1,0 +1,30 @@
+/* The instructions of calibrate/device/ptx.cuh, by their definition in the PTX ISA. A
+ * copy comes when it is waited for, and not before. */
+#ifndef CALIBRATE_DEVICE_PTX_CUH
+#define CALIBRATE_DEVICE_PTX_CUH
+
+#include <cuda_runtime.h>
+
+void ptx_copy(void *shared, const void *global, bool there);
+void ptx_copy_commit();
+void emulator_copy_wait(int pending);
+template <int PENDING> void ptx_copy_wait()
+{
+    emulator_copy_wait(PENDING);
+}
+
+void ptx_load_matrices(uint32_t (&matrix)[4], const void *row);
+void ptx_load_transposed(uint32_t (&matrix)[4], const void *row);
+void ptx_multiply(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+uint32_t ptx_pack(float low, float high);
+uint32_t ptx_times(uint32_t a, uint32_t b);
+
+inline float ptx_exp2(float x)
+{
+    return exp2f(x);
+}
+
+/* It stands still but for who is late, of whom each look takes an hour. */
+uint64_t ptx_clock_ns();
+
+#endif
