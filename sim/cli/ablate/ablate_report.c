@@ -65,7 +65,7 @@ static bool read_ends(const struct ablation *ablation, uint32_t mechanism, struc
            ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
 }
 
-/* Does it change nothing, in whatever company? Its rows would say no more than that. */
+/* Does it change nothing, among whichever others? Its rows would say no more than that. */
 static bool is_idle(const struct ablation *ablation, uint32_t mechanism)
 {
     struct ends ends;
