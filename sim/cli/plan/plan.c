@@ -34,7 +34,6 @@ enum {
     REPLICATIONS,
     OUTPUT,
     SET,
-    LIMIT,
     DB,
     JOBS,
     JSON
@@ -76,7 +75,6 @@ static const struct command_option options[] = {
                 .argument = "FILE",
                 .summary = "write the winner's scenario to this file (default: behind the table)"},
     [SET] = SCENARIO_SET_OPTION,
-    [LIMIT] = SCENARIO_LIMIT_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "keep the runs in this SQLite file; those it has are not run again"},
@@ -364,9 +362,8 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct planning_options with = {.on_progress = show_progress};
     struct scenario scenario;
-    const struct scenario_shorthand shorthands[] = {{LIMIT, "limit="}};
     if (!read_options(arguments, &with, why) ||
-        !scenario_from_shorthands(arguments, SET, shorthands, 1, &scenario, why)) {
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why);
