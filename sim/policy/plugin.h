@@ -1,8 +1,8 @@
 /* Policies from outside: `plugin:PATH` is a shared library as spillway_policy.h describes it.
  *
  * A plug-in is loaded once and stays for the life of the process. Loading refuses a file that does
- * not fit the header: no such symbol, another ABI, a function or a name that is missing, a parameter
- * without a finite range. Running refuses answers that do not agree with each other
+ * not fit the header: no such symbol, another ABI, a function or a name that is missing, a
+ * parameter without a finite range. Running refuses answers that do not agree with each other
  * (plugin_policy.c). A crash or an endless loop in the user's code is the user's to debug.
  */
 #ifndef POLICY_PLUGIN_H

@@ -11,8 +11,6 @@
 #include "cli/frame/html.h"
 #include "cli/frame/output.h"
 #include "cli/report/report.h"
-#include "cli/report/report_answer.h"
-#include "cli/report/report_draws.h"
 #include "cli/report/report_table.h"
 
 #include <errno.h>

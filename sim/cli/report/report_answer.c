@@ -1,4 +1,4 @@
-#include "cli/report/report_answer.h"
+#include "cli/report/report.h"
 
 #include "cli/frame/html.h"
 #include "cli/report/report_step.h"

@@ -4,10 +4,10 @@
  * its parameters, change together. A set of mechanisms is a word whose bit i says that mechanism i
  * is the system's; 0 is the base, `all` the system.
  *
- * Some sets contradict themselves: a CUDA graph with a synchronisation by the CPU, a prefetch with a
- * merge. A mechanism that cannot be switched on by itself may be switched on top of others: `least`
- * is the smallest set that makes sense both without and with it, `most` the largest. Mechanisms that
- * cannot change without each other, whatever the others are, count as one.
+ * Some sets contradict themselves: a CUDA graph with a synchronisation by the CPU, a prefetch with
+ * a merge. A mechanism that cannot be switched on by itself may be switched on top of others:
+ * `least` is the smallest set that makes sense both without and with it, `most` the largest.
+ * Mechanisms that cannot change without each other, whatever the others are, count as one.
  */
 #ifndef STUDY_ABLATE_DIFFERENCE_H
 #define STUDY_ABLATE_DIFFERENCE_H
@@ -25,7 +25,8 @@ struct difference_mechanism {
 
 struct difference {
     struct mechanisms base, system;
-    /* Of each row of mechanism_keys, which mechanism it is of; DIFFERENCE_MOST: both say the same. */
+    /* Of each row of mechanism_keys, which mechanism it is of; DIFFERENCE_MOST: both say the same.
+     */
     uint8_t of_key[DIFFERENCE_MOST_KEYS];
     struct difference_mechanism mechanisms[DIFFERENCE_MOST];
     uint32_t count;

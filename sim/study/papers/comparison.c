@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
-#include "study/papers/judge.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* How systems differ: what moves together, and among which others, worked out by hand from the rules
- * of the table of mechanisms. */
+/* How systems differ: what moves together, and among which others, worked out by hand from the
+ * rules of the table of mechanisms. */
 #include "unit/fixture/make_setup.h"
 
 #include "decode/mechanism_value.h"
