@@ -11,6 +11,11 @@
 bool plan_report(const struct planning *planning, const struct targets *targets, FILE *out,
                  struct error *why);
 
+/* A part of it: a line a candidate on its replications, how many draws meet the targets there, and
+ * how far the figures that targets judge lie apart. */
+bool plan_draws_print(const struct planning *planning, const struct targets *targets, FILE *out,
+                      struct error *why);
+
 /* For people: what is worth choosing among. */
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out,
                      struct error *why);
