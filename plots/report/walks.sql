@@ -1,4 +1,4 @@
--- What follows along each axis, for each line of three points or more: the most of what is wanted, as
+-- A sentence on what follows along each axis, for each line of three points or more, in the words of `whatif`: the most of what is wanted, as
 -- the first point within a thousandth of it has it; the knee; what waits come to from the line's first point to its
 -- last; and from where on, or up to where, a server's queue grows without bound. A grid of axes is said along the likeliest alone: not a
 -- line of which two points lie on lines of axes before its own.
@@ -17,21 +17,42 @@ placed AS (
          MIN(CASE WHEN x > bounded THEN x END) OVER line AS unbounded,
          MAX(CASE WHEN x < bounded_from THEN x END) OVER line AS unbounded_until
   FROM lined WHERE crossed < 2 WINDOW line AS (PARTITION BY axis, series)
+),
+lines AS (
+  SELECT series, walkable.name AS axis, first_id,
+         MAX(CASE placed.place WHEN 1 THEN value END) AS "from", MAX(CASE placed.place WHEN points THEN value END) AS "to",
+         CASE figure WHEN 'requests a second in time' THEN 'requests/s that meet the objectives'
+                     WHEN 'tokens a second' THEN 'tokens/s'
+                     WHEN 'seconds a request' THEN 's a request (mean, arrival to last token)' ELSE '% of the prompts'' tokens found' END AS unit,
+         least >= most - .001 * abs(most) AS flat,
+         MAX(CASE WHEN x = best THEN sign * rate END) AS merit,
+         MAX(CASE WHEN x = best THEN rate END) AS best, MAX(CASE WHEN x = best THEN value END) AS best_at,
+         MAX(CASE WHEN knee THEN rate END) AS knee, MAX(CASE WHEN knee THEN value END) AS knee_at,
+         MAX(CASE placed.place WHEN 1 THEN e2e_p50_ms END) AS e2e_from, MAX(CASE placed.place WHEN points THEN e2e_p50_ms END) AS e2e_to,
+         MAX(CASE placed.place WHEN 1 THEN ttft_p99_ms END) AS ttft_from,
+         MAX(CASE placed.place WHEN points THEN ttft_p99_ms END) AS ttft_to,
+         MAX(CASE WHEN x = unbounded THEN value END) AS unbounded_at,
+         MAX(CASE WHEN x = unbounded_until THEN value END) AS unbounded_until
+  FROM placed JOIN walkable ON walkable.path = placed.axis
+  WHERE placed.numbers OR walkable.name = 'hardware.link'
+  GROUP BY placed.axis, series
 )
-SELECT series, walkable.name AS axis, points,
-       MAX(CASE placed.place WHEN 1 THEN value END) AS "from", MAX(CASE placed.place WHEN points THEN value END) AS "to",
-       CASE figure WHEN 'requests a second in time' THEN 'requests/s that meet the objectives'
-                   WHEN 'tokens a second' THEN 'tokens/s'
-                   WHEN 'seconds a request' THEN 's a request (mean, arrival to last token)' ELSE '% of the prompts'' tokens found' END AS unit,
-       least >= most - .001 * abs(most) AS flat,
-       MAX(CASE WHEN x = best THEN sign * rate END) AS merit,
-       MAX(CASE WHEN x = best THEN rate END) AS best, MAX(CASE WHEN x = best THEN value END) AS best_at,
-       MAX(CASE WHEN knee THEN rate END) AS knee, MAX(CASE WHEN knee THEN value END) AS knee_at,
-       MAX(CASE placed.place WHEN 1 THEN e2e_p50_ms END) AS e2e_from, MAX(CASE placed.place WHEN points THEN e2e_p50_ms END) AS e2e_to,
-       MAX(CASE placed.place WHEN 1 THEN ttft_p99_ms END) AS ttft_from,
-       MAX(CASE placed.place WHEN points THEN ttft_p99_ms END) AS ttft_to,
-       MAX(CASE WHEN x = unbounded THEN value END) AS unbounded_at,
-       MAX(CASE WHEN x = unbounded_until THEN value END) AS unbounded_until
-FROM placed JOIN walkable ON walkable.path = placed.axis
-WHERE placed.numbers OR walkable.name = 'hardware.link'
-GROUP BY placed.axis, series ORDER BY first_id;
+-- Between ** what is strong. `best_answer` is of the line that does best, among several.
+SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
+       || CASE WHEN best IS NULL THEN 'no point answers all that come.'
+               WHEN flat THEN printf('**%.4g** %s at every value.', best, unit)
+               WHEN knee IS NULL THEN printf('best **%.4g** %s at %s.', best, unit, best_at)
+               ELSE printf('best **%.4g** %s at %s; knee %.4g %s at %s, past which more earns less than it did.',
+                           best, unit, best_at, knee, unit, knee_at) END
+       || CASE WHEN e2e_from IS NULL OR ttft_from IS NULL THEN ''
+               ELSE printf(' The median request has its last token after %.0f ms at the first value and %.0f ms at the last;'
+                           || ' the slowest hundredth waits %.0f and %.0f ms for its first token.',
+                           e2e_from, e2e_to, ttft_from, ttft_to) END
+       || CASE WHEN unbounded_at IS NOT NULL THEN printf(' From %s %s on', axis, unbounded_at)
+               WHEN unbounded_until IS NOT NULL THEN printf(' Up to %s %s', axis, unbounded_until) ELSE '' END
+       || CASE WHEN COALESCE(unbounded_at, unbounded_until) IS NULL THEN ''
+               ELSE ' more requests come than are answered: the queue grows without bound.' END AS answer,
+       CASE WHEN best IS NOT NULL AND row_number() OVER (ORDER BY best IS NULL, merit DESC, first_id) = 1 THEN
+            printf('Of these lines **%s** does best, with %s: **%.4g** %s.', series,
+                   CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best, unit) END AS best_answer
+FROM lines ORDER BY first_id;

@@ -147,7 +147,15 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     return take_params(plugin, file, line, why);
 }
 
-struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why)
+static void unload(struct plugin *plugin)
+{
+    if (plugin->library != NULL) {
+        dlclose(plugin->library);
+    }
+    free(plugin);
+}
+
+static struct plugin *load(const char *name, const char *file, int line, struct error *why)
 {
     size_t size = strlen(name) + 1;
     struct plugin *plugin = array_zeroed(1, sizeof *plugin + size, why);
@@ -156,18 +164,10 @@ struct plugin *plugin_load(const char *name, const char *file, int line, struct 
     }
     memcpy(plugin->name, name, size);
     if (!open_library(plugin, file, line, why) || !take_description(plugin, file, line, why)) {
-        plugin_unload(plugin);
+        unload(plugin);
         return NULL;
     }
     return plugin;
-}
-
-void plugin_unload(struct plugin *plugin)
-{
-    if (plugin != NULL && plugin->library != NULL) {
-        dlclose(plugin->library);
-    }
-    free(plugin);
 }
 
 /* ---- those that are loaded ---- */
@@ -183,8 +183,8 @@ const struct policy_kind *plugin_find(const char *name, const char *file, int li
     while (plugin != NULL && strcmp(plugin->name, name) != 0) {
         plugin = plugin->next;
     }
-    if (plugin == NULL && plugin_try(name, file, line, why)) {
-        plugin = plugin_load(name, file, line, why);
+    if (plugin == NULL) {
+        plugin = load(name, file, line, why);
         if (plugin != NULL) {
             plugin->next = loaded;
             loaded = plugin;

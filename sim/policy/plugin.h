@@ -1,7 +1,9 @@
 /* Policies from outside: `plugin:PATH` is a shared library as spillway_policy.h describes it.
  *
- * A plug-in is loaded once and stays for the life of the process. Before that it is loaded and
- * tried in a child process: one that crashes, hangs or ends there is an error that names it.
+ * A plug-in is loaded once and stays for the life of the process. Loading refuses a file that does
+ * not fit the header: no such symbol, another ABI, a function or a name that is missing, a
+ * parameter without a finite range. Running refuses answers that do not agree with each other
+ * (plugin_policy.c). A crash or an endless loop in the user's code is the user's to debug.
  */
 #ifndef POLICY_PLUGIN_H
 #define POLICY_PLUGIN_H
@@ -26,16 +28,6 @@ bool plugin_is_named(const char *name);
 /* As policy_find(), of a name that begins with PLUGIN_PREFIX. */
 const struct policy_kind *plugin_find(const char *name, const char *file, int line,
                                       struct error *why);
-
-/* Load without asking whether it survives. NULL on failure. */
-struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why);
-void plugin_unload(struct plugin *plugin); /* NULL is fine */
-
-/* The name of the plug-in that this thread is asking; NULL: none. A signal handler may call it. */
-const char *plugin_asked(void);
-
-/* Load it in a child process and try it on small demands. */
-bool plugin_try(const char *name, const char *file, int line, struct error *why);
 
 /* The functions of every plug-in's policy_kind: they call the plug-in and check its answers. */
 struct policy *plugin_create(const double *values, const struct policy_env *env, struct error *why);

@@ -29,13 +29,6 @@ struct spillway_cache {
     char broke[sizeof((struct error *)NULL)->found];
 };
 
-static _Thread_local const char *volatile asked;
-
-const char *plugin_asked(void)
-{
-    return asked;
-}
-
 static void break_promise(struct spillway_cache *cache, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -141,9 +134,7 @@ static void ask(struct spillway_cache *cache, const struct demand *demand, uint3
     uint32_t hit = look_up(cache, demand->units + first, wanted);
     cache->admitted = cache->evicted = 0;
     if (cache->instance != NULL && !cache->broken) {
-        asked = cache->name;
         cache->api->access(cache->instance, &demanded, &answer);
-        asked = NULL;
         check_answer(cache, &answer, wanted, hit);
     }
     outcome->hit += cache->broken ? 0 : answer.hit;
@@ -194,9 +185,7 @@ void plugin_destroy(struct policy *policy)
         return;
     }
     if (cache->instance != NULL) {
-        asked = cache->name;
         cache->api->destroy(cache->instance);
-        asked = NULL;
     }
     free(cache->held);
     free(cache->wanted_at);
@@ -222,9 +211,7 @@ static bool create_instance(struct spillway_cache *cache, const double *values,
     if (env->capacity == 0) {
         return true;
     }
-    asked = cache->name;
     cache->instance = cache->api->create(&given, reason);
-    asked = NULL;
     reason[sizeof reason - 1] = '\0';
     return cache->instance != NULL ||
            (error_set(why, NULL, 0, "policy '%s' makes no cache of %u blocks", cache->name,

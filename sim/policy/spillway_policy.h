@@ -33,10 +33,9 @@
  * Ownership. What `create` returns is yours until `destroy`. Everything that you are handed is
  * Spillway's and ends with the call; copy what you need.
  *
- * Failure. `create` may refuse. `access` cannot fail: allocate in `create`. Before its first use a
- * plug-in is loaded and tried on small demands in a process of its own, so that one that crashes or
- * hangs there is an error; in a run it shares Spillway's process, and one that crashes or ends
- * takes it along, with a message that says so.
+ * Failure. `create` may refuse. `access` cannot fail: allocate in `create`. A plug-in runs in
+ * Spillway's process: if it crashes, Spillway crashes with it. What a database holds by then stays
+ * whole.
  *
  * The number SPILLWAY_POLICY_ABI changes whenever a struct below does; a plug-in with another
  * number is refused. Build it again with the header of the program that is to load it.

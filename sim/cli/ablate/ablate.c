@@ -1,6 +1,6 @@
 /* `spillway ablate`: what each mechanism saves by which a system differs from a base. */
+#include "base/array.h"
 #include "cli/ablate/ablate_report.h"
-#include "cli/ablate/ablate_rows.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
@@ -9,6 +9,165 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/runs/scenario_options.h"
+#include "store/store_ablation.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- rows of ablations.def, as JSON and in a database ------------------------------------- */
+
+enum { NAMES = 512 };
+
+/* A row, and the texts that it points to. */
+struct room {
+    struct store_ablation row;
+    char others[NAMES];
+};
+
+static const char *text_of(const struct result *result, enum column column)
+{
+    const struct cell *cell = &result->cells[column];
+    return cell->set ? cell->text : NULL;
+}
+
+static double real_of(const struct result *result, enum column column)
+{
+    const struct cell *cell = &result->cells[column];
+    return cell->set ? cell->real : NAN;
+}
+
+static void fill_mechanism(const struct ablation *ablation, const struct ablation_row *row,
+                           struct room *out)
+{
+    const struct difference *difference = &ablation->difference;
+    if (row->kind == ABLATION_BASE || row->kind == ABLATION_WHOLE) {
+        return;
+    }
+    out->row.mechanism = difference->mechanisms[row->mechanism].name;
+    out->row.changes = difference->mechanisms[row->mechanism].changes;
+    if (row->others != 0) {
+        out->row.others =
+            difference_names(difference, row->others, false, out->others, sizeof out->others);
+    }
+}
+
+static void fill_run(const struct result *result, struct store_ablation *out)
+{
+    const struct cell *step = &result->cells[COLUMN_STEP];
+    out->status = text_of(result, COLUMN_STATUS);
+    out->message = result->message[0] != '\0' && !step->set ? result->message : NULL;
+    out->run = text_of(result, COLUMN_RUN);
+    out->step_us = step->set ? (double)step->integer / 1e3 : NAN;
+    out->decode_tokens_per_s = real_of(result, COLUMN_DECODE_RATE);
+    out->hit_ratio = real_of(result, COLUMN_HIT_RATIO);
+    out->mass_recall = real_of(result, COLUMN_MASS_RECALL);
+}
+
+static void fill_savings(const struct ablation *ablation, const struct ablation_row *row,
+                         struct store_ablation *out)
+{
+    struct ablation_sum sum;
+    int64_t ns;
+    double times;
+    bool saves = row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times);
+    bool adds_up = row->kind == ABLATION_WHOLE && ablation_add_up(ablation, &sum);
+    out->saves_us = saves ? (double)ns / 1e3 : NAN;
+    out->gain = saves ? times : NAN;
+    out->alone_us = adds_up ? (double)sum.alone_ns / 1e3 : NAN;
+    out->interaction_us = adds_up ? (double)sum.interaction_ns / 1e3 : NAN;
+    out->interaction_gain = adds_up ? sum.interaction_times : NAN;
+}
+
+static void fill(const struct ablation *ablation, uint32_t place, struct room *out)
+{
+    const struct ablation_row *row = &ablation->rows[place];
+    static const struct result none = {.message = ""};
+    out->row = (struct store_ablation){
+        .ablation = ablation->name,
+        .place = place,
+        .kind = ablation_kinds[row->kind],
+        .system = ablation->system.name,
+        .base = ablation->base.name,
+    };
+    fill_mechanism(ablation, row, out);
+    fill_run(row->refused == NULL ? ablation_result(ablation, row->shown) : &none, &out->row);
+    if (row->refused != NULL) {
+        out->row.status = "refused";
+        out->row.message = row->refused;
+    }
+    fill_savings(ablation, row, &out->row);
+}
+
+static json_t *json_of_TEXT(const char *text)
+{
+    return text != NULL ? json_string(text) : json_null();
+}
+
+static json_t *json_of_INTEGER(int64_t number)
+{
+    return json_integer(number);
+}
+
+static json_t *json_of_REAL(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *json_of_US(double number)
+{
+    return json_of_REAL(number);
+}
+
+/* Twelve digits: picoseconds of a second, and no more than a figure has. What `out` does not take
+ * is seen when it is flushed. */
+static bool print_object(json_t *object, FILE *out, struct error *why)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    if (text == NULL) {
+        return error_set(why, NULL, 0, "a row is not UTF-8, and so cannot be written as JSON");
+    }
+    fprintf(out, "%s\n", text);
+    free(text);
+    return true;
+}
+
+/* A JSON object a row, on a line of its own. Fails on text that is not UTF-8. */
+static bool print_json(const struct ablation *ablation, FILE *out, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < ablation->row_count; i++) {
+        struct room room;
+        fill(ablation, i, &room);
+        json_t *object = json_object();
+        bool all = object != NULL;
+#define COLUMN(name, type, what)                                                                   \
+    all = all && json_object_set_new(object, #name, json_of_##type(room.row.name)) == 0;
+#include "store/ablations.def"
+#undef COLUMN
+        good = print_object(all ? object : NULL, out, why);
+        json_decref(object);
+    }
+    return good;
+}
+
+static bool store_rows(const struct ablation *ablation, struct store *store, struct error *why)
+{
+    uint32_t count = ablation->row_count;
+    struct room *rooms = array_zeroed(count, sizeof *rooms, why);
+    struct store_ablation *rows = array_zeroed(count, sizeof *rows, why);
+    bool good = rooms != NULL && rows != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        fill(ablation, i, &rooms[i]);
+        rows[i] = rooms[i].row;
+    }
+    good = good && store_put_ablations(store, rows, count, why);
+    free(rooms);
+    free(rows);
+    return good;
+}
+
+/* ---- the command ------------------------------------------------------------------------- */
 
 enum { AGAINST, SET, DB, JOBS, JSON };
 
@@ -44,8 +203,7 @@ static void print_meaning(FILE *out)
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
                  struct error *why)
 {
-    return (arguments_given(arguments, JSON) ? ablate_print_json : ablate_report)(ablation, stdout,
-                                                                                  why) &&
+    return (arguments_given(arguments, JSON) ? print_json : ablate_report)(ablation, stdout, why) &&
            output_flush(stdout, "standard output", why) &&
            sweep_check(ablation->results, ablation->done, why);
 }
@@ -57,7 +215,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     bool interrupted = false;
     bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
     good = progress_end(good, interrupted, "all runs were done", why);
-    good = good && (with->store == NULL || ablate_store(&ablation, with->store, why)) &&
+    good = good && (with->store == NULL || store_rows(&ablation, with->store, why)) &&
            show(arguments, &ablation, why);
     ablation_release(&ablation);
     return good;

@@ -65,7 +65,7 @@ static bool read_ends(const struct ablation *ablation, uint32_t mechanism, struc
            ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
 }
 
-/* Does it change nothing, in whatever company? Its rows would say no more than that. */
+/* Does it change nothing, among whichever others? Its rows would say no more than that. */
 static bool is_idle(const struct ablation *ablation, uint32_t mechanism)
 {
     struct ends ends;
@@ -269,7 +269,7 @@ static void print_total(const struct ablation *ablation, FILE *out)
     table_line("", line, out);
 }
 
-/* How what it saves in company compares with what it saves first. */
+/* How what it saves behind others compares with what it saves first. */
 static const char *describe_more(const struct ends *ends)
 {
     bool more = ends->saves[1] > ends->saves[0];
@@ -282,21 +282,21 @@ static const char *describe_more(const struct ends *ends)
  */
 static void print_ends(const struct ablation *ablation, const struct ends *ends, FILE *out)
 {
-    char line[4 * LINE], company[2][NAMES], saved[2][FIGURE], more[FIGURE];
+    char line[4 * LINE], others[2][NAMES], saved[2][FIGURE], more[FIGURE];
     bool alone = ends->rows[0]->others == 0, last = ends->rows[1]->others == 0;
     snprintf(line, sizeof line, "%s %s %s %s ms; added last%s%s it %s %s: %s ms %s",
              ablation->difference.mechanisms[ends->rows[0]->mechanism].label,
-             alone ? "alone" : name_others(ablation, ends->rows[0], company[0]),
+             alone ? "alone" : name_others(ablation, ends->rows[0], others[0]),
              verb(ends->saves[0]), format_ms(ablation, llabs(ends->saves[0]), saved[0]),
-             last ? "" : ", ", last ? "" : name_others(ablation, ends->rows[1], company[1]),
+             last ? "" : ", ", last ? "" : name_others(ablation, ends->rows[1], others[1]),
              verb(ends->saves[1]), format_ms(ablation, llabs(ends->saves[1]), saved[1]),
              format_ms(ablation, llabs(ends->saves[1] - ends->saves[0]), more),
              describe_more(ends));
     table_line("", line, out);
 }
 
-/* The mechanism that depends most on its company. */
-static void print_company(const struct ablation *ablation, FILE *out)
+/* The mechanism that depends most on the others. */
+static void print_most_dependent(const struct ablation *ablation, FILE *out)
 {
     struct ends ends, most = {.saves = {0, 0}};
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
@@ -329,7 +329,7 @@ static void print_findings(const struct ablation *ablation, FILE *out)
 {
     fputc('\n', out);
     print_total(ablation, out);
-    print_company(ablation, out);
+    print_most_dependent(ablation, out);
     print_idle(ablation, out);
     if (strcmp(ablation->base.lossless, "lossy") == 0) {
         fprintf(out, "note: %s is lossy itself: nothing here is held against exact attention\n",

@@ -5,7 +5,6 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
-#include "cli/frame/plugin_guard.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -171,7 +170,6 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file past the limit on its size */
     keep_freed_memory();
-    plugin_guard_install();
     bool ok = run_words(commands, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;

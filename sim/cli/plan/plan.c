@@ -9,12 +9,8 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/frame/table.h"
-#include "cli/plan/plan_json.h"
 #include "cli/plan/plan_report.h"
-#include "cli/plan/plan_rows.h"
 #include "cli/plan/scenario_yaml.h"
-#include "cli/plan/tradeoff_report.h"
-#include "cli/plan/tradeoff_rows.h"
 #include "cli/runs/explain.h"
 #include "cli/runs/replications.h"
 #include "cli/runs/scenario_options.h"
@@ -35,7 +31,6 @@ enum {
     REPLICATIONS,
     OUTPUT,
     SET,
-    LIMIT,
     DB,
     JOBS,
     JSON
@@ -77,7 +72,6 @@ static const struct command_option options[] = {
                 .argument = "FILE",
                 .summary = "write the winner's scenario to this file (default: behind the table)"},
     [SET] = SCENARIO_SET_OPTION,
-    [LIMIT] = SCENARIO_LIMIT_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "keep the runs in this SQLite file; those it has are not run again"},
@@ -370,9 +364,8 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct run_context runs = {.threads = 0};
     struct planning_options with = {.runs = &runs, .on_progress = show_progress};
     struct scenario scenario;
-    const struct scenario_shorthand shorthands[] = {{LIMIT, "limit="}};
     if (!read_options(arguments, &with, why) ||
-        !scenario_from_shorthands(arguments, SET, shorthands, 1, &scenario, why)) {
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why);

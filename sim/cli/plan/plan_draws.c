@@ -1,9 +1,11 @@
-#include "cli/plan/plan_draws.h"
+#include "cli/plan/plan_report.h"
 
 #include "cli/frame/drawn.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
+
+enum { ROOM = 2048 };
 
 /* The figure that a target judges, as the draws have it: "tpot_ms 58.1 ± 2.3, 49 - 70". */
 static bool say_figure(const struct target *target, const struct result *result, char *text,
@@ -24,8 +26,10 @@ static bool say_figure(const struct target *target, const struct result *result,
     return true;
 }
 
-bool plan_draws_say(const struct planning *planning, const struct targets *targets,
-                    const struct quest *quest, char text[PLAN_DRAWS], bool *said, struct error *why)
+/* "retroinfer with a budget of 8.96 %: 14 of 20 draws meet all targets; tpot_ms 58.1 ± 2.3, 49 -
+ * 70"; false where there are no draws of this value. */
+static bool say_draws(const struct planning *planning, const struct targets *targets,
+                      const struct quest *quest, char text[ROOM], bool *said, struct error *why)
 {
     char name[PLAN_NAME], label[64];
     uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
@@ -37,13 +41,13 @@ bool plan_draws_say(const struct planning *planning, const struct targets *targe
     const char *at = quest_label(quest, planning->maximise, value, label, sizeof label);
     plan_name_quest(planning, quest, name);
     size_t used =
-        (size_t)snprintf(text, PLAN_DRAWS, "%s%s%s%s%s: %u of %u draws meet all targets", name,
+        (size_t)snprintf(text, ROOM, "%s%s%s%s%s: %u of %u draws meet all targets", name,
                          at != NULL ? " with a " : "", at != NULL ? plan_axis(planning) : "",
                          at != NULL ? " of " : "", at != NULL ? at : "",
                          targets_count_met(targets, result), result->draws.count);
     bool good = true;
-    for (uint32_t i = 0; good && i < targets->count && used < PLAN_DRAWS; i++) {
-        good = say_figure(&targets->all[i], result, text, PLAN_DRAWS, &used, why);
+    for (uint32_t i = 0; good && i < targets->count && used < ROOM; i++) {
+        good = say_figure(&targets->all[i], result, text, ROOM, &used, why);
     }
     return good;
 }
@@ -53,10 +57,10 @@ bool plan_draws_print(const struct planning *planning, const struct targets *tar
 {
     bool good = true, any = false;
     for (uint32_t i = 0; good && i < planning->count; i++) {
-        char text[PLAN_DRAWS];
+        char text[ROOM];
         bool said = false;
         good = planning->quests[i].search.count == 0 ||
-               plan_draws_say(planning, targets, &planning->quests[i], text, &said, why);
+               say_draws(planning, targets, &planning->quests[i], text, &said, why);
         if (said && good) {
             fputs(any ? "" : "\n", out);
             table_line("", text, out);

@@ -1,4 +1,4 @@
-#include "cli/plan/plan_json.h"
+#include "cli/plan/plan_report.h"
 
 #include "cli/plan/shortfall.h"
 #include "cli/runs/runs_text.h"

@@ -4,7 +4,6 @@
 #include "cli/frame/left_out.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_answer.h"
-#include "cli/plan/plan_draws.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
 #include "cli/runs/runs_notes.h"

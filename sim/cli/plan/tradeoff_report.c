@@ -1,5 +1,5 @@
 /* A row a run of the front, the fastest first. */
-#include "cli/plan/tradeoff_report.h"
+#include "cli/plan/plan_report.h"
 
 #include "base/units.h"
 #include "cli/frame/figures.h"

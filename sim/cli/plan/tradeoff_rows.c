@@ -1,4 +1,4 @@
-#include "cli/plan/tradeoff_rows.h"
+#include "cli/plan/plan_report.h"
 
 #include "base/array.h"
 #include "base/version.h"

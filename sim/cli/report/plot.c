@@ -3,11 +3,13 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
 #include "cli/report/picture.h"
-#include "cli/report/plot_measured.h"
+#include "study/papers/measured.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { OUTPUT, ONLY, MEASURED };
+enum { POINTS = 200 }; /* of a line that was measured */
 
 static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
@@ -56,6 +58,41 @@ static bool draw_into(const struct picture *picture, const char *format, const c
     return output_commit(&output, why);
 }
 
+static void add_times(const struct picture *picture, uint32_t place, int panel,
+                      const struct measured_times *times)
+{
+    for (size_t rank = 1; rank <= times->count; rank++) {
+        bool steps = rank * POINTS / times->count > (rank - 1) * POINTS / times->count;
+        if (rank == 1 || steps) {
+            fprintf(picture->rows, "point\t%" PRIu32 "\t%.6f\t%.6f\t%d\tmeasured\t-\n", place,
+                    times->ms[rank - 1], 100 * (double)rank / (double)times->count, panel);
+        }
+    }
+}
+
+/* Add the single requests of the measurement at `path` to a picture of kind `requests`, as
+ * plots/requests.sql says a run's: a share of requests for a time, by some two hundred points. */
+static bool add_measured(struct picture *picture, const char *path, struct error *why)
+{
+    struct measured measured;
+    if (!measured_read(path, &measured, why)) {
+        return false;
+    }
+    bool ok = measured.ttft.count > 0;
+    if (ok) {
+        uint32_t place = picture->count + 1;
+        fprintf(picture->rows, "measured\t%" PRIu32 "\t0\t0\t0\tmeasured\t-\n", place);
+        add_times(picture, place, 1, &measured.ttft);
+        add_times(picture, place, 2, &measured.tpot);
+        ok = output_flush(picture->rows, "rows of a picture", why);
+    } else {
+        error_set(why, path, 0, "sums requests up: there is no distribution to draw");
+        error_expect(why, "a JSON line a request (queued_ts, first_token_ts, ...)");
+    }
+    measured_release(&measured);
+    return ok;
+}
+
 static const struct picture_kind *kind_named(const char *name)
 {
     const struct picture_kind *kind = picture_kinds;
@@ -86,7 +123,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     ok = check_count(operands[1], &picture, count > 0, why) &&
-         (measured == NULL || plot_add_measured(&picture, measured, why)) &&
+         (measured == NULL || add_measured(&picture, measured, why)) &&
          draw_into(&picture, format, path, why);
     picture_release(&picture);
     return ok;

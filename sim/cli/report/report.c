@@ -11,8 +11,6 @@
 #include "cli/frame/html.h"
 #include "cli/frame/output.h"
 #include "cli/report/report.h"
-#include "cli/report/report_answer.h"
-#include "cli/report/report_draws.h"
 #include "cli/report/report_table.h"
 
 #include <errno.h>
@@ -104,22 +102,21 @@ static bool write_tables(const struct report *report, const char *title,
 
 /* ---- question and answer ---- */
 
-static bool write_style(FILE *out, struct error *why)
+/* Copy plots/report/NAME.KIND into the page. */
+static bool copy_file(const char *name, const char *kind, FILE *out, struct error *why)
 {
     char path[4096], block[4096];
     size_t count;
-    if (!find_path("plots/report", "report", "css", path, sizeof path, why)) {
+    if (!find_path("plots/report", name, kind, path, sizeof path, why)) {
         return false;
     }
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }
-    fputs("<style>\n", out);
     while ((count = fread(block, 1, sizeof block, file)) > 0) {
         fwrite(block, 1, count, out);
     }
-    fputs("</style>\n", out);
     bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
     fclose(file);
     return ok;
@@ -133,10 +130,10 @@ static bool write_head(const char *title, FILE *out, struct error *why)
                "<meta name=\"color-scheme\" content=\"light dark\">\n"
                "<meta http-equiv=\"Content-Security-Policy\" "
                "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-               "<title>%s</title>\n",
+               "<title>%s</title>\n<style>\n",
                title);
-    bool ok = write_style(out, why);
-    fputs("</head>\n", out);
+    bool ok = copy_file("report", "css", out, why);
+    fputs("</style>\n</head>\n", out);
     return ok;
 }
 
@@ -223,16 +220,6 @@ static bool write_answer(const struct report *report, struct error *why)
 
 /* ---- the page ---- */
 
-static const char words[] =
-    "<section>\n<h2>Words</h2>\n<p><strong>hit</strong>: wanted KV that need not cross the link. "
-    "<strong>mass</strong>: attention mass that is attended to, a proxy for quality. "
-    "<strong>stall</strong>: share of the step in which the GPU's main stream waits. "
-    "<strong>part</strong>: what the step takes along its critical path; parts add up to the step. "
-    "<strong>basis</strong>: how a figure is known: measured, published, datasheet or assumed. "
-    "<strong>extrapolated</strong>: a curve or a recording was carried past where it was taken. "
-    "<strong>error band</strong>: how far published rates lay from predicted ones, for systems of "
-    "that kind; <em>not known</em> is no narrow band.</p>\n</section>\n";
-
 static bool write_page(const struct report *report, struct error *why)
 {
     bool ok = write_question(report, why) && write_answer(report, why) &&
@@ -241,8 +228,7 @@ static bool write_page(const struct report *report, struct error *why)
               write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
               write_tables(report, "How far to trust it", trust, why) &&
               write_tables(report, "Where it comes from", provenance, why) &&
-              report_write_again(report, why);
-    fputs(words, report->out);
+              report_write_again(report, why) && copy_file("words", "html", report->out, why);
     html_print(report->out,
                "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
                "</footer>\n</body>\n</html>\n",

@@ -1,8 +1,7 @@
-#include "cli/report/report_answer.h"
+#include "cli/report/report.h"
 
 #include "cli/frame/html.h"
 #include "cli/report/report_step.h"
-#include "cli/report/report_walks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,6 +130,46 @@ static void say_range(const struct report_table *best, const char *kind, FILE *o
     html_print(out, "%s.</p>\n", report_table_text(best, most, "measure"));
 }
 
+/* ---- runs along an axis ------------------------------------------------------------------ */
+
+/* Lines that are said; a picture shows more. */
+enum { MOST_WALKS = 8 };
+
+/* A paragraph in which ** stands before and behind what is strong. */
+static void say_marked(const char *text, FILE *out)
+{
+    bool strong = false;
+    fputs("<p class=\"answer\">", out);
+    for (; *text != '\0'; text++) {
+        if (strncmp(text, "**", 2) == 0) {
+            strong = !strong;
+            fputs(strong ? "<strong>" : "</strong>", out);
+            text++;
+        } else {
+            html_text((char[]){*text, '\0'}, out);
+        }
+    }
+    fputs(strong ? "</strong></p>\n" : "</p>\n", out);
+}
+
+/* What each line comes to; `compared`: and which does best. */
+static void say_walks(const struct report_table *walks, bool compared, FILE *out)
+{
+    for (size_t row = 0; row < walks->count && row < MOST_WALKS; row++) {
+        say_marked(report_table_text(walks, row, "answer"), out);
+    }
+    if (walks->count > MOST_WALKS) {
+        fprintf(out, "<p class=\"shortened\">%zu more are in the tables.</p>\n",
+                walks->count - MOST_WALKS);
+    }
+    for (size_t row = 0; compared && row < walks->count; row++) {
+        const char *best = report_table_text(walks, row, "best_answer");
+        if (*best != '\0') {
+            say_marked(best, out);
+        }
+    }
+}
+
 /* ---- all --------------------------------------------------------------------------------- */
 
 static bool say_one(struct store *store, const struct report_table *best, size_t row, FILE *out,
@@ -164,10 +203,7 @@ bool report_answer_write(struct store *store, const struct report_table *best,
 {
     static const char *const kinds[] = {"decode", "served", "found"};
     bool ok = true;
-    report_say_walks(walks, out);
-    if (walks->count > 1 && best->count > 1) {
-        report_say_best(walks, out);
-    }
+    say_walks(walks, walks->count > 1 && best->count > 1, out);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t settings = 0, first = 0;
         bool chosen = false;

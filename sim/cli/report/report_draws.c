@@ -1,5 +1,5 @@
 /* The rows of plots/report/draws.sql are draws; those of a run stand together. */
-#include "cli/report/report_draws.h"
+#include "cli/report/report.h"
 
 #include "cli/frame/html.h"
 #include "study/sweep/interval.h"

@@ -22,8 +22,8 @@ void contest_destroy(struct contest *contest); /* NULL is fine */
 bool contest_add(struct contest *contest, size_t group, const char *title, const char *name,
                  const struct result *result, struct error *why);
 
-/* A paragraph on what was drawn, what is said of single runs (cli/frame/drawn.h), and one a group on who
- * beats whom; nothing without replications. */
-bool contest_print(const struct contest *contest, FILE *out, struct error *why);
+/* Print, once: a paragraph on what was drawn, what is said of single runs (cli/frame/drawn.h), and
+ * a paragraph for each group on who beats whom; nothing without replications. */
+void contest_print(struct contest *contest, FILE *out);
 
 #endif

@@ -27,9 +27,6 @@ enum {
     PRECISION,
     EXPLAIN,
     REQUIRE_BASIS,
-    NO_TIME,
-    TIME_SCALE,
-    LIMIT,
     JSON,
     CSV,
 };
@@ -64,9 +61,6 @@ static const struct command_option options[] = {
                                   "LEVEL:90% spares a tenth of its time",
                        .values = basis_names,
                        .value_end = ':'},
-    [NO_TIME] = SCENARIO_NO_TIME_OPTION,
-    [TIME_SCALE] = SCENARIO_TIME_SCALE_OPTION,
-    [LIMIT] = SCENARIO_LIMIT_OPTION,
     [JSON] = {.name = "--json", .summary = "print a JSON object a run, on a line of its own"},
     [CSV] = {.name = "--csv", .summary = "print a CSV row a run"},
     {.name = NULL},
@@ -248,10 +242,8 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct sweep_options sweep = {.jobs = 0};
     struct run_context runs = {.threads = 0};
     struct scenario scenario;
-    const struct scenario_shorthand shorthands[] = {
-        {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     if (!read_options(arguments, &sweep, why) ||
-        !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     bool explains = arguments_given(arguments, EXPLAIN);

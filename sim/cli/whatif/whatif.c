@@ -11,7 +11,7 @@
 #include "cli/runs/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
-enum { OVER, POINTS, SET, DB, JOBS, NO_TIME, TIME_SCALE, LIMIT, JSON };
+enum { OVER, POINTS, SET, DB, JOBS, JSON };
 
 static const struct command_option options[] = {
     [OVER] = {.name = "--over",
@@ -27,9 +27,6 @@ static const struct command_option options[] = {
             .summary = "keep the runs in this SQLite file, for 'plot whatif'; those it has are not "
                        "run again"},
     [JOBS] = JOBS_OPTION,
-    [NO_TIME] = SCENARIO_NO_TIME_OPTION,
-    [TIME_SCALE] = SCENARIO_TIME_SCALE_OPTION,
-    [LIMIT] = SCENARIO_LIMIT_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print a JSON object a point, on a line of its own, and nothing else"},
     {.name = NULL},
@@ -99,12 +96,10 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct whatif_options with = {.over = arguments_text(arguments, OVER),
                                   .runs = &runs,
                                   .on_progress = progress_runs};
-    static const struct scenario_shorthand shorthands[] = {
-        {NO_TIME, "timed=no"}, {TIME_SCALE, "time_scale="}, {LIMIT, "limit="}};
     struct scenario scenario;
     if (!read_points(arguments, &with.points, why) ||
         !jobs_read(arguments, JOBS, &with.jobs, why) ||
-        !scenario_from_shorthands(arguments, SET, shorthands, 3, &scenario, why)) {
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why) &&

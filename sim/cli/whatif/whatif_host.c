@@ -1,5 +1,5 @@
 /* Each point is resolved again: results do not say what a system keeps on the host. */
-#include "cli/whatif/whatif_host.h"
+#include "cli/whatif/whatif_report.h"
 
 #include "cli/frame/table.h"
 

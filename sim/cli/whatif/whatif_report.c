@@ -4,9 +4,6 @@
 #include "cli/frame/figures.h"
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
-#include "cli/whatif/whatif_host.h"
-#include "cli/whatif/whatif_served.h"
-#include "cli/whatif/whatif_stores.h"
 #include "cli/whatif/whatif_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "cli/whatif/whatif_served.h"
+#include "cli/whatif/whatif_report.h"
 
 #include "cli/frame/figures.h"
 #include "cli/runs/runs_served.h"

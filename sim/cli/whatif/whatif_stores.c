@@ -1,5 +1,5 @@
 /* Each value's machine is resolved again: results do not say what a link could carry. */
-#include "cli/whatif/whatif_stores.h"
+#include "cli/whatif/whatif_report.h"
 
 #include "cli/frame/table.h"
 #include "decode/cost/cost.h"

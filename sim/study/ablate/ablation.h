@@ -6,7 +6,7 @@
  * the last of all or else as the last of the most that can be had. What cannot be meant is a row
  * all the same, with the reason that the table of mechanisms gives.
  *
- *     saved by a mechanism    step without it - step with it, in the same company
+ *     saved by a mechanism    step without it - step with it, all others alike
  *     interaction             base - system - the sum of what each saves nearest to the base
  *
  * in whole nanoseconds, so that the sum and the interaction add up to what the system saves,

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAME = COMPANY_MOST };
+enum { SAME = DIFFERENCE_MOST };
+#define NONE UINT32_MAX
 
 /* ---- groups of keys ---- */
 
 /* Number the groups in which the two differ, in the order of the table. */
 static bool find_groups(struct difference *difference, struct error *why)
 {
-    const char *groups[COMPANY_MOST];
+    const char *groups[DIFFERENCE_MOST];
     const struct mechanism_key *key = mechanism_keys;
     for (size_t i = 0; key->name != NULL; i++, key++) {
         uint8_t group = 0;
@@ -24,9 +25,9 @@ static bool find_groups(struct difference *difference, struct error *why)
         while (group < difference->count && strcmp(groups[group], key->group) != 0) {
             group++;
         }
-        if (group == difference->count && difference->count == COMPANY_MOST) {
+        if (group == difference->count && difference->count == DIFFERENCE_MOST) {
             return error_set(why, NULL, 0, "the systems differ in more than %d mechanisms",
-                             COMPANY_MOST);
+                             DIFFERENCE_MOST);
         }
         groups[group] = key->group;
         difference->count += group == difference->count;
@@ -42,22 +43,13 @@ uint32_t difference_all(const struct difference *difference)
     return (1u << difference->count) - 1;
 }
 
-static void take(const struct difference *difference, uint32_t mechanism,
-                 const struct mechanisms *from, struct mechanisms *to)
-{
-    for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
-        if (difference->of_key[i] == mechanism) {
-            mechanism_take(&mechanism_keys[i], to, from);
-        }
-    }
-}
-
 struct mechanisms difference_with(const struct difference *difference, uint32_t set)
 {
     struct mechanisms with = difference->base;
-    for (uint32_t i = 0; i < difference->count; i++) {
-        if ((set >> i & 1) != 0) {
-            take(difference, i, &difference->system, &with);
+    for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
+        uint8_t mechanism = difference->of_key[i];
+        if (mechanism != SAME && (set >> mechanism & 1) != 0) {
+            mechanism_take(&mechanism_keys[i], &with, &difference->system);
         }
     }
     return with;
@@ -70,25 +62,36 @@ const char *difference_refusal(const struct difference *difference, uint32_t set
     return mechanisms_contradiction(&with, &key);
 }
 
-/* Try all sets, each of which differs from the one before in one mechanism (Gray's code). */
-static bool try_sets(const struct difference *difference, struct company *company,
-                     struct error *why)
+/* The next larger set of as many mechanisms (Gosper); of none there is one. */
+static uint32_t next_of_size(uint32_t set)
 {
-    struct mechanisms with = difference->base;
-    if (!company_init(company, difference->count, why)) {
-        return false;
-    }
-    for (uint32_t number = 0; number <= difference_all(difference); number++) {
-        uint32_t set = number ^ number >> 1;
-        const char *key;
-        if (number > 0) {
-            uint32_t changed = (uint32_t)__builtin_ctz(number);
-            bool in = (set >> changed & 1) != 0;
-            take(difference, changed, in ? &difference->system : &difference->base, &with);
+    uint32_t low = set & -set, up = set + low;
+    return set == 0 ? NONE : up | (set ^ up) / low >> 2;
+}
+
+/* The first set of `size` others, held near the base or left out near the system, that makes sense
+ * both without and with `group`; NONE: there is no such set. */
+static uint32_t find_of_size(const struct difference *difference, uint32_t group, uint32_t size,
+                             bool to_base)
+{
+    uint32_t all = difference_all(difference), others = (1u << size) - 1;
+    for (; others <= all; others = next_of_size(others)) {
+        uint32_t set = to_base ? others : all & ~others & ~group;
+        if ((others & group) == 0 && difference_refusal(difference, set) == NULL &&
+            difference_refusal(difference, set | group) == NULL) {
+            return set;
         }
-        company->can[set] = mechanisms_contradiction(&with, &key) == NULL;
     }
-    return true;
+    return NONE;
+}
+
+static uint32_t find_nearest(const struct difference *difference, uint32_t group, bool to_base)
+{
+    uint32_t set = NONE;
+    for (uint32_t size = 0; set == NONE && size < difference->count; size++) {
+        set = find_of_size(difference, group, size, to_base);
+    }
+    return set;
 }
 
 /* ---- mechanisms that move together ---- */
@@ -104,42 +107,33 @@ static void join(struct difference *difference, uint32_t a, uint32_t b)
     difference->count--;
 }
 
-/* With which other one a mechanism that cannot change alone does so in the least company. */
-static uint32_t find_partner(const struct company *company, uint32_t mechanism)
+/* With which other one a mechanism that cannot change alone does so among the fewest others. */
+static uint32_t find_partner(const struct difference *difference, uint32_t mechanism)
 {
-    uint32_t partner = mechanism == 0 ? 1 : 0;
-    int fewest = COMPANY_MOST;
-    for (uint32_t i = 0; i < company->mechanisms; i++) {
-        uint32_t least =
-            i != mechanism ? company_least(company, 1u << i | 1u << mechanism) : COMPANY_NONE;
-        if (least != COMPANY_NONE && __builtin_popcount(least) < fewest) {
-            fewest = __builtin_popcount(least);
-            partner = i;
+    for (uint32_t size = 0; size + 1 < difference->count; size++) {
+        for (uint32_t i = 0; i < difference->count; i++) {
+            uint32_t group = 1u << i | 1u << mechanism;
+            if (i != mechanism && find_of_size(difference, group, size, true) != NONE) {
+                return i;
+            }
         }
     }
-    return partner;
+    return mechanism == 0 ? 1 : 0;
 }
 
-/* Until each can change in some company. One of all mechanisms can: there are two systems. */
-static bool join_all(struct difference *difference, struct error *why)
+/* Join until each can change among some others. All of them can: the two systems make sense. */
+static void join_all(struct difference *difference)
 {
     for (uint32_t i = 0; i < difference->count;) {
-        struct company company;
-        if (!try_sets(difference, &company, why)) {
-            return false;
-        }
-        while (i < difference->count && company_least(&company, 1u << i) != COMPANY_NONE) {
-            difference->mechanisms[i].least = company_least(&company, 1u << i);
-            difference->mechanisms[i].most = company_most(&company, 1u << i);
-            i++;
-        }
-        if (i < difference->count) {
-            join(difference, i, find_partner(&company, i));
+        struct difference_mechanism *mechanism = &difference->mechanisms[i];
+        mechanism->least = find_nearest(difference, 1u << i, true);
+        if (mechanism->least != NONE) {
+            mechanism->most = find_nearest(difference, 1u << i++, false);
+        } else {
+            join(difference, i, find_partner(difference, i));
             i = 0;
         }
-        company_release(&company);
     }
-    return true;
 }
 
 /* ---- names ---- */
@@ -261,7 +255,11 @@ bool difference_find(const struct mechanisms *base, const struct mechanisms *sys
                      struct difference *out, struct error *why)
 {
     *out = (struct difference){.base = *base, .system = *system};
-    return find_groups(out, why) && join_all(out, why) && name_all(out, why);
+    if (!find_groups(out, why)) {
+        return false;
+    }
+    join_all(out);
+    return name_all(out, why);
 }
 
 void difference_release(struct difference *difference)

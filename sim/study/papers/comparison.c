@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "scenario/identity.h"
-#include "study/papers/judge.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -90,4 +90,7 @@ void comparison_order(const struct comparison *comparison, const struct comparis
 const struct result *comparison_result(const struct comparison *comparison,
                                        const struct comparison_row *row, int role);
 
+/* Fill a row in from its runs, which have run (judge.c). */
+void judge_row(const struct comparison *comparison, struct comparison_row *row);
+
 #endif

@@ -1,5 +1,5 @@
 /* Reading a row off its runs: value, error, verdict, and what explains a miss. */
-#include "study/papers/judge.h"
+#include "study/papers/comparison.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* How systems differ: what moves together, and in what company, worked out by hand from the rules
- * of the table of mechanisms. */
+/* How systems differ: what moves together, and among which others, worked out by hand from the
+ * rules of the table of mechanisms. */
 #include "unit/fixture/make_setup.h"
 
 #include "decode/mechanism_value.h"
@@ -28,7 +28,7 @@ static struct difference compare(const char *base, const char *system)
     return difference;
 }
 
-/* The names of a mechanism's company nearest to the base, and of what is left out with it. */
+/* The mechanisms that it stands on nearest to the base, and those left out with it. */
 struct wish {
     const char *name, *on_top_of, *also_without;
 };
@@ -159,7 +159,7 @@ static void all_groups_have_their_bit(void **state)
         assert_string_equal(mechanism_keys[head].group, mechanism_keys[head].name);
         groups += head == keys;
     }
-    assert_true(groups <= COMPANY_MOST);
+    assert_true(groups <= DIFFERENCE_MOST);
     assert_true(keys <= DIFFERENCE_MOST_KEYS);
 }
 
