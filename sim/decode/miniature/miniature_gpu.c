@@ -272,6 +272,7 @@ static void set_up(const struct miniature_run *run, double figures[8])
         .update = UPDATE_OVERLAPPED,
         .transfer = program->transfer,
         .transfer_ctas = MINIATURE_CTAS,
+        .transfer_cta_threads = MINIATURE_CTA_THREADS,
         .transfer_stream = program->own_stream ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
         .sync = program->sync,
         .syncs = 1,

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#define INDEX_BYTES 8.0
-
 /* The first layer's query is known only when it runs. */
 static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 {
@@ -110,7 +108,7 @@ static double index_bytes(const struct pipe *pipe, uint32_t layer)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += INDEX_BYTES * selected_tokens(pipe, i, layer) /
+        bytes += (double)pipe->mechanisms->retrieval_id_bytes * selected_tokens(pipe, i, layer) /
                  (double)pipe->mechanisms->retrieval_tokens;
     }
     return bytes;

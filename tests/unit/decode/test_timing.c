@@ -352,6 +352,8 @@ static const struct {
     {"system=infinigen", "hardware.host.gather_span", {"0.5x", "1x", "1.3x"}},
     {"system=clo", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=retroinfer", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+    {"system=infinigen", "mechanisms.retrieval_id_bytes", {"64B", "8B", "4B"}},
+    {"system=fullattn", "mechanisms.operators_edge", {"1000", "10", "1"}},
     {"system=hgca", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=hgca", "hardware.host.attention", {"5GB/s", "50GB/s", "500GB/s"}},
 };
