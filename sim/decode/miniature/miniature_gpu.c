@@ -29,7 +29,8 @@ static const enum curve_id curves[] = {
     CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
     CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
     CURVE_GPU_FLAG,           CURVE_GPU_FLOPS_BF16,
-    CURVE_GPU_FLOPS_SHARE,
+    CURVE_GPU_FLOPS_SHARE,    CURVE_GPU_SM_THREADS,
+    CURVE_GPU_SECTOR,
 };
 
 /* ---- tasks ---- */

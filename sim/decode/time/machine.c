@@ -24,8 +24,6 @@ static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve
  * kernels get a tenth of the SMs, and so end. */
 #define MOST_WITHHELD 0.9
 
-#define SM_THREADS 2048.0
-
 /* The share of the SMs that the threads of a zero-copy kernel occupy. */
 static double zero_copy_share(const struct pipe *pipe)
 {
@@ -35,7 +33,8 @@ static double zero_copy_share(const struct pipe *pipe)
         (double)setup->mechanisms.transfer_ctas * pipe->plan->kv_heads * pipe->plan->batch;
     double threads = ctas * (double)setup->mechanisms.transfer_cta_threads;
     double sms = profile_value(&setup->profile, CURVE_GPU_SMS, 0, &trust);
-    return fmin(MOST_WITHHELD, threads / (sms * SM_THREADS));
+    double sm_threads = profile_value(&setup->profile, CURVE_GPU_SM_THREADS, 0, &trust);
+    return fmin(MOST_WITHHELD, threads / (sms * sm_threads));
 }
 
 /* What crosses the link, and what the CPU moves. The link and DRAM of GPUs below one uplink are

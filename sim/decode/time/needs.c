@@ -9,6 +9,12 @@ struct need {
     bool needed;
 };
 
+/* What a profile need not state, and does not. */
+static bool is_standard(const struct profile *profile, enum curve_id id)
+{
+    return profile->curves[id].count == 0 && curve_kinds[id].standard > 0;
+}
+
 size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -31,7 +37,6 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
     bool trains = index_build_on_host(setup);
-    bool spans = setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0; /* no profile need */
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct need needs[] = {
@@ -40,6 +45,8 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
         {CURVE_GPU_SMS, link},
+        {CURVE_GPU_SM_THREADS, link},
+        {CURVE_GPU_SECTOR, offload && m->manager == MANAGER_GPU},
         {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || serves || retrieval_needs_bf16(setup)},
         {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
@@ -70,13 +77,13 @@ size_t pipeline_curves(const struct setup *setup, enum curve_id *ids)
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, gathers},
-        {CURVE_HOST_GATHER_SPAN, gathers && spans},
+        {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (needs[i].needed) {
+        if (needs[i].needed && !is_standard(&setup->profile, needs[i].id)) {
             ids[count++] = needs[i].id;
         }
     }

@@ -57,11 +57,13 @@ static void cpu_manager_holds_up_the_launches(void **state)
     check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &wish);
 }
 
-/* CTAs of twice as many threads take all multiprocessors: the loads leave the hits a tenth of the SMs, in which 800 of their 1280 ns are done when the transfer
+/* CTAs of twice as many threads, or multiprocessors that hold half as many, are all taken: the
+ * loads leave the hits a tenth of the SMs, in which 800 of their 1280 ns are done when the transfer
  * ends at 103309. Hits 95309-103789, attend -105109; the update ends at 105309 as before. */
 static void threads_of_loads_hold_up_what_runs_beside(void **state)
 {
-    static const char *const ways[] = {"mechanisms.transfer_cta_threads=512"};
+    static const char *const ways[] = {"mechanisms.transfer_cta_threads=512",
+                                       "hardware.gpu.sm_threads=1024"};
     const struct wish wish = {
         .step = 282917,
         .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
