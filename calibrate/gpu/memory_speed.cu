@@ -1,6 +1,7 @@
 /* The GPU's own memory.
  *
- *   gpu.hbm_capacity, gpu.sms  as the driver says
+ *   gpu.hbm_capacity, gpu.sms, gpu.sm_threads
+ *                              as the driver says
  *   gpu.hbm_bandwidth          the peak: clock x width x 2, as the driver says
  *   gpu.hbm_share              of that peak, by kernels in a row that read so many bytes each,
  *                              other bytes each time
@@ -150,11 +151,14 @@ static bool sample_gather(void *state, double *rate, struct error *why)
 static bool state_all(const struct memory_speed *all, struct findings *findings, struct error *why)
 {
     size_t free, bytes;
-    int sms;
+    int sms, threads;
     return GPU_TRY(cudaMemGetInfo(&free, &bytes), why) &&
            gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) &&
+           gpu_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, &threads, why) &&
            findings_state(findings, "gpu.hbm_capacity", (double)bytes, "cudaMemGetInfo()", why) &&
            findings_state(findings, "gpu.sms", sms, "cudaDevAttrMultiProcessorCount", why) &&
+           findings_state(findings, "gpu.sm_threads", threads,
+                          "cudaDevAttrMaxThreadsPerMultiProcessor", why) &&
            (all->peak > 0
                 ? findings_state(findings, "gpu.hbm_bandwidth", all->peak,
                                  "peak: memory clock x bus width x 2, as the driver states them",

@@ -99,10 +99,18 @@ const struct mechanism_key mechanism_keys[] = {
          "share of the query projection run once more to speculate"),
     WHOLE("retrieval_kernels", "retrieval", retrieval_kernels, UNIT_COUNT, "0",
           "kernels of scoring and top-k"),
+    WHOLE("retrieval_id_bytes", "retrieval", retrieval_id_bytes, UNIT_BYTES, "8B",
+          "bytes of an index of a selected entry that is copied to the CPU: int64"),
     REAL("estimation", "retrieval", estimation, UNIT_SHARE, "0%",
          "share of the entries attended to by their summary only"),
+    WHOLE("cluster_segment", "retrieval", cluster_segment, UNIT_TOKENS, "8192tok",
+          "tokens of a segment: clusters are made within one"),
     WHOLE("cluster_iterations", "retrieval", cluster_iterations, UNIT_COUNT, "0",
           "iterations of the k-means that makes the index in prefill; at least, on the host"),
+    WHOLE("cluster_iterations_most", "retrieval", cluster_iterations_most, UNIT_COUNT, "300",
+          "iterations of the host's k-means at most, where prefill hides more"),
+    WHOLE("cluster_passes", "retrieval", cluster_passes, UNIT_COUNT, "2",
+          "passes over all keys that the host's k-means makes beside its iterations"),
     WHOLE("cluster_centroids", "retrieval", cluster_centroids, UNIT_COUNT, "0",
           "centroids of product quantisation, which the host trains; 0: its training is not timed"),
     WHOLE("cluster_threads", "retrieval", cluster_threads, UNIT_COUNT, "0",
@@ -125,6 +133,8 @@ const struct mechanism_key mechanism_keys[] = {
           "threads of CPU stores or of the gather; 0: every core"),
     WHOLE("transfer_ctas", "transfer", transfer_ctas, UNIT_COUNT, "16",
           "CTAs a (sequence, head) of SM loads"),
+    WHOLE("transfer_cta_threads", "transfer", transfer_cta_threads, UNIT_COUNT, "256",
+          "threads of each of these CTAs, which keep other kernels off the SMs"),
     CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has a stream of its own or stands among the kernels"),
     CHOICE("pinned_rounding", "pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
@@ -177,6 +187,12 @@ const struct mechanism_key mechanism_keys[] = {
            "operator by operator, or one CUDA graph a step"),
     WHOLE("operators", "operators", operators, UNIT_COUNT, "40",
           "kernels a layer outside retrieval, transfer and merge"),
+    REAL("operators_pre", "operators", operators_pre, UNIT_SHARE, "37.5%",
+         "share of these kernels that run before attention; the default is assumed"),
+    REAL("operators_attend", "operators", operators_attend, UNIT_SHARE, "12.5%",
+         "share of these kernels that attend; the default is assumed"),
+    WHOLE("operators_edge", "operators", operators_edge, UNIT_COUNT, "3",
+          "kernels a step behind the last layer: norm, head, sampler"),
     WHOLE("step_overhead", "step_overhead", step_overhead, UNIT_NS, "0us",
           "scheduler and sampler, a step"),
     CHOICE("prefix", "prefix", prefix, prefix_values, "none",
@@ -225,6 +241,8 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
     return mechanisms->manager == MANAGER_CPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
 }
 
+#define MOST_CTA_THREADS 1024 /* of CUDA, on every GPU */
+
 /* A rule that a system may break: the key to blame, and the reason. */
 struct rule {
     bool broken;
@@ -247,10 +265,18 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->estimation > 1, "estimation", "it is a share, at most 100%"},
         {m->granularity == 0, "granularity", "a block holds at least one token"},
         {m->retrieval_tokens == 0, "retrieval_tokens", "an entry stands for at least one token"},
+        {m->cluster_segment == 0, "cluster_segment", "a segment holds at least one token"},
+        {m->cluster_centroids > 0 && m->cluster_iterations_most < m->cluster_iterations,
+         "cluster_iterations_most", "at least cluster_iterations"},
         {m->transfer_ctas == 0, "transfer_ctas", "a copy needs at least one CTA"},
+        {m->transfer_cta_threads == 0 || m->transfer_cta_threads > MOST_CTA_THREADS,
+         "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
         {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},
+        {m->operators_pre + m->operators_attend > 1, "operators_pre",
+         "with operators_attend it is at most 100%"},
+        {m->operators_edge == 0, "operators_edge", "the head is at least one kernel"},
         {m->prefix_block == 0, "prefix_block", "a block holds at least one token"},
         {!(m->selection.unit == UNIT_TOKENS) && m->selection.value + m->estimation > 1,
          "estimation", "what is selected and what is estimated are at most all entries"},

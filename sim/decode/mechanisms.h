@@ -95,10 +95,14 @@ struct mechanisms {
     int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
     double retrieval_query; /* share of the query projection computed once more, to speculate */
     uint64_t retrieval_kernels;
+    uint64_t retrieval_id_bytes; /* of an index of what was selected, where it goes to the CPU */
     double estimation; /* share of the entries attended to by their summary only (clusters) */
-    uint64_t cluster_iterations; /* of the k-means in prefill; at least, on the host */
-    uint64_t cluster_centroids;  /* of a head in each subspace of product quantisation */
-    uint64_t cluster_threads;    /* of the host's k-means; 0: every core */
+    uint64_t cluster_segment; /* tokens; a cluster lies within one segment */
+    uint64_t cluster_iterations;      /* of the k-means in prefill; at least, on the host */
+    uint64_t cluster_iterations_most; /* on the host */
+    uint64_t cluster_passes;          /* of the host over all keys, beside the iterations */
+    uint64_t cluster_centroids;       /* of a head in each subspace of product quantisation */
+    uint64_t cluster_threads;         /* of the host's k-means; 0: every core */
     uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
     int manager;
     int update;
@@ -106,8 +110,9 @@ struct mechanisms {
     int pool_of;           /* cores of the host, or the logical CPUs of one NUMA node */
     uint64_t pool_spare;   /* of these, that the pool leaves to others */
     int transfer;
-    uint64_t transfer_threads; /* of CPU stores or gather; 0: every core */
-    uint64_t transfer_ctas;    /* a (sequence, head), of SM loads */
+    uint64_t transfer_threads;     /* of CPU stores or gather; 0: every core */
+    uint64_t transfer_ctas;        /* a (sequence, head), of SM loads */
+    uint64_t transfer_cta_threads; /* of each of these */
     int transfer_stream;
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
     int merge; /* hits are copied into an execution buffer, misses once more into the cache */
@@ -132,8 +137,12 @@ struct mechanisms {
     int balance_counts_act;      /* the loads of activations take their time, too */
     int halves; /* attention and FFN are two layers: weights and micro-batches pass twice */
     int launch;
-    uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */
-    uint64_t step_overhead; /* ns a step on the launch thread: scheduler, sampler */
+    uint64_t operators; /* kernels a layer outside retrieval, transfer and merge */
+    /* Shares of these kernels before attention and in it; the rest runs behind it. The defaults are
+     * assumed for every system: of 40 kernels 15, 5 and 20. */
+    double operators_pre, operators_attend;
+    uint64_t operators_edge; /* kernels a step behind the last layer */
+    uint64_t step_overhead;  /* ns a step on the launch thread: scheduler, sampler */
     /* Of a server: KV of requests that ended, for those that begin alike. */
     int prefix;            /* kept nowhere, in HBM, or there and on the host */
     uint64_t prefix_block; /* tokens */

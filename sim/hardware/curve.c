@@ -14,8 +14,11 @@
 #include <string.h>
 
 const struct curve_kind curve_kinds[CURVE_COUNT] = {
-#define CURVE(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what},
+#define CURVE(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0},
+#define CURVE_OR(id, name, unit, axis, standard, what)                                             \
+    [CURVE_##id] = {name, unit, axis, what, standard},
 #include "hardware/curves.def"
+#undef CURVE_OR
 #undef CURVE
 };
 

@@ -83,6 +83,9 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
                      struct trust *trust)
 {
     const struct curve *curve = &profile->curves[id];
+    if (curve->count == 0 && curve_kinds[id].standard > 0) {
+        return curve_kinds[id].standard;
+    }
     assert(curve->count > 0);
     struct trust read = {curve->basis, false};
     double value = curve_value(curve, size, &read.extrapolated);
@@ -94,8 +97,8 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
                      const char *needed_by, struct error *why)
 {
     for (size_t i = 0; i < count; i++) {
-        if (profile->curves[ids[i]].count == 0) {
-            const struct curve_kind *kind = &curve_kinds[ids[i]];
+        const struct curve_kind *kind = &curve_kinds[ids[i]];
+        if (profile->curves[ids[i]].count == 0 && kind->standard == 0) {
             return error_set(why, NULL, 0, "hardware '%s' does not state '%s' (%s), which %s needs",
                              profile->name, kind->name, kind->what, needed_by);
         }

@@ -44,7 +44,9 @@ struct files;
 
 enum curve_id {
 #define CURVE(id, name, unit, axis, what) CURVE_##id,
+#define CURVE_OR(id, name, unit, axis, standard, what) CURVE_##id,
 #include "hardware/curves.def"
+#undef CURVE_OR
 #undef CURVE
     CURVE_COUNT
 };
@@ -85,6 +87,7 @@ struct curve_kind {
     enum unit unit;
     const char *axis;
     const char *what;
+    double standard; /* its value where a profile does not state it; 0: it must be stated */
 };
 extern const struct curve_kind curve_kinds[CURVE_COUNT];
 
@@ -103,13 +106,14 @@ void profile_release(struct profile *profile);
  * NULL: a machine)? A path is taken as it is. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
 
-/* The curve's value at `size` (ignored by single figures), worsening `trust`. Cannot fail:
- * reading a curve that is not stated is a bug unless profile_require() let it through. */
+/* The curve's value at `size` (ignored by single figures), worsening `trust`. The standard of a
+ * curve that is not stated leaves `trust` as it is. Cannot fail: reading a curve that has neither
+ * is a bug unless profile_require() let it through. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
 
-/* Fail unless the profile states all of these: "hardware 'x' does not state 'gpu.topk' (...),
- * which system 'y' needs" with needed_by "system 'y'". */
+/* Fail unless the profile states all of these that have no standard: "hardware 'x' does not state
+ * 'gpu.topk' (...), which system 'y' needs" with needed_by "system 'y'". */
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why);
 

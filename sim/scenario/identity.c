@@ -46,12 +46,17 @@ static uint64_t hash_model(const struct model *model)
     return hash;
 }
 
-/* Curves by value: where they were written down does not matter. */
+/* Curves by value: where they were written down does not matter. A curve that is read as its
+ * standard, because the profile does not state it, adds nothing: a profile that was written before
+ * the curve existed keeps its hash. */
 static uint64_t hash_profile(const struct profile *profile)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         const struct curve *curve = &profile->curves[i];
+        if (curve->count == 0 && curve_kinds[i].standard > 0) {
+            continue;
+        }
         const uint64_t fields[] = {i, curve->count, curve->basis};
         hash = hash_numbers(fields, sizeof fields, hash);
         hash = XXH64(curve->size, curve->count * sizeof *curve->size, hash);

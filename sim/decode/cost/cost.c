@@ -97,10 +97,17 @@ struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_s
     return kernel_at_least(setup, sum, kernels);
 }
 
-uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage)
+/* Whole kernels, rounded up; not by what a share in binary lies above the decimal one. */
+static uint64_t kernels_of(uint64_t operators, double share)
 {
-    uint64_t pre = (operators * 3 + 7) / 8;
-    uint64_t attend = (operators + 7) / 8;
+    return (uint64_t)fmax(1, ceil((double)operators * share - 1e-6));
+}
+
+uint64_t cost_stage_kernels(const struct mechanisms *m, enum model_stage stage)
+{
+    uint64_t operators = m->operators;
+    uint64_t pre = kernels_of(operators, m->operators_pre);
+    uint64_t attend = kernels_of(operators, m->operators_attend);
     switch (stage) {
     case MODEL_PRE:
         return pre;

@@ -50,8 +50,9 @@ struct kernel cost_topk(const struct setup *setup, double elements);
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                          uint64_t batch, uint64_t attended, uint64_t kernels);
 
-/* Kernels of a stage of a layer that has `operators` of them in all. */
-uint64_t cost_stage_kernels(uint64_t operators, enum model_stage stage);
+/* Kernels of a stage of a layer, of its `operators`: the first two stages have the shares that the
+ * mechanisms say, rounded up, and the last has the rest. At least 1 each. */
+uint64_t cost_stage_kernels(const struct mechanisms *mechanisms, enum model_stage stage);
 
 /* The functions below worsen `trust` by what they read. */
 

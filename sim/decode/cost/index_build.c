@@ -24,7 +24,7 @@ void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt,
     if (makes_index(setup, layer)) {
         double rows = (double)sequences * (double)prompt;
         double keys = rows * model_kv_heads(&setup->model);
-        double segment = fmin((double)prompt, CLUSTER_SEGMENT_TOKENS);
+        double segment = fmin((double)prompt, (double)setup->mechanisms.cluster_segment);
         indexing->rows += rows;
         indexing->keys += keys;
         indexing->compared += keys * ceil(segment / (double)setup->mechanisms.retrieval_tokens);
@@ -48,11 +48,6 @@ struct kernel index_build(const struct setup *setup, const struct indexing *inde
     return cost_product_as(setup, flops, indexing->rows, iterations * bytes, false);
 }
 
-/* Beside its iterations scikit-learn copies, centres and assigns once more: 3 iterations took as
- * long as 4.9 on one core of an AMD EPYC with 131 072 keys. */
-#define PASSES_BESIDE 2
-#define MOST_ITERATIONS 300
-
 /* Subspaces share a key's values, so that all of them together compare whole keys. */
 double index_build_host_ns(const struct setup *setup, const struct indexing *indexing,
                            double hidden_ns, struct trust *trust)
@@ -64,6 +59,7 @@ double index_build_host_ns(const struct setup *setup, const struct indexing *ind
     double flops = indexing->keys * (double)m->cluster_centroids * 2 * setup->model.head_dim;
     double threads = cost_threads(setup, m->cluster_threads, trust);
     double pass = flops * 1e9 / profile_value(&setup->profile, CURVE_HOST_KMEANS, threads, trust);
-    double hidden = fmin(floor(hidden_ns / pass) - PASSES_BESIDE, MOST_ITERATIONS);
-    return pass * (PASSES_BESIDE + fmax(hidden, (double)m->cluster_iterations));
+    double beside = (double)m->cluster_passes;
+    double hidden = fmin(floor(hidden_ns / pass) - beside, (double)m->cluster_iterations_most);
+    return pass * (beside + fmax(hidden, (double)m->cluster_iterations));
 }

@@ -7,8 +7,9 @@
  * 2025) is product quantisation: of each head and subspace `cluster_centroids` centroids, with
  * which all keys are compared in each iteration of Lloyd's k-means, by `cluster_threads` threads.
  * Its public code runs as many iterations as the GPU's time for a layer hides, at least
- * `cluster_iterations` and at most 300. So layers follow each other on the CPU as they do on the
- * GPU, and only the last one's training shows, unless the least is more than is hidden.
+ * `cluster_iterations` and at most `cluster_iterations_most`; scikit-learn, which runs them, passes
+ * over the keys `cluster_passes` times beside. So layers follow each other on the CPU as they do on
+ * the GPU, and only the last one's training shows, unless the least is more than is hidden.
  */
 #ifndef DECODE_COST_INDEX_BUILD_H
 #define DECODE_COST_INDEX_BUILD_H

@@ -13,9 +13,6 @@
 
 #include "decode/cost/cost.h"
 
-/* RetroInfer makes its clusters within segments of this many tokens. */
-#define CLUSTER_SEGMENT_TOKENS 8192
-
 /* Bytes of an entry of one KV head. */
 double retrieval_entry_bytes(const struct setup *setup);
 

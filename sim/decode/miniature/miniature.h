@@ -97,7 +97,7 @@ struct miniature_qsac {
 const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
 /* CTAs of a KV head that move rows, of each layer's heads together. */
-enum { MINIATURE_CTAS = 4 };
+enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256 };
 
 /* Threads of the pool. */
 uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id);

@@ -29,7 +29,8 @@ static const enum curve_id curves[] = {
     CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
     CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
     CURVE_GPU_FLAG,           CURVE_GPU_FLOPS_BF16,
-    CURVE_GPU_FLOPS_SHARE,
+    CURVE_GPU_FLOPS_SHARE,    CURVE_GPU_SM_THREADS,
+    CURVE_GPU_SECTOR,
 };
 
 /* ---- tasks ---- */
@@ -272,6 +273,7 @@ static void set_up(const struct miniature_run *run, double figures[8])
         .update = UPDATE_OVERLAPPED,
         .transfer = program->transfer,
         .transfer_ctas = MINIATURE_CTAS,
+        .transfer_cta_threads = MINIATURE_CTA_THREADS,
         .transfer_stream = program->own_stream ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
         .sync = program->sync,
         .syncs = 1,

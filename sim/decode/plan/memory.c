@@ -40,9 +40,10 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 
 /* RetroInfer's clusters: about `retrieval_tokens` tokens each, their number a multiple of both 8
  * and the segments. */
-static uint64_t cluster_count(uint64_t context, uint64_t tokens)
+static uint64_t cluster_count(uint64_t context, const struct mechanisms *m)
 {
-    uint64_t segments = (context + CLUSTER_SEGMENT_TOKENS / 2) / CLUSTER_SEGMENT_TOKENS;
+    uint64_t tokens = m->retrieval_tokens;
+    uint64_t segments = (context + m->cluster_segment / 2) / m->cluster_segment;
     uint64_t step = least_common_multiple(8, segments > 0 ? segments : 1);
     uint64_t clusters = (context + tokens / 2) / tokens;
     uint64_t snapped = (clusters + step / 2) / step * step;
@@ -53,7 +54,7 @@ static uint64_t entry_count(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
     if (m->retrieval == RETRIEVAL_CLUSTERS) {
-        return cluster_count(setup->context, m->retrieval_tokens);
+        return cluster_count(setup->context, m);
     }
     return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
 }

@@ -99,7 +99,7 @@ uint32_t resident_prefetchable(const struct setup *setup, const struct plan *pla
         attended += (cohort->sizes.selected_tokens + window) * cohort->sequences;
     }
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
-        uint64_t kernels = cost_stage_kernels(setup->mechanisms.operators, stage);
+        uint64_t kernels = cost_stage_kernels(&setup->mechanisms, stage);
         struct kernel kernel = cost_stage(setup, 1, stage, plan->batch, attended, kernels);
         trust_add(trust, kernel.trust);
         compute += kernel.ns;

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#define INDEX_BYTES 8.0
-
 /* The first layer's query is known only when it runs. */
 static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
 {
@@ -110,7 +108,7 @@ static double index_bytes(const struct pipe *pipe, uint32_t layer)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += INDEX_BYTES * selected_tokens(pipe, i, layer) /
+        bytes += (double)pipe->mechanisms->retrieval_id_bytes * selected_tokens(pipe, i, layer) /
                  (double)pipe->mechanisms->retrieval_tokens;
     }
     return bytes;
@@ -213,17 +211,18 @@ static bool put_managed(struct pipe *pipe, uint32_t layer,
     return work_put(pipe, &work, out, why);
 }
 
-#define SECTOR_BYTES 32.0 /* the least that a scattered access of HBM reads or writes */
-
 /* The GPU's manager: a kernel that looks up all wanted units and re-stamps or inserts them, a
  * sector each. Labels need none: they were compared with the retrieval. */
 static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
                            struct error *why)
 {
     double accesses = (double)(row->lookups + row->updates + row->inserts);
+    struct trust trust = work_trust;
+    double sector = pipe_figure(pipe, CURVE_GPU_SECTOR, 0, &trust);
+    struct kernel kernel = cost_read(pipe->setup, accesses * sector);
+    trust_add(&kernel.trust, trust);
     return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
-           work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, accesses * SECTOR_BYTES), 1,
-                           *out, out, why);
+           work_put_kernel(pipe, PART_MANAGER, kernel, 1, *out, out, why);
 }
 
 bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -243,15 +242,13 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
            work_put_thread(pipe, PART_MANAGER, 0, at->looked_up, work_trust, NULL, why);
 }
 
-/* Bytes a second: by threads, and by how far the rows of a head's keys lie apart where the profile
- * says what that makes. */
+/* Bytes a second: by threads, and by how far the rows of a head's keys lie apart. */
 static double gather_rate(const struct pipe *pipe, struct trust *trust)
 {
     double threads = cost_threads(pipe->setup, pipe->mechanisms->transfer_threads, trust);
     double span = (double)pipe->setup->context * pipe->head_bytes / 2;
-    bool stated = pipe->setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0;
     return pipe_figure(pipe, CURVE_HOST_GATHER, threads, trust) *
-           (stated ? pipe_figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust) : 1);
+           pipe_figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust);
 }
 
 /* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */

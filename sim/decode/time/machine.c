@@ -20,8 +20,8 @@ static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve
     return *channel != ENGINE_NONE;
 }
 
-#define CTA_THREADS 256.0
-#define SM_THREADS 2048.0
+/* A bound of the model, not a figure of a machine: beside a zero-copy kernel of any size, other
+ * kernels get a tenth of the SMs, and so end. */
 #define MOST_WITHHELD 0.9
 
 /* The share of the SMs that the threads of a zero-copy kernel occupy. */
@@ -31,8 +31,10 @@ static double zero_copy_share(const struct pipe *pipe)
     struct trust trust = work_trust;
     double ctas =
         (double)setup->mechanisms.transfer_ctas * pipe->plan->kv_heads * pipe->plan->batch;
+    double threads = ctas * (double)setup->mechanisms.transfer_cta_threads;
     double sms = profile_value(&setup->profile, CURVE_GPU_SMS, 0, &trust);
-    return fmin(MOST_WITHHELD, ctas * CTA_THREADS / (sms * SM_THREADS));
+    double sm_threads = profile_value(&setup->profile, CURVE_GPU_SM_THREADS, 0, &trust);
+    return fmin(MOST_WITHHELD, threads / (sms * sm_threads));
 }
 
 /* What crosses the link, and what the CPU moves. The link and DRAM of GPUs below one uplink are

@@ -9,8 +9,13 @@ struct need {
     bool needed;
 };
 
-size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
-                       enum curve_id *ids)
+/* What a profile need not state, and does not. */
+static bool is_standard(const struct profile *profile, enum curve_id id)
+{
+    return profile->curves[id].count == 0 && curve_kinds[id].standard > 0;
+}
+
+size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool offload = mechanisms_offload(m);
@@ -28,7 +33,6 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
     bool trains = index_build_on_host(setup);
-    bool spans = setup->profile.curves[CURVE_HOST_GATHER_SPAN].count > 0; /* no profile need */
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct need needs[] = {
@@ -37,7 +41,10 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_GPU_HBM_SHARE, true},
         {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
         {CURVE_GPU_SMS, link},
-        {CURVE_GPU_FLOPS_BF16, !fp8 || setup->prompt > 0 || beside.prompts || retrieval_needs_bf16(setup)},
+        {CURVE_GPU_SM_THREADS, link},
+        {CURVE_GPU_SECTOR, offload && m->manager == MANAGER_GPU},
+        {CURVE_GPU_FLOPS_BF16,
+         !fp8 || setup->prompt > 0 || beside.prompts || retrieval_needs_bf16(setup)},
         {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},
@@ -67,13 +74,13 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, gathers},
-        {CURVE_HOST_GATHER_SPAN, gathers && spans},
+        {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (needs[i].needed) {
+        if (needs[i].needed && !is_standard(&setup->profile, needs[i].id)) {
             ids[count++] = needs[i].id;
         }
     }

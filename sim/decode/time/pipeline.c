@@ -60,7 +60,7 @@ static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double
 
 static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer)
 {
-    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage), attended = 0;
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage), attended = 0;
     for (uint32_t i = 0; stage == MODEL_ATTEND && i < pipe->plan->cohort_count; i++) {
         attended += attended_in_pass(pipe, i, layer);
     }

@@ -77,7 +77,7 @@ double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan,
 static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task_id after,
                           struct error *why)
 {
-    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage);
     struct kernel kernel = cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels);
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, after, NULL, why);
 }
@@ -92,7 +92,7 @@ static bool put_index(struct pipe *pipe, struct error *why)
 
 static bool put_attention(struct pipe *pipe, struct error *why)
 {
-    uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, MODEL_ATTEND);
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND);
     struct kernel kernel = attention(pipe);
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
 }
@@ -102,7 +102,7 @@ static double pass_ns(const struct pipe *pipe)
 {
     double ns = attention(pipe).ns;
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
-        uint64_t kernels = cost_stage_kernels(pipe->mechanisms->operators, stage);
+        uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage);
         ns += stage == MODEL_ATTEND
                   ? 0
                   : cost_stage(pipe->setup, pipe->layer, stage, pass_rows(pipe), 0, kernels).ns;

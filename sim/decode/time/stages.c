@@ -10,14 +10,12 @@
 
 #include <math.h>
 
-#define EDGE_KERNELS 3 /* final norm, head, sampler */
-
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)
 {
     size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
     return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][at],
-                           cost_stage_kernels(pipe->mechanisms->operators, stage), after, out, why);
+                           cost_stage_kernels(pipe->mechanisms, stage), after, out, why);
 }
 
 static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -274,7 +272,8 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
     double ns = sync + (double)pipe->mechanisms->step_overhead;
     pipe->stage = "head";
-    if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why)) {
+    if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, pipe->mechanisms->operators_edge,
+                         ENGINE_NONE, &head, why)) {
         return false;
     }
     pipe->stage = "token";

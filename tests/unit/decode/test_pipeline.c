@@ -209,6 +209,24 @@ static void scores_of_keys_take_their_flops(void **state)
           OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &wish);
 }
 
+/* By the default shares of 3/8 and 1/8, rounded up; at least one kernel a stage. */
+static void kernels_are_split_between_stages(void **state)
+{
+    (void)state;
+    struct mechanisms m = {.operators_pre = 0.375, .operators_attend = 0.125};
+    for (m.operators = 1; m.operators <= 1000; m.operators++) {
+        uint64_t pre = (m.operators * 3 + 7) / 8, attend = (m.operators + 7) / 8;
+        assert_int_equal(cost_stage_kernels(&m, MODEL_PRE), pre);
+        assert_int_equal(cost_stage_kernels(&m, MODEL_ATTEND), attend);
+        assert_int_equal(cost_stage_kernels(&m, MODEL_POST),
+                         m.operators > pre + attend ? m.operators - pre - attend : 1);
+    }
+    m = (struct mechanisms){.operators = 100, .operators_pre = 0.07};
+    assert_int_equal(cost_stage_kernels(&m, MODEL_PRE), 7); /* 100 * 0.07 is a little more than 7 */
+    assert_int_equal(cost_stage_kernels(&m, MODEL_ATTEND), 1);
+    assert_int_equal(cost_stage_kernels(&m, MODEL_POST), 92);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
         cmocka_unit_test(copies_for_query_heads_are_written_and_read),
         cmocka_unit_test(scores_of_keys_take_their_flops),
+        cmocka_unit_test(kernels_are_split_between_stages),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

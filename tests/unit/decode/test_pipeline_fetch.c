@@ -57,6 +57,36 @@ static void cpu_manager_holds_up_the_launches(void **state)
     check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &wish);
 }
 
+/* CTAs of twice as many threads, or multiprocessors that hold half as many, are all taken: the
+ * loads leave the hits a tenth of the SMs, in which 800 of their 1280 ns are done when the transfer
+ * ends at 103309. Hits 95309-103789, attend -105109; the update ends at 105309 as before. */
+static void threads_of_loads_hold_up_what_runs_beside(void **state)
+{
+    static const char *const ways[] = {"mechanisms.transfer_cta_threads=512",
+                                       "hardware.gpu.sm_threads=1024"};
+    const struct wish wish = {
+        .step = 282917,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22032,
+                  [PART_MANAGER] = 23000,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000 + 1000,
+                   [PART_SYNC] = 22032,
+                   [PART_MANAGER] = 9000 + 200},
+        .layers = {262729 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%", ways[i]), &wish);
+    }
+}
+
 /* One CTA a head loads 1024 B in each 1000 ns: the 16000 B of a head take 15625, so that 64000 B
  * move at 4.096 B/ns until 110934. They hold a 32nd of the SMs; the hits have what HBM
  * leaves, 95.904 B/ns: 95309-96644. Attend 110934-112254, admit -128254, post -268674, edge
@@ -372,6 +402,7 @@ int main(void)
         cmocka_unit_test(index_comes_a_layer_ahead),
         cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
+        cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
         cmocka_unit_test(prefetch_in_time_is_hidden),
         cmocka_unit_test(late_prefetch_stalls_on_the_link),

@@ -52,9 +52,10 @@ static int64_t prefill_of(const char *one, const char *two)
     return ns;
 }
 
-#define HOST_PQ                                                                                    \
+#define HOST_PQ_AND(more)                                                                          \
     "mechanisms={retrieval: pq, retrieval_bytes: 16B, retrieval_stream: yes, selection: 10%,"      \
-    " transfer: cpu-store, cluster_centroids: 1, cluster_iterations: 3}"
+    " transfer: cpu-store, cluster_centroids: 1, cluster_iterations: 3" more "}"
+#define HOST_PQ HOST_PQ_AND("")
 
 static const struct {
     const char *what, *one, *two;
@@ -94,6 +95,10 @@ static const struct {
     /* A layer hides 202 passes of 4000; the second layer's keys are there at 1 119 060. */
     {"codes trained as long as a layer takes", HOST_PQ, "hardware.host.kmeans=100GFLOP/s",
      1119060 + 202 * 4000},
+    {"codes trained with more passes beside", HOST_PQ_AND(", cluster_passes: 4"), "batch=1",
+     303020 + 2 * 7 * 400000},
+    {"codes trained in 190 iterations at most", HOST_PQ_AND(", cluster_iterations_most: 190"),
+     "hardware.host.kmeans=100GFLOP/s", 1119060 + 192 * 4000},
     {"codes trained in 300 iterations at most", HOST_PQ, "hardware.host.kmeans=1TFLOP/s",
      2 * (LAYER_NS + 8000) + ENDS_NS},
     {"what is dropped crosses no link", "mechanisms={policy: heavy-hitter, budget: 20%}",

@@ -66,6 +66,13 @@ static void empty_preset_is_all_defaults(void **state)
     assert_int_equal(m.sync, SYNC_GPU);
     assert_int_equal(m.launch, LAUNCH_EAGER);
     assert_int_equal(m.operators, 40);
+    assert_true(m.operators_pre == 0.375 && m.operators_attend == 0.125);
+    assert_int_equal(m.operators_edge, 3);
+    assert_int_equal(m.retrieval_id_bytes, 8);
+    assert_int_equal(m.transfer_cta_threads, 256);
+    assert_int_equal(m.cluster_segment, 8192);
+    assert_int_equal(m.cluster_passes, 2);
+    assert_int_equal(m.cluster_iterations_most, 300);
     assert_int_equal(m.step_overhead, 0);
     assert_true(mechanisms_offload(&m));
 }
@@ -390,6 +397,13 @@ static const struct {
     {"{hit_ctas: 0}", "hit_ctas", "a copy needs at least one CTA"},
     {"{admit_ctas: 0}", "admit_ctas", "a copy needs at least one CTA"},
     {"{operators: 0}", "operators", "a layer has at least one kernel"},
+    {"{operators_pre: 90%}", "operators_pre", "with operators_attend it is at most 100%"},
+    {"{operators_edge: 0}", "operators_edge", "the head is at least one kernel"},
+    {"{transfer_cta_threads: 0}", "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
+    {"{transfer_cta_threads: 1025}", "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
+    {"{cluster_segment: 0tok}", "cluster_segment", "a segment holds at least one token"},
+    {"{retrieval: pq, retrieval_stream: yes, cluster_centroids: 64, cluster_iterations: 301}",
+     "cluster_iterations_most", "at least cluster_iterations"},
     {"{selection: 10%}", "selection", "a share can only be selected with a 'retrieval'"},
     {"{launch: graph, sync: cpu}", "launch",
      "a CUDA graph cannot contain a synchronisation with the CPU"},

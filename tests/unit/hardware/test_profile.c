@@ -269,6 +269,31 @@ static void missing_curve_is_named_with_who_needs_it(void **state)
     profile_release(&profile);
 }
 
+static void curve_that_is_not_stated_is_its_standard(void **state)
+{
+    static const enum curve_id ids[] = {CURVE_GPU_SM_THREADS, CURVE_GPU_SECTOR,
+                                        CURVE_HOST_GATHER_SPAN};
+    static const double standards[] = {2048, 32, 1};
+    (void)state;
+    struct profile profile = load_well("{link: {h2d: 26GB/s}}");
+    struct trust trust = {BASIS_MEASURED, false};
+    struct error why;
+    assert_true(profile_require(&profile, ids, COUNT(ids), "system 'clo'", &why));
+    assert_true(profile_require_basis(&profile, ids, COUNT(ids), BASIS_MEASURED, &why));
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        assert_true(profile_value(&profile, ids[i], 7, &trust) == standards[i]);
+    }
+    assert_int_equal(trust.basis, BASIS_MEASURED);
+    assert_false(trust.extrapolated);
+    profile_release(&profile);
+
+    profile = load_well("{gpu: {sm_threads: {value: 1536, basis: datasheet, source: guide}}}");
+    assert_true(profile_value(&profile, CURVE_GPU_SM_THREADS, 0, &trust) == 1536);
+    assert_int_equal(trust.basis, BASIS_DATASHEET);
+    assert_false(profile_require_basis(&profile, ids, COUNT(ids), BASIS_MEASURED, &why));
+    profile_release(&profile);
+}
+
 static void basis_that_is_too_weak_is_named(void **state)
 {
     static const enum curve_id ids[] = {CURVE_GPU_TOPK, CURVE_LINK_H2D, CURVE_HOST_CORES};
@@ -303,6 +328,7 @@ int main(void)
         cmocka_unit_test(wrong_unit_names_the_curve),
         cmocka_unit_test(typed_mistake_is_a_usage_error),
         cmocka_unit_test(missing_curve_is_named_with_who_needs_it),
+        cmocka_unit_test(curve_that_is_not_stated_is_its_standard),
         cmocka_unit_test(basis_that_is_too_weak_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
