@@ -122,7 +122,7 @@ study: ## record what is missing and print how far generated traces are from rec
 papers: all ## hold predictions against published figures (UPDATE=1 rewrites their table)
 	@scenarios/papers/run.sh
 
-host-example: all ## measure the host that ships as an example again, and its table in README.md
+host-example: all ## measure the host that ships as an example again, and its table in docs/calibrate.md
 	@tools/host_example.sh
 
 install: all ## install program, header, data, man page and completion below PREFIX

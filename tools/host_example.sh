@@ -1,6 +1,6 @@
 #!/bin/bash
 # The measured example again, on this machine, which should be idle: its host into a profile that ships,
-# and what validate then says here into README.md, between the two marks. Under five minutes.
+# and what validate then says here into docs/calibrate.md, between the two marks. Under five minutes.
 set -eu
 cd "$(dirname "$0")/.."
 profile=hwprofiles/hosts/epyc-vm.yaml
@@ -18,8 +18,8 @@ awk -v table="$scratch/table" '
         while ((getline line <table) > 0) print line
         print "```"
     }
-' README.md >"$scratch/README.md"
-cp "$scratch/README.md" README.md
+' docs/calibrate.md >"$scratch/calibrate.md"
+cp "$scratch/calibrate.md" docs/calibrate.md
 cp "$scratch/here.yaml" "$profile"
 cat "$scratch/table"
-echo "$profile and README.md are rewritten: read the diff"
+echo "$profile and docs/calibrate.md are rewritten: read the diff"

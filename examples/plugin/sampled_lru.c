@@ -1,8 +1,8 @@
 /* Sampled LRU: of a few blocks drawn at random, the one touched longest ago leaves.
  *
- * What Redis does in place of LRU (its `maxmemory-samples`, 5): no list has to be kept, only a
- * stamp a block, which suits a manager that runs on the GPU. One sample is random replacement; many
- * samples are LRU.
+ * Redis does this in place of LRU (its `maxmemory-samples`, 5). It keeps no list, only a stamp a
+ * block, which suits a manager that runs on the GPU. One sample is random replacement; many samples
+ * are LRU.
  *
  * Invariants: slot[0, held) are the held blocks; place[block] is a held block's slot, else NONE.
  */

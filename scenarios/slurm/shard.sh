@@ -6,10 +6,10 @@
 #
 #   shard.sh SHARDS FOLDER PROGRAM simulate ARGUMENT...
 #
-# A task may be killed at any moment and started again, for its database keeps whole runs. After a
-# node failed or the task was preempted, Slurm starts it again by itself. When the program was killed
-# (for its memory, or by someone), and a minute before the time limit, this script puts the task back
-# into the queue; not for ever, since a point may need more than a task may have. An error that the
+# A task may be killed at any moment and started again, because its database keeps whole runs. If a
+# node fails or the task is preempted, Slurm restarts it by itself. If the program is killed (for its
+# memory, or by someone), and a minute before the time limit, this script puts the task back into the
+# queue: RESTARTS times at most, since a point may need more than a task may have. An error that the
 # program itself reports is final.
 set -u
 RESTARTS=10

@@ -5,9 +5,9 @@
 #   scenarios/slurm/submit.sh SHARDS FOLDER [SBATCH OPTION]... -- SIMULATE ARGUMENT...
 #   scenarios/slurm/submit.sh 8 build/sweep --cpus-per-task=16 --time=2:00:00 -- scenarios/budget.yaml
 #
-# Run it on a machine that may call 'sbatch'. All machines have to see FOLDER and the program, which
-# is the one built in this tree, or PROGRAM. FOLDER also gets what each job says: *.log. The same
-# command again, once its jobs are gone, does what is left to do.
+# Run it on a machine that may call 'sbatch'. All machines have to see FOLDER and the program: PROGRAM,
+# or the one built in this tree. Each job writes a log to FOLDER/*.log. Once the jobs have ended, the
+# same command again does what is left to do.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 

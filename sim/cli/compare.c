@@ -116,10 +116,10 @@ static void print_suspect(const struct comparison_end *suspect, const struct res
         if (suspect->value != NULL) {
             fprintf(out, "%s %s", suspect->error == 0 ? "towards" : "at", suspect->value);
         } else {
-            fprintf(out, "at %s%.0f %% of itself", suspect->error == 0 ? "about " : "",
+            fprintf(out, "at %s%.0f %% of its value", suspect->error == 0 ? "about " : "",
                     100 * suspect->share);
         }
-        fputs(suspect->error == 0 ? " would meet it." : " would leave ", out);
+        fputs(suspect->error == 0 ? " would meet the row." : " would leave ", out);
         if (suspect->error != 0) {
             print_percent(suspect->error, out);
             fputc('.', out);
@@ -139,7 +139,7 @@ static void print_cause(const struct comparison *comparison, const struct compar
     if (!result->cells[COLUMN_STEP].set) {
         fprintf(out, " %s.", result->message);
     } else if (row->class_name == comparison_trace_class) {
-        fprintf(out, " it rests on %s.", result->cells[COLUMN_TRACE_SOURCE].text);
+        fprintf(out, " its hits come from %s.", result->cells[COLUMN_TRACE_SOURCE].text);
     } else {
         print_suspect(&row->suspect, result, out);
     }
@@ -244,7 +244,7 @@ static void print_summary(const struct comparison *comparison,
     }
     fputs(
         ".\n\n"
-        "| class | wanted within | met | missed | not comparable | rates lay about predicted ones |\n"
+        "| class | wanted within | met | missed | not comparable | published rates over predicted |\n"
         "|---|---:|---:|---:|---:|---|\n",
         out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {

@@ -1,13 +1,18 @@
 #!/bin/bash
-# What the pages show is what the program prints: in every ```console block, each line after "$ " is run
-# from the repository's root, and the lines below it must be its output. UPDATE=1 rewrites them; review
-# the diff.
+# The pages for users hold what they promise.
+#
+# They show what the program prints: in every ```console block, each line after "$ " is run from the
+# repository's root, and the lines below it must be its output. A command may go on behind a "\".
+# UPDATE=1 rewrites the output; review the diff. The pages are also easy to read (no long lines,
+# paragraphs or wide tables), and no link of any page leads nowhere.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-pages=(README.md traces/README.md scenarios/guides/*.md)
+pages=(README.md docs/*.md traces/*.md scenarios/guides/*.md)
+generated=(scenarios/papers/README.md tests/bench/RESULTS.md)
+linked=("${pages[@]}" "${generated[@]}" ARCHITECTURE.md CONTRIBUTING.md)
 
 # The program under the name that pages call it by, and a place for what it writes.
 ln -s "$program" "$scratch/spillway"
@@ -19,14 +24,19 @@ run() {
 
 # Print the page with the output of its commands in place of what it shows.
 redo_page() {
-    local inside=no line
+    local inside=no line command
     while IFS= read -r line; do
         case $inside:$line in
         no:'```console') inside=yes ;;
         yes:'```') inside=no ;;
         yes:'$ '*)
+            command=${line#'$ '}
             printf '%s\n' "$line"
-            run "${line#'$ '}"
+            while [[ $command == *\\ ]] && IFS= read -r line; do
+                printf '%s\n' "$line"
+                command+=$'\n'$line
+            done
+            run "$command"
             continue
             ;;
         yes:*) continue ;;
@@ -35,18 +45,66 @@ redo_page() {
     done <"$1"
 }
 
-echo "1..${#pages[@]}"
+# Name what is hard to read in a page. Rows of tables and blocks of ```text may be long, and so may
+# what a program writes below the mark.
+hard_to_read() {
+    LC_ALL=C.UTF-8 sed 's/[^ -~]/x/g' "$1" | awk -v page="$1" '
+        function complain(what) { print page ":" NR ": a " what }
+        /^<!-- below: make papers -->/ { exit }
+        /^```/ { fence = fence == "" ? $0 : ""; lines = 0; next }
+        fence == "" && /^[|]/ {
+            if (split($0, cells, "|") - 2 > 8) complain("table of more than 8 columns")
+            lines = 0
+            next
+        }
+        fence != "```text" && length > 120 { complain("line of more than 120 characters") }
+        fence != "" { next }
+        !NF || /^(#|    |!|<)/ { lines = 0; next }
+        /^ *([-*]|[0-9]+[.]) / { lines = 0 }
+        ++lines == 6 { complain("paragraph of more than 5 lines") }'
+}
+
+# Print "FILE ANCHOR" of each link of a page to another file, or to a place in one.
+links() {
+    awk '/^```/ { fence = !fence } !fence' "$1" | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' |
+        grep -vE '^[a-z]+:' | sed "s/^#/${1##*/}#/; s/#/ /"
+}
+
+# Print the anchors of a page, as GitHub makes them of its headings.
+anchors() {
+    awk '/^```/ { fence = !fence } !fence && /^#+ /' "$1" |
+        sed -E 's/^#+ //; s/[^[:alnum:] _-]//g; s/ /-/g' | tr '[:upper:]' '[:lower:]'
+}
+
+# Name each link of a page that leads nowhere.
+dead_links() {
+    local file anchor folder
+    folder=$(dirname "$1")
+    links "$1" | while read -r file anchor; do
+        [ -e "$folder/$file" ] || { echo "$1: there is no $file"; continue; }
+        [ -z "$anchor" ] || anchors "$folder/$file" | grep -qxF -- "$anchor" || echo "$1: $file has no #$anchor"
+    done
+}
+
+number=0
 failed=0
-for number in "${!pages[@]}"; do
-    page=${pages[number]}
+report() { # NAME: what the file `difference` holds speaks against it
+    number=$((number + 1))
+    [ -s "$scratch/difference" ] || { echo "ok $number - $1"; return 0; }
+    sed 's/^/# /' "$scratch/difference"
+    echo "not ok $number - $1"
+    failed=1
+}
+
+echo "1..$((${#pages[@]} + 2))"
+for page in "${pages[@]}"; do
     redo_page "$page" >"$scratch/page"
     [ "${UPDATE:-0}" = 0 ] || cp "$scratch/page" "$page"
-    if diff -u "$page" "$scratch/page" >"$scratch/difference"; then
-        echo "ok $((number + 1)) - $page shows what the program prints"
-    else
-        sed 's/^/# /' "$scratch/difference"
-        echo "not ok $((number + 1)) - $page shows what the program prints"
-        failed=1
-    fi
+    diff -u "$page" "$scratch/page" >"$scratch/difference" || true
+    report "$page shows what the program prints"
 done
+for page in "${pages[@]}" "${generated[@]}"; do hard_to_read "$page"; done >"$scratch/difference"
+report "pages are easy to read"
+for page in "${linked[@]}"; do dead_links "$page"; done >"$scratch/difference"
+report "links lead somewhere"
 exit $failed
