@@ -69,7 +69,7 @@ check other_bytes_of_a_plugin_are_another_run $s
 # ---- what is refused ----------------------------------------------------------------------------
 
 build() { # FILE BAD
-    "$CC" -shared -fPIC -I"$include" -DBAD="$2" "$source/tests/script/bad_plugin.c" -o "$1"
+    $CC -shared -fPIC -I"$include" -DBAD="$2" "$source/tests/script/bad_plugin.c" -o "$1"
 }
 # The message holds the plug-in's name and TEXT, and the exit status is 1.
 refused() { # CLAIM TEXT COMMAND...
