@@ -3,6 +3,8 @@
 #
 #   tests/run.sh COMMAND...     each COMMAND is one line of shell
 #
+# Those that tests/slow names come first, in its order, so that no long one is left alone at the end.
+#
 # A command that passes is one line, with how long it took; of one that fails all output is shown. Tests that its plan
 # ("1..N") announced and that never came, and a bad exit status without a failed test, count as
 # failed. The last line is "N passed, N failed", with ", N skipped" when some were.
@@ -35,7 +37,7 @@ run_one() {
     if [ "$failed" -gt 0 ]; then
         printf 'FAIL  %s  (exit status %d)\n%s\n' "$1" "$status" "$output"
     else
-        printf 'ok    %-58s %4d s %4d passed%s\n' "${1#build/}" "$((SECONDS - begun))" "$passed" \
+        printf 'ok    %-70s %4d s %4d passed%s\n' "${1#build/}" "$((SECONDS - begun))" "$passed" \
             "$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
     fi
 }
@@ -47,9 +49,17 @@ fi
 
 counts=$(mktemp -d)
 trap 'rm -rf "$counts"' EXIT
-for command in "$@"; do
-    printf '%s\0%s\0' "$command" "$counts"
-done | xargs -0 -n 2 -P "$(nproc)" "$0" --one
+printf '%s\n' "$@" | awk -v slow="${0%/*}/slow" '
+    BEGIN { while ((getline line <slow) > 0) if (line !~ /^(#|$)/) slow_ones[++count] = line }
+    {
+        place = 1
+        while (place <= count && $0 !~ slow_ones[place]) place++
+        commands[place] = commands[place] $0 "\n"
+    }
+    END { for (place = 1; place <= count + 1; place++) printf "%s", commands[place] }' |
+    while IFS= read -r command; do
+        printf '%s\0%s\0' "$command" "$counts"
+    done | xargs -0 -n 2 -P "$(nproc)" "$0" --one
 cat "$counts"/* | awk '
     { passed += $1; failed += $2; skipped += $3 }
     END {

@@ -71,7 +71,7 @@ check other_bytes_of_a_plugin_are_another_run $s
 # The example with one fault, which SCRIPT puts in.
 build() { # SCRIPT
     sed "$1" sampled_lru.c >bad.c
-    "$CC" -shared -fPIC -I"$include" bad.c -o bad.so
+    $CC -shared -fPIC -I"$include" bad.c -o bad.so
 }
 # The message holds the plug-in's name and TEXT, and the exit status is 1.
 refused() { # CLAIM TEXT COMMAND...

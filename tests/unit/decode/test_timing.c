@@ -1,5 +1,6 @@
 /* What holds for every schedule: parts and stalls add up, no resource is busier than the step, no
  * time passes in which nothing happens, what the ledger misses crosses the link. */
+#include "unit/fixture/rounds.h"
 #include "unit/fixture/tiny.h"
 
 #include "base/find.h"
@@ -220,7 +221,7 @@ static void for_every_system(const char *const *overrides, void (*check)(const s
 static void times_and_bytes_add_up(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(situations); i++) {
+    for (size_t i = 0; i < COUNT(situations); i += ROUNDS(1, 3)) {
         const char *overrides[8] = {"steps=2"};
         for (size_t o = 0; situations[i].overrides[o] != NULL; o++) {
             overrides[1 + o] = situations[i].overrides[o];
@@ -501,13 +502,8 @@ static bool run_choices(struct setup *setup, struct choice a, struct choice b)
     return ran;
 }
 
-/* A sanitizer slows what is the longest test of all by a factor of six: there a fourth of the pairs
- * is taken, others of each system. */
-#ifdef __SANITIZE_ADDRESS__
-enum { PAIR_STRIDE = 4 };
-#else
-enum { PAIR_STRIDE = 1 };
-#endif
+/* Under a sanitizer an eighth of the pairs is taken, others of each system. */
+enum { PAIR_STRIDE = ROUNDS(1, 8) };
 
 /* Every pair of choices laid over a system; with a stride, those whose numbers leave `first`. */
 static void run_pairs(struct setup *setup, size_t first, size_t *ran, size_t *refused)
@@ -622,7 +618,7 @@ static bool run_overridden(struct setup *setup, const char *system, const char *
 static void a_thousand_triples_of_overrides_run_or_are_refused(void **state)
 {
     (void)state;
-    size_t names, ran = 0, most = 1000;
+    size_t names, ran = 0, most = ROUNDS(1000, 200);
     char **systems, model[128];
     struct error why;
     gsl_rng *rng = random_stream(1, "overrides", 0, &why);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "unit/fixture/random_graph.h"
+#include "unit/fixture/rounds.h"
 
 /* The slow simulation: what each task has done by now. */
 struct slow_task {
@@ -170,7 +171,7 @@ static void run_slowly(struct slow *slow, const struct graph *graph)
 static void schedules_match_a_simulation_by_the_nanosecond(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < ROUNDS(300, 60); seed++) {
         struct graph graph;
         struct slow slow;
         graph_draw(&graph, seed, seed % 2 == 0);

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "policy/stack.h"
+#include "unit/fixture/rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static uint64_t replay_misses(uint64_t seed, enum policy_order order, uint32_t s
 static void every_size_equals_its_replay(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(40, 10); seed++) {
         struct error why;
         struct stream stream;
         stream_start(&stream, seed);

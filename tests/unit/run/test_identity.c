@@ -1,5 +1,6 @@
 /* The identity of a run: different where something that decides the result is, equal where nothing
  * is; and the resolved scenario, which reproduces its run. */
+#include "unit/fixture/rounds.h"
 #include "unit/fixture/tiny.h"
 
 #include "base/find.h"
@@ -162,7 +163,7 @@ static void every_mechanism_changes_the_identity(void **state)
     (void)state;
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
         bool changed = false;
-        for (size_t i = 0; i < COUNT(mechanism_bases); i++) {
+        for (size_t i = 0; i < COUNT(mechanism_bases) && !(changed && ROUNDS(false, true)); i++) {
             changed = other_value_is_told(mechanism_bases[i], key) || changed;
         }
         if (!changed && !is_tied(key)) {

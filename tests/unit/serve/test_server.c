@@ -10,6 +10,7 @@
 #include "serve/arrivals.h"
 #include "serve/conservation.h"
 #include "serve/server.h"
+#include "unit/fixture/rounds.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_statistics.h>
@@ -497,7 +498,7 @@ static void shared_time_is_processor_sharing(void **state)
 {
     (void)state;
     const double rates[] = {2, 5, 8};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < ROUNDS(3, 1); i++) {
         struct course course = random_course(rates[i], 100);
         course.options.sequences = 4096;
         course.clock = (struct plain_clock){.sequence_ns = MS, .load_rate = 1e9};
@@ -534,7 +535,7 @@ static void alike_and_one_at_a_time_is_m_d_1(void **state)
 {
     (void)state;
     const double mu = 10, rates[] = {3, 7};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < ROUNDS(2, 1); i++) {
         struct error why;
         struct course course = begin_course(MANY);
         double rho = rates[i] / mu;

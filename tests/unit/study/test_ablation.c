@@ -1,5 +1,6 @@
 /* Ablations: savings and interaction of steps made by hand, and rows that are single runs. */
 #include "unit/fixture/make_setup.h"
+#include "unit/fixture/rounds.h"
 
 #include "run/run.h"
 #include "study/ablate/ablation.h"
@@ -237,7 +238,7 @@ static void sum_and_interaction_are_what_the_system_saves(void **state)
                                            {"clo", "pqcache"},
                                            {"retroinfer", "infinigen"}};
     (void)state;
-    for (size_t i = 0; i < COUNT(pairs); i++) {
+    for (size_t i = 0; i < ROUNDS(COUNT(pairs), 2); i++) {
         struct ablation one, many;
         struct ablation_sum sum, same;
         int64_t saved;

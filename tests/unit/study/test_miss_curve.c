@@ -10,6 +10,7 @@
 #include "decode/setup.h"
 #include "study/sweep/miss_curve.h"
 #include "unit/fixture/make_trace.h"
+#include "unit/fixture/rounds.h"
 
 static char folder[32];
 
@@ -92,7 +93,7 @@ static void compare_with_replays(const struct trace *trace, const struct miss_re
 static void every_size_of_a_trace_equals_its_replay(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(6, 2); seed++) {
         struct trace *trace = open_random_trace(seed);
         for (size_t p = 0; policies[p]; p++) {
             if (policies[p]->chooses_own) {

@@ -10,6 +10,7 @@
 #include "scenario/identity.h"
 #include "scenario/scenario.h"
 #include "study/sweep/replication.h"
+#include "unit/fixture/rounds.h"
 #include "unit/fixture/store_folder.h"
 
 #include <pthread.h>
@@ -147,7 +148,7 @@ static void late_workers_run_each_missing_point_once(void **state)
 {
     (void)state;
     static const uint32_t fresh_each[] = {2, 5, POINTS + 1};
-    for (size_t i = 0; i < sizeof fresh_each / sizeof fresh_each[0]; i++) {
+    for (size_t i = 0; i < ROUNDS(sizeof fresh_each / sizeof fresh_each[0], 1); i++) {
         for (uint32_t jobs = 1; jobs <= 2; jobs++) {
             assert_each_point_once(fresh_each[i], jobs);
         }

@@ -8,6 +8,7 @@
 
 #include "serving/answer.h"
 #include "study/whatif/whatif.h"
+#include "unit/fixture/rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static void ten_budgets_hit_exactly_what_single_runs_do(void **state)
     (void)state;
     static const char *const systems[] = {"retroinfer", "retroinfer-fifo", "pqcache", "clo"};
     static const char *const traces[] = {"smollm2-135m", "llama-3-8b-like"};
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < ROUNDS(4, 1); i++) {
         char system[64], trace[64], budgets[] = BUDGETS;
         snprintf(system, sizeof system, "system=%s", systems[i]);
         snprintf(trace, sizeof trace, "trace=%s", traces[i % 2]);

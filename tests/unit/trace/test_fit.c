@@ -10,6 +10,7 @@
 #include "trace/fit/fit_solve.h"
 #include "trace/stats.h"
 #include "unit/fixture/make_profile.h"
+#include "unit/fixture/rounds.h"
 #include "unit/fixture/trace_files.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static void score_shares_are_found_from_overlaps(void **state)
 }
 
 /* A local head and a far one with anchors. */
-static struct trace *make_known(struct trace_profile_head heads[2])
+static struct trace *make_known(uint32_t layers, struct trace_profile_head heads[2])
 {
     static const double fast[PROFILE_PARTS] = {.3, .2, .1, .1, 0, 0, .3};
     static const double slow[PROFILE_PARTS] = {.1, 0, .1, .2, .2, .1, .3};
@@ -101,7 +102,7 @@ static struct trace *make_known(struct trace_profile_head heads[2])
         heads[i].recent = 0.1;
     }
     struct trace_profile profile = make_profile(heads, 1, 2);
-    struct trace_geometry geometry = make_geometry(LAYERS, 2, 2048, 256);
+    struct trace_geometry geometry = make_geometry(layers, 2, 2048, 256);
     geometry.keep = 0.2;
     return make_generated(&profile, &geometry);
 }
@@ -124,7 +125,7 @@ static void a_twin_shows_what_its_recording_shows(void **state)
     struct trace_profile fitted;
     struct trace_stats shown, again;
     struct error why;
-    struct trace *recording = make_known(heads);
+    struct trace *recording = make_known(LAYERS, heads);
     make_check(trace_fit(recording, 0.1, 2, &fitted, &why), &why);
     struct trace_geometry geometry = make_geometry(LAYERS, 2, 2048, 256);
     geometry.seed = 99;
@@ -148,7 +149,7 @@ static void a_fit_is_the_same_on_any_number_of_threads(void **state)
 {
     (void)state;
     struct trace_profile_head heads[2];
-    struct trace *recording = make_known(heads);
+    struct trace *recording = make_known(ROUNDS(LAYERS, 2), heads);
     char *text[2];
     for (uint32_t i = 0; i < 2; i++) {
         struct trace_profile fitted;
