@@ -4,8 +4,8 @@
 
 #include "model/model.h"
 
-/* Read `path` into `importance` and `importance_source` of a model whose layers are read. A file
- * that is not there is no error: the model then has no table. */
+/* Read `path` into `importance` and `importance_source` of a model whose layers are read. A missing
+ * file is no error: the model then has no table. */
 bool importance_read(const char *path, struct model *model, struct error *why);
 
 #endif
