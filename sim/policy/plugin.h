@@ -1,7 +1,7 @@
-/* Policies from outside: `plugin:PATH` is a shared library as spillway_policy.h describes it.
+/* Policies from outside: `plugin:PATH` is a shared library as described by spillway_policy.h.
  *
- * A plug-in is loaded once and stays for the life of the process. Before that it is loaded and
- * tried in a child process: one that crashes, hangs or ends there is an error that names it.
+ * A plug-in is loaded once and stays for the life of the process. Before that, a child process
+ * loads it and tries it: if the plug-in crashes, hangs or exits there, the error names it.
  */
 #ifndef POLICY_PLUGIN_H
 #define POLICY_PLUGIN_H
@@ -12,10 +12,10 @@
 #define PLUGIN_PREFIX "plugin:"
 
 struct plugin {
-    struct policy_kind kind; /* what the table's rows are; its name is "plugin:PATH" */
+    struct policy_kind kind; /* as a row of the table; its name is "plugin:PATH" */
     const struct spillway_policy *api;
     struct policy_param params[SPILLWAY_MOST_PARAMS + 1];
-    char summary[256]; /* the plug-in's own name and what it says of itself */
+    char summary[256]; /* the plug-in's own name and summary */
     void *library;     /* of dlopen() */
     struct plugin *next;
     char name[]; /* owned text behind kind.name */
@@ -23,15 +23,15 @@ struct plugin {
 
 bool plugin_is_named(const char *name);
 
-/* As policy_find(), of a name that begins with PLUGIN_PREFIX. */
+/* As policy_find(), for a name that begins with PLUGIN_PREFIX. */
 const struct policy_kind *plugin_find(const char *name, const char *file, int line,
                                       struct error *why);
 
-/* Load without asking whether it survives. NULL on failure. */
+/* Load it without a trial in a child process. NULL on failure. */
 struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why);
 void plugin_unload(struct plugin *plugin); /* NULL is fine */
 
-/* The name of the plug-in that this thread is asking; NULL: none. A signal handler may call it. */
+/* The name of the plug-in that this thread is calling, or NULL. A signal handler may call this. */
 const char *plugin_asked(void);
 
 /* Load it in a child process and try it on small demands. */
