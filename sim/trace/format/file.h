@@ -1,5 +1,5 @@
-/* An open trace: shared by what opens it and what reads its frames. A generated one has no file
- * (generate.h). Internal to this folder. */
+/* An open trace, shared by the files that open it and that read its frames. A generated trace has
+ * no file (generate.h). Internal to this folder. */
 #ifndef TRACE_FORMAT_FILE_H
 #define TRACE_FORMAT_FILE_H
 
@@ -8,10 +8,10 @@
 
 enum { INDEX_ENTRY = 8 };
 
-/* Never written once it is open, but for who stops its readers. */
+/* Constant once it is open, except `stop`. */
 struct trace {
     char *path;
-    struct trace_generator *generator; /* NULL: the rest is a file's */
+    struct trace_generator *generator; /* NULL: a file; the fields below describe it */
     int fd;
     uint64_t size;
     struct trace_header header;
@@ -19,15 +19,15 @@ struct trace {
     uint32_t header_bytes;
     uint64_t frames;
     uint64_t index, index_hash; /* offset, checksum */
-    const struct stop_flag *stop; /* NULL: nobody stops it */
+    const struct stop_flag *stop; /* NULL: reading is never stopped */
 };
 
 /* Read exactly `size` bytes at `offset` of a file. */
 bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
                    struct error *why);
 
-/* Call `each` for all entries of the index in order, a chunk at a time: `count` entries from
- * number `first` on. */
+/* Call `each` for all entries of the index, in order and in chunks: `count` entries from number
+ * `first` on. */
 typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
                             size_t count, void *context, struct error *why);
 bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
