@@ -10,7 +10,7 @@ bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capac
 {
     *frequency = (struct frequency){.blocks = blocks};
     if (blocks >= UINT32_MAX / 2) {
-        return error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
     size_t links = (size_t)blocks + FREQUENCY_RINGS + 1, heap = (size_t)capacity + 1;
     if (!(frequency->rank = array_zeroed(blocks, sizeof *frequency->rank, why)) ||

@@ -45,7 +45,7 @@ static struct policy *lru_create(const double *values, const struct policy_env *
 {
     (void)values;
     if (env->blocks >= UINT32_MAX / LOG_PER_BLOCK) {
-        error_set(why, NULL, 0, "a cache over %u blocks", env->blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
         return NULL;
     }
     struct lru *lru = array_zeroed(1, sizeof *lru, why);

@@ -117,7 +117,7 @@ struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, 
                                    struct error *why)
 {
     if (blocks >= UINT32_MAX / LOG_PER_BLOCK - WORD) {
-        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
         return NULL;
     }
     struct lru_sizes *lru = array_zeroed(1, sizeof *lru, why);

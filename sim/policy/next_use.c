@@ -21,7 +21,7 @@ bool next_use_add(struct next_use *next_use, const struct demand *demand, struct
 {
     size_t count = next_use->count + demand->wanted;
     if (count >= NEXT_USE_NEVER) {
-        return error_set(why, NULL, 0, "more than %u accesses to look ahead in",
+        return error_set(why, NULL, 0, "a policy that knows the future takes at most %u accesses",
                          NEXT_USE_NEVER - 1);
     }
     if (!array_reserve(&next_use->access, &next_use->capacity, count, sizeof(uint32_t), why)) {

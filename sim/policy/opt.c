@@ -43,7 +43,7 @@ static struct policy *opt_create(const double *values, const struct policy_env *
 {
     (void)values;
     if (env->blocks > 1u << 31) {
-        error_set(why, NULL, 0, "a cache over %u blocks", env->blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
         return NULL;
     }
     struct opt *opt = array_zeroed(1, sizeof *opt, why);

@@ -67,7 +67,7 @@ static bool open_library(struct plugin *plugin, const char *file, int line, stru
     plugin->api = dlsym(plugin->library, symbol);
     if (plugin->api == NULL) {
         error_set(why, file, line, "plug-in '%s' does not export '%s'", path, symbol);
-        return error_expect(why, "what spillway_policy.h describes");
+        return error_expect(why, "the struct that spillway_policy.h describes");
     }
     return true;
 }
@@ -107,7 +107,8 @@ static bool take_params(struct plugin *plugin, const char *file, int line, struc
     const struct spillway_param *given = plugin->api->params;
     for (size_t i = 0; given != NULL && given[i].name != NULL; i++) {
         if (i == SPILLWAY_MOST_PARAMS || !is_param(&given[i])) {
-            error_set(why, file, line, "parameter %zu of policy '%s'", i + 1, plugin->kind.name);
+            error_set(why, file, line, "parameter %zu of policy '%s' is invalid", i + 1,
+                      plugin->kind.name);
             return error_expect(why, "at most %d, each a word with a default in a finite range",
                                 SPILLWAY_MOST_PARAMS);
         }
@@ -130,9 +131,10 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     }
     if (!is_word(api->name) || !is_line(api->summary) || api->create == NULL ||
         api->access == NULL || api->destroy == NULL) {
-        error_set(why, file, line, "policy '%s' leaves out what it must say", plugin->name);
+        error_set(why, file, line, "policy '%s' has an incomplete or invalid description",
+                  plugin->name);
         return error_expect(
-            why, "a name of small letters, a line of summary, create, access and destroy");
+            why, "a name in lower-case letters, a one-line summary, create, access and destroy");
     }
     snprintf(plugin->summary, sizeof plugin->summary, "%s: %s", api->name, api->summary);
     plugin->kind.name = plugin->name;

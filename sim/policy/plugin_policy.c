@@ -227,7 +227,7 @@ static bool create_instance(struct spillway_cache *cache, const double *values,
     asked = NULL;
     reason[sizeof reason - 1] = '\0';
     return cache->instance != NULL ||
-           (error_set(why, NULL, 0, "policy '%s' makes no cache of %u blocks", cache->name,
+           (error_set(why, NULL, 0, "policy '%s' cannot create a cache of %u blocks", cache->name,
                       env->capacity),
             error_expect(why, "%s", reason));
 }
@@ -236,7 +236,7 @@ struct policy *plugin_create(const double *values, const struct policy_env *env,
 {
     const struct plugin *plugin = (const struct plugin *)env->kind;
     if (plugin->api->needs_queries && env->capacity < env->wanted) {
-        error_set(why, NULL, 0, "policy '%s' with a cache of %u blocks where a head wants %u",
+        error_set(why, NULL, 0, "policy '%s' has a cache of %u blocks, but a head wants %u",
                   plugin->name, env->capacity, env->wanted);
         error_expect(why, "a budget of at least the selection ('1x')");
         return NULL;

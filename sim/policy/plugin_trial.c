@@ -151,14 +151,15 @@ static bool judge(const char *name, const char *file, int line, int pipe, pid_t 
     } else {
         error_set(why, file, line, "policy '%s' ends the program when it is loaded or tried", name);
     }
-    return error_expect(why, "a plug-in that only answers what it is asked");
+    return error_expect(why, "a plug-in whose functions return without crashing or exiting");
 }
 
 bool plugin_try(const char *name, const char *file, int line, struct error *why)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return error_set(why, file, line, "no pipe to try policy '%s': %s", name, strerror(errno));
+        return error_set(why, file, line, "cannot create a pipe to try policy '%s': %s", name,
+                         strerror(errno));
     }
     pid_t pid = fork();
     if (pid == 0) {
@@ -166,9 +167,10 @@ bool plugin_try(const char *name, const char *file, int line, struct error *why)
         child(ends[1], name, file, line);
     }
     close(ends[1]);
-    bool good = pid > 0 ? judge(name, file, line, ends[0], pid, why)
-                        : error_set(why, file, line, "no process to try policy '%s': %s", name,
-                                    strerror(errno));
+    bool good = pid > 0
+                    ? judge(name, file, line, ends[0], pid, why)
+                    : error_set(why, file, line, "cannot create a process to try policy '%s': %s",
+                                name, strerror(errno));
     close(ends[0]);
     return good;
 }

@@ -44,7 +44,8 @@ static bool take_values(const struct policy_kind *kind, const double *given, dou
         assert(i < POLICY_MOST_PARAMS);
         values[i] = given ? given[i] : param[i].value;
         if (!(values[i] >= param[i].least && values[i] <= param[i].most)) {
-            error_usage(why, NULL, 0, "%s %g of policy '%s'", param[i].name, values[i], kind->name);
+            error_usage(why, NULL, 0, "parameter '%s' is %g, out of range for policy '%s'",
+                        param[i].name, values[i], kind->name);
             return error_expect(why, "%g ... %g", param[i].least, param[i].most);
         }
     }
@@ -61,11 +62,13 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
         return NULL;
     }
     if (env->capacity > env->blocks) {
-        error_set(why, NULL, 0, "a cache of %u blocks for %u", env->capacity, env->blocks);
+        error_set(why, NULL, 0, "the cache has room for %u blocks, but there are only %u",
+                  env->capacity, env->blocks);
         return NULL;
     }
     if (kind->needs_queries && env->query_heads == 0) {
-        error_set(why, NULL, 0, "policy '%s' compares queries, and the trace has none", kind->name);
+        error_set(why, NULL, 0, "policy '%s' compares queries, but the trace has no queries",
+                  kind->name);
         error_expect(why, "a trace with queries");
         return NULL;
     }

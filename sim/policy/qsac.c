@@ -142,19 +142,19 @@ static bool qsac_check(const double *values, const struct policy_env *env, struc
 {
     if (values[ADAPTIVE] != floor(values[ADAPTIVE]) ||
         values[AGGREGATE] != floor(values[AGGREGATE])) {
-        error_usage(why, NULL, 0, "adaptive %g, aggregate %g of policy 'qsac'", values[ADAPTIVE],
+        error_usage(why, NULL, 0, "policy 'qsac' has adaptive %g, aggregate %g", values[ADAPTIVE],
                     values[AGGREGATE]);
         return error_expect(why, "whole numbers");
     }
     if (env->capacity < env->wanted) {
-        error_set(why, NULL, 0, "policy 'qsac' with a cache of %u blocks where a head wants %u",
+        error_set(why, NULL, 0, "policy 'qsac' has a cache of %u blocks, but a head wants %u",
                   env->capacity, env->wanted);
         return error_expect(why, "a budget of at least the selection ('1x')");
     }
     for (uint32_t j = 0; env->importance && j < env->query_heads; j++) {
         if (!(env->importance[j] >= 0 && env->importance[j] <= 1)) {
-            error_set(why, NULL, 0, "head importance %g", (double)env->importance[j]);
-            return error_expect(why, "0 ... 1");
+            error_set(why, NULL, 0, "the importance of a head is %g", (double)env->importance[j]);
+            return error_expect(why, "a number from 0 to 1");
         }
     }
     return true;

@@ -9,7 +9,7 @@ bool queues_init(struct queues *queues, uint32_t blocks, struct error *why)
 {
     *queues = (struct queues){0};
     if (blocks >= 1u << 29) { /* positions have 30 bits */
-        return error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
     queues->length = 2 * blocks + 1;
     queues->place = array_zeroed(blocks, sizeof *queues->place, why);

@@ -43,7 +43,7 @@ static struct policy *sieve_create(const double *values, const struct policy_env
 {
     (void)values;
     if (env->capacity > UINT32_MAX / 2) {
-        error_set(why, NULL, 0, "a cache of %u blocks", env->capacity);
+        error_set(why, NULL, 0, "a cache of %u blocks is too large", env->capacity);
         return NULL;
     }
     struct sieve *sieve = array_zeroed(1, sizeof *sieve, why);

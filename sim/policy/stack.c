@@ -50,7 +50,7 @@ static void marks_set(struct stack *stack)
 struct stack *stack_create(uint32_t blocks, enum policy_order order, struct error *why)
 {
     if (blocks >= UINT32_MAX / 2 / LOG_PER_BLOCK) {
-        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
         return NULL;
     }
     struct stack *stack = array_zeroed(1, sizeof *stack, why);

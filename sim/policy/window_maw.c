@@ -62,7 +62,7 @@ static struct policy *window_maw_create(const double *values, const struct polic
                                         struct error *why)
 {
     if (values[APPEND] != floor(values[APPEND])) {
-        error_usage(why, NULL, 0, "append %g of policy 'window-maw'", values[APPEND]);
+        error_usage(why, NULL, 0, "policy 'window-maw' has append %g", values[APPEND]);
         error_expect(why, "a whole number of steps");
         return NULL;
     }

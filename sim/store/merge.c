@@ -218,7 +218,7 @@ static bool check_shards(const struct merge *merge, struct error *why)
                                first->shard.count != part->shard.count)) {
             error_set(why, part->store->path, 0, "holds shard %u/%u of another sweep than '%s'",
                       part->shard.number, part->shard.count, first->store->path);
-            return error_expect(why, "shards of one scenario, cut into as many parts");
+            return error_expect(why, "shards of one scenario, cut into the same number of parts");
         }
     }
     return true;
@@ -240,7 +240,7 @@ static const char *read_key(const struct part *part, sqlite3_stmt *keys, struct 
     const char *key = (const char *)sqlite3_column_text(keys, 0);
     if (key == NULL) {
         error_set(why, part->store->path, 0, "a row has no key");
-        error_expect(why, "a file as spillway wrote it");
+        error_expect(why, "an unchanged file written by spillway");
     }
     return key;
 }

@@ -24,7 +24,7 @@ static const struct {
     {SQLITE_BUSY, "is in use by another program"},
     {SQLITE_FULL, "cannot be written: the disk is full"},
     {SQLITE_READONLY, "cannot be written: it or its folder is read-only"},
-    {SQLITE_NOTADB, "is no SQLite database"},
+    {SQLITE_NOTADB, "is not an SQLite database"},
     {SQLITE_CORRUPT, "is damaged"},
 };
 

@@ -337,7 +337,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
     const struct trace_header *header = trace_header(trace);
     trace_stats_init(stats);
     if (!(selection->share > 0 && selection->share <= 1)) {
-        error_set(why, trace_path(trace), 0, "a selection of %g", selection->share);
+        error_set(why, trace_path(trace), 0, "the selection is %g", selection->share);
         return error_expect(why, "a share of the context, above 0 and at most 1");
     }
     uint32_t wanted = (uint32_t)lround(selection->share * header->units);
@@ -351,7 +351,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
     uint32_t outside = all.shape.end_unit - all.shape.first_unit;
     if (wanted > header->keep && outside > header->keep) {
         return error_set(why, trace_path(trace), 0,
-                         "a selection of %g %% wants %u units a row, the trace keeps %u",
+                         "a selection of %g %% wants %u units per row, but the trace keeps %u",
                          100 * selection->share, wanted, header->keep);
     }
     bool ok = measure(&all, threads, why);

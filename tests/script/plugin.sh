@@ -92,8 +92,8 @@ while read -r bad text; do
     refused "${bad,,}_is_refused" "$text" curve
 done <<'END'
 OTHER_ABI ABI 2
-NO_ACCESS leaves out
-NO_NAME leaves out
+NO_ACCESS incomplete
+NO_NAME incomplete
 MANY_PARAMS parameter 9
 ABORT_ON_LOAD Aborted
 EXIT_ON_LOAD ends the program

@@ -58,7 +58,8 @@ static bool read_field(const struct csv_reader *reader, char *word, bool seen[HE
 {
     char *value = strchr(word, '=');
     if (value == NULL) {
-        return error_set(why, reader->path, reader->line, "'%s' is no name=value", word);
+        return error_set(why, reader->path, reader->line, "'%s' is not of the form name=value",
+                         word);
     }
     *value++ = '\0';
     int field = name_find(word, field_name, "number", reader->path, reader->line, why);
@@ -67,7 +68,7 @@ static bool read_field(const struct csv_reader *reader, char *word, bool seen[HE
     }
     if (seen[field] || !csv_whole(value, &fields[field])) {
         return error_set(why, reader->path, reader->line,
-                         seen[field] ? "'%s' stands twice" : "'%s' has no whole number", word);
+                         seen[field] ? "'%s' occurs twice" : "'%s' has no whole number", word);
     }
     seen[field] = true;
     return true;

@@ -137,7 +137,7 @@ static bool parse_mass(const struct import *import, const struct csv_line *line,
                        struct error *why)
 {
     if (!csv_float(line->value, mass) || *mass < 0.0f || *mass > 1.001f) {
-        error_set(why, import->in.path, import->in.line, "'%s' is no mass", line->value);
+        error_set(why, import->in.path, import->in.line, "'%s' is not a mass", line->value);
         return error_expect(why, "a number from 0 to 1");
     }
     return true;
@@ -188,11 +188,11 @@ static bool add_unit(struct import *import, const struct csv_line *line, struct 
     float mass;
     if (line->kind == CSV_APPROXIMATE && !import->header.has_approximate) {
         return error_set(why, import->in.path, import->in.line,
-                         "approximate rows without their flag");
+                         "an approximate row, but the header does not announce any");
     }
     if (line->unit >= import->header.units) {
-        return error_set(why, import->in.path, import->in.line, "unit %u of %u", line->unit,
-                         import->header.units);
+        return error_set(why, import->in.path, import->in.line, "unit %u, but the trace has %u",
+                         line->unit, import->header.units);
     }
     if (end > rows->start[row] && rows->units[end - 1] >= line->unit) {
         return error_set(why, import->in.path, import->in.line,
@@ -223,7 +223,7 @@ static bool add_query(struct import *import, const struct csv_line *line, struct
         return false;
     }
     if (!csv_query(line->value, &pile->scale[row], pile->query + row * head_dim, head_dim)) {
-        error_set(why, import->in.path, import->in.line, "'%.40s' is no query", line->value);
+        error_set(why, import->in.path, import->in.line, "'%.40s' is not a query", line->value);
         return error_expect(why, "a scale and %u whole numbers from -128 to 127", head_dim);
     }
     return true;

@@ -15,7 +15,7 @@ bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *
     }
     if (csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         fclose(reader->file);
-        return error_set(why, path, 0, "libcsv does not start");
+        return error_set(why, path, 0, "libcsv cannot be initialised");
     }
     return true;
 }

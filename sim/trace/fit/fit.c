@@ -185,7 +185,7 @@ static bool check_recording(const struct trace *recording, double share, struct 
     uint32_t window = header->sinks + header->recent;
     if (!(share > 0 && wanted >= 1 && wanted <= header->keep &&
           wanted + window < header->context)) {
-        error_set(why, path, 0, "demands of %g %% of the context, where rows keep %g %%",
+        error_set(why, path, 0, "demands want %g %% of the context, but rows keep %g %%",
                   100 * share, 100.0 * header->keep / header->context);
         return error_expect(why, "a share of at least one unit, at most what rows keep");
     }

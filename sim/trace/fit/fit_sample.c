@@ -62,7 +62,7 @@ static bool load_row(const struct trace_header *header, const struct trace_frame
     }
     if (demand.recorded != sample->keep) {
         error_set(why, NULL, 0, "head %u keeps %u units at step %u", number, demand.recorded, step);
-        return error_expect(why, "%u, as many at every step", sample->keep);
+        return error_expect(why, "%u, the same number at every step", sample->keep);
     }
     size_t place = (size_t)step * sample->keep;
     memcpy(sample->units + place, demand.units, sample->keep * sizeof *sample->units);

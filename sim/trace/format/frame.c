@@ -78,12 +78,12 @@ static bool check_place(const struct trace_header *header, const struct trace_fr
 {
     if (frame->sequence >= header->sequences || frame->layer >= header->layers ||
         frame->tile >= trace_tiles(header)) {
-        return error_set(why, NULL, 0, "there is no such frame");
+        return error_set(why, NULL, 0, "the trace has no frame at this place");
     }
     if (frame->first_step != frame->tile * header->steps_per_tile ||
         frame->steps != trace_tile_steps(header, frame->tile)) {
-        return error_set(why, NULL, 0, "%u steps from step %u on are not those of the tile",
-                         frame->steps, frame->first_step);
+        return error_set(why, NULL, 0, "%u steps from step %u do not match the tile", frame->steps,
+                         frame->first_step);
     }
     return true;
 }
@@ -147,7 +147,7 @@ static bool check_mass(const struct trace_frame *frame, const float *mass, uint3
 {
     for (uint32_t r = 0; r < count; r++) {
         if (!(mass[r] >= 0.0f && mass[r] <= 1.001f)) {
-            return error_set(why, NULL, 0, "%s of head %u, step %u is %g, no mass", column,
+            return error_set(why, NULL, 0, "%s of head %u, step %u is %g, not a mass", column,
                              r / frame->steps, frame->first_step + r % frame->steps,
                              (double)mass[r]);
         }

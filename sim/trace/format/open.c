@@ -67,7 +67,7 @@ static bool read_header(struct trace *trace, struct error *why)
     trace->header_bytes = load_u32(fixed + 12);
     if (source_bytes > SOURCE_MOST ||
         trace->header_bytes != HEADER_FIXED + source_bytes + HASH_BYTES) {
-        return error_set(why, path, 0, "header, byte 12: %u bytes of header, %u of source",
+        return error_set(why, path, 0, "header, byte 12: the header has %u bytes, its source %u",
                          trace->header_bytes, source_bytes);
     }
     if (trace->size < trace->header_bytes) {

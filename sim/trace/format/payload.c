@@ -42,7 +42,7 @@ static bool decode_counts(struct cursor *cursor, uint32_t rows, uint32_t *start,
         start[r] = (uint32_t)total;
         total += load_u32(counts + 4 * r);
         if (total > (uint64_t)(cursor->end - cursor->at) / 2) {
-            return error_set(why, NULL, 0, "the counts promise more units than the payload holds");
+            return error_set(why, NULL, 0, "the counts state more units than the payload holds");
         }
     }
     start[rows] = (uint32_t)total;
@@ -74,7 +74,7 @@ static bool decode_gaps(const uint8_t *at, const uint8_t *end, uint32_t rows,
             if (at < end && *at < 0x80) {
                 gap = *at++;
             } else if ((at = decode_varint(at, end, &gap)) == NULL) {
-                return error_set(why, NULL, 0, "column 'gaps' has a broken number");
+                return error_set(why, NULL, 0, "column 'gaps' has an invalid number");
             }
             unit += gap + 1;
             into->units[i] = unit;
@@ -235,8 +235,8 @@ bool payload_encode(const struct trace_header *header, struct trace_frame *frame
     }
     *size = (size_t)(at - frame->raw);
     if (*size > PAYLOAD_MOST) {
-        error_set(why, NULL, 0, "a payload of %zu bytes", *size);
-        return error_expect(why, "at most %d bytes: fewer steps_per_tile", PAYLOAD_MOST);
+        error_set(why, NULL, 0, "the payload has %zu bytes", *size);
+        return error_expect(why, "at most %d bytes: lower steps_per_tile", PAYLOAD_MOST);
     }
     return true;
 }

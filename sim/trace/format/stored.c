@@ -36,7 +36,7 @@ bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
     }
     if (found.sequence != frame->sequence || found.tile != frame->tile ||
         found.layer != frame->layer) {
-        return error_set(why, NULL, 0, "here stands the frame of tile %u, layer %u, sequence %u",
+        return error_set(why, NULL, 0, "found the frame of tile %u, layer %u, sequence %u here",
                          found.tile, found.layer, found.sequence);
     }
     *header = found;
@@ -94,7 +94,7 @@ static bool decompress(struct trace_frame *frame, const struct frame_header *fou
         return error_set(why, NULL, 0, "zstd: %s", ZSTD_getErrorName(got));
     }
     return got == raw_bytes ||
-           error_set(why, NULL, 0, "%zu bytes where %zu are promised", got, raw_bytes);
+           error_set(why, NULL, 0, "%zu bytes, but the frame states %zu", got, raw_bytes);
 }
 
 /* Do size and checksum hold, and does the geometry permit such a payload? */
@@ -103,8 +103,8 @@ static bool check_stored(const struct trace_header *header, const struct trace_f
 {
     uint64_t least, most;
     if (found->stored_bytes != size - FRAME_HEADER) {
-        error_set(why, NULL, 0, "a payload of %u stored bytes", found->stored_bytes);
-        return error_expect(why, "%zu, by the index", size - FRAME_HEADER);
+        error_set(why, NULL, 0, "the frame states %u stored bytes", found->stored_bytes);
+        return error_expect(why, "%zu, as the index says", size - FRAME_HEADER);
     }
     if (frame_hash(frame->stored, found->stored_bytes) != found->hash) {
         return error_set(why, NULL, 0, "the checksum does not match");
@@ -112,7 +112,7 @@ static bool check_stored(const struct trace_header *header, const struct trace_f
     payload_bounds(header, frame->steps, &least, &most);
     most = most < PAYLOAD_MOST ? most : PAYLOAD_MOST;
     if (found->raw_bytes < least || found->raw_bytes > most) {
-        error_set(why, NULL, 0, "a payload of %u bytes", found->raw_bytes);
+        error_set(why, NULL, 0, "the frame states a payload of %u bytes", found->raw_bytes);
         return error_expect(why, "%" PRIu64 " ... %" PRIu64, least, most);
     }
     return true;
@@ -129,8 +129,9 @@ bool frame_unstore(const struct trace_header *header, struct trace_frame *frame,
     switch (found.codec) {
     case CODEC_STORED:
         if (found.raw_bytes != found.stored_bytes) {
-            return error_set(why, NULL, 0, "%u bytes stored as they are for %u", found.stored_bytes,
-                             found.raw_bytes);
+            return error_set(why, NULL, 0,
+                             "an uncompressed payload has %u stored bytes, but states %u",
+                             found.stored_bytes, found.raw_bytes);
         }
         return payload_decode(header, frame, frame->stored + FRAME_HEADER, found.raw_bytes, why);
     case CODEC_ZSTD:

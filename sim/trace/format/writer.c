@@ -71,7 +71,7 @@ static bool open_unfinished(struct trace_writer *writer, struct error *why)
 {
     struct stat status;
     if (stat(writer->path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return error_set(why, writer->path, 0, "exists and is no regular file");
+        return error_set(why, writer->path, 0, "exists and is not a regular file");
     }
     int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
     writer->fd = open(writer->unfinished, flags, 0666);
@@ -123,7 +123,7 @@ bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, st
     }
     frame_place(&writer->header, writer->frames, &due);
     if (frame->sequence != due.sequence || frame->tile != due.tile || frame->layer != due.layer) {
-        error_set(why, NULL, 0, "out of order");
+        error_set(why, NULL, 0, "the frame is out of order");
         error_expect(why, "tile %u, layer %u, sequence %u", due.tile, due.layer, due.sequence);
         return frame_blame(frame, writer->path, 0, 0, why);
     }
@@ -176,8 +176,8 @@ bool trace_writer_close(struct trace_writer *writer, struct error *why)
     uint64_t frames = trace_frames(&writer->header);
     bool is_whole = writer->frames == frames;
     if (!is_whole) {
-        error_set(why, writer->path, 0, "%zu frames of %" PRIu64 " are written", writer->frames,
-                  frames);
+        error_set(why, writer->path, 0, "only %zu of %" PRIu64 " frames are written",
+                  writer->frames, frames);
     }
     bool ok = is_whole && write_index(writer, why) && publish(writer, why);
     trace_writer_discard(writer);

@@ -170,7 +170,7 @@ static char *make_source(const struct trace_profile *profile, const char *name,
     char *text = source != NULL ? json_dumps(source, JSON_COMPACT) : NULL;
     json_decref(source);
     if (text == NULL) {
-        error_set(why, name, 0, "the profile's texts are not UTF-8, or memory is out");
+        error_set(why, name, 0, "the profile's texts are not UTF-8, or memory ran out");
     }
     return text;
 }
@@ -181,9 +181,10 @@ static bool check_frame_size(const struct trace_header *header, const char *name
     uint64_t rows = (uint64_t)header->kv_heads * trace_tile_steps(header, 0);
     uint64_t bytes = 2 * rows * trace_row_most(header);
     if (bytes > PAYLOAD_MOST) {
-        error_set(why, name, 0, "a frame of %" PRIu64 " rows, %u units each", rows,
+        error_set(why, name, 0, "a frame has %" PRIu64 " rows of %u units", rows,
                   trace_row_most(header));
-        return error_expect(why, "at most %d units: fewer heads, less kept", PAYLOAD_MOST / 2);
+        return error_expect(why, "at most %d units: fewer heads or a lower share kept",
+                            PAYLOAD_MOST / 2);
     }
     return true;
 }
@@ -194,11 +195,11 @@ static bool make_header(const struct trace_profile *profile, const char *name,
 {
     uint32_t window = profile->sinks + profile->recent, fields[HEADER_FIELDS];
     if (geometry->context <= window) {
-        error_set(why, name, 0, "a context of %u tokens", geometry->context);
+        error_set(why, name, 0, "the context has %u tokens", geometry->context);
         return error_expect(why, "more than the window of %u", window);
     }
     if (!(geometry->keep > 0 && geometry->keep <= 1)) {
-        error_set(why, name, 0, "rows that keep %g of the context", geometry->keep);
+        error_set(why, name, 0, "rows keep %g of the context", geometry->keep);
         return error_expect(why, "a share above 0 and at most 1");
     }
     double keep =

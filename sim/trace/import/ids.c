@@ -33,8 +33,8 @@ static bool read_all(FILE *file, const char *path, struct ids *ids, struct error
     }
     uint64_t bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     if (bytes == 0 || bytes % 4 != 0 || bytes / 4 > UINT32_MAX) {
-        error_set(why, path, 0, "%llu bytes", (unsigned long long)bytes);
-        return error_expect(why, "a file of 32-bit ids, at least one, fewer than 2^32");
+        error_set(why, path, 0, "the file has %llu bytes", (unsigned long long)bytes);
+        return error_expect(why, "32-bit ids, at least one and fewer than 2^32");
     }
     ids->count = (uint32_t)(bytes / 4);
     ids->block = array_zeroed(ids->count, sizeof *ids->block, why);

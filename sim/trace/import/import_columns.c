@@ -45,8 +45,8 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
 {
     char *value = strchr(pair, '=');
     if (value == NULL || value[1] == '\0') {
-        error_usage(why, NULL, 0, "'%s' in " OPTION " is no COLUMN=NAME", pair);
-        return error_expect(why, "as in step=1,unit=2 or step=time,unit=page");
+        error_usage(why, NULL, 0, "'%s' in " OPTION " is not COLUMN=NAME", pair);
+        return error_expect(why, "for example step=1,unit=2 or step=time,unit=page");
     }
     *value++ = '\0';
     int column = name_find(pair, column_name, "column", OPTION, 0, why);
@@ -54,7 +54,7 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
         return false;
     }
     if (table->given[column] != NULL) {
-        return error_usage(why, NULL, 0, "'%s' stands twice in " OPTION, pair);
+        return error_usage(why, NULL, 0, "'%s' occurs twice in " OPTION, pair);
     }
     table->given[column] = value;
     return true;
@@ -81,7 +81,7 @@ static bool number_columns(struct table *table, struct error *why)
     }
     table->is_numbered = numbers > 0;
     return numbers == 0 || numbers == all ||
-           error_usage(why, NULL, 0, OPTION " has names and numbers");
+           error_usage(why, NULL, 0, OPTION " mixes names and numbers");
 }
 
 static bool parse_mapping(struct table *table, const struct import_options *options,
@@ -98,7 +98,7 @@ static bool parse_mapping(struct table *table, const struct import_options *opti
         }
     }
     if (table->given[UNIT] == NULL) {
-        return error_usage(why, NULL, 0, OPTION " does not say which column is the unit");
+        return error_usage(why, NULL, 0, OPTION " names no column for the unit");
     }
     if (table->given[STEP] != NULL && options->per_step > 0) {
         return error_usage(why, NULL, 0, "lines a step, but " OPTION " has a column for it");
@@ -164,8 +164,9 @@ static bool read_whole(const struct table *table, enum column column, uint32_t *
         return true;
     }
     const char *text = table->in.fields[table->place[column]];
-    return csv_whole(text, value) || error_set(why, table->in.path, table->in.line,
-                                               "%s '%s' is no whole number", names[column], text);
+    return csv_whole(text, value) ||
+           error_set(why, table->in.path, table->in.line, "%s '%s' is not a whole number",
+                     names[column], text);
 }
 
 static bool read_mass(const struct table *table, float *mass, struct error *why)
@@ -176,7 +177,7 @@ static bool read_mass(const struct table *table, float *mass, struct error *why)
     }
     const char *text = table->in.fields[table->place[MASS]];
     if (!csv_float(text, mass) || *mass < 0.0f || *mass > 1.001f) {
-        error_set(why, table->in.path, table->in.line, "'%s' is no mass", text);
+        error_set(why, table->in.path, table->in.line, "'%s' is not a mass", text);
         return error_expect(why, "a number from 0 to 1");
     }
     return true;

@@ -84,7 +84,7 @@ static bool take_array(struct import_sink *sink, struct import_bytes *bytes,
     uint8_t more;
     size_t got;
     return import_bytes_read(bytes, &more, 1, &got, why) &&
-           (got == 0 || error_set(why, sink->path, 0, "the file goes on behind the array"));
+           (got == 0 || error_set(why, sink->path, 0, "the file continues after the array"));
 }
 
 static bool check_shape(const char *path, const struct npy_header *header, struct error *why)
@@ -94,12 +94,12 @@ static bool check_shape(const char *path, const struct npy_header *header, struc
         is_empty |= header->shape[i] == 0;
     }
     if (header->dimensions != SHAPE || is_empty) {
-        error_set(why, path, 0, "an array of %zu dimensions%s", header->dimensions,
-                  is_empty ? ", without an item" : "");
+        error_set(why, path, 0, "the array has %zu dimensions%s", header->dimensions,
+                  is_empty ? " and no items" : "");
         return error_expect(why, "three: (tokens, layers, k), none of them 0");
     }
     return header->shape[1] <= IMPORT_LAYERS_MOST ||
-           error_set(why, path, 0, "an array of %" PRIu64 " layers", header->shape[1]) ||
+           error_set(why, path, 0, "the array has %" PRIu64 " layers", header->shape[1]) ||
            error_expect(why, "(tokens, layers, k) with at most %d layers", IMPORT_LAYERS_MOST);
 }
 

@@ -21,7 +21,7 @@ static bool take_record(void *state, const uint8_t *record, uint64_t number, uin
 {
     int64_t next = (int64_t)load_u64(record + NEXT_AT);
     if (next < -1 || (next >= 0 && (uint64_t)next <= number)) {
-        return error_set(why, NULL, 0, "it is wanted again by record %" PRId64 ", no later one",
+        return error_set(why, NULL, 0, "its next access is record %" PRId64 ", which is not later",
                          next);
     }
     return dense_ids_find(state, load_u64(record + ID_AT), unit, why);

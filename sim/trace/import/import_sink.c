@@ -202,8 +202,8 @@ static uint32_t most(uint32_t a, uint32_t b)
 bool import_expect_row(struct import_sink *sink, uint32_t layer, uint32_t head, int line)
 {
     if (layer >= IMPORT_LAYERS_MOST || head >= IMPORT_HEADS_MOST) {
-        import_complain(sink, line, "layer %u, head %u: a trace has at most %d of each", layer,
-                        head, IMPORT_LAYERS_MOST);
+        import_complain(sink, line, "layer %u, head %u: a trace has at most %d layers and heads",
+                        layer, head, IMPORT_LAYERS_MOST);
         return false;
     }
     if (sink->writer == NULL) {
@@ -241,9 +241,9 @@ static bool check_rows(const struct import_sink *sink, struct error *why)
     for (uint32_t layer = 0; layer < sink->layers; layer++) {
         for (uint32_t head = 0; head < sink->heads; head++) {
             if (!sink->seen[layer * IMPORT_HEADS_MOST + head]) {
-                error_set(why, sink->path, 0, "layer %u, head %u wants nothing in the whole file",
-                          layer, head);
-                return error_expect(why, "layers and heads that count from 0 and leave none out");
+                error_set(why, sink->path, 0, "layer %u, head %u has no row in the file", layer,
+                          head);
+                return error_expect(why, "layers and heads numbered from 0 without a gap");
             }
         }
     }
@@ -259,7 +259,7 @@ bool import_sink_turn(struct import_sink *sink, const char *out_path, struct err
         return complaints_fail(sink->complaints, sink->path, why);
     }
     if (sink->layers == 0) {
-        return error_set(why, sink->path, 0, "the file wants nothing");
+        return error_set(why, sink->path, 0, "the file has no accesses");
     }
     if (!check_rows(sink, why) || !import_header_make(sink, why) ||
         (sink->piles = array_zeroed(sink->layers, sizeof *sink->piles, why)) == NULL) {

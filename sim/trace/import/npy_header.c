@@ -22,7 +22,7 @@ struct parser {
 
 static bool broken(const struct parser *parser, const char *expected)
 {
-    error_set(parser->why, parser->path, 0, "the array's header is broken at '%.20s'", parser->at);
+    error_set(parser->why, parser->path, 0, "the array's header is invalid at '%.20s'", parser->at);
     return error_expect(parser->why, "%s", expected);
 }
 
@@ -73,14 +73,14 @@ static bool take_type(struct parser *parser)
             return true;
         }
     }
-    error_set(parser->why, parser->path, 0, "an array of type '%s'", text);
+    error_set(parser->why, parser->path, 0, "the array has type '%s'", text);
     return error_expect(parser->why, "little-endian indices: <i4, <i8, <u4 or <u8");
 }
 
 static bool take_order(struct parser *parser)
 {
     if (take(parser, "True")) {
-        error_set(parser->why, parser->path, 0, "an array in Fortran order");
+        error_set(parser->why, parser->path, 0, "the array is in Fortran order");
         return error_expect(parser->why, "C order: numpy.ascontiguousarray() gives it");
     }
     return take(parser, "False") || broken(parser, "True or False");
@@ -183,7 +183,7 @@ static bool read_preamble(struct import_bytes *bytes, uint32_t *size, struct err
         return false;
     }
     if (memcmp(fixed, "\x93NUMPY", MAGIC) != 0) {
-        return error_set(why, bytes->path, 0, "not an array of numpy (.npy)");
+        return error_set(why, bytes->path, 0, "not a numpy array (.npy)");
     }
     if (fixed[MAGIC] < 1 || fixed[MAGIC] > 2 || fixed[MAGIC + 1] != 0) {
         error_set(why, bytes->path, 0, "version %u.%u", fixed[MAGIC], fixed[MAGIC + 1]);

@@ -115,7 +115,7 @@ static void bad_input_is_explained(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"~", "x.yaml:1: no hardware is named\n"
+        {"~", "x.yaml:1: 'hardware' is empty\n"
               "  expected: a name, or a map with gpu, link and host"},
         {"a41", "x.yaml:1: unknown hardware 'a41'\n"
                 "  expected: a40, h100-sxm, h200, rtx-4090, rtx-a6000, rtx-pro-6000"
@@ -130,8 +130,8 @@ static void bad_input_is_explained(void **state)
          "h100-sxm, h200, rtx-4090, rtx-a6000, rtx-pro-6000   nearest: 'pcie'"},
         {"link:",
          "x.yaml:1: 'link' is empty\n  expected: the name of a profile, or a map of figures"},
-        {"{extends: [a40]}", "x.yaml:1: 'extends' is no name\n"
-                             "  expected: the name of a profile, or a path with a '/' in it"},
+        {"{extends: [a40]}", "x.yaml:1: 'extends' is not a name\n"
+                             "  expected: the name of a profile, or a path that contains '/'"},
         {"{link: [26GB/s]}", "x.yaml:1: 'link' is a list\n  expected: " LINK_KEYS},
         {"link:\n  h2dd: 26GB/s",
          "x.yaml:2: unknown key 'h2dd' in 'link'\n  expected: " LINK_KEYS "   nearest: 'h2d'"},
@@ -140,17 +140,17 @@ static void bad_input_is_explained(void **state)
         {"link:\n  h2d: {value: 1GB/s, points: [], basis: assumed}",
          "x.yaml:2: 'link.h2d' has both value and points\n  expected: one of value, points"},
         {"link: {h2d: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: s}}",
-         "x.yaml:1: 'link.h2d' has points, but is one figure\n  expected: value: 26GB/s"},
-        {"link: {h2d: 0GB/s}", "x.yaml:1: 'link.h2d' is '0GB/s', which no machine has\n"
+         "x.yaml:1: 'link.h2d' is a single figure and has no points\n  expected: value: 26GB/s"},
+        {"link: {h2d: 0GB/s}", "x.yaml:1: 'link.h2d' is '0GB/s', which is out of range\n"
                                "  expected: from 1.00 MB/s to 1000 TB/s"},
-        {"link: {h2d: 26B/s}", "x.yaml:1: 'link.h2d' is '26B/s', which no machine has\n"
+        {"link: {h2d: 26B/s}", "x.yaml:1: 'link.h2d' is '26B/s', which is out of range\n"
                                "  expected: from 1.00 MB/s to 1000 TB/s"},
-        {"link: {coherent: 2}", "x.yaml:1: 'link.coherent' is '2', which no machine has\n"
+        {"link: {coherent: 2}", "x.yaml:1: 'link.coherent' is '2', which is out of range\n"
                                 "  expected: from 0 to 1"},
         {"host: {cores: 1.5}", "x.yaml:1: 'host.cores' is '1.5'\n  expected: a whole number"},
-        {"host: {cores: 0}", "x.yaml:1: 'host.cores' is '0', which no machine has\n"
+        {"host: {cores: 0}", "x.yaml:1: 'host.cores' is '0', which is out of range\n"
                              "  expected: from 1 to 1000000"},
-        {"gpu: {hbm_share: 120%}", "x.yaml:1: 'gpu.hbm_share' is '120%', which no machine has\n"
+        {"gpu: {hbm_share: 120%}", "x.yaml:1: 'gpu.hbm_share' is '120%', which is out of range\n"
                                    "  expected: from 0.100 % to 100 %"},
         {"link: {h2d: {value: [1], basis: measured, source: s}}",
          "x.yaml:1: 'link.h2d' has no value\n  expected: a value such as 26GB/s"},
@@ -168,22 +168,22 @@ static void bad_input_is_explained(void **state)
          "x.yaml:4: unknown basis 'mesured'\n"
          "  expected: measured, published, datasheet, assumed   nearest: 'measured'"},
         {"link: {h2d: {value: 1GB/s, basis: assumed, source: s}}",
-         "x.yaml:1: 'link.h2d' is assumed and has no range\n"
+         "x.yaml:1: 'link.h2d' is assumed, so it needs a range\n"
          "  expected: range: [50%, 200%], shares of the figure around 100%"},
         {"link: {h2d: {value: 1GB/s, basis: assumed, source: s, range: [110%, 120%]}}",
-         "x.yaml:1: the range of 'link.h2d' is no band around it\n"
+         "x.yaml:1: the range of 'link.h2d' is invalid\n"
          "  expected: range: [50%, 200%], shares of the figure around 100%"},
         {"link: {h2d: {value: 1GB/s, basis: assumed, source: s, range: [50%]}}",
-         "x.yaml:1: the range of 'link.h2d' is no band around it\n"
+         "x.yaml:1: the range of 'link.h2d' is invalid\n"
          "  expected: range: [50%, 200%], shares of the figure around 100%"},
         {"gpu: {topk: {points: [[1, 1us]], basis: measured, source: s}}",
          "x.yaml:1: 'gpu.topk' has fewer than two points\n"
          "  expected: points: [[elements, value], ...], or value: 12us for every size"},
         {"gpu: {topk: {points: [[1, 1us], [1, 2us]], basis: measured, source: s}}",
          "x.yaml:1: the points of 'gpu.topk' are out of order at '1'\n"
-         "  expected: elements that ascend"},
+         "  expected: ascending elements"},
         {"gpu: {topk: {points: [[1, 1us], [2]], basis: measured, source: s}}",
-         "x.yaml:1: a point of 'gpu.topk' is no pair\n  expected: [elements, value]"},
+         "x.yaml:1: a point of 'gpu.topk' is not a pair\n  expected: [elements, value]"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -198,14 +198,14 @@ static void price_that_no_gpu_has_is_refused(void **state)
     static const char expected[] = "dollars an hour for one GPU, from 0.001 to 10000";
     static const char *const cases[][2] = {
         {"-1", "'price_per_hour' is '-1', which is negative"},
-        {"0", "'price_per_hour' is '0', which no GPU costs"},
-        {"0.0009", "'price_per_hour' is '0.0009', which no GPU costs"},
-        {"10000.1", "'price_per_hour' is '10000.1', which no GPU costs"},
+        {"0", "'price_per_hour' is '0', which is out of range"},
+        {"0.0009", "'price_per_hour' is '0.0009', which is out of range"},
+        {"10000.1", "'price_per_hour' is '10000.1', which is out of range"},
         {"1e30", "'price_per_hour' is '1e30', which is too large"},
-        {"inf", "'price_per_hour' is 'inf', which is no number"},
-        {"nan", "'price_per_hour' is 'nan', which is no number"},
-        {"cheap", "'price_per_hour' is 'cheap', which is no number"},
-        {"$2", "'price_per_hour' is '$2', which is no number"},
+        {"inf", "'price_per_hour' is 'inf', which is not a number"},
+        {"nan", "'price_per_hour' is 'nan', which is not a number"},
+        {"cheap", "'price_per_hour' is 'cheap', which is not a number"},
+        {"$2", "'price_per_hour' is '$2', which is not a number"},
         {"2GB", "'price_per_hour' is '2GB', which is a size"},
         {"~", "'price_per_hour' is empty"},
         {"[1]", "'price_per_hour' is a list"},

@@ -142,7 +142,7 @@ static void impossible_values_are_refused_by_key(void **state)
          "c.json: 'quantization_config.modules_to_not_convert' has 'model.layers.1.mlp.experts.7'\n"
          "  expected: all experts of a layer or none"},
         {gemma, "layer_types", "['full_attention']",
-         "c.json: 'layer_types' lists 1 layers\n  expected: 4, as 'num_hidden_layers' says"},
+         "c.json: 'layer_types' lists 1 layers\n  expected: 4 layers, as in 'num_hidden_layers'"},
         {gemma, "layer_types", "['full_attention', 'linear_attention', 0, 0]",
          "c.json: 'layer_types' has 'linear_attention' for layer 1\n"
          "  expected: full_attention or sliding_attention"},
@@ -154,7 +154,7 @@ static void impossible_values_are_refused_by_key(void **state)
         {qwen, "num_experts_per_tok", "17",
          "c.json: 'num_experts_per_tok' is 17\n  expected: a whole number from 1 to 16"},
         {qwen, "mlp_only_layers", "[4]",
-         "c.json: 'mlp_only_layers' lists what is no layer\n"
+         "c.json: 'mlp_only_layers' lists an invalid layer\n"
          "  expected: whole numbers from 0 to 3"},
         {qwen, "use_sliding_window", "true",
          "c.json: 'sliding_window' is missing\n  expected: a whole number from 1 to 2147483647"},
@@ -162,12 +162,13 @@ static void impossible_values_are_refused_by_key(void **state)
          "c.json: 'max_position_embeddings' is missing\n"
          "  expected: a whole number from 1 to 2147483647"},
         {opt, "word_embed_proj_dim", "32",
-         "c.json: 'word_embed_proj_dim' is 32 and 'hidden_size' 64\n"
-         "  expected: the same: a projected embedding is not modelled"},
+         "c.json: 'word_embed_proj_dim' is 32, but 'hidden_size' is 64\n"
+         "  expected: equal sizes: projected embeddings are not modelled"},
         {deepseek, "kv_lora_rank", NULL,
          "c.json: 'kv_lora_rank' is missing\n  expected: a whole number from 1 to 2147483647"},
         {deepseek, "q_lora_rank", "null",
-         "c.json: 'q_lora_rank' is missing\n  expected: the latent query that the indexer reads"},
+         "c.json: 'q_lora_rank' is missing\n"
+         "  expected: the rank of the latent query, which the indexer reads"},
         {"{'architectures': ['Gemma3ForConditionalGeneration']}", NULL, NULL,
          "c.json: 'text_config' is missing"},
         {"{'architectures': ['Gemma3ForConditionalGeneration'], 'text_config':"
@@ -214,7 +215,7 @@ static void texts_that_are_no_config_are_refused(void **state)
         {"{\n\n\"a\": }", "c.json:3: not JSON: unexpected token near '}'"},
         {"{\"a\": 1, \"a\": 2}", "c.json:1: not JSON: duplicate object key near '\"a\"'"},
         {"{\"a\": 99999999999999999999}", "c.json:1: not JSON: too big integer"},
-        {"[1]", "c.json: no config.json: the top is no object"},
+        {"[1]", "c.json: this is not a config.json: the top level is not an object"},
         {"{}", "c.json: 'architectures' names no architecture"},
     };
     const struct model_options options = {-1, -1, 1};
@@ -541,7 +542,7 @@ static void models_that_are_not_there_are_named(void **state)
     assert_false(load(file_in("hollow"), &model, &why));
     assert_non_null(strstr(why.file, "hollow/config.json"));
     assert_false(load("/dev/zero", &model, &why));
-    assert_string_equal(why.found, "over 4 MiB: no config.json");
+    assert_string_equal(why.found, "larger than 4 MiB: not a config.json");
 }
 
 static void importance_tables_are_checked(void **state)
