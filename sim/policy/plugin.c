@@ -1,5 +1,4 @@
-/* Loading a plug-in: whatever is wrong with its file or its description is an error that names it.
- */
+/* Loading a plug-in: any fault of its file or its description is an error that names it. */
 #include "policy/plugin.h"
 
 #include "base/array.h"
@@ -50,7 +49,7 @@ static bool hash_file(const char *path, uint64_t *hash)
     return good;
 }
 
-/* By its full path, as dlopen() looks for a bare name elsewhere. */
+/* Open it by its full path, because dlopen() looks for a bare name elsewhere. */
 static bool open_library(struct plugin *plugin, const char *file, int line, struct error *why)
 {
     const char *path = plugin->name + strlen(PLUGIN_PREFIX);
@@ -74,7 +73,7 @@ static bool open_library(struct plugin *plugin, const char *file, int line, stru
 
 /* ---- its description ---- */
 
-/* Small letters, digits and '-' or '_': what a user can type and a table can show. */
+/* Lower-case letters, digits and '-' or '_': a user can type it and a table can show it. */
 static bool is_word(const char *text)
 {
     size_t length = text != NULL ? strnlen(text, 33) : 0;
@@ -140,7 +139,7 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     plugin->kind.name = plugin->name;
     plugin->kind.summary = plugin->summary;
     plugin->kind.needs_queries = api->needs_queries != 0;
-    plugin->kind.draws_lots = true; /* for all we know */
+    plugin->kind.draws_lots = true; /* it may */
     plugin->kind.create = plugin_create;
     plugin->kind.access = plugin_access;
     plugin->kind.holds = api->needs_queries ? NULL : plugin_holds;
@@ -172,7 +171,7 @@ void plugin_unload(struct plugin *plugin)
     free(plugin);
 }
 
-/* ---- those that are loaded ---- */
+/* ---- the loaded plug-ins ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plugin *loaded;

@@ -1,7 +1,7 @@
-/* Trying a plug-in where it can do no harm: in a child process, on a few small caches.
+/* Tries a plug-in where it can do no harm: in a child process, on a few small caches.
  *
- * The child loads it, plays, unloads it and sends back how that went. A child that ends without
- * having said so, by a signal or of its own accord, or that says nothing for long, is the plug-in's
+ * The child loads the plug-in, replays demands, unloads it and reports the outcome. If the child
+ * ends without a report, by a signal or by exiting, or does not report in time, the plug-in is at
  * fault. The child shares buffered output and terminal with its parent, so it writes to neither.
  */
 #include "policy/plugin.h"
@@ -17,16 +17,16 @@
 
 enum { PATIENCE_MS = 10000, BLOCKS = 8, WANTED = 4, STEPS = 24, QUERIES = 2, DIM = 4 };
 
-/* Whatever the program does about them, here they end the child, which tells the parent. */
+/* In the child these signals have their default effect: they end it, and the parent sees that. */
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-/* What the child sends. */
+/* The child's report. */
 struct report {
     bool good;
     struct error why;
 };
 
-/* Demands that wander over the blocks, so that all kinds of hits and misses come by. */
+/* Replay demands that wander over the blocks, so that all kinds of hits and misses occur. */
 static bool play(const struct policy_kind *kind, uint32_t capacity, enum policy_order order,
                  struct error *why)
 {
@@ -102,7 +102,7 @@ static _Noreturn void child(int pipe, const char *name, const char *file, int li
     _exit(sent != sizeof report);
 }
 
-/* Read the child's report; false when it ended, or was ended, without one. */
+/* Read the child's report; false if it ended, or was killed, without one. */
 static bool await_report(int pipe, pid_t pid, struct report *report, bool *late)
 {
     size_t have = 0;

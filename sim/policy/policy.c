@@ -1,4 +1,4 @@
-/* The table of policies and what all of them share.
+/* The table of policies and their common code.
  *
  * A new policy is a file and a row here; `list policies`, the nearest name in messages and the
  * property tests walk the rows.
@@ -35,7 +35,7 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
     return row < 0 ? NULL : policies[row];
 }
 
-/* Copy `given`, or the defaults, into `values`; refuse what is out of range. */
+/* Copy `given`, or the defaults, into `values`; refuse a value out of range. */
 static bool take_values(const struct policy_kind *kind, const double *given, double *values,
                         struct error *why)
 {

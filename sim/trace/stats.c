@@ -23,12 +23,12 @@ const struct trace_figure_kind trace_figures[TRACE_FIGURES] = {
     [TRACE_COSINE_1] = {"cosine_1", "cosine to the query 1 step before"},
     [TRACE_COSINE_4] = {"cosine_4", "cosine to the query 4 steps before"},
     [TRACE_COSINE_16] = {"cosine_16", "cosine to the query 16 steps before"},
-    [TRACE_FRESH_MASS] = {"fresh_mass", "attention mass of demand and window"},
+    [TRACE_FRESH_MASS] = {"fresh_mass", "attention mass of the demand and the window"},
     [TRACE_HALF_UNITS] = {"half_units", "units that hold 50 % of the recorded mass"},
     [TRACE_MOST_UNITS] = {"most_units", "units that hold 90 % of the recorded mass"},
     [TRACE_ROW_UNITS] = {"row_units", "units recorded in a row"},
-    [TRACE_RECALL] = {"recall", "demand that the retrieval asked for"},
-    [TRACE_ASKED_MASS] = {"asked_mass", "attention mass of what it asked for and window"},
+    [TRACE_RECALL] = {"recall", "share of the demand that the retrieval asked for"},
+    [TRACE_ASKED_MASS] = {"asked_mass", "attention mass of the retrieval's units and the window"},
 };
 
 typedef bool trace_reader(const struct trace *trace, uint32_t sequence, uint32_t tile,

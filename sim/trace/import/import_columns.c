@@ -258,7 +258,7 @@ static bool walk(struct import_sink *sink, struct error *why)
 
 const struct import_format import_columns = {
     .name = "csv",
-    .summary = "a table whose columns are said",
+    .summary = "a table whose columns are named",
     .reads = IMPORT_COLUMNS | IMPORT_CONTEXT | IMPORT_UNIT_TOKENS | IMPORT_PER_STEP | IMPORT_SHARE |
              IMPORT_MASS,
     .walk = walk,
