@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-/* What SQLite is to make of a column. Items and bands are JSON texts. */
+/* The SQLite type of a column. Items and bands are JSON texts. */
 #define SQL_TEXT " TEXT"
 #define SQL_INTEGER " INTEGER"
 #define SQL_REAL " REAL"
@@ -77,7 +77,7 @@ int32_t schema_version(void)
     return (int32_t)(hash & INT32_MAX) | 1;
 }
 
-/* Where SQLite's header keeps things (big-endian): https://www.sqlite.org/fileformat.html */
+/* Offsets in SQLite's header (big-endian): https://www.sqlite.org/fileformat.html */
 enum { HEADER_SIZE = 100, USER_VERSION_AT = 60, APPLICATION_AT = 68 };
 static const char header_magic[16] = "SQLite format 3";
 

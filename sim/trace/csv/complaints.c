@@ -1,4 +1,4 @@
-/* A short list with a long count. */
+/* A short list of faults and a long count. */
 #include "trace/csv/complaints.h"
 
 #include <assert.h>

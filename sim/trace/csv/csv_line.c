@@ -1,4 +1,4 @@
-/* The six fields of a line; which columns there are says csv_header.c. */
+/* The six fields of a line; csv_header.c says which columns there are. */
 #include "trace/csv/csv_line.h"
 
 #include "trace/csv/csv_number.h"

@@ -1,4 +1,4 @@
-/* Loading the heads of a layer: rows sorted best first, queries in one piece a query head. */
+/* Loads the heads of a layer: rows sorted best first, queries contiguous for each query head. */
 #include "trace/fit/fit_sample.h"
 
 #include "base/array.h"
@@ -46,7 +46,7 @@ static double mass_of(const uint8_t *codes, uint32_t count)
     return sum;
 }
 
-/* Row of head `number` at step `s` of the frame. */
+/* Load the row of head `number` at step `s` of the frame. */
 static bool load_row(const struct trace_header *header, const struct trace_frame *frame,
                      uint32_t number, uint32_t s, struct demand_buffer *buffer,
                      struct fit_sample *sample, struct error *why)

@@ -1,5 +1,5 @@
-/* The header of a trace: a list of numbers with ranges, the relations between them, and what
- * follows from them. One list serves the binary file, the CSV file and the messages. */
+/* The header of a trace: a list of numbers with ranges, their relations, and what follows from
+ * them. One list serves the binary file, the CSV file and the messages. */
 #include "trace/format/format.h"
 
 #include "base/error.h"
@@ -54,7 +54,7 @@ void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELD
     memcpy(fields, values, sizeof values);
 }
 
-/* What the ranges of single fields cannot say. */
+/* Check what the ranges of single fields cannot express. */
 static bool check_relations(const struct trace_header *header, const char *file, int line,
                             struct error *why)
 {

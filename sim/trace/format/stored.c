@@ -1,5 +1,5 @@
-/* A frame as it stands in the file: a fixed header, then the payload, compressed where that makes
- * it smaller. One checksum covers both. */
+/* A frame as stored in the file: a fixed header, then the payload, compressed if that makes it
+ * smaller. One checksum covers both. */
 #include "trace/format/format.h"
 
 #include "base/array.h"
@@ -63,7 +63,7 @@ bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compres
         return false;
     }
     uint8_t *payload = frame->stored + FRAME_HEADER;
-    /* Room for less than the raw bytes: what does not get smaller fails, and is stored as it is. */
+    /* Room for less than the raw bytes: a payload that does not shrink fails and is stored raw. */
     size_t stored_bytes =
         ZSTD_compressCCtx(compressor, payload, raw_bytes - 1, frame->raw, raw_bytes, level);
     uint32_t codec = ZSTD_isError(stored_bytes) ? CODEC_STORED : CODEC_ZSTD;
@@ -76,7 +76,7 @@ bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compres
     return true;
 }
 
-/* Exactly one zstd frame that gives exactly raw_bytes. */
+/* Decompress exactly one zstd frame that gives exactly raw_bytes. */
 static bool decompress(struct trace_frame *frame, const struct frame_header *found,
                        struct error *why)
 {
@@ -97,7 +97,7 @@ static bool decompress(struct trace_frame *frame, const struct frame_header *fou
            error_set(why, NULL, 0, "%zu bytes, but the frame states %zu", got, raw_bytes);
 }
 
-/* Do size and checksum hold, and does the geometry permit such a payload? */
+/* Check size and checksum, and whether the geometry permits a payload of this size. */
 static bool check_stored(const struct trace_header *header, const struct trace_frame *frame,
                          const struct frame_header *found, size_t size, struct error *why)
 {

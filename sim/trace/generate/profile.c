@@ -1,5 +1,5 @@
 /* A profile as YAML: a few facts, then a list of heads, layer by layer. The numbers of a head are
- * rows of one table, which reading, checking and writing walk. */
+ * rows of one table, which reading, checking and writing share. */
 #include "trace/generate/profile.h"
 
 #include "base/array.h"
@@ -15,14 +15,14 @@
 
 const uint32_t profile_lasts[PROFILE_PARTS] = {1, 2, 8, 32, 128, 512, 0};
 
-/* A number of a head, or a list of them. Bounds on levels and spreads keep generated scores within
- * 16 bits (candidates.c). */
+/* A number of a head, or a list of them. The bounds on levels and spreads keep generated scores
+ * within 16 bits (candidates.c). */
 static const struct field {
     const char *name;
     size_t offset;
     uint32_t count; /* 0: `knots` of them */
     double least, most;
-    bool is_shares; /* sum is 1 */
+    bool is_shares; /* their sum is 1 */
 } fields[] = {
 #define FIELD(name) #name, offsetof(struct trace_profile_head, name)
     {FIELD(level), 0, -60, 60, false},

@@ -1,5 +1,4 @@
-/* A file at a time: the whole stream is in memory, as LRU's curve is one pass and OPT's needs two.
- */
+/* The whole stream is in memory: LRU's curve takes one pass over it, OPT's takes two. */
 #include "trace/import/ids.h"
 
 #include "base/array.h"
@@ -47,7 +46,7 @@ static bool read_all(FILE *file, const char *path, struct ids *ids, struct error
     return true;
 }
 
-/* Replace each id by its number: ids below SMALL_IDS by a table, which is several times faster. */
+/* Replace each id by its number. Ids below SMALL_IDS use a table, which is several times faster. */
 static bool number_small(struct ids *ids, struct error *why)
 {
     uint32_t *number = array_zeroed(SMALL_IDS, sizeof *number, why);

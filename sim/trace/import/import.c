@@ -1,4 +1,4 @@
-/* The formats that can be imported, and their two readings. */
+/* The formats that can be imported, and the two readings of a file. */
 #include "trace/import/import.h"
 
 #include "base/name.h"
@@ -60,7 +60,7 @@ const struct import_format *import_format_of(const char *path, bool has_columns,
     return NULL;
 }
 
-/* A pipe says everything once. */
+/* A pipe can be read only once. */
 static bool read_twice(struct import_sink *sink, const char *out_path, struct error *why)
 {
     struct stat info;

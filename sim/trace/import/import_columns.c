@@ -1,11 +1,11 @@
-/* CSV of other tools: which column is what is said from outside.
+/* CSV of other tools: the user says what each column is.
  *
  *   step=time,layer=1,unit=page      `time` and `page` are names of the first line
  *   step=1,unit=2                    columns by number, from 1: all lines are data
  *
- * A line is one wanted unit. `unit` must be there; without `layer` or `head` there is one; without
- * `step` a step is some number of lines, as in a plain stream. Steps are consecutive numbers,
- * ascending, the first of any value. */
+ * A line is one wanted unit. `unit` is required. Without `layer` or `head` the file has one of
+ * them; without `step` a step is a fixed number of lines, as in a plain stream. Steps are
+ * consecutive ascending numbers; the first may have any value. */
 #include "trace/import/import_sink.h"
 
 #include "base/array.h"
@@ -27,11 +27,11 @@ struct table {
     struct csv_reader in;
     char mapping[MAPPING_MOST]; /* `given` points into it */
     const char *given[COLUMNS]; /* name or number; NULL: the file has none */
-    size_t place[COLUMNS];      /* from 0 */
+    size_t place[COLUMNS];      /* column number, from 0 */
     bool is_numbered;
     size_t fields; /* of every line; 0: not known yet */
     uint64_t lines;
-    uint32_t step; /* of the line before */
+    uint32_t step; /* of the previous line */
 };
 
 /* ---- the mapping ---------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
     return true;
 }
 
-/* A mapping is by name or by number; a number is a place in the line. */
+/* Columns are given either all by name or all by number; a number is a place in the line. */
 static bool number_columns(struct table *table, struct error *why)
 {
     int numbers = 0, all = 0;
@@ -135,7 +135,7 @@ static bool read_names(struct table *table, struct error *why)
     return true;
 }
 
-/* Split the line, which must have as many fields as the first one, and all that are asked for. */
+/* Split the line. It must have as many fields as the first one, and all requested columns. */
 static bool split_line(struct table *table, struct error *why)
 {
     if (table->fields > 0) {
@@ -155,7 +155,7 @@ static bool split_line(struct table *table, struct error *why)
     return true;
 }
 
-/* A column with whole numbers; 0 where the file has none. */
+/* Read a column of whole numbers; 0 if the file does not have it. */
 static bool read_whole(const struct table *table, enum column column, uint32_t *value,
                        struct error *why)
 {
@@ -195,8 +195,8 @@ static bool parse_line(struct table *table, uint32_t *step, struct import_item *
 
 /* ---- steps ---------------------------------------------------------------------------- */
 
-/* Does this line, whose step is told, begin a step? A jump is a fault, then all goes on from there.
- */
+/* Does this line, which states its step, begin a new step? A jump is a fault; reading goes on from
+ * there. */
 static bool begins_step(struct import_sink *sink, struct table *table, uint32_t step)
 {
     uint32_t per_step = sink->options->per_step > 0 ? sink->options->per_step : 1;

@@ -1,8 +1,8 @@
-/* Top-k indices as inference servers return them for sparse attention: an array of numpy, shaped
+/* Top-k indices as inference servers return them for sparse attention: a numpy array of shape
  * (tokens, layers, k). A token is a step, a layer has one head, an index names a unit.
  *
- * -1 is padding, wherever it stands; 2^32 - 1 (2^64 - 1) too, which is -1 in an array without
- * signs. A layer that has only padding wants nothing in that step. */
+ * -1 is padding, wherever it stands. So is 2^32 - 1 (or 2^64 - 1), which is -1 in an unsigned
+ * array. A layer with only padding wants nothing in that step. */
 #include "trace/format/bytes.h"
 #include "trace/import/import_sink.h"
 #include "trace/import/npy_header.h"
@@ -15,17 +15,17 @@
 
 enum { SHAPE = 3, ITEM_MOST = 8 };
 
-/* The index, -1 for padding. */
+/* The index, or -1 for padding. */
 static int64_t load_index(const struct npy_type *type, const uint8_t *item)
 {
     if (type->size == 8) {
-        return (int64_t)load_u64(item); /* past 2^63 it is negative, hence refused or padding */
+        return (int64_t)load_u64(item); /* past 2^63 it is negative: then refused, or padding */
     }
     uint32_t bits = load_u32(item);
     return type->is_signed || bits == UINT32_MAX ? (int32_t)bits : (int64_t)bits;
 }
 
-/* Where an item stands. */
+/* The place of an item. */
 struct place {
     uint64_t token, layer, number;
 };

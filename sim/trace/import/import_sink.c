@@ -1,5 +1,5 @@
-/* Steps come in, frames go out. Rows pile up step by step, a pile a layer, and are turned into
- * frames, head by head, when their tile is full; layers that share indices get the same frame. */
+/* Steps come in, frames go out. Rows pile up step by step, one pile per layer, and are turned into
+ * frames, head by head, when their tile is full. Layers that share indices get the same frame. */
 #include "trace/import/import_sink.h"
 
 #include "base/array.h"
@@ -111,7 +111,7 @@ static bool append_row(struct trace_frame *pile, uint32_t number, const struct i
     return true;
 }
 
-/* All rows of the step in order; one that the file does not have is empty. */
+/* Pile up all rows of the step in order; a row that the step does not have is empty. */
 static bool pile_step(struct import_sink *sink, uint32_t step_in_tile, struct error *why)
 {
     struct import_step *step = &sink->step;
@@ -235,7 +235,7 @@ bool import_unit(struct import_sink *sink, const struct import_item *item, struc
 
 /* ---- between and after the readings --------------------------------------------------- */
 
-/* A head without a line in the whole file was numbered from 1, or is missing. */
+/* If a head has no line in the whole file, heads were numbered from 1 or one is missing. */
 static bool check_rows(const struct import_sink *sink, struct error *why)
 {
     for (uint32_t layer = 0; layer < sink->layers; layer++) {

@@ -1,5 +1,5 @@
-/* A parser for just the dictionaries that numpy writes: three keys in any order; as values a text,
- * True or False, a tuple of whole numbers. */
+/* A parser for just the dictionaries that numpy writes: three keys in any order, whose values are a
+ * text, True or False, and a tuple of whole numbers. */
 #include "trace/import/npy_header.h"
 
 #include "base/array.h"
@@ -31,7 +31,7 @@ static void skip_blanks(struct parser *parser)
     parser->at += strspn(parser->at, " \n");
 }
 
-/* Go past `mark` if it is next. */
+/* Skip `mark` if it comes next. */
 static bool take(struct parser *parser, const char *mark)
 {
     skip_blanks(parser);
@@ -167,7 +167,7 @@ bool npy_header_parse(const char *text, const char *path, struct npy_header *hea
            error_set(why, path, 0, "the array's header lacks descr, fortran_order or shape");
 }
 
-/* Exactly `size` bytes of the header. */
+/* Read exactly `size` bytes of the header. */
 static bool read_part(struct import_bytes *bytes, void *into, size_t size, struct error *why)
 {
     size_t got;
@@ -175,7 +175,7 @@ static bool read_part(struct import_bytes *bytes, void *into, size_t size, struc
            (got == size || error_set(why, bytes->path, 0, "the array's header is cut short"));
 }
 
-/* Magic, version, and the size of the text, in two bytes or four. */
+/* Read magic, version, and the size of the text, in two bytes or four. */
 static bool read_preamble(struct import_bytes *bytes, uint32_t *size, struct error *why)
 {
     uint8_t fixed[MAGIC + 2], length[4] = {0};
