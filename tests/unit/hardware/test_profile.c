@@ -264,7 +264,7 @@ static void missing_curve_is_named_with_who_needs_it(void **state)
     assert_false(profile_require(&profile, ids, 2, "system 'clo'", &why));
     error_format(&why, message, sizeof message);
     assert_string_equal(message,
-                        "hardware 'custom' does not state 'gpu.topk' (top-k over so many "
+                        "hardware 'custom' does not state 'gpu.topk' (top-k over this many "
                         "scores of one layer, all rows at once), which system 'clo' needs");
     profile_release(&profile);
 }
