@@ -90,7 +90,7 @@ struct policy_kind {
     bool chooses_own; /* it chooses what is attended to: it reads whole rows, whatever is selected,
                          and `mass` is the attention mass that its choice keeps */
     bool names_for_cpu; /* it chooses its own and also names units for the CPU */
-    bool by_position;   /* a block's position tells whether it is held: a demand for all hits the capacity */
+    bool by_position;   /* a block's position tells whether it is held */
     bool draws_lots;    /* the seed may change its decisions */
     uint64_t content;   /* of a plug-in: hash of its file; 0 for a row of the table */
     /* Called by policy_create(), which has checked `values` and `env` and fills the `struct policy`
