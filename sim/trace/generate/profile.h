@@ -21,7 +21,7 @@
  * - anchors: a share of all units, at any distance, with a level of its own: delimiters.
  * - sinks, recent, born: attention mass of the window and of tokens born while decoding.
  *
- * All other units share the mass that these three leave of 1. The demand is the units of most mass.
+ * All other units share the rest of the mass. The demand is the units of most mass.
  * Neither a hit ratio nor an overlap is stored: they follow.
  *
  * **Another context.** `level` is a function of distance in tokens, not of the share of the
