@@ -150,7 +150,7 @@ static void what_fails_in_a_group_fails_alone(void **state)
     assert_non_null(replays_get(points.shared, &good, 1, &entry, &why));
     shared_release(points.shared, entry);
     assert_null(replays_get(points.shared, &bad, 1, &entry, &why));
-    assert_non_null(strstr(why.found, "policy 'qsac' with a cache of"));
+    assert_non_null(strstr(why.found, "policy 'qsac' has a cache of"));
     release(&points);
 }
 
