@@ -199,14 +199,14 @@ class Header:
         for field, (least, most) in zip(fields(self), RANGES):
             value = getattr(self, field.name)
             require(least <= value <= most, f'header: {field.name} is {value}')
-        require(self.query_heads % self.kv_heads == 0, 'header: query_heads is no multiple')
+        require(self.query_heads % self.kv_heads == 0, 'header: query_heads is not a multiple of kv_heads')
         require(self.unit_kind == CLUSTERS or self.units == -(-self.context // self.unit_tokens),
                 'header: units is not context / unit_tokens')
         require(max(self.units, self.sinks, self.recent) <= self.context,
                 'header: units, sinks or recent exceeds context')
         require(self.payload_bounds(self.tile_steps(0))[0] <= PAYLOAD_MOST,
                 'header: a frame is too large')
-        require(isinstance(self.source, dict), 'header: source is no JSON object')
+        require(isinstance(self.source, dict), 'header: source is not a JSON object')
 
     def encode(self):
         source = json.dumps(self.source, ensure_ascii=False).encode()
@@ -218,11 +218,11 @@ class Header:
 
 def parse_source(text):
     def refuse(constant):
-        raise ValueError(f'{constant} is no JSON')
+        raise ValueError(f'{constant} is not JSON')
     try:
         return json.loads(text.decode(), parse_constant=refuse)
     except (ValueError, RecursionError) as why:
-        raise FormatError(f'header: source is no JSON: {why}')
+        raise FormatError(f'header: source is not JSON: {why}')
 
 
 # ---- rows ----------------------------------------------------------------------------------------

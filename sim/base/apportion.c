@@ -1,5 +1,5 @@
-/* Largest remainder: everyone gets the whole part of its mean; what is left goes, one each, to
- * those who lost most. */
+/* Largest remainder: each item gets the whole part of its mean. The rest is given out one by one,
+ * to the items whose means lost most. */
 #include "base/apportion.h"
 
 int64_t apportion_mean(int64_t sum, uint32_t count)

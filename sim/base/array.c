@@ -23,7 +23,7 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, st
     if (__builtin_mul_overflow(grown, item, &bytes)) {
         return out_of_memory(why, needed, item);
     }
-    /* The caller's pointer has its own type: it is read and written as bytes. */
+    /* The caller's pointer has a type of its own, so it is read and written as bytes. */
     void *old;
     memcpy(&old, items, sizeof old);
     void *fresh = realloc(old, bytes > 0 ? bytes : 1);

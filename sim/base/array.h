@@ -17,9 +17,9 @@
  * failure array and capacity stay as they were. New items are not initialised. */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, struct error *why);
 
-/* calloc with an error: zeroed memory for count × item bytes, NULL with `why` filled
- * when there is none or the product overflows. The caller frees it. Never returns
- * NULL for success: a count of 0 gives one byte. */
+/* calloc with an error: zeroed memory for count × item bytes, or NULL with `why` filled when memory
+ * runs out or the product overflows. The caller frees it. A count of 0 gives one byte, so that
+ * success is never NULL. */
 void *array_zeroed(size_t count, size_t item, struct error *why);
 
 #endif

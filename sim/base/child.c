@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a shell says of a program that it cannot run. */
+/* The exit status with which a shell reports a program that it cannot run. */
 enum { CANNOT_RUN = 127 };
 
 static char *read_all(FILE *file, struct error *why)
@@ -29,7 +29,7 @@ static char *read_all(FILE *file, struct error *why)
     return text;
 }
 
-/* Take over a complaint in two lines, as programs here print theirs. */
+/* Take over a two-line complaint as this project's programs print it. */
 static void take_over(char *text, struct error *why)
 {
     static const char start[] = "spillway: ", expected[] = "  expected: ";
@@ -93,7 +93,8 @@ bool child_read(const char *path, const char *const *words, char **out, struct e
     FILE *printed = tmpfile(), *complaint = tmpfile();
     bool good = printed != NULL && complaint != NULL;
     if (!good) {
-        error_set(why, NULL, 0, "no file for what '%.80s' prints: %s", path, strerror(errno));
+        error_set(why, NULL, 0, "cannot create a temporary file for the output of '%.80s': %s",
+                  path, strerror(errno));
     }
     good = good && run(path, words, printed, complaint, why);
     *out = good ? read_all(printed, why) : NULL;

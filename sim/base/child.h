@@ -1,13 +1,13 @@
-/* Another program, run to its end for what it prints. */
+/* Run another program to its end and return what it prints. */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
 
 #include "base/error.h"
 
-/* Run the file `path` with these words (words[0] its name; NULL behind the last) and wait for it.
- * What it printed is in `*out`, ended by a 0, the caller's to free. Fails, with nothing to free,
- * where it cannot be run, was killed, or ended with another status than 0: then `why` is what it
- * complained of, with its status. */
+/* Run the program at `path` with the arguments `words` (words[0] is its name; NULL ends the list)
+ * and wait for it. `*out` gets its standard output, ended by a 0; the caller frees it. Fails when
+ * the program cannot be run, is killed, or exits with a status other than 0: `why` then holds its
+ * status and what it wrote to standard error, and there is nothing to free. */
 bool child_read(const char *path, const char *const *words, char **out, struct error *why);
 
 #endif

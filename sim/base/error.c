@@ -1,5 +1,5 @@
-/* Errors are filled by value: a text that is cut is cut between characters, and bytes that
- * would steer a terminal never reach it, whatever file they were read from. */
+/* Errors are filled by value. A long text is cut between characters. Bytes that would control a
+ * terminal never reach it, whatever file they were read from. */
 #include "base/error.h"
 
 #include "base/text.h"
@@ -34,7 +34,7 @@ static void write_text(char *text, size_t size, const char *format, ...)
     va_end(list);
 }
 
-/* Built aside and then copied: `file` and the arguments may be texts of the old `why`. */
+/* Built in a copy first: `file` and the arguments may point into the old `why`. */
 static void error_fill(struct error *why, enum error_kind kind, const char *file, int line,
                        const char *format, va_list list)
 {

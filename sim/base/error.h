@@ -18,7 +18,7 @@
 /* The values are the program's exit statuses. */
 enum error_kind {
     ERROR_FAILURE = 1, /* a file, a device or a computation failed */
-    ERROR_USAGE = 2,   /* the user typed something that cannot be meant */
+    ERROR_USAGE = 2,   /* the user's request is invalid */
 };
 
 struct error {
@@ -38,8 +38,8 @@ bool error_set(struct error *why, const char *file, int line, const char *format
 bool error_usage(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same for something read at file:line that cannot be meant: a usage error when it was
- * typed (`file` is NULL or starts with "--"), a failure when it stood in a file. */
+/* The same for an invalid value read at file:line: a usage error when it was typed (`file` is NULL
+ * or starts with "--"), a failure when it came from a file. */
 bool error_input(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

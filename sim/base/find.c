@@ -1,4 +1,4 @@
-/* A data folder is known by two of the folders in it. */
+/* A data folder is recognised by two of its folders. */
 #include "base/find.h"
 
 #include "base/array.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char data[PATH_MAX]; /* "" when there is none; then data_error says why */
+static char data[PATH_MAX]; /* "" if there is none; data_error then says why */
 static struct error data_error;
 
 static bool is_folder(const char *base, const char *name)
@@ -69,7 +69,7 @@ static void find_once(void)
     if (length < sizeof data && holds_data(given)) {
         memcpy(data, given, length);
     } else {
-        error_usage(&data_error, NULL, 0, "$SPILLWAY_DATA is '%.150s', which is no data folder",
+        error_usage(&data_error, NULL, 0, "$SPILLWAY_DATA is '%.150s', which is not a data folder",
                     given);
         error_expect(&data_error, "a folder with 'models' and 'hwprofiles'");
     }

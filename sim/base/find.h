@@ -12,17 +12,17 @@
 
 #include <stddef.h>
 
-/* The data folder, without a final slash. Found once, then the same for the life of the
- * process. NULL with `why` when there is none. */
+/* The data folder, without a final slash. It is looked up once and stays the same for the life of
+ * the process. NULL with `why` when no data folder is found. */
 const char *find_data(struct error *why);
 
-/* Path of DATA/FOLDER/NAME.SUFFIX into `path` ("yaml", no dot; "" for a NAME as it is). The
- * file need not exist. */
+/* Write the path DATA/FOLDER/NAME.SUFFIX into `path`. `suffix` has no dot ("yaml"); with "" the
+ * path is DATA/FOLDER/NAME. The file need not exist. */
 bool find_path(const char *folder, const char *name, const char *suffix, char *path, size_t size,
                struct error *why);
 
-/* The sorted NAMEs of all DATA/FOLDER/NAME.SUFFIX ("": of all files and folders); hidden
- * ones are not listed. The caller frees each name and the array. */
+/* The sorted NAMEs of all files DATA/FOLDER/NAME.SUFFIX; with the suffix "", of all files and
+ * folders. Hidden ones are not listed. The caller frees each name and the array. */
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why);
 

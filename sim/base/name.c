@@ -1,6 +1,6 @@
 /* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
- * alignment"): three rows of the table are enough. A name is near when about one letter in
- * three, and not all of them, would have to change. */
+ * alignment"), which needs only three rows of the table. A name is near if about a third of its
+ * letters, but not all of them, would have to change. */
 #include "base/name.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 enum { LONGEST = 63 };
 
-/* Where names come from: one of the two is set. */
+/* The source of names: one of the two is set. */
 struct names {
     name_row row;
     const char *const *list;
@@ -76,7 +76,7 @@ static const char *nearest(const char *given, const struct names *names)
     return best;
 }
 
-/* All names, separated by commas, into `text`; ", ..." after the last that fits. */
+/* Write all names into `text`, separated by commas; if they do not all fit, end with ", ...". */
 static void list_names(const struct names *names, char *text, size_t size)
 {
     static const char rest[] = ", ...";

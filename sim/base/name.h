@@ -10,21 +10,20 @@
 /* The name of row `index` of some table; NULL after the last row. */
 typedef const char *(*name_row)(size_t index);
 
-/* The valid name nearest to `given` by edit distance (insert, delete, replace,
- * swap of neighbours; case is free), NULL when none is near enough to be meant. The first of
- * equally near names wins. */
+/* The valid name nearest to `given` by edit distance (insert, delete, replace, swap neighbours;
+ * case is ignored), or NULL when none is near enough. Of equally near names the first wins. */
 const char *name_nearest(const char *given, name_row row);
 
 /* The same for an array of names that ends with NULL. */
 const char *name_nearest_of(const char *given, const char *const *names);
 
-/* Add to an error that was set: all names of the array as expected, and the one nearest
- * to `given`. Returns false. */
+/* Add to an error that was set: all names of the array as expected, and the nearest one to `given`.
+ * Returns false. */
 bool name_expect(const char *given, const char *const *names, struct error *why);
 
-/* Index of `given` in the table, or -1 with `why` filled:
- * "unknown WHAT 'given'", all names as expected (cut with ", ..." where they do
- * not fit), and the nearest. `file` and `line` as in error_input(). */
+/* Index of `given` in the table, or -1 with `why` filled: "unknown WHAT 'given'", all names as
+ * expected (a list that is too long ends in ", ..."), and the nearest. `file` and `line` are as in
+ * error_input(). */
 int name_find(const char *given, name_row row, const char *what, const char *file, int line,
               struct error *why);
 

@@ -1,7 +1,7 @@
-/* Files that ship with the program, said by name; or any other, said by path.
+/* Files that ship with the program are found by name; any file can be given by its path.
  *
- * Models, profiles, systems and traces are all looked up this way, so that a wrong name gets
- * the same answer everywhere: what there is, and the nearest. */
+ * Models, profiles, systems and traces are all looked up this way, so that every wrong name gets
+ * the same answer: the valid names, and the nearest. */
 #ifndef BASE_NAMED_H
 #define BASE_NAMED_H
 
@@ -9,19 +9,18 @@
 
 #include <stddef.h>
 
-/* The path of `name` into `path`: itself when it holds a slash or ends in .SUFFIX (whether or not
- * the file exists), else DATA/FOLDER/NAME.SUFFIX, which must exist. `what` names the kind of thing
- * in the message; `file` and `line` are where the name stood (as in error_set()). */
+/* Write the path of `name` into `path`. A name that holds a slash or ends in .SUFFIX is a path, and
+ * need not exist; any other stands for DATA/FOLDER/NAME.SUFFIX, which must exist. `what` names the
+ * kind of file in messages; `file` and `line` say where the name stood (as in error_set()). */
 bool named_file(const char *name, const char *folder, const char *suffix, const char *what,
                 const char *file, int line, char *path, size_t size, struct error *why);
 
-/* Is this name a path, by a slash or by ending in .SUFFIX? */
+/* Is this name a path: does it hold a slash or end in .SUFFIX? */
 bool named_by_path(const char *name, const char *suffix);
 
-/* A relative path is meant from the folder of the file that says it, or, where it was typed (`file`
- * is NULL or begins with "--"), from where the program runs. Into `out`; false where it has no
- * room.
- */
+/* Resolve `path` into `out`. A relative path starts at the folder of `file`, which states it; a
+ * typed one (`file` is NULL or begins with "--") starts at the working directory. Returns false
+ * when `out` is too small. */
 bool named_from(const char *path, const char *file, char *out, size_t size);
 
 #endif

@@ -136,7 +136,7 @@ const struct node *node_find(const struct node *root, const char *path)
     return node;
 }
 
-/* Put the contents of `value` in the place of `node`, which keeps its key. Takes `value`. */
+/* Put the contents of `value` in place of `node`, which keeps its key. Takes over `value`. */
 static void node_replace(struct node *node, struct node *value)
 {
     char *key = node->key;
@@ -148,7 +148,7 @@ static void node_replace(struct node *node, struct node *value)
     free(value);
 }
 
-/* The child of `map` with this key, made empty when it is not there. */
+/* The child of `map` with this key; an empty one is made if there is none. */
 static struct node *child_made(struct node *map, const char *key, size_t length, const char *file,
                                struct error *why)
 {
@@ -170,7 +170,7 @@ static struct node *child_made(struct node *map, const char *key, size_t length,
     return child;
 }
 
-/* Containers on the longest way down. */
+/* The number of containers on the longest path down. */
 static size_t node_depth(const struct node *node)
 {
     size_t deepest = 0;
@@ -195,7 +195,7 @@ static bool check_path(const char *path, size_t value_depth, struct error *why)
     for (const char *part = path;; part++) {
         size_t length = strcspn(part, ".");
         if (length == 0 || length > NODE_LONGEST_KEY) {
-            error_usage(why, "--set", 0, "'%s' is no key", path);
+            error_usage(why, "--set", 0, "'%s' is not a valid key", path);
             return error_expect(why, "keys separated by single dots, such as mechanisms.sync");
         }
         part += length;
@@ -208,7 +208,7 @@ static bool check_path(const char *path, size_t value_depth, struct error *why)
            error_usage(why, "--set", 0, "'%s' is nested deeper than %d", path, NODE_DEEPEST);
 }
 
-/* Nothing can be set inside `node`, which the first `length` bytes of `path` reach. */
+/* Complain that nothing can be set inside `node`, at the first `length` bytes of `path`. */
 static bool refuse_inside(const struct node *node, const char *path, int length, struct error *why)
 {
     const char *what = node->kind == NODE_LIST ? "a list" : "a single value";
@@ -219,7 +219,7 @@ static bool refuse_inside(const struct node *node, const char *path, int length,
                        what);
 }
 
-/* The node that a checked path reaches, made when it is not there. */
+/* The node at a checked path; it is made if it is not there. */
 static struct node *reach(struct node *root, const char *path, const char *file, struct error *why)
 {
     struct node *node = root;
@@ -243,7 +243,7 @@ static struct node *reach(struct node *root, const char *path, const char *file,
     return NULL;
 }
 
-/* Hand `value` over to the place that `path` reaches; it is freed when there is none. */
+/* Move `value` to the place at `path`; if there is no such place, free it. */
 static bool place(struct node *root, const char *path, struct node *value, struct error *why)
 {
     struct node *at =
@@ -279,7 +279,7 @@ void node_remove(struct node *map, const char *key)
     for (size_t i = 0; i < map->count; i++) {
         struct node *child = map->children[i];
         if (kept == i && child->key != NULL && strcmp(child->key, key) == 0) {
-            node_destroy(child); /* and `key`, where it is the child's own */
+            node_destroy(child); /* and `key`, if it is the child's own */
         } else {
             map->children[kept++] = child;
         }

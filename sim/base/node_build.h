@@ -1,4 +1,4 @@
-/* How the files behind node.h make and extend trees; for no one else. */
+/* How the files behind node.h make and extend trees. Only those files include this one. */
 #ifndef BASE_NODE_BUILD_H
 #define BASE_NODE_BUILD_H
 

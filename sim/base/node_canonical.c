@@ -1,6 +1,6 @@
-/* One text for equal trees: flow style, keys sorted by bytes, every scalar in double quotes,
- * in ASCII. It is YAML (and JSON but for characters past 16 bits), so that reading it
- * back and writing it again gives the same text. */
+/* One text for equal trees: flow style, keys sorted by bytes, every scalar in double quotes, in
+ * ASCII. It is YAML (and JSON, except for characters past 16 bits), so reading it and writing it
+ * again gives the same text. */
 #include "base/array.h"
 #include "base/node.h"
 #include "base/text.h"

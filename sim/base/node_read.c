@@ -1,8 +1,8 @@
-/* From YAML to nodes: libyaml's events, an explicit stack of the containers that are open,
- * and every refusal that node.h promises.
+/* From YAML to nodes: libyaml's events, an explicit stack of the open containers, and every refusal
+ * that node.h promises.
  *
- * The limits keep the cost linear in the file: a map's keys are compared with each other,
- * and depth bounds every later recursion.
+ * The limits keep the cost linear in the file, although a map compares its keys with each other;
+ * the limit on depth bounds every later recursion.
  */
 #include "base/array.h"
 #include "base/node.h"
@@ -24,7 +24,7 @@ struct reader {
     struct node *root;
     struct node *open[NODE_DEEPEST]; /* containers, outermost first; all hang below root */
     size_t depth;
-    char *key; /* read, its value not yet; owned */
+    char *key; /* read, but its value not yet; owned */
     size_t nodes;
     bool done;
 };
@@ -34,7 +34,7 @@ static int line_of(const yaml_mark_t *mark)
     return (int)mark->line + 1;
 }
 
-/* Errors of the character decoder come with an offset only. */
+/* Errors of the character decoder state only an offset. */
 static int line_at(const struct reader *reader, size_t offset)
 {
     int line = 1;
@@ -65,20 +65,20 @@ static bool refuse(const struct reader *reader, const yaml_event_t *event, struc
     return error_input(why, reader->file, line_of(&event->start_mark), "%s", what);
 }
 
-/* A scalar where a map waits for its next key. */
+/* A scalar in a map that waits for its next key. */
 static bool read_key(struct reader *reader, const yaml_event_t *event, struct error *why)
 {
     const char *key = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (length == 0 || length > NODE_LONGEST_KEY || strlen(key) != length) {
-        refuse(reader, event, why, "an empty, too long or binary key");
+        refuse(reader, event, why, "the key is empty, too long or not text");
         return error_expect(why, "1 to %d bytes of text", NODE_LONGEST_KEY);
     }
     const struct node *map = reader->open[reader->depth - 1];
     const struct node *twin = node_get(map, key);
     if (twin != NULL) {
         return error_input(why, reader->file, line_of(&event->start_mark),
-                           "key '%s' is there twice, first in line %d", key, twin->line);
+                           "duplicate key '%s', first in line %d", key, twin->line);
     }
     if (map->count == NODE_MOST_KEYS) {
         return error_input(why, reader->file, line_of(&event->start_mark),
@@ -94,7 +94,7 @@ static bool wants_key(const struct reader *reader)
            reader->open[reader->depth - 1]->kind == NODE_MAP;
 }
 
-/* Hang a new node where the document now stands. */
+/* Attach a new node at the current place of the document. */
 static struct node *place_node(struct reader *reader, enum node_kind kind,
                                const yaml_event_t *event, struct error *why)
 {
@@ -131,7 +131,7 @@ static bool is_null(const yaml_event_t *event)
 static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct error *why)
 {
     if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL) {
-        return refuse(reader, event, why, "an anchor or a tag: these are not used here");
+        return refuse(reader, event, why, "anchors and tags are not supported");
     }
     if (wants_key(reader)) {
         return read_key(reader, event, why);
@@ -153,7 +153,7 @@ static bool read_start(struct reader *reader, const yaml_event_t *event, enum no
                        const yaml_char_t *anchor, const yaml_char_t *tag, struct error *why)
 {
     if (anchor != NULL || tag != NULL) {
-        return refuse(reader, event, why, "an anchor or a tag: these are not used here");
+        return refuse(reader, event, why, "anchors and tags are not supported");
     }
     if (wants_key(reader)) {
         return refuse(reader, event, why, "a list or map as a key");
@@ -196,7 +196,7 @@ static bool read_event(struct reader *reader, const yaml_event_t *event, struct 
         reader->depth--;
         return true;
     case YAML_ALIAS_EVENT:
-        return refuse(reader, event, why, "an alias: these are not used here");
+        return refuse(reader, event, why, "aliases are not supported");
     case YAML_STREAM_END_EVENT:
         reader->done = true;
         return true;
@@ -250,7 +250,7 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     return reader.root;
 }
 
-/* All bytes of a file, up to one more than the limit. */
+/* All bytes of a file, up to one byte over the limit. */
 static char *read_file(FILE *file, const char *path, size_t *size, struct error *why)
 {
     char *text = NULL;

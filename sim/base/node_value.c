@@ -1,4 +1,4 @@
-/* Typed values out of a tree, and complaints about its nodes. */
+/* Typed values from a tree, and complaints about its nodes. */
 #include "base/name.h"
 #include "base/node.h"
 
@@ -82,7 +82,7 @@ bool node_bool(const struct node *map, const char *key, bool *out, struct error 
             return true;
         }
     }
-    node_error(node, why, "'%s' is '%.80s', which is neither true nor false", key, node->text);
+    node_error(node, why, "'%s' is '%.80s', neither true nor false", key, node->text);
     return name_expect(node->text, words, why);
 }
 

@@ -1,6 +1,6 @@
-/* Indices are handed out in ascending order, and none after a failure was seen. So every
- * index below a failing one has been handed out and runs to its end: the lowest
- * failing index is the same for any number of threads. */
+/* Indices are handed out in ascending order, and none after a failure is seen. So every index below
+ * a failing one has been handed out and runs to its end: the lowest failing index is the same for
+ * any number of threads. */
 #include "base/parallel.h"
 
 #include "base/array.h"
@@ -24,7 +24,7 @@ struct worker {
     struct loop *loop;
     uint32_t thread;
     pthread_t id;
-    uint64_t failing; /* index that failed here; UINT64_MAX when none did */
+    uint64_t failing; /* the index that failed here; UINT64_MAX if none did */
     struct error why;
 };
 
@@ -55,8 +55,8 @@ uint32_t parallel_threads(uint32_t threads)
     return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 
-/* Start the others; the caller is worker 0. A thread that cannot be had leaves its share to
- * the rest. Returns how many there are. */
+/* Start the other threads; the caller is worker 0. If a thread cannot be created, the others do its
+ * work. Returns the number of workers. */
 static uint32_t start_workers(struct worker *workers, uint32_t threads, struct loop *loop)
 {
     for (uint32_t t = 0; t < threads; t++) {
@@ -68,7 +68,7 @@ static uint32_t start_workers(struct worker *workers, uint32_t threads, struct l
     return threads;
 }
 
-/* Wait for all; the worker with the lowest failing index, NULL when none failed. */
+/* Wait for all; returns the worker with the lowest failing index, or NULL if none failed. */
 static const struct worker *join_workers(struct worker *workers, uint32_t running)
 {
     const struct worker *first = NULL;

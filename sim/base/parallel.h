@@ -1,6 +1,6 @@
-/* A loop over independent items on several threads, with the same result for any
- * number of them: items write only what is theirs, and of several failures the one with the
- * lowest index is reported. */
+/* A loop over independent items on several threads. The result is the same for any number of
+ * threads: an item writes only its own data, and if several items fail, the error of the lowest
+ * index is reported. */
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
 
@@ -12,13 +12,13 @@
  * same value: index scratch memory by it. */
 typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, struct error *why);
 
-/* Run item(0) ... item(count-1) on up to `threads` threads (0: one a processor).
+/* Run item(0) ... item(count-1) on up to `threads` threads (0: one per processor).
  * Returns false with the error of the lowest failing index; items after a failure may not
  * have run. */
 bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
                   struct error *why);
 
-/* The number of threads that `threads` stands for (0: one a processor this process may use),
+/* The number of threads that `threads` stands for (0: one per processor that this process may use),
  * at most 256. */
 uint32_t parallel_threads(uint32_t threads);
 

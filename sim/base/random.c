@@ -1,6 +1,6 @@
-/* gsl_rng_set() keeps 32 bits of a seed, so among some ten thousand streams (one a head) two
- * would be equal once in a hundred. The three words of the generator are filled from the
- * hash directly instead: streams are told apart by all its 64 bits. */
+/* gsl_rng_set() keeps 32 bits of a seed: among some ten thousand streams (one per head) the chance
+ * that two are equal would be one in a hundred. So the three words of the generator are filled from
+ * the hash directly, and all its 64 bits tell streams apart. */
 #include "base/random.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ struct taus2_state {
 /* Tausworthe words below these have no period (L'Ecuyer 1996). */
 static const unsigned long word_floor[3] = {2, 8, 16};
 
-/* GSL aborts on errors unless told otherwise; this library reports them. */
+/* GSL aborts on errors by default; this library reports them. */
 static void silence_gsl(void)
 {
     gsl_set_error_handler_off();

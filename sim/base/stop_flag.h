@@ -1,5 +1,5 @@
-/* A flag that one thread raises for others to see. Headers that C++ reads name it and no more: C++
- * does not know the atomics of C. */
+/* A flag that one thread raises for others to see. Headers that C++ includes only declare the
+ * struct, because C++ does not know the atomics of C. */
 #ifndef BASE_STOP_FLAG_H
 #define BASE_STOP_FLAG_H
 

@@ -43,7 +43,7 @@ static uint32_t take_character(const char **at)
 
 void text_escape(const char **at, char out[TEXT_ESCAPED])
 {
-    uint32_t character = take_character(at) & 0x1fffff; /* the most that UTF-8 can say */
+    uint32_t character = take_character(at) & 0x1fffff; /* the largest that UTF-8 can encode */
     const char *format = character == '"' || character == '\\'  ? "\\%c"
                          : character >= ' ' && character < 0x7f ? "%c"
                          : character <= 0xffff                  ? "\\u%04x"

@@ -12,8 +12,8 @@
 struct spelling {
     const char *suffix;
     enum unit unit;
-    double scale; /* base units in one of these */
-    bool printed; /* of several spellings, the one that is printed */
+    double scale; /* base units per unit of this spelling */
+    bool printed; /* the spelling that is printed, if a scale has several */
 };
 
 #define PERCENT 0.01
@@ -22,7 +22,7 @@ struct spelling {
 #define GIBI (1024.0 * MEBI)
 #define TEBI (1024.0 * GIBI)
 
-/* Of each unit the smallest scale first. */
+/* For each unit in ascending order of scale. */
 static const struct spelling spellings[] = {
     {"", UNIT_COUNT, 1, true},
     {"%", UNIT_SHARE, PERCENT, true},
@@ -62,7 +62,7 @@ enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
 static const struct {
     const char *noun, *example;
-    bool bare; /* a number without a suffix is of this unit where it is asked for */
+    bool bare; /* a number without a suffix may mean this unit */
 } kinds[] = {
     [UNIT_COUNT] = {"a number", "4", true},
     [UNIT_SHARE] = {"a share", "30%", true},
@@ -74,7 +74,7 @@ static const struct {
     [UNIT_FLOP_PER_S] = {"a rate of work", "150TFLOP/s", false},
 };
 
-/* A text taken apart: its number (how long, whether of digits only) and its suffix. */
+/* A parsed text: its number (its length, whether it has only digits) and its suffix. */
 struct reading {
     double number;
     const char *digits;
@@ -90,8 +90,8 @@ static const char *skip_digits(const char *c)
     return c;
 }
 
-/* The grammar is checked here, not by strtod(), which also takes signs, blanks,
- * hexadecimal, infinities and nans. */
+/* The grammar is checked here and not by strtod(), which also accepts signs, blanks, hexadecimal,
+ * infinities and NaNs. */
 static bool read_number(const char *text, struct reading *out)
 {
     const char *end = skip_digits(text);
@@ -135,8 +135,8 @@ static bool fits(double value, enum unit unit)
     return value < (unit == UNIT_NS ? 0x1p63 : 0x1p64);
 }
 
-/* The value in base units. A share is the number nearest to what is written, so that 35% and 0.35
- * are one: a hundredth is none of the numbers that a double can be. */
+/* The value in base units. A share is rounded to the double nearest to its decimal text, so that
+ * 35% and 0.35 are equal: a double cannot represent a hundredth exactly. */
 static double value_of(const struct reading *reading, const struct spelling *spelling)
 {
     char share[64];
@@ -177,7 +177,7 @@ static bool refuse(const struct asked *asked, struct error *why, const char *com
     return error_expect(why, "%s such as %s", kinds[asked->unit].noun, unit_example(asked->unit));
 }
 
-/* A known number with a suffix that is none: show the nearest of the unit asked for. */
+/* A valid number with an unknown suffix: show the nearest suffix of the requested unit. */
 static bool refuse_suffix(const struct asked *asked, const char *suffix, struct error *why)
 {
     const char *suffixes[SPELLINGS + 1];
@@ -192,7 +192,7 @@ static bool refuse_suffix(const struct asked *asked, const char *suffix, struct 
     return error_nearest(why, name_nearest_of(suffix, suffixes));
 }
 
-/* Take `text` apart and check that it is of the unit asked for. */
+/* Parse `text` and check that it has the requested unit. */
 static bool read_asked(const struct asked *asked, struct reading *reading,
                        const struct spelling **spelling, struct error *why)
 {
@@ -200,7 +200,7 @@ static bool read_asked(const struct asked *asked, struct reading *reading,
         return refuse(asked, why, "which is negative");
     }
     if (!read_number(asked->text, reading)) {
-        return refuse(asked, why, "which is no number");
+        return refuse(asked, why, "which is not a number");
     }
     *spelling = find_spelling(reading->suffix);
     if (*spelling == NULL) {
@@ -217,7 +217,7 @@ static bool read_asked(const struct asked *asked, struct reading *reading,
         return refuse(asked, why, complaint);
     }
     if (bare && asked->unit == UNIT_SHARE && reading->number > 1) {
-        return refuse(asked, why, "which is more than the whole");
+        return refuse(asked, why, "which is more than 100 %");
     }
     return true;
 }
@@ -239,7 +239,7 @@ bool units_parse(const char *text, enum unit unit, const char *file, int line, c
     return true;
 }
 
-/* The whole number that was written, in base units, or what is wrong with it. */
+/* Write the whole number, in base units, to `out`. Returns a complaint, or NULL. */
 static const char *read_whole(const struct reading *reading, double scale, uint64_t *out)
 {
     static const char too_large[] = "which is too large";
@@ -256,7 +256,7 @@ static const char *read_whole(const struct reading *reading, double scale, uint6
     }
     double slack = scale > 1 ? 1e-6 * value : 0;
     if (fabs(nearest - value) > slack) {
-        return "which is no whole number";
+        return "which is not a whole number";
     }
     *out = (uint64_t)nearest;
     return NULL;
@@ -342,7 +342,7 @@ char *units_format(double value, enum unit unit, char *text, size_t size)
     return text;
 }
 
-/* With as few digits as tell it from every other value. */
+/* With as few digits as distinguish it from every other value. */
 static bool write_as(double value, const struct spelling *spelling, char *text, size_t size)
 {
     struct quantity read;
@@ -358,8 +358,8 @@ static bool write_as(double value, const struct spelling *spelling, char *text, 
     return false;
 }
 
-/* In the largest unit of which it is a whole number, else in the smallest one; as a bare number
- * where rounding there and back would lose it. */
+/* Uses the largest unit in which the value is a whole number, otherwise the smallest unit; a bare
+ * number if the conversion there and back would change the value. */
 char *units_write(double value, enum unit unit, char *text, size_t size)
 {
     const struct spelling *best = NULL;

@@ -3,9 +3,9 @@
  * Sizes are powers of 1024 with an i (KiB MiB GiB TiB) and of 1000 without
  * (kB MB GB TB); times are ns us ms s; rates are a size per second ("26GB/s") or work
  * per second (FLOP/s MFLOP/s GFLOP/s TFLOP/s PFLOP/s). A share is "30%" or "0.3",
- * a multiple "3x", a count of tokens "4096tok", or "128K" and "1M" in powers of 1024. A blank
- * between number and unit is allowed; everything else, a sign, and values past 64 bits (63 for
- * times, which are signed) are refused. Numbers are decimal with an optional fraction and exponent.
+ * a multiple "3x", a count of tokens "4096tok", or "128K" and "1M" in powers of 1024. Numbers are
+ * decimal with an optional fraction and exponent. A blank between number and unit is allowed.
+ * Everything else is refused: a sign, and values past 64 bits (63 for times, which are signed).
  */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
@@ -30,41 +30,41 @@ struct quantity {
     enum unit unit;
 };
 
-/* Read `text` whatever its unit. A bare number is UNIT_COUNT.
- * Returns false, `why` untouched, when the text is no quantity: callers know what
- * they expected and where, so they write the message. */
+/* Read `text` whatever its unit. A bare number is UNIT_COUNT. Returns false and leaves `why` to the
+ * caller when the text is no quantity: callers know what they expected, so they write the
+ * message. */
 bool quantity_parse(const char *text, struct quantity *out);
 
-/* Read `text` as a quantity of `unit`, not negative. A bare number is taken only
- * for UNIT_COUNT, UNIT_SHARE (where it is at most 1: a bare 30 was meant as "30%") and
- * UNIT_TOKENS. A whole number of bytes, tokens or a count is exact up to 2^53. On failure
- * `why` says what was found at file:line for `key` and shows an example ("8GiB", "12us"). */
+/* Read `text` as a non-negative quantity of `unit`. A bare number is taken only for UNIT_COUNT,
+ * UNIT_TOKENS and UNIT_SHARE; a bare share is at most 1, because a bare 30 was meant as "30%".
+ * Whole numbers of bytes, tokens or items are exact up to 2^53. On failure `why` says what was
+ * found at file:line for `key` and shows an example ("8GiB", "12us"). */
 bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
                  double *out, struct error *why);
 
-/* As units_parse(), for an unsigned whole number of at most `most`, exact in all 64 bits
- * when it is written without a fraction. "1.1GiB" is the nearest byte; what is further
- * than a millionth from a whole number is refused. */
+/* As units_parse(), for an unsigned whole number of at most `most`, exact in all 64 bits when it is
+ * written without a fraction. "1.1GiB" is rounded to the nearest byte; a value more than a
+ * millionth away from a whole number is refused. */
 bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const char *file, int line,
                        const char *key, uint64_t *out, struct error *why);
 
 /* An example of `unit` for messages and help: "8GiB". Static. */
 const char *unit_example(enum unit unit);
 
-/* Write a regular expression of what units_parse() reads as `unit`, into `text`. 160 bytes always
- * suffice. Returns `text`. */
+/* Write a regular expression for the texts that units_parse() reads as `unit` into `text`. 160
+ * bytes always suffice. Returns `text`. */
 char *unit_pattern(enum unit unit, char *text, size_t size);
 
-/* Is a bare number one of `unit`? */
+/* May a value of `unit` be written as a bare number? */
 bool unit_is_bare(enum unit unit);
 
-/* Write `value` of `unit` into `text` as a person reads it, three significant
- * digits and the unit that keeps them small: "4.80 GiB", "127 us", "26.0 GB/s",
- * "93.0 %". Returns `text`. 32 bytes always suffice. */
+/* Write `value` of `unit` into `text` for a person to read, with three significant digits and a
+ * unit that keeps the number small: "4.80 GiB", "127 us", "26.0 GB/s", "93.0 %". Returns `text`. 32
+ * bytes always suffice. */
 char *units_format(double value, enum unit unit, char *text, size_t size);
 
-/* Write `value` of `unit`, not negative, as a scenario says it: the one spelling of all that mean
- * it, which reads back as the same value: "8GiB", "30%", "4096tok". Returns `text`; 32 bytes always
+/* Write the non-negative `value` of `unit` as a scenario states it: "8GiB", "30%", "4096tok". Equal
+ * values get one spelling, which reads back as the same value. Returns `text`; 32 bytes always
  * suffice. */
 char *units_write(double value, enum unit unit, char *text, size_t size);
 

@@ -1,4 +1,4 @@
-/* Bindings: a resource keeps what each of its free servers served last, so that a task knows its
+/* Bindings. A resource keeps the last task of each free server, so that a task knows its
  * predecessor. */
 #include "engine/binding.h"
 
@@ -17,7 +17,7 @@ static bool ended_now(const struct engine *engine, engine_task_id id)
     return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;
 }
 
-/* Take the server longest free; returns what it served last. */
+/* Take the server that has been free longest; returns the last task that it served. */
 static engine_task_id take_server(struct resource *resource)
 {
     if (resource->unused == 0) {

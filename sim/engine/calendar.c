@@ -1,5 +1,5 @@
-/* Calendar: memory and numbers. Invariant of the heap: no event is earlier than its parent; the
- * parent of slot i is (i - 1) / 4. A sorted array is such a heap. */
+/* The calendar's memory and numbering. Heap invariant: no event is earlier than its parent; the
+ * parent of slot i is (i - 1) / 4. A sorted array is a heap in this sense. */
 #include "engine/calendar.h"
 
 #include "base/array.h"

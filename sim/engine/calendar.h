@@ -1,4 +1,4 @@
-/* A calendar: what is to happen, earliest first and in order of insertion among equals.
+/* A calendar of future events: the earliest comes out first, equal ones in order of insertion.
  *
  * A heap of four children a node (D. B. Johnson, "Priority queues with update and finding minimum
  * spanning trees", 1975): half as deep as a binary one, and with 16 bytes an event a node's
@@ -6,9 +6,9 @@
  * equal and the order in which they come out depends on nothing but the pushes.
  *
  *   key   63        32 31        0
- *         [  order   ][   item   ]   item: the caller's, a slot and what kind of slot, say
+ *         [  order   ][   item   ]   item: the caller's, such as the slot of a task or timer
  *
- * The order has 32 bits: after as many pushes the events that are left are numbered anew.
+ * The order has 32 bits: after 2^32 pushes the remaining events are numbered anew.
  *
  * A zeroed struct is an empty calendar. Pushing never allocates: make room first.
  */
@@ -36,14 +36,14 @@ struct calendar {
 /* Make room for `needed` events in all. */
 bool calendar_reserve(struct calendar *calendar, size_t needed, struct error *why);
 
-/* Number the events anew from 0, in order; called by calendar_push() when it has to. */
+/* Number the events anew from 0, keeping their order; calendar_push() calls it when needed. */
 void calendar_renumber(struct calendar *calendar);
 
-/* Forget all events and keep the memory; free the memory. */
+/* Clear: forget all events and keep the memory. Release: free the memory. */
 void calendar_clear(struct calendar *calendar);
 void calendar_release(struct calendar *calendar);
 
-/* When the earliest event is; INT64_MAX when there is none. */
+/* The time of the earliest event; INT64_MAX when the calendar is empty. */
 static inline int64_t calendar_next_ns(const struct calendar *calendar)
 {
     return calendar->count > 0 ? calendar->events[0].at_ns : INT64_MAX;

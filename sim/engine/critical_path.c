@@ -1,5 +1,5 @@
-/* The critical path: from a task to what it waited for, and so on back. A task starts the
- * instant its binding predecessor ends, so that the pieces meet. */
+/* The critical path leads from a task to the task that it waited for, and so on. A task starts at
+ * the instant at which its binding predecessor ends, so the pieces meet. */
 #include "engine/critical_path.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The engine: creating it, adding what tasks queue for and share, and looking at what happened. */
+/* The engine: creating it, adding resources, channels and routes, and reading its results. */
 #include "base/array.h"
 #include "engine/state.h"
 
@@ -64,7 +64,7 @@ uint32_t engine_resource_add(struct engine *engine, const char *name, uint32_t s
                              struct error *why)
 {
     if (servers == 0) {
-        error_set(why, NULL, 0, "resource '%s' without a server", name);
+        error_set(why, NULL, 0, "resource '%s' has no server", name);
         return ENGINE_NONE;
     }
     if (!array_reserve(&engine->resources, &engine->resource_capacity, engine->resource_count + 1,

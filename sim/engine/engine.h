@@ -6,22 +6,21 @@
  * Resource  A queue with one or more servers. It serves in the order of submission, never in
  *           order of readiness: a task whose predecessors are late holds up the ones behind it, as
  *           a stream or a copy engine does.
- * Channel   What flows share: so many units a nanosecond. Flows get max-min fair rates,
- *           each capped at its own rate; a flow may cross several channels, using so many channel
- *           units for each unit it moves, or withhold a fixed amount from a channel for as long as
- *           its task is served. However much is withheld, a millionth of the channel is left
- *           to share, so that no flow stands still.
+ * Channel   What flows share, in units per nanosecond. Flows get max-min fair rates, each capped
+ *           at its own rate. A flow may cross several channels; it uses some channel units for each
+ *           unit it moves, or withholds a fixed amount from a channel while its task is served.
+ *           However much is withheld, a millionth of the channel is left to share, so that every
+ *           flow keeps moving.
  *
  * Time is integer nanoseconds from 0. Events of the same instant happen in order of insertion;
- * flows that end then come last, in order of their beginning. The same submissions give the same
- * schedule, bit for bit. A flow ends at the first whole nanosecond at which it has moved
- * everything.
+ * flows that end at that instant come last, in the order in which they began. The same submissions
+ * give the same schedule, bit for bit. A flow ends at the first whole nanosecond at which it has
+ * moved everything.
  *
  * Two ways of use. Submit a whole graph, then engine_run(): a program. Or start with a timer and
- * submit from its callback: a simulation. With `record`, every task keeps its times and what it
- * waited for last, for critical_path.h and timeline.h, until engine_destroy(); without, a task's
- * slot is used again once it has ended and its callback has returned, and millions may pass
- * through.
+ * submit from its callback: a simulation. With `record`, every task keeps its times and its binding
+ * for critical_path.h and timeline.h, until engine_destroy(). Without it, a task's slot is reused
+ * once the task has ended and its callback has returned, so millions of tasks may pass through.
  *
  * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
  * are independent of each other.
@@ -47,7 +46,7 @@ struct engine;
 enum engine_use_kind {
     ENGINE_PER_UNIT, /* `weight` channel units for each unit moved */
     ENGINE_AT_CAP,   /* `weight` channel units when the flow moves at its cap, in proportion
-                        below it; none where the cap is INFINITY */
+                        below it; nothing if the cap is INFINITY */
     ENGINE_WITHHELD, /* `weight` channel units for as long as the task is served */
 };
 
@@ -57,7 +56,7 @@ struct engine_use {
     enum engine_use_kind kind;
 };
 
-/* What a task moves: the channels it crosses. At most ENGINE_MOST_USES. */
+/* The channels that a task's flow crosses. At most ENGINE_MOST_USES. */
 struct engine_route {
     struct engine_use uses[ENGINE_MOST_USES];
     uint32_t count;
@@ -69,15 +68,15 @@ struct engine_task {
     int64_t release_ns; /* not served before this instant */
     int64_t fixed_ns;   /* service before the flow starts; >= 0 */
     double amount;      /* units to move after that; 0: none */
-    double cap;         /* units a nanosecond at most; used when amount > 0, then > 0; may be
-                           INFINITY */
+    double cap;         /* units a nanosecond at most; used when amount > 0, and is then > 0; may
+                           be INFINITY */
     uint32_t route;     /* from engine_route_add(); used when amount > 0; ENGINE_NONE: no channel */
     const engine_task_id *after; /* read during the call only; ids already submitted */
     uint32_t after_count;
 };
 
-/* Called when a task ends, after its successors have started, or when a timer goes off. May submit
- * tasks and set timers; neither runs, resets nor destroys the engine. */
+/* Called when a task ends, after its successors have started, or when a timer fires. It may submit
+ * tasks and set timers; it must not run, reset or destroy the engine. */
 typedef void (*engine_callback)(struct engine *engine, uint32_t tag, void *context);
 
 struct engine *engine_create(bool record, struct error *why);
@@ -87,7 +86,7 @@ void engine_destroy(struct engine *engine);
 void engine_on_end(struct engine *engine, engine_callback callback, void *context);
 
 /* Names are kept by pointer and must outlive the engine. `servers` >= 1. `capacity` is in units a
- * nanosecond, > 0. Each returns an id, counted from 0, ENGINE_NONE with `why` on failure. */
+ * nanosecond, > 0. Each returns an id, counted from 0, or ENGINE_NONE with `why` on failure. */
 uint32_t engine_resource_add(struct engine *engine, const char *name, uint32_t servers,
                              struct error *why);
 uint32_t engine_channel_add(struct engine *engine, const char *name, double capacity,
@@ -95,10 +94,10 @@ uint32_t engine_channel_add(struct engine *engine, const char *name, double capa
 uint32_t engine_route_add(struct engine *engine, const struct engine_route *route,
                           struct error *why);
 
-/* Put a task into its resource's queue. Returns its id, ENGINE_NONE with `why` when memory is
- * out; nothing has happened then. All memory a task ever needs is found here. A wrong id, a
- * negative time or a non-positive cap is the caller's bug and asserts. Without `record`, an id in
- * `after` must be of a task that has not ended. */
+/* Put a task into its resource's queue. Returns its id, or ENGINE_NONE with `why` when memory runs
+ * out; the engine is then unchanged. All memory that the task will need is allocated here. A wrong
+ * id, a negative time or a non-positive cap is the caller's bug and asserts. Without `record`, the
+ * tasks in `after` must not have ended. */
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *task,
                              struct error *why);
 
@@ -106,10 +105,10 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *ta
 bool engine_timer(struct engine *engine, int64_t at_ns, uint32_t tag, engine_callback callback,
                   void *context, struct error *why);
 
-/* Run until nothing is left to happen, or the next event is past `until_ns` (INT64_MAX: to the
- * end); the clock then stands at the last event, or at `until_ns` when there is a next one. As a
- * task waits only for tasks submitted before it, every task starts at last. Fails only when the
- * next event is past ENGINE_LAST_NS. */
+/* Run until no event is left or the next one is past `until_ns` (INT64_MAX: to the end). The clock
+ * then stands at the last event, or at `until_ns` when another event follows. Every task starts in
+ * the end, because a task waits only for tasks submitted before it. Fails only when the next event
+ * is past ENGINE_LAST_NS. */
 bool engine_run(struct engine *engine, int64_t until_ns, struct error *why);
 
 /* Forget all tasks and set the clock back to 0; resources, channels and routes stay. */
@@ -119,14 +118,15 @@ int64_t engine_now(const struct engine *engine);
 
 /* With `record`: tasks in order of submission, each with its times.
  *
- * The binding of a task is, of its predecessor on its resource and the tasks it was submitted
- * after, one that ended at start_ns: the resource's first, then the lowest id. Its predecessor is
- * the last task of the server it takes, which is the one longest free. If none ended then and the
- * task stood behind one that started only then, it is that one's binding. ENGINE_NONE when it
- * waited for its release, or for nothing. */
+ * The binding of a task is the task that it waited for last: one that ended at start_ns, among its
+ * predecessor on its resource and the tasks it was submitted after. The resource's comes first,
+ * then the lowest id. The predecessor on the resource is the last task of the server that this one
+ * takes, and that is the server that has been free longest. If none of them ended then, but the
+ * task stood in the queue behind one that started at start_ns, the binding of that one holds here
+ * too. ENGINE_NONE when the task waited for its release or for nothing. */
 struct engine_record {
     uint32_t resource, tag;
-    int64_t start_ns, end_ns; /* -1 until it starts, until it ends */
+    int64_t start_ns, end_ns; /* -1 before it starts, before it ends */
     engine_task_id binding;   /* what it waited for last */
 };
 uint32_t engine_task_count(const struct engine *engine);

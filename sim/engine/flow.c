@@ -1,7 +1,7 @@
 /* Flows: progressive filling in rounds. Each round finds the level to which all open rates can rise
- * together and closes the flows that it stops: those whose cap lies below, else those that cross
- * the fullest channel. Sums are made anew each round and never by subtraction, so that rounding
- * does not add up; the level never falls. */
+ * together and closes the flows that stop there: those with a lower cap, or else those that cross
+ * the fullest channel. Sums are computed anew in each round and never by subtraction, so that
+ * rounding errors do not add up. The level never falls. */
 #include "engine/flow.h"
 
 #include "base/array.h"
@@ -13,7 +13,7 @@
 
 #define OPEN (-1.0) /* `fair` of a flow that still rises */
 
-/* fmax() of numbers only, without a call. */
+/* fmax() for numbers (no NaN), without a call. */
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -23,12 +23,12 @@ uint32_t flow_channel_add(struct flow_set *set, const char *name, double capacit
                           struct error *why)
 {
     if (set->channel_count == ENGINE_MOST_CHANNELS) {
-        error_set(why, NULL, 0, "no room for channel '%s'", name);
+        error_set(why, NULL, 0, "too many channels: '%s'", name);
         error_expect(why, "at most %d channels", ENGINE_MOST_CHANNELS);
         return ENGINE_NONE;
     }
     if (!(capacity > 0.0) || !isfinite(capacity)) {
-        error_set(why, NULL, 0, "channel '%s' of capacity %g", name, capacity);
+        error_set(why, NULL, 0, "channel '%s' has capacity %g", name, capacity);
         error_expect(why, "a capacity above 0 units a nanosecond");
         return ENGINE_NONE;
     }
@@ -41,17 +41,17 @@ static bool route_is_valid(const struct flow_set *set, const struct engine_route
                            struct error *why)
 {
     if (route->count > ENGINE_MOST_USES) {
-        error_set(why, NULL, 0, "a route over %u channels", route->count);
+        error_set(why, NULL, 0, "a route crosses %u channels", route->count);
         return error_expect(why, "at most %d", ENGINE_MOST_USES);
     }
     for (uint32_t i = 0; i < route->count; i++) {
         const struct engine_use *use = &route->uses[i];
         if (use->channel >= set->channel_count) {
-            return error_set(why, NULL, 0, "a route over channel %u of %u", use->channel,
-                             set->channel_count);
+            return error_set(why, NULL, 0, "a route crosses channel %u, but there are %u",
+                             use->channel, set->channel_count);
         }
         if (!(use->weight > 0.0) || !isfinite(use->weight)) {
-            error_set(why, NULL, 0, "a route of weight %g", use->weight);
+            error_set(why, NULL, 0, "a route has weight %g", use->weight);
             return error_expect(why, "a weight above 0");
         }
     }
@@ -134,7 +134,7 @@ void flow_begin(struct flow_set *set, uint32_t task, uint32_t route, double amou
     set->changed = true;
 }
 
-/* What the channels have left to share. */
+/* Find the capacity of each channel that is not withheld. */
 static void find_unheld(struct flow_set *set)
 {
     double withheld[ENGINE_MOST_CHANNELS] = {0.0};
@@ -154,8 +154,8 @@ static void find_unheld(struct flow_set *set)
     set->holders_changed = false;
 }
 
-/* The channel that the open flows fill first, ENGINE_NONE when they cross none, and the rate
- * of each of them at which it is full. */
+/* The channel that the open flows fill first, or ENGINE_NONE if they cross none; `level` is the
+ * rate of each of them at which it is full. */
 static uint32_t find_tightest(const struct flow_set *set, const double *room, double *level)
 {
     double demand[ENGINE_MOST_CHANNELS] = {0.0};

@@ -1,17 +1,17 @@
-/* Flows: what is moved over shared channels, at max-min fair rates.
+/* Flows: units that move over shared channels, at max-min fair rates.
  *
  * Rates are found by progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 2nd ed.,
  * 6.5.2): all rates rise together; a flow stops rising at its cap, or when a channel that it
  * crosses is full. So every flow moves at its cap, or crosses a full channel on which no flow is
  * faster. A unit of a flow takes `weight` units of a channel.
  *
- * Withheld amounts are taken off a channel before it is shared. At least FLOW_FLOOR of its
- * capacity is always left, so that whatever is withheld no flow stands still for ever.
+ * Withheld amounts are taken off a channel before it is shared. At least FLOW_FLOOR of its capacity
+ * is always left, so that every flow keeps moving.
  *
- * Rates depend on the set of flows and holders alone and are found anew only when it has changed.
- * A flow whose rate stays the same is not touched: its end keeps its exact value. A flow ends at
- * the first whole nanosecond at which it has moved all but FLOW_SLACK of its amount: the slack
- * keeps rounding errors from costing a nanosecond.
+ * Rates depend only on the set of flows and holders and are found anew only when it has changed. A
+ * flow whose rate stays the same is not touched: its end keeps its exact value. A flow ends at the
+ * first whole nanosecond at which it has moved all but FLOW_SLACK of its amount: the slack keeps
+ * rounding errors from costing a nanosecond.
  *
  * A zeroed struct with next_ns = INT64_MAX is an empty set (flow_clear() sets that). Beginning a
  * flow never allocates: make room first.
@@ -29,7 +29,7 @@
 /* A route's uses, by kind. */
 struct flow_route {
     uint32_t crossing_count, holding_count;
-    uint32_t holders; /* tasks that are served and withhold what the route says */
+    uint32_t holders; /* tasks on this route in service: each withholds what the route says */
     uint32_t crossing[ENGINE_MOST_USES], holding[ENGINE_MOST_USES]; /* channels */
     double weight[ENGINE_MOST_USES]; /* of each crossing: channel units for a unit moved, or */
     bool at_cap[ENGINE_MOST_USES];   /* for all that the flow moves in a nanosecond at its cap */
@@ -40,19 +40,19 @@ struct flow {
     uint32_t task, route;            /* route may be ENGINE_NONE: its cap is its rate */
     double cap, amount;              /* units a nanosecond, units */
     double left;                     /* units left to move at since_ns */
-    double rate;                     /* since then */
+    double rate;                     /* since since_ns */
     double fair;                     /* scratch: the rate being found */
-    int64_t since_ns, end_ns;        /* it ends then if no rate changes */
+    int64_t since_ns, end_ns;        /* end_ns: when it ends if no rate changes */
     double weight[ENGINE_MOST_USES]; /* of each crossing: channel units for a unit moved */
 };
 
 struct flow_set {
     double channel_capacity[ENGINE_MOST_CHANNELS]; /* units a nanosecond */
-    double unheld[ENGINE_MOST_CHANNELS];           /* of that, what is not withheld */
+    double unheld[ENGINE_MOST_CHANNELS];           /* the capacity that is not withheld */
     uint32_t channel_count;
     struct flow_route *routes; /* owned */
     size_t route_count, route_capacity;
-    struct flow *flows; /* owned; in order of their beginning */
+    struct flow *flows; /* owned; in the order in which they began */
     size_t count, capacity;
     uint32_t *ended; /* owned; tasks whose flows flow_end_due() took out */
     size_t ended_count, ended_capacity;
@@ -69,7 +69,7 @@ uint32_t flow_route_add(struct flow_set *set, const struct engine_route *route, 
 /* Make room for `needed` flows in all. */
 bool flow_reserve(struct flow_set *set, size_t needed, struct error *why);
 
-/* A task on this route is served from now on, or no longer: withhold, or give back. */
+/* A task on this route begins service (withhold) or ends it (give back). */
 void flow_hold(struct flow_set *set, uint32_t route);
 void flow_give_back(struct flow_set *set, uint32_t route);
 
@@ -80,11 +80,11 @@ void flow_begin(struct flow_set *set, uint32_t task, uint32_t route, double amou
 /* Find the rates anew, and with them the ends, at now_ns. */
 void flow_refresh(struct flow_set *set, int64_t now_ns);
 
-/* Take the flows that have ended by now_ns out of the set, in order of their beginning, and put
- * their tasks into `ended`. */
+/* Remove the flows that have ended by now_ns from the set, in the order in which they began, and
+ * put their tasks into `ended`. */
 void flow_end_due(struct flow_set *set, int64_t now_ns);
 
-/* Forget all flows and holders, keep channels and routes; free all memory. */
+/* Clear: forget all flows and holders, keep channels and routes. Release: free all memory. */
 void flow_clear(struct flow_set *set);
 void flow_release(struct flow_set *set);
 

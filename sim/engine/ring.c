@@ -1,5 +1,5 @@
-/* Ring: growing. When the array grows, what lies between the first number and the old end moves to
- * the new end, so that the ring wraps there. */
+/* Growing a ring: the items between the first one and the old end move to the new end, so that the
+ * ring wraps there. */
 #include "engine/ring.h"
 
 #include "base/array.h"

@@ -19,7 +19,7 @@ struct ring {
 /* Make room for `needed` numbers in all. */
 bool ring_reserve(struct ring *ring, size_t needed, struct error *why);
 
-/* Forget all numbers and keep the memory; free the memory. */
+/* Clear: forget all numbers and keep the memory. Release: free the memory. */
 void ring_clear(struct ring *ring);
 void ring_release(struct ring *ring);
 
@@ -36,7 +36,7 @@ static inline uint32_t ring_first(const struct ring *ring)
     return ring->items[ring->first];
 }
 
-/* Take it out. */
+/* Remove the first number and return it. */
 static inline uint32_t ring_pop(struct ring *ring)
 {
     uint32_t item = ring->items[ring->first];

@@ -1,5 +1,4 @@
-/* Running: tasks start, are served, move what they move and end, driven by the calendar and the
- * flows. */
+/* Running: the calendar and the flows make tasks start, be served, move their amounts and end. */
 #include "engine/binding.h"
 
 #include <assert.h>
@@ -34,8 +33,8 @@ static void start_task(struct engine *engine, engine_task_id id, engine_task_id 
     }
 }
 
-/* Whether a task whose turn it is may start now. When its release alone is missing, see to it that
- * the calendar says so. */
+/* May a task whose turn has come start now? If only its release is missing, the calendar gets an
+ * event for it. */
 static bool may_start(struct engine *engine, engine_task_id id)
 {
     struct task *task = &engine->tasks[id];
@@ -50,7 +49,7 @@ static bool may_start(struct engine *engine, engine_task_id id)
     return false;
 }
 
-/* Start what can start at the head of the queue. */
+/* Start the tasks at the head of the queue that can start. */
 static void serve(struct engine *engine, struct resource *resource)
 {
     engine_task_id before = ENGINE_NONE;
@@ -83,7 +82,7 @@ static void leave_server(struct engine *engine, struct resource *resource)
     serve(engine, resource);
 }
 
-/* Tell the successors, in order of submission, and free the edges to them. */
+/* Notify the successors, in order of submission, and free the edges to them. */
 static void tell_dependents(struct engine *engine, engine_task_id ended)
 {
     uint32_t last = engine->tasks[ended].dependents;
@@ -193,7 +192,7 @@ bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
             return true;
         }
         if (next_ns > ENGINE_LAST_NS) {
-            return error_set(why, NULL, 0, "time would pass 2^62 ns, some 146 years");
+            return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
         }
         engine->now_ns = next_ns;
         if (event_ns == next_ns) {

@@ -1,5 +1,5 @@
-/* The state of an engine, shared by the files that make it one: engine.c creates and shows it,
- * submit.c puts tasks in, run.c makes them happen, binding.c notes what they waited for.
+/* The state of an engine. Four files share it: engine.c creates and shows it, submit.c puts tasks
+ * in, run.c runs them, binding.c notes what they waited for.
  *
  * A task on its way:
  *
@@ -7,10 +7,10 @@
  *     yes -> SERVED --(fixed_ns)--> MOVING, when it moves something --(its flow ends)--> ENDED
  *     no  -> DUE: the calendar holds its release, then as above
  *
- * Invariants: a task has at most one event or one flow at a time, so that room for them is made
- * once, at submission, and running never allocates. A task waits for tasks submitted before it
- * only, so that some task can always go on. Slots of tasks, timers and edges are dense arrays with
- * free lists through them.
+ * Invariants: a task has at most one event or one flow at a time. Room for them is made once, at
+ * submission, so running never allocates. A task waits only for tasks submitted before it, so some
+ * task can always go on. Tasks, timers and edges are slots of dense arrays; their free slots form
+ * linked lists.
  */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
@@ -53,7 +53,7 @@ struct timer {
     uint32_t tag; /* of a free slot: the next free slot */
 };
 
-/* What an event of the calendar is about: a task's slot, or a timer's with this bit. */
+/* The item of a calendar event: a task's slot, or a timer's slot with this bit set. */
 #define TIMER_BIT (UINT32_C(1) << 31)
 
 struct engine {
@@ -70,7 +70,7 @@ struct engine {
     struct engine_record *records; /* with record: of each task */
     size_t task_count, task_capacity, record_capacity;
     uint32_t free_task;
-    size_t live, moving; /* tasks that have not ended; of those, with something to move */
+    size_t live, moving; /* tasks that have not ended; those of them with an amount to move */
 
     struct edge *edges;
     size_t edge_count, edge_capacity, edges_free;
@@ -87,8 +87,8 @@ static inline int64_t engine_later(int64_t at_ns, int64_t wait_ns)
     return wait_ns <= ENGINE_LAST_NS - at_ns ? at_ns + wait_ns : ENGINE_LAST_NS + 1;
 }
 
-/* Something that a task in its queue waited for has happened: start it, or what stands before it,
- * if nothing else is missing. (run.c) */
+/* Something that a queued task waited for has happened: start it, or the tasks ahead of it in the
+ * queue, if nothing else is missing. (run.c) */
 void engine_try_to_start(struct engine *engine, engine_task_id id);
 
 #endif

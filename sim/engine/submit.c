@@ -1,5 +1,5 @@
-/* Submitting tasks and timers. All memory that one ever needs is found before anything is
- * changed, so that a submission that fails has done nothing. */
+/* Submitting tasks and timers. All memory that a task or timer needs is allocated before anything
+ * changes, so a failed submission has no effect. */
 #include "base/array.h"
 #include "engine/binding.h"
 
@@ -19,7 +19,7 @@ static bool is_valid(const struct engine *engine, const struct engine_task *task
            (task->amount == 0.0 || is_valid_flow(engine, task));
 }
 
-/* Room for one event more than there can be now. */
+/* Make room for one event more than there can be now. */
 static bool reserve_event(struct engine *engine, struct error *why)
 {
     size_t needed = engine->live + engine->timers_set + 1;
@@ -113,7 +113,7 @@ static void wait_for(struct engine *engine, engine_task_id id, engine_task_id pr
     }
 }
 
-/* Put the task into its queue. Whether it may start now: behind busy servers it may not. */
+/* Put the task into its queue. Returns whether it may start now: not while all servers are busy. */
 static bool stand_in_line(struct engine *engine, engine_task_id id)
 {
     uint32_t index = engine->tasks[id].resource;

@@ -1,5 +1,6 @@
-/* Timeline: slices sorted by resource and start, each laid on the first row of its resource that
- * is free by then. One trace event a line, in the Trace Event Format's JSON object form. */
+/* Timeline: slices are sorted by resource and start, and each is put on the first row of its
+ * resource that is free by then. One trace event per line, in the Trace Event Format's JSON object
+ * form. */
 #include "engine/timeline.h"
 
 #include "base/array.h"
@@ -40,7 +41,7 @@ static int compare_slices(const void *left, const void *right)
     return (a->task > b->task) - (a->task < b->task);
 }
 
-/* The slices in [from_ns, to_ns), sorted. The caller frees them; NULL when memory is out. */
+/* The slices in [from_ns, to_ns), sorted. The caller frees them; NULL when memory runs out. */
 static struct slice *collect_slices(const struct engine *engine, int64_t from_ns, int64_t to_ns,
                                     size_t *count, struct error *why)
 {
@@ -112,7 +113,7 @@ static void write_row_name(struct writer *writer, uint32_t resource, size_t row)
             tid, tid);
 }
 
-/* A row of the slice's resource that is free when it begins, a new one if need be. */
+/* Find a row of the slice's resource that is free when the slice begins; add one if needed. */
 static bool find_row(struct writer *writer, const struct slice *slice, size_t *row,
                      struct error *why)
 {

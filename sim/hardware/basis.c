@@ -1,5 +1,4 @@
-/* What a figure rests on, and how trust wears off: a result is as good as the worst figure in it.
- */
+/* The basis of a result: a result is as good as the worst figure in it. */
 #include "base/name.h"
 #include "hardware/profile.h"
 

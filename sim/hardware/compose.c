@@ -1,9 +1,9 @@
-/* A machine is laid down in order: what it extends, then each part, then single figures; what
- * comes later replaces what was there. A part named by a file replaces the whole part, a figure the
- * whole figure: its basis and source belong to its value and never mix with another's.
+/* A machine is built in layers: what it extends, then each part, then single figures; a later layer
+ * replaces an earlier one. A part named by a file replaces the whole part, a figure the whole
+ * figure: its basis and source belong to its value and never mix with another's.
  *
- * Only the parts that are asked for are followed, so that a part of a machine costs one path of
- * files, and only so deep: files that lead back to themselves end in an error.
+ * Only the requested part is followed, so each part of a machine costs one chain of files. The
+ * depth of a chain is limited, and files that lead back to themselves are an error.
  */
 #include "hardware/compose.h"
 
@@ -22,36 +22,36 @@ enum { DEEPEST = 8 };
 static const char *const machine_keys[] = {"extends",         "gpu", "link", "host",
                                            profile_price_key, NULL};
 
-/* And what a file that was measured says besides. */
+/* The same, and the extra keys of a measured file. */
 static const char *const document_keys[] = {"extends",         "gpu",        "link",     "host",
                                             profile_price_key, "provenance", "observed", NULL};
 
-/* What is being laid: on which tree, which part, and the files that led here. */
+/* What is being built: the tree, the part, and the files that led here. */
 struct site {
     struct files *files;
     struct node *tree;
     enum part part;
-    const char *path; /* NULL outermost */
+    const char *path; /* NULL at the outermost level */
     const struct site *outer;
 };
 
 static bool lay_machine(const struct site *site, const struct node *machine,
                         const char *const *keys, struct error *why);
 
-/* Fail when the file is being read already, or too many are. */
+/* Fail when the file is already being read, or too many files are. */
 static bool check_descent(const struct site *site, const struct node *name, const char *path,
                           struct error *why)
 {
     int depth = 0;
     for (const struct site *outer = site; outer->path != NULL; outer = outer->outer) {
         if (strcmp(outer->path, path) == 0) {
-            node_error(name, why, "'%s' is built on itself", name->text);
-            return error_expect(why, "files whose names lead to others, never back");
+            node_error(name, why, "'%s' extends itself", name->text);
+            return error_expect(why, "profiles that do not extend each other in a circle");
         }
         depth++;
     }
     if (depth >= DEEPEST) {
-        node_error(name, why, "'%s' is built on files more than %d deep", name->text, DEEPEST);
+        node_error(name, why, "'%s' extends files more than %d deep", name->text, DEEPEST);
         return error_expect(why, "fewer files that extend each other");
     }
     return true;
@@ -65,7 +65,7 @@ static bool lay_document(const struct site *site, const struct node *document, b
         return name_expect("", machine_keys, why);
     }
     if (document->kind != NODE_MAP) {
-        error_set(why, site->path, document->line, "this is no hardware profile");
+        error_set(why, site->path, document->line, "this is not a hardware profile");
         return name_expect("", machine_keys, why);
     }
     return measured_check_tree(document, measured, why) &&
@@ -84,14 +84,14 @@ static bool lay_text(const struct site *site, const char *text, size_t size, str
     return laid;
 }
 
-/* Lay what the file called `name`, looked up as a `kind`, states for `part`. */
+/* Lay over the tree what the file `name` (looked up as a `kind`) states for `part`. */
 static bool lay_named(const struct site *site, enum part part, enum part kind,
                       const struct node *name, struct error *why)
 {
     char path[4096];
     if (name->kind != NODE_SCALAR) {
-        node_error(name, why, "'%s' is no name", name->key);
-        return error_expect(why, "the name of a profile, or a path with a '/' in it");
+        node_error(name, why, "'%s' is not a name", name->key);
+        return error_expect(why, "the name of a profile, or a path that contains '/'");
     }
     if (!locate_profile(name, kind, path, sizeof path, why) ||
         !check_descent(site, name, path, why)) {
@@ -105,7 +105,7 @@ static bool lay_named(const struct site *site, enum part part, enum part kind,
     return laid;
 }
 
-/* Make the place that `key` (and, under it, `curve`) has in the tree empty, and return it. */
+/* Empty the place of `key` (and of `curve` under it) in the tree, and return it. */
 static struct node *clear_place(struct node *tree, const char *key, const char *curve,
                                 struct error *why)
 {
@@ -127,7 +127,7 @@ static struct node *clear_place(struct node *tree, const char *key, const char *
     return place;
 }
 
-/* Keys of a part: "extends" and its curves' names after the dot. */
+/* The keys of a part: "extends" and the names of its curves after the dot. */
 static bool check_part_keys(const struct node *node, enum part part, struct error *why)
 {
     const char *keys[CURVE_COUNT + 2];
@@ -154,8 +154,8 @@ static bool replace_part(const struct site *site, enum part part, const struct n
     }
     const struct node *laid = node_get(site->tree, key);
     if (laid->kind == NODE_NULL) {
-        node_error(name, why, "'%s' states no %s", name->text, key);
-        return error_expect(why, "a profile with '%s:' in it", key);
+        node_error(name, why, "'%s' has no part '%s'", name->text, key);
+        return error_expect(why, "a profile that states '%s:'", key);
     }
     return true;
 }
@@ -212,7 +212,7 @@ static bool lay_machine(const struct site *site, const struct node *machine,
            node_put(site->tree, profile_price_key, price, why);
 }
 
-/* A price leaves the machine what it is, and its name. */
+/* Name the machine. A price of its own does not change a machine's name. */
 static void name_machine(const struct node *hardware, char *name, size_t size)
 {
     bool changed = false;
@@ -235,7 +235,7 @@ struct node *machine_compose(struct files *files, const struct node *hardware, c
                              size_t size, struct error *why)
 {
     if (hardware->kind == NODE_NULL) {
-        node_error(hardware, why, "no hardware is named");
+        node_error(hardware, why, "'hardware' is empty");
         error_expect(why, "a name, or a map with gpu, link and host");
         return NULL;
     }

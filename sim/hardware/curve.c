@@ -1,8 +1,8 @@
-/* Reading a figure, and reading a value off it.
+/* Reading a figure, and reading a value off a curve.
  *
- * A figure outside what any machine has is refused: it is a slip of the unit (GB for GB/s is caught
- * by the unit, B/s for GB/s only here), and it keeps every duration computed from a profile within
- * 63 bits.
+ * A figure that no machine can have is refused. It is usually a slip of the unit: GB for GB/s is
+ * caught by the unit itself, but B/s for GB/s only here. The check also keeps every duration that
+ * is computed from a profile within 63 bits.
  */
 #include "hardware/curve.h"
 
@@ -49,7 +49,7 @@ static bool check_value(const struct node *node, enum curve_id id, double value,
         char least[32], most[32];
         units_format(bounds.least, kind->unit, least, sizeof least);
         units_format(bounds.most, kind->unit, most, sizeof most);
-        node_error(node, why, "'%s' is '%.80s', which no machine has", kind->name, node->text);
+        node_error(node, why, "'%s' is '%.80s', which is out of range", kind->name, node->text);
         return error_expect(why, "from %s to %s", least, most);
     }
     return true;
@@ -94,7 +94,7 @@ static bool read_point(const struct node *point, enum curve_id id, uint32_t inde
 {
     const struct curve_kind *kind = &curve_kinds[id];
     if (point->kind != NODE_LIST || point->count != 2 || point->children[0]->kind != NODE_SCALAR) {
-        node_error(point, why, "a point of '%s' is no pair", kind->name);
+        node_error(point, why, "a point of '%s' is not a pair", kind->name);
         return error_expect(why, "[%s, value]", kind->axis);
     }
     if (!read_size(point->children[0], id, &curve->size[index], why) ||
@@ -104,7 +104,7 @@ static bool read_point(const struct node *point, enum curve_id id, uint32_t inde
     if (index > 0 && curve->size[index] <= curve->size[index - 1]) {
         node_error(point, why, "the points of '%s' are out of order at '%.40s'", kind->name,
                    point->children[0]->text);
-        return error_expect(why, "%s that ascend", kind->axis);
+        return error_expect(why, "ascending %s", kind->axis);
     }
     return true;
 }
@@ -114,7 +114,7 @@ static bool read_points(const struct node *points, enum curve_id id, struct curv
 {
     const struct curve_kind *kind = &curve_kinds[id];
     if (kind->axis[0] == '\0') {
-        node_error(points, why, "'%s' has points, but is one figure", kind->name);
+        node_error(points, why, "'%s' is a single figure and has no points", kind->name);
         return error_expect(why, "value: %s", unit_example(kind->unit));
     }
     if (points->kind != NODE_LIST || points->count < 2) {
@@ -181,7 +181,7 @@ static bool read_range(const struct node *figure, enum curve_id id, struct curve
         return true;
     }
     if (range == NULL) {
-        node_error(figure, why, "'%s' is assumed and has no range", curve_kinds[id].name);
+        node_error(figure, why, "'%s' is assumed, so it needs a range", curve_kinds[id].name);
         return error_expect(why, "%s", example);
     }
     double *const ends[2] = {&curve->least, &curve->most};
@@ -195,13 +195,13 @@ static bool read_range(const struct node *figure, enum curve_id id, struct curve
         }
     }
     if (!pair || curve->least <= 0 || curve->least > 1 || curve->most < 1 || curve->most > 100) {
-        node_error(range, why, "the range of '%s' is no band around it", curve_kinds[id].name);
+        node_error(range, why, "the range of '%s' is invalid", curve_kinds[id].name);
         return error_expect(why, "%s", example);
     }
     return true;
 }
 
-/* A bare value is what a user types to see what happens: assumed, at exactly this. */
+/* A bare value is what a user types to try something: its basis is assumed and it has no range. */
 static bool read_bare(const struct node *figure, enum curve_id id, struct curve *curve,
                       struct error *why)
 {

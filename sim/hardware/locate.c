@@ -1,6 +1,6 @@
-/* A name with a '/' in it or ending in .yaml is a path, from the file that says it. Other names are
- * looked up in the data folder: a part's among the files of its kind and then among the machines,
- * whose part is meant. */
+/* A name that contains '/' or ends in .yaml is a path, relative to the file that states it. Other
+ * names are looked up in the data folder. The name of a part is looked up among the files of that
+ * part, and then among the machines, whose part is meant. */
 #include "hardware/locate.h"
 
 #include "base/array.h"
@@ -68,7 +68,7 @@ static bool append_names(const char *folder, char ***names, size_t *count, size_
     return true;
 }
 
-/* Complain that nothing is called `name`, with what is. */
+/* Complain that `name` does not exist, and list the valid names. */
 static bool refuse_name(const struct node *name, enum part part, struct error *why)
 {
     char **names = NULL;

@@ -1,4 +1,4 @@
-/* Which file the name of a profile stands for. For the files of this folder. */
+/* Finds the file that the name of a profile stands for. Private to this folder. */
 #ifndef HARDWARE_LOCATE_H
 #define HARDWARE_LOCATE_H
 
@@ -6,19 +6,19 @@
 
 #include <stddef.h>
 
-/* The parts of a machine. Where a whole machine is meant, MACHINE stands for all of them. */
+/* The parts of a machine. MACHINE stands for the whole machine. */
 enum part { PART_GPU, PART_LINK, PART_HOST, PART_COUNT, MACHINE = PART_COUNT };
 
 /* "gpu", "link", "host". */
 extern const char *const part_names[PART_COUNT];
 
 /* The file of the part or machine that the scalar `name` names: a path, a part's file, or a
- * machine's. A path need not exist, a name must: else the error lists what there is. */
+ * machine's. A path need not exist. A name must; otherwise the error lists the valid names. */
 bool locate_profile(const struct node *name, enum part part, char *path, size_t size,
                     struct error *why);
 
-/* Write the name of a profile, less folder and suffix, behind what `text` holds, with a '+'
- * between. */
+/* Append the name of a profile, without folder and suffix, to `text`; a '+' separates it from what
+ * `text` already holds. */
 void append_profile_name(const char *name, char *text, size_t size);
 
 #endif

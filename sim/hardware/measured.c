@@ -17,7 +17,7 @@ uint64_t measured_checksum(const char *text, size_t size)
     return XXH64(text, size, 0);
 }
 
-/* The part of a text that is still to be read. */
+/* The rest of a text, which is still to be read. */
 struct rest {
     const char *text;
     size_t size;
@@ -67,7 +67,7 @@ static bool check_format(struct rest *rest, struct error *why)
         return true;
     }
     size_t length = strcspn(rest->text, "\n");
-    error_set(why, rest->path, rest->line, "a measured profile of another format: '%.*s'",
+    error_set(why, rest->path, rest->line, "this measured profile has an unknown format: '%.*s'",
               length < 80 ? (int)length : 80, rest->text);
     return error_expect(why, "format: %d; use the spillway that measured it, or measure again",
                         MEASURED_FORMAT);
@@ -116,12 +116,12 @@ bool measured_check_text(const char *text, size_t size, const char *path, bool *
 static bool check_provenance(const struct node *provenance, struct error *why)
 {
     if (provenance->kind != NODE_MAP) {
-        return node_error(provenance, why, "'provenance' is no map");
+        return node_error(provenance, why, "'provenance' is not a map");
     }
     for (size_t i = 0; i < provenance->count; i++) {
         const struct node *fact = provenance->children[i];
         if (fact->kind != NODE_SCALAR) {
-            node_error(fact, why, "'%s' of the provenance is no text", fact->key);
+            node_error(fact, why, "'%s' in 'provenance' is not a text", fact->key);
             return error_expect(why, "%s: \"...\"", fact->key);
         }
     }
@@ -131,7 +131,7 @@ static bool check_provenance(const struct node *provenance, struct error *why)
 static bool check_observed(const struct node *observed, struct error *why)
 {
     if (observed->kind != NODE_MAP) {
-        return node_error(observed, why, "'observed' is no map");
+        return node_error(observed, why, "'observed' is not a map");
     }
     for (size_t i = 0; i < observed->count; i++) {
         struct finding finding;
@@ -149,9 +149,10 @@ bool measured_check_tree(const struct node *profile, bool measured, struct error
     const struct node *observed = node_get(profile, "observed");
     if (!measured && (provenance != NULL || observed != NULL)) {
         const struct node *stated = provenance != NULL ? provenance : observed;
-        node_error(stated, why, "'%s' is for measured profiles, and this is none, or was changed",
+        node_error(stated, why,
+                   "only a measured profile may have '%s'; this one is not, or was changed",
                    stated->key);
-        return error_expect(why, "gpu, link and host alone; or the profile as it was measured");
+        return error_expect(why, "only gpu, link and host; or the profile as it was measured");
     }
     return (provenance == NULL || check_provenance(provenance, why)) &&
            (observed == NULL || check_observed(observed, why));

@@ -81,8 +81,8 @@ static bool read_precise(const struct node *node, bool *out, struct error *why)
 {
     *out = strcmp(node->text, "yes") == 0;
     if (!*out && strcmp(node->text, "no") != 0) {
-        node_error(node, why, "a median is settled or not, not '%.40s'", node->text);
-        return error_expect(why, "yes, no");
+        node_error(node, why, "'settled' is '%.40s'", node->text);
+        return error_expect(why, "yes or no");
     }
     return true;
 }
@@ -103,7 +103,7 @@ static bool read_point(const struct node *node, struct finding *finding, struct 
     struct node *const *cells = node->children;
     const char *name = finding->name;
     if (!is_row(node, COLUMNS)) {
-        node_error(node, why, "a point of '%s' has not %d values", name, COLUMNS);
+        node_error(node, why, "a point of '%s' does not have %d values", name, COLUMNS);
         return error_expect(why, "[size, median, p10, p90, samples, settled, drift, stray]");
     }
     if (!read_number(cells[0], observed_axis_unit(finding->axis), name, &point.size, why) ||
@@ -120,8 +120,8 @@ static bool read_point(const struct node *node, struct finding *finding, struct 
         return node_error(node, why, "the points of '%s' are out of order", name);
     }
     if (point.p10 > point.median || point.p90 < point.median || point.samples == 0) {
-        node_error(node, why, "a point of '%s' is impossible", name);
-        return error_expect(why, "p10 up to the median, p90 from there, of at least one sample");
+        node_error(node, why, "a point of '%s' is invalid", name);
+        return error_expect(why, "p10 <= median <= p90, and at least one sample");
     }
     return finding_put(finding, &point, why);
 }
@@ -133,7 +133,7 @@ static bool read_points(const struct node *node, struct finding *finding, struct
         return true;
     }
     if (points->kind != NODE_LIST) {
-        return node_error(points, why, "the points of '%s' are no list", finding->name);
+        return node_error(points, why, "the points of '%s' are not a list", finding->name);
     }
     for (size_t i = 0; i < points->count; i++) {
         if (!read_point(points->children[i], finding, why)) {
@@ -143,7 +143,7 @@ static bool read_points(const struct node *node, struct finding *finding, struct
     return true;
 }
 
-/* A word needs no quotes where it is written. */
+/* A word can be written without quotes. */
 static bool is_word(const char *text)
 {
     static const char parts[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -154,7 +154,7 @@ static bool read_axis(const struct node *node, struct finding *out, struct error
 {
     return read_text(node, "axis", out->axis, sizeof out->axis, why) &&
            (is_word(out->axis) ||
-            node_error(node_get(node, "axis"), why, "an axis is one word, not '%.40s'", out->axis));
+            node_error(node_get(node, "axis"), why, "the axis '%.40s' is not one word", out->axis));
 }
 
 static bool read_entry(const struct node *node, struct finding *out, struct error *why)
@@ -162,8 +162,8 @@ static bool read_entry(const struct node *node, struct finding *out, struct erro
     static const char *const keys[] = {"axis", "unit", "note", "points", "absent", NULL};
     if (node->key == NULL || strlen(node->key) >= sizeof out->name || !is_word(node->key) ||
         node->kind != NODE_MAP) {
-        node_error(node, why, "this is nothing that was observed");
-        return error_expect(why, "NAME: {unit, points, ...}, of a name under %zu bytes",
+        node_error(node, why, "this is not a finding");
+        return error_expect(why, "NAME: {unit, points, ...}, with a name under %zu bytes",
                             sizeof out->name);
     }
     text_copy(out->name, sizeof out->name, node->key);
@@ -173,8 +173,9 @@ static bool read_entry(const struct node *node, struct finding *out, struct erro
     }
     if (absent == (node_get(node, "points") != NULL)) {
         node_error(node, why, "'%s' has %s", node->key,
-                   absent ? "points and is absent" : "neither points nor a reason");
-        return error_expect(why, "one of points, absent");
+                   absent ? "both points and a reason for being absent"
+                          : "neither points nor a reason for being absent");
+        return error_expect(why, "either points or absent");
     }
     return read_axis(node, out, why) && read_unit(node, &out->unit, why) &&
            read_text(node, absent ? "absent" : "note", out->note, sizeof out->note, why) &&

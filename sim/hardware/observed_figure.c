@@ -1,4 +1,4 @@
-/* Figures as profiles state them: in one spelling, that reads back to the same figure. */
+/* Figures as profiles state them: one spelling each, which reads back as the same figure. */
 #include "hardware/observed.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ struct scale {
     const char *suffix;
 };
 
-/* Of each unit the largest first. */
+/* For each unit in descending order. */
 static const struct scale scales[] = {
     {UNIT_SHARE, 0.01, "%"},
     {UNIT_TIMES, 1, "x"},
@@ -45,7 +45,7 @@ static bool is_whole(double value)
     return value == floor(value) && value < 0x1p53;
 }
 
-/* In the largest unit that leaves a whole number. */
+/* In the largest unit that gives a whole number. */
 static void write_bytes(double bytes, char text[OBSERVED_FIGURE])
 {
     static const char *const suffixes[] = {"B", "KiB", "MiB", "GiB", "TiB"};

@@ -30,7 +30,8 @@ static bool read_curves(struct profile *profile, struct error *why)
 
 const char profile_price_key[] = "price_per_hour";
 
-/* Within what anyone asks for a GPU; past that it is a slip of the unit, cents or a year. */
+/* Limits of what a GPU may cost; a price outside them is a slip of the unit (cents, or per
+ * year). */
 static bool read_price(struct profile *profile, struct error *why)
 {
     static const double least = 0.001, most = 10000;
@@ -43,7 +44,8 @@ static bool read_price(struct profile *profile, struct error *why)
     if (said->kind == NODE_NULL) {
         node_error(said, why, "'%s' is empty", profile_price_key);
     } else if (read) {
-        node_error(said, why, "'%s' is '%.80s', which no GPU costs", profile_price_key, said->text);
+        node_error(said, why, "'%s' is '%.80s', which is out of range", profile_price_key,
+                   said->text);
     }
     return error_expect(why, "dollars an hour for one GPU, from %g to %g", least, most);
 }

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How far from the median, in quantiles, the ends of a range lie. */
+/* The distance, in quantiles, of the ends of a range from the median. */
 static double reach(enum basis basis)
 {
     return basis == BASIS_MEASURED ? 0.4 : 0.5;
 }
 
-/* The share at which a count is a whole one. */
+/* The share nearest to `share` that gives a whole count. */
 static double whole_share(const struct curve *curve, double share)
 {
     double count = curve->value[0];

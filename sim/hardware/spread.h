@@ -1,16 +1,15 @@
-/* How far the figures of a machine may lie from what its profile says.
+/* How far the figures of a machine may lie from its profile.
  *
- * A figure's range is read as three quantiles of one distribution, of which the figure itself is
- * the median:
+ * A figure's range is read as three quantiles of one distribution; the figure itself is the median:
  *
- *   measured       p10, median and p90 of its samples, which is what the harness writes as range;
- *                  below and above them it goes on as steeply
- *   anything else  least, median and most: the range is all there is
+ *   measured       p10, median and p90 of its samples, which the harness writes as range;
+ *                  beyond them the distribution goes on with the same slope
+ *   anything else  least, median and most: nothing lies outside the range
  *
- * Between its quantiles nothing is known, and of all distributions that have these the one of
- * largest entropy is even in each piece (Jaynes, "Information Theory and Statistical Mechanics",
- * Phys. Rev. 106, 1957). Even in the logarithm, that is: a rate and the time that it stands for are
- * then drawn alike, and nothing falls to 0.
+ * Only the quantiles are known. Of all distributions that have them, the one of largest entropy is
+ * uniform in each piece (Jaynes, "Information Theory and Statistical Mechanics", Phys. Rev. 106,
+ * 1957). It is uniform in the logarithm: a rate and its time are then drawn alike, and nothing
+ * falls to 0.
  *
  *   share        1 |           .-- most         log share over quantile: two straight lines,
  *   (log)          |      .--'                  which meet at (0.5, the figure)
@@ -24,12 +23,13 @@
 
 #include "hardware/profile.h"
 
-/* What the figure is at `quantile`, from 0 to 1, as a share of what the profile says; of a count a
- * whole number of them, at least one. */
+/* The figure at `quantile` (0 to 1), as a share of the profile's value. A count is rounded to a
+ * whole number, at least one. */
 double spread_share(const struct curve *curve, enum curve_id id, double quantile);
 
-/* A profile whose figures are those of another, each at a share of it: a view, which has values of
- * its own and points to everything else. What is a share itself goes up to 1. */
+/* A profile whose figures are those of another, each multiplied by a share. It is a view: it has
+ * its own values and points to the other for everything else. Figures that are shares stay at most
+ * 1. */
 struct scaled_profile {
     struct profile profile;
     double *values; /* of all curves */

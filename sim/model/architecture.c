@@ -1,11 +1,11 @@
-/* Sources: the model classes of Hugging Face transformers and the config.json files of the models'
- * own repositories; for DeepSeek's indexer the inference code beside them. */
+/* Sources: the model classes of Hugging Face transformers and the config.json files in the models'
+ * own repositories; for DeepSeek's indexer the inference code there. */
 #include "model/architecture.h"
 
 #include "base/name.h"
 #include "model/layers.h"
 
-/* What Gemma 3's class takes for the keys that the files of the multimodal models leave out. */
+/* The defaults of Gemma 3's class for keys that the files of the multimodal models leave out. */
 #define GEMMA3                                                                                     \
     .ffn_key = "intermediate_size", .attention_bias_key = "attention_bias", .gated_ffn = true,     \
     .tied_embeddings = true, .query_key_norm = true, .layer_norms = 4, .query_heads = 8,           \

@@ -1,5 +1,5 @@
-/* The architectures that are known, as rows of one table: what config.json does not say about them,
- * and which readers understand what it says. */
+/* The known architectures, as rows of one table: facts that config.json leaves out, and the readers
+ * for what it states. */
 #ifndef MODEL_ARCHITECTURE_H
 #define MODEL_ARCHITECTURE_H
 
@@ -11,7 +11,7 @@ struct architecture {
     const char *inside; /* the object that describes the decoder; NULL: the whole file */
     const char *ffn_key;
 
-    /* Keys that switch biases on and off, and what holds without them. */
+    /* Keys that switch biases on and off, and the defaults without them. */
     const char *attention_bias_key, *ffn_bias_key; /* NULL: cannot be switched */
     bool query_bias, output_bias, ffn_bias;
 
@@ -19,11 +19,11 @@ struct architecture {
     bool attention_sinks, indexer;
     uint32_t layer_norms;
 
-    /* What the model's class takes where the config leaves a key out, or FIELD_REQUIRED. */
+    /* The defaults of the model's class where the config leaves a key out, or FIELD_REQUIRED. */
     int64_t query_heads, kv_heads, head_dim, vocabulary, context, window;
-    uint32_t window_pattern; /* every so many layers one attends to everything */
+    uint32_t window_pattern; /* every window_pattern-th layer attends to everything */
 
-    /* Readers, in this order, into a model with its layers allocated. */
+    /* Readers, called in this order, for a model with its layers allocated. */
     bool (*read_heads)(const struct fields *fields, const struct architecture *kind,
                        struct model *model, struct error *why);
     bool (*read_windows)(const struct fields *fields, const struct architecture *kind,
@@ -32,7 +32,7 @@ struct architecture {
                      struct model *model, struct error *why);
 };
 
-/* As the fallback of kv_heads: as many as query heads; of head_dim: hidden over heads. */
+/* Fallback of kv_heads: as many as query heads. Fallback of head_dim: hidden over heads. */
 #define FIELD_DERIVED 0
 
 /* The row called `name`, or NULL with the known names in `why`. */

@@ -1,6 +1,6 @@
-/* The keys that all architectures share are read here, the rest by the readers of the
- * architecture's row. Nothing is guessed: a key that decides a size is there, in its range, or
- * known from the class. */
+/* Keys common to all architectures are read here, the rest by the readers of the architecture's
+ * row. Nothing is guessed: a key that decides a size is stated and in its range, or known from the
+ * class. */
 #include "model/config.h"
 
 #include "base/array.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* No memory holds more, and sums of a few such sizes still fit 64 bits. */
+/* No memory is larger, and sums of a few of these sizes still fit 64 bits. */
 static const uint64_t MOST_WEIGHT_BYTES = UINT64_C(1) << 60;
 
 static const struct architecture *read_architecture(const struct fields *fields, struct error *why)
@@ -44,7 +44,7 @@ static bool read_sizes(const struct fields *fields, const struct architecture *k
                        &model->trained_context, why);
 }
 
-/* What the row says, and the keys that may say otherwise. */
+/* Apply the row's traits, and the keys that override them. */
 static bool read_traits(const struct fields *fields, const struct architecture *kind,
                         struct model *model, struct error *why)
 {
@@ -78,7 +78,7 @@ static bool read_decoder(const struct fields *fields, const struct architecture 
            kind->read_windows(fields, kind, model, why) && kind->read_ffn(fields, kind, model, why);
 }
 
-/* Quantisation stands at the top, or with the decoder it is about. */
+/* The quantisation is stated at the top level, or in the decoder's object. */
 static bool read_quantisation(const struct fields *top, const struct fields *decoder,
                               struct model *model, struct error *why)
 {
@@ -90,7 +90,8 @@ static bool read_model(const json_t *root, const char *file, struct model *model
 {
     const struct fields top = {root, file, ""};
     if (!json_is_object(root)) {
-        return error_input(why, file, 0, "no config.json: the top is no object");
+        return error_input(why, file, 0,
+                           "this is not a config.json: the top level is not an object");
     }
     const struct architecture *kind = read_architecture(&top, why);
     if (kind == NULL) {

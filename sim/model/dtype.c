@@ -4,8 +4,8 @@
 #include "base/name.h"
 #include "model/whole.h"
 
-/* `bytes` for every `values` values, their scales included: mxfp4 stores 16 bytes and one scale
- * byte for 32 values, int4 64 bytes and one fp16 scale for 128. */
+/* `bytes` hold `values` values with their scales: mxfp4 stores 16 bytes and one scale byte for 32
+ * values, int4 64 bytes and one fp16 scale for 128. */
 static const struct {
     const char *name;
     uint64_t bytes, values;

@@ -1,9 +1,9 @@
 /* An entry names a module by its path ("model.layers.3.self_attn", "lm_head"), a part of it
- * ("self_attn"), or a pattern, written "model.layers.*.mlp" or "re:.*mlp.*". It covers a matrix
- * when it matches some run of whole components of that matrix's path. Entries that match nothing
- * here (vision towers, norms, routers) exempt nothing that is quantised. What is neither a path nor
- * such a pattern is refused, and so is the exemption of single experts: the layers of struct model
- * have no place for it. */
+ * ("self_attn"), or a pattern, written "model.layers.*.mlp" or "re:.*mlp.*". It covers a matrix if
+ * it matches some run of whole components of that matrix's path. Entries that match no matrix of
+ * struct model (vision towers, norms, routers) have no effect. An entry that is neither a path nor
+ * such a pattern is refused. So is the exemption of single experts, which the layers of struct
+ * model cannot express. */
 #include "model/exempt.h"
 
 #include "model/module.h"
@@ -40,7 +40,7 @@ const struct module_name module_names[] = {
     {NULL, MODULE_COUNT},
 };
 
-/* Whether all of `text` matches `pattern`, where * is any run of characters. */
+/* Does `pattern` match all of `text`? A * matches any run of characters. */
 static bool matches(const char *pattern, const char *text)
 {
     const char *star = NULL, *resume = NULL;
@@ -64,7 +64,7 @@ static bool matches(const char *pattern, const char *text)
     return *pattern == '\0';
 }
 
-/* The models' own names for what holds "layers", longest first. */
+/* The models' own prefixes before "layers", longest first. */
 static const char *skip_prefix(const char *name)
 {
     static const char *const prefixes[] = {
@@ -82,7 +82,7 @@ static const char *skip_prefix(const char *name)
     return name;
 }
 
-/* Rewrite an entry as a pattern whose only special character is *. */
+/* Rewrite an entry as a pattern in which only * is special. */
 static bool plain_pattern(const char *entry, char plain[PATTERN_SIZE])
 {
     bool expression = strncmp(entry, "re:", 3) == 0;
@@ -116,7 +116,7 @@ static bool names_one_expert(const char *plain)
     return experts != NULL && isdigit((unsigned char)experts[strlen(".experts.")]);
 }
 
-/* The pattern of an entry, ready to match ".COMPONENT.COMPONENT." */
+/* The pattern of an entry, in the form that matches ".COMPONENT.COMPONENT." */
 static bool read_entry(const struct fields *fields, const char *key, const json_t *entry,
                        char pattern[PATTERN_SIZE + 4], struct error *why)
 {
@@ -150,7 +150,7 @@ bool exempt_listed(const struct fields *fields, const char *key, const json_t *n
 {
     size_t count = json_array_size(names);
     if (count > MOST_PAIRS / model->layer_count) {
-        return field_error(fields, key, why, "lists %zu modules, more than a model has", count);
+        return field_error(fields, key, why, "lists %zu modules, more than any model has", count);
     }
     for (size_t i = 0; i < count; i++) {
         char pattern[PATTERN_SIZE + 4];

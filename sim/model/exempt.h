@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 /* Set the `exempt` bits of the layers, and `exempt_head`, for every entry of the list `names`
- * (NULL: none), which is what `key` of `fields` holds. */
+ * (NULL: none), the value of `key` in `fields`. */
 bool exempt_listed(const struct fields *fields, const char *key, const json_t *names,
                    struct model *model, struct error *why);
 

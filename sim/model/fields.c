@@ -1,4 +1,4 @@
-/* Absent and null mean the same, as they do to the programs that write these files. */
+/* An absent key and null mean the same, as in the programs that write these files. */
 #include "model/fields.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ bool field_error(const struct fields *fields, const char *key, struct error *why
                        fields->inside[0] != '\0' ? "." : "", key, text);
 }
 
-/* The value of `key`, NULL when absent, null or (then `*fine` is false) not a `type`. */
+/* The value of `key`; NULL if it is absent, null or not a `type` (then `*fine` is false). */
 static const json_t *typed_value(const struct fields *fields, const char *key, json_type type,
                                  const char *type_text, bool *fine, struct error *why)
 {

@@ -1,5 +1,5 @@
-/* Typed values out of one JSON object, every one checked against its range. A message names the
- * file and the key, with the objects it lies in ("text_config.hidden_size"). */
+/* Typed values from one JSON object, each checked against its range. A message names the file and
+ * the key, with the objects around it ("text_config.hidden_size"). */
 #ifndef MODEL_FIELDS_H
 #define MODEL_FIELDS_H
 
@@ -15,14 +15,14 @@ struct fields {
     const char *inside; /* the object's own key, "text_config"; "" at the top */
 };
 
-/* As the fallback of field_whole(): the key must be there. */
+/* A fallback for field_whole(): the key must be there. */
 #define FIELD_REQUIRED (-1)
 
 /* A whole number in [least, most]; `fallback` when the key is absent or null. */
 bool field_whole(const struct fields *fields, const char *key, uint32_t least, uint32_t most,
                  int64_t fallback, uint32_t *out, struct error *why);
 
-/* `*out` stays as it was when the key is absent or null. A text is the object's, not a copy. */
+/* When the key is absent or null, `*out` stays as it was. Text belongs to the object. */
 bool field_bool(const struct fields *fields, const char *key, bool *out, struct error *why);
 bool field_text(const struct fields *fields, const char *key, const char **out, struct error *why);
 

@@ -1,5 +1,5 @@
-/* Sizes of one GPU's share. Weights are added up from the operators that read them, so that what is
- * held and what is read cannot disagree. */
+/* Sizes of one GPU's share. Weights are added up from the operators that read them, so that the
+ * bytes held and the bytes read always agree. */
 #include "model/model.h"
 #include "model/whole.h"
 
@@ -42,7 +42,7 @@ uint64_t model_kv_head_bytes(const struct model *model)
 
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
 {
-    (void)layer; /* alike in all layers of the architectures known so far */
+    (void)layer; /* the same in all layers of the known architectures */
     return model_kv_heads(model) * model_kv_head_bytes(model);
 }
 
@@ -78,7 +78,7 @@ uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer)
     return bytes;
 }
 
-/* The tables are held whole though a step reads only a few rows; a tied head is one of them. */
+/* The tables are held whole although a step reads only a few rows; a tied head is one of them. */
 uint64_t model_edge_weight_bytes(const struct model *model)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];

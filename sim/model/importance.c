@@ -1,5 +1,5 @@
-/* X.heads.tsv: lines that start with # tell the source; then a line for each layer with a number
- * from 0 to 1 for each KV head, blanks or tabs between. */
+/* X.heads.tsv: lines that start with # state the source. Then comes a line for each layer, with a
+ * number from 0 to 1 for each KV head, separated by blanks or tabs. */
 #include "model/importance.h"
 
 #include "base/array.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where reading stands. */
+/* The state of reading. */
 struct table {
     const char *path;
     FILE *file;
@@ -23,7 +23,8 @@ struct table {
 
 static bool wrong_shape(const struct table *table, const struct model *model, struct error *why)
 {
-    error_input(why, table->path, table->line_number, "not one number for each KV head of a layer");
+    error_input(why, table->path, table->line_number,
+                "this line does not have one number for each KV head of a layer");
     return error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
                         model->kv_heads);
 }

@@ -1,5 +1,5 @@
-/* Each reader fills the fields of struct model that its keys decide, nothing else; layers start as
- * dense ones with full attention. */
+/* Each reader fills only the fields of struct model that its keys decide. Layers start as dense
+ * ones with full attention. */
 #include "model/layers.h"
 
 #include <string.h>
@@ -47,9 +47,9 @@ bool heads_undivided(const struct fields *fields, const struct architecture *kin
         return false;
     }
     if (embedded != model->hidden) {
-        field_error(fields, "word_embed_proj_dim", why, "is %u and 'hidden_size' %u", embedded,
+        field_error(fields, "word_embed_proj_dim", why, "is %u, but 'hidden_size' is %u", embedded,
                     model->hidden);
-        return error_expect(why, "the same: a projected embedding is not modelled");
+        return error_expect(why, "equal sizes: projected embeddings are not modelled");
     }
     model->kv_heads = model->query_heads;
     return split_hidden(fields, model, why);
@@ -59,7 +59,7 @@ static bool read_indexer(const struct fields *fields, struct model *model, struc
 {
     if (model->query_lora == 0) {
         return field_error(fields, "q_lora_rank", why, "is missing") ||
-               error_expect(why, "the latent query that the indexer reads");
+               error_expect(why, "the rank of the latent query, which the indexer reads");
     }
     return field_whole(fields, "index_n_heads", 1, HEADS_MOST, FIELD_REQUIRED, &model->index_heads,
                        why) &&
@@ -110,7 +110,7 @@ static bool slide_listed(const struct fields *fields, const json_t *types, uint3
 {
     if (json_array_size(types) != model->layer_count) {
         field_error(fields, "layer_types", why, "lists %zu layers", json_array_size(types));
-        return error_expect(why, "%u, as 'num_hidden_layers' says", model->layer_count);
+        return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const char *type = json_string_value(json_array_get(types, i));
@@ -199,7 +199,7 @@ static bool read_experts(const struct fields *fields, const char *key, struct mo
                        &layer->experts_per_token, why);
 }
 
-/* Copy the FFN of `from` into layer `i`, whose attention stays. */
+/* Copy the FFN of `from` into layer `i`, which keeps its attention. */
 static void set_ffn(struct model *model, uint32_t i, const struct model_layer *from)
 {
     struct model_layer *layer = &model->layers[i];
@@ -249,7 +249,7 @@ static bool read_dense_layers(const struct fields *fields, uint32_t layer_count,
         const json_t *entry = json_array_get(list, i);
         json_int_t layer = json_integer_value(entry);
         if (!json_is_integer(entry) || layer < 0 || layer >= layer_count) {
-            field_error(fields, "mlp_only_layers", why, "lists what is no layer");
+            field_error(fields, "mlp_only_layers", why, "lists an invalid layer");
             return error_expect(why, "whole numbers from 0 to %u", layer_count - 1);
         }
         dense[layer] = true;

@@ -1,4 +1,4 @@
-/* Where a model is: a name in the data folder, a file, or a folder as Hugging Face has it. */
+/* Finding a model: a name in the data folder, a file, or a folder in the layout of Hugging Face. */
 #include "model/model.h"
 
 #include "base/files.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Real ones, with every module of a large model listed, have some hundred KiB. */
+/* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
 
-/* The config.json that `name` means. */
+/* Find the config.json that `name` stands for. */
 static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
                         struct error *why)
 {
@@ -76,7 +76,7 @@ bool model_load(struct files *files, const char *name, const struct model_option
     }
     bool fine = size <= MOST_CONFIG_BYTES
                     ? model_parse(text, size, path, options, file, line, out, why)
-                    : error_input(why, path, 0, "over 4 MiB: no config.json");
+                    : error_input(why, path, 0, "larger than 4 MiB: not a config.json");
     free(text);
     if (!fine) {
         return false;

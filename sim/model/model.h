@@ -1,10 +1,10 @@
 /* The geometry of a transformer: bytes and FLOPs of its weights, KV cache and operators.
  *
- * Read from a Hugging Face config.json; an architecture that is not known is an error, never a
- * guess. All figures are exact integers of one GPU of `tensor_parallel`, the fullest one: attention
- * heads and FFN columns are split, KV heads too until there are fewer than GPUs (then replicated);
- * MLA's latent KV is not split; norms, routers, DeepSeek's indexer and embeddings are replicated,
- * the output head is split over the vocabulary. What would not fit 64 bits stays at UINT64_MAX.
+ * Read from a Hugging Face config.json; an unknown architecture is an error, never a guess. All
+ * figures are exact integers of one GPU of `tensor_parallel`, the fullest one. Attention heads and
+ * FFN columns are split; so are KV heads, until there are fewer than GPUs (then replicated). MLA's
+ * latent KV is not split. Norms, routers, DeepSeek's indexer and embeddings are replicated. The
+ * output head is split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
  *
  * Decode reads every weight once a step, whatever the batch, except routed experts: of E experts
  * with k a token, a batch of b reads E · (1 − (1 − k/E)^b) of them on average (uniform routing).
@@ -24,8 +24,8 @@
 
 struct files;
 
-/* Storage types. Bits a value counts the scales: mxfp4 4.25 (one 8-bit scale for 32), int4
- * 4.125 (one fp16 scale for 128), int8 and fp8 8 (scales by tensor or channel: none counted). */
+/* Storage types. Bits per value, scales included: mxfp4 4.25 (an 8-bit scale for 32 values), int4
+ * 4.125 (an fp16 scale for 128), int8 and fp8 8 (scales by tensor or channel are not counted). */
 enum dtype { DTYPE_BF16, DTYPE_FP8, DTYPE_INT8, DTYPE_INT4, DTYPE_MXFP4, DTYPE_COUNT };
 const char *dtype_name(enum dtype dtype);
 bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why);
@@ -39,7 +39,7 @@ struct model_options {
 
 enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_MLA };
 
-/* One decoder layer, of the whole model (not yet split). */
+/* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
     enum attention_kind attention;
     uint32_t window; /* tokens, of a sliding layer */
@@ -58,7 +58,7 @@ struct model {
     bool learned_positions;   /* a context past the trained one cannot run (OPT) */
     bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
     bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
-    uint32_t layer_norms; /* of a layer: 2, or 4 with norms behind attention and FFN */
+    uint32_t layer_norms; /* of a layer: 2, or 4 with norms after attention and FFN */
     uint32_t kv_lora, rope_dim, query_lora, value_dim; /* MLA; 0 otherwise */
     uint32_t index_heads, index_dim, index_topk;       /* DeepSeek's own indexer; 0 otherwise */
     struct model_layer *layers;                        /* owned */
@@ -81,10 +81,10 @@ void model_release(struct model *model);
 uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
-/* Bytes, one GPU: K and V of one token of one KV head; of one token in one layer; of a whole
- * sequence of `context` tokens (a sliding layer holds only its window); an activation checkpoint of
- * one token in a layer, which is not split. The keys of DeepSeek's indexer are metadata of a
- * retrieval, not KV. */
+/* Bytes on one GPU. kv_head: K and V of one token of one KV head. kv_token: of one token in one
+ * layer. kv: of a whole sequence of `context` tokens (a sliding layer holds only its window).
+ * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
+ * DeepSeek's indexer count as metadata of the retrieval, not as KV. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
@@ -92,11 +92,11 @@ uint64_t model_activation_bytes(const struct model *model);
 /* Tokens that `layer` keeps and attends to at `context`. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
 
-/* Is `layer` made like the one before it? What was said of that one is then said of it, but for its
- * KV heads' importance. */
+/* Is `layer` built like the one before it? All figures of that layer then hold for this one, except
+ * the importance of its KV heads. */
 bool model_layer_repeats(const struct model *model, uint32_t layer);
 
-/* Weight bytes that one GPU holds: all; one layer; embedding, final norm and head. */
+/* Weight bytes that one GPU holds: of all; of one layer; of embedding, final norm and head. */
 uint64_t model_weight_bytes(const struct model *model);
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
 uint64_t model_edge_weight_bytes(const struct model *model);
@@ -104,31 +104,31 @@ uint64_t model_edge_weight_bytes(const struct model *model);
 /* Where an operator runs in a layer's decode. */
 enum model_stage { MODEL_PRE, MODEL_ATTEND, MODEL_POST, MODEL_EDGE, MODEL_STAGE_COUNT };
 
-/* One operator of a decode step on one GPU, about as serving engines fuse them. */
+/* One operator of a decode step on one GPU, fused about as serving engines do. */
 struct model_operator {
     const char *name; /* "qkv", "rope", "attention", "o", "gate_up", "experts_down", ... */
     enum model_stage stage;
     double flops; /* of matrix products and attention; elementwise work is in the bytes */
     double rows; /* of a matrix product: tokens; tokens of one expert; query heads of one KV head */
     uint64_t weight_bytes; /* read once */
-    uint64_t matrices;     /* that they are in, about alike: Q, K and V, or those of all experts */
+    uint64_t matrices;     /* that hold the weights, of like size: Q, K, V, or all experts' */
     uint64_t data_bytes;   /* activations and KV, read and written */
     bool matrix;           /* a matrix product: runs on the tensor cores */
 };
 #define MODEL_MOST_OPERATORS 24
 
-/* The operators of `layer` when `batch` sequences attend to `attended` tokens in all, in program
- * order; returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
- * embedding, final norm, head. The indexer's projections are here; what it scores and selects is
- * the retrieval's. */
+/* Write the operators of `layer` in program order when `batch` sequences attend to `attended`
+ * tokens in all. Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives
+ * the edge: embedding, final norm, head. The indexer's projections are included; its scoring and
+ * selection belong to the retrieval. */
 size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,
                        struct model_operator *out);
 
-/* FLOPs of a prefill of `tokens` tokens of one sequence on one GPU (causal attention counted as
- * half the square, sliding layers by their window, DeepSeek's by its selection, with the indexer's
- * scores; only the last token goes through the head). */
+/* FLOPs to prefill one sequence of `tokens` tokens on one GPU. Causal attention counts half the
+ * square, sliding layers their window, DeepSeek's its selection and the indexer's scores. Only the
+ * last token goes through the head. */
 double model_prefill_flops(const struct model *model, uint64_t tokens);
-/* Those of its attention in one layer; the others are its operators' at as many rows as tokens. */
+/* The FLOPs of attention in one layer; the rest are those of its operators with `tokens` rows. */
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens);
 
 #endif

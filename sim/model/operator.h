@@ -1,4 +1,4 @@
-/* What the rows of the operator tables are made of.
+/* The parts from which the rows of the operator tables are made.
  *
  * Costs are of one GPU. A matrix product reads its weights once, reads and writes its activations
  * in bf16, and takes two FLOPs for each weight and row.
@@ -9,19 +9,19 @@
 #include "model/model.h"
 #include "model/module.h"
 
-/* A layer as one GPU sees it; widths in values. */
+/* A layer as one GPU sees it; widths are counted in values. */
 struct share {
     const struct model *model;
     const struct model_layer *layer; /* NULL at the edge */
-    uint64_t batch, attended; /* sequences, and tokens of all of them */
+    uint64_t batch, attended; /* sequences; tokens that all of them attend to */
     uint64_t hidden, heads;
-    uint64_t query, kv;   /* of one token: Q; K, and as much again V (not of MLA) */
-    uint64_t ffn, shared; /* ffn: of one expert where the layer is routed */
+    uint64_t query, kv;   /* of one token: Q; K, and as much again for V (except MLA) */
+    uint64_t ffn, shared; /* ffn: of one expert if the layer is routed */
     uint64_t kv_bytes;    /* of one token */
 };
 
-/* A row: the operator is there when `present` says so; `cost` adds to an operator that is empty but
- * for name and stage. A table ends with an empty row. */
+/* A row: the operator exists when `present` says so; `cost` adds to an operator in which only name
+ * and stage are set. A table ends with an empty row. */
 struct operator_kind {
     const char *name;
     enum model_stage stage;
@@ -33,20 +33,20 @@ extern const struct operator_kind attention_operators[], ffn_operators[];
 bool operator_always(const struct share *share);
 bool operator_four_norms(const struct share *share);
 
-/* Activations of every sequence, read or written. */
+/* Add the activations, read or written, of every sequence: `values` for each. */
 void operator_move(const struct share *share, struct model_operator *op, uint64_t values);
 
-/* A vector of bf16 weights. */
+/* Add a vector of `values` bf16 weights. */
 void operator_read(struct model_operator *op, uint64_t values);
 
-/* A matrix product of `rows` rows with weights of `dtype`; with those of a module of the layer, for
- * the whole batch. */
+/* Add a matrix product: multiply takes `rows` rows and weights of `dtype`; project takes the whole
+ * batch and the weights of one module of the layer. */
 void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t rows, uint64_t in,
                        uint64_t out);
 void operator_project(const struct share *share, struct model_operator *op,
                       enum model_module module, uint64_t in, uint64_t out);
 
-/* The norm before attention or FFN, which also adds the residual; one behind them. */
+/* norm: before attention or FFN; it also adds the residual. post_norm: after attention or FFN. */
 void operator_norm(const struct share *share, struct model_operator *op);
 void operator_post_norm(const struct share *share, struct model_operator *op);
 

@@ -1,4 +1,4 @@
-/* From rows to operators: those of a layer are its attention's, then its FFN's. */
+/* From rows to operators: a layer's are those of its attention, then those of its FFN. */
 #include "model/operator.h"
 #include "model/whole.h"
 

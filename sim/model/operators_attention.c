@@ -57,7 +57,8 @@ static void rope(const struct share *share, struct model_operator *op)
     operator_move(share, op, 2 * values);
 }
 
-/* To the latents of Q and of K and V; or to Q itself. Replicated, but for Q itself. */
+/* Projections to the latents of Q and of K and V, or to Q itself. Replicated, except for Q
+ * itself. */
 static void qkv_down(const struct share *share, struct model_operator *op)
 {
     const struct model *model = share->model;
@@ -83,7 +84,7 @@ static void query_up(const struct share *share, struct model_operator *op)
     operator_move(share, op, share->model->query_lora + share->query);
 }
 
-/* Head by head: a product of (batch × from) and (from × to) each. */
+/* For each head a product of (batch × from) and (from × to). */
 static void absorb(const struct share *share, struct model_operator *op, uint64_t from, uint64_t to)
 {
     operator_project(share, op, MODULE_KV_UP, share->heads * from, to);
@@ -107,7 +108,7 @@ static void index_query(const struct share *share, struct model_operator *op)
     operator_move(share, op, share->model->query_lora + out);
 }
 
-/* The key, and the weights of the index heads, which like a router stay in bf16. */
+/* The key, and the weights of the index heads, which stay in bf16 as a router does. */
 static void index_key(const struct share *share, struct model_operator *op)
 {
     const struct model *model = share->model;

@@ -95,8 +95,8 @@ static double unread_share(const struct share *share)
     return pow(1.0 - chosen, (double)share->batch);
 }
 
-/* Turn an operator of one expert and the whole batch into that of all experts: each token visits
- * experts_per_token of them, and only visited ones are read. */
+/* Turn an operator of one expert and the whole batch into one of all experts: each token visits
+ * experts_per_token of them, and only visited experts are read. */
 static void spread_over_experts(const struct share *share, struct model_operator *op)
 {
     const struct model_layer *layer = share->layer;
@@ -133,7 +133,7 @@ static void experts_down(const struct share *share, struct model_operator *op)
     spread_over_experts(share, op);
 }
 
-/* Adds up what a token's experts, and the shared ones, wrote. */
+/* Add up the outputs of a token's experts and of the shared ones. */
 static void combine(const struct share *share, struct model_operator *op)
 {
     uint64_t read = share->layer->experts_per_token + (shares_experts(share) ? 1U : 0U);

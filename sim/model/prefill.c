@@ -1,11 +1,11 @@
-/* FLOPs of a prefill: the matrix products of the decode operators at as many rows as tokens, and
+/* FLOPs of a prefill: the matrix products of the decode operators with one row per token, and
  * attention over the pairs (query, earlier token) that each layer sees. MLA attends with expanded
  * heads here, which is cheaper than the absorbed form when many queries share the expansion; the
- * expansion costs what the absorption does. */
+ * expansion costs as much as the absorption. */
 #include "model/model.h"
 
-/* Pairs of tokens when each sees those before it, the last `most` of them; half the square when
- * all. */
+/* Pairs of tokens when each token sees the last `most` tokens before it; half the square when it
+ * sees all of them. */
 static double pairs(double tokens, double most)
 {
     return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;

@@ -1,5 +1,5 @@
-/* A method is a row: how it says its storage type, where it lists the modules it leaves alone, and
- * whether it leaves the output head alone without being told. */
+/* A method is a row: how it states its storage type, where it lists the exempt modules, and whether
+ * it exempts the output head by default. */
 #include "model/quantisation.h"
 
 #include "base/name.h"
@@ -11,11 +11,11 @@ struct method {
     const char *name;
     const char *list_key;
     bool head_exempt;
-    enum dtype dtype; /* where `read` is NULL */
+    enum dtype dtype; /* if `read` is NULL */
     bool (*read)(const struct fields *config, struct model *model, struct error *why);
 };
 
-/* A whole number of bits as an integer type. */
+/* The integer type with a given number of bits. */
 static bool integer_dtype(const struct fields *config, const char *key, enum dtype *dtype,
                           struct error *why)
 {
@@ -59,7 +59,7 @@ static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct e
         return false;
     }
     if (bits != 8) {
-        field_error(scheme, "num_bits", why, "is %u for a float", bits);
+        field_error(scheme, "num_bits", why, "is %u, but the type is float", bits);
         return error_expect(why, "8");
     }
     return true;
@@ -71,7 +71,7 @@ static bool read_group(const struct fields *config, const char *name, const json
     const struct fields inside = {group, config->file, "quantization_config.config_groups"};
     const json_t *weights = NULL;
     if (!json_is_object(group)) {
-        return field_error(&inside, name, why, "is no object");
+        return field_error(&inside, name, why, "is not an object");
     }
     if (!field_object(&inside, "weights", &weights, why)) {
         return false;

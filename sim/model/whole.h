@@ -1,5 +1,5 @@
-/* Sums and products that stay at UINT64_MAX where they would wrap: a size that does not fit 64 bits
- * is too large for any memory, and must never come out small. */
+/* Sums and products that stay at UINT64_MAX instead of wrapping: a size past 64 bits is too large
+ * for any memory, and must never come out small. */
 #ifndef MODEL_WHOLE_H
 #define MODEL_WHOLE_H
 

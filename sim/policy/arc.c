@@ -1,12 +1,12 @@
-/* ARC: recency and frequency, the share of each learned from what was evicted too early.
+/* ARC balances recency and frequency; it learns their shares from blocks that it evicted too early.
  *
  * N. Megiddo and D. S. Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003,
- * figure 4, with a real-valued target. Blocks seen once lately are in ONCE, those seen again in
- * AGAIN; what left either is remembered in a ghost of its own. A miss on a ghost moves the target
- * size of ONCE towards the list that the block had left.
+ * figure 4, with a real-valued target. Blocks seen once lately are in ONCE, blocks seen again in
+ * AGAIN. A block evicted from either is remembered in that list's ghost. A miss on a ghost moves
+ * the target size of ONCE towards the list that the block was evicted from.
  *
- * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts only once the cache has
- * been full, and it stays full.
+ * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts exist only once the
+ * cache has been full, and it then stays full.
  */
 #include "base/array.h"
 #include "policy/batch.h"
@@ -69,7 +69,7 @@ static inline bool arc_touch(struct policy *policy, uint32_t block)
     return true;
 }
 
-/* Move the oldest of ONCE or AGAIN to its ghost (REPLACE of the paper). */
+/* Move the oldest of ONCE or AGAIN to its ghost (the paper's REPLACE). */
 static void arc_replace(struct arc *arc, bool was_again)
 {
     struct queues *queues = &arc->queues;
@@ -82,7 +82,7 @@ static void arc_replace(struct arc *arc, bool was_again)
     arc->base.held--;
 }
 
-/* A block that a ghost remembers: learn, and take it back as seen again. */
+/* A miss on a ghost: learn from it, and admit the block as seen again. */
 static void arc_return(struct arc *arc, uint32_t block)
 {
     struct queues *queues = &arc->queues;
@@ -95,7 +95,7 @@ static void arc_return(struct arc *arc, uint32_t block)
     queue_push(queues, AGAIN, block);
 }
 
-/* Make room for a block that nothing remembers (case IV). */
+/* Make room for a block that no ghost remembers (case IV). */
 static void arc_make_room(struct arc *arc)
 {
     struct queues *queues = &arc->queues;
@@ -142,7 +142,7 @@ static bool arc_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_arc = {
     .name = "arc",
-    .summary = "seen once and seen again, balanced by what was evicted too early",
+    .summary = "blocks seen once and seen again, balanced by evictions that came too early",
     .create = arc_create,
     .access = arc_access,
     .holds = arc_holds,

@@ -1,9 +1,10 @@
-/* The order of policy.h, for the policies that touch hits before they admit misses.
+/* The access order of policy.h, for policies that touch hits before they admit misses.
  *
- * A policy says how one block is touched and how one is admitted; this is the loop around both. To
- * touch a hit moves no block in or out, so that looking up and touching are one pass. A batch that
- * misses more than the cache holds is admitted whole: its worst blocks leave again within the step.
- * Touches that are a few instructions take the first loop unrolled, for the loop costs as much.
+ * A policy says how one block is touched and how one is admitted; this is the loop around both.
+ * Touching a hit moves no block in or out, so looking up and touching are one pass. A batch that
+ * misses more blocks than the cache holds is admitted whole: its worst blocks are evicted again
+ * within the step. The first loop is unrolled because many touches take only a few instructions,
+ * and the loop itself would cost as much.
  */
 #ifndef POLICY_BATCH_H
 #define POLICY_BATCH_H
@@ -13,12 +14,12 @@
 /* Touch `block` if it is held; returns whether it is. */
 typedef bool (*batch_touch)(struct policy *policy, uint32_t block);
 
-/* Take `block`, which is not held, into a cache of one block at least, and keep `held` of struct
- * policy right. Returns false where the policy will not have it. */
+/* Admit `block`, which is not held, into a cache of at least one block, and keep `held` of struct
+ * policy right. Returns false if the policy rejects it. */
 typedef bool (*batch_admit)(struct policy *policy, uint32_t block);
 
-/* All of an access but the outcome's other counts. `missed` is scratch for as many blocks as are
- * wanted. Inlined, so that the two calls are none. */
+/* Handle a whole access and fill in the outcome. `missed` is scratch for as many blocks as are
+ * wanted. Inlined, so that the calls of `touch` and `admit` are inlined too. */
 static inline __attribute__((always_inline)) void
 batch_access(struct policy *policy, uint32_t capacity, uint32_t *missed, batch_touch touch,
              batch_admit admit, const struct demand *demand, struct outcome *outcome)

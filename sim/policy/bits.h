@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Bits set; compilers call a function for it unless told of a newer processor. */
+/* The number of bits set. Compilers call a function for it unless built for newer processors. */
 static inline uint32_t bits_set(uint64_t word)
 {
     word -= word >> 1 & 0x5555555555555555;

@@ -1,8 +1,8 @@
-/* CLOCK: FIFO that gives a block which was hit since a second chance.
+/* CLOCK: FIFO that gives a block a second chance if it was hit.
  *
  * F. J. Corbató, "A paging experiment with the Multics system", 1969. The held blocks stand in a
- * ring; a hit marks its block. The hand clears marks until it finds a block without one: that one
- * leaves, the new one takes its seat, without a mark, and the hand moves past it.
+ * ring; a hit marks its block. The hand clears marks until it finds an unmarked block. That block
+ * is evicted, the new one takes its slot, unmarked, and the hand moves past it.
  */
 #include "base/array.h"
 #include "policy/batch.h"
@@ -16,7 +16,7 @@ struct clock {
     struct policy base;
     uint32_t capacity, hand;
     uint32_t *ring;   /* [capacity] */
-    uint16_t *state;  /* [blocks] no bytes: a store to one could change any pointer */
+    uint16_t *state;  /* [blocks] not bytes: a byte store may alias any object */
     uint32_t *missed; /* [blocks] scratch */
 };
 
@@ -52,7 +52,7 @@ static struct policy *clock_create(const double *values, const struct policy_env
 static inline bool clock_touch(struct policy *policy, uint32_t block)
 {
     uint16_t *state = &((struct clock *)policy)->state[block];
-    *state = (uint16_t)(*state | (*state & HELD) << 1); /* marks what is held, without a branch */
+    *state = (uint16_t)(*state | (*state & HELD) << 1); /* marks a held block, without a branch */
     return *state != ABSENT;
 }
 
@@ -89,7 +89,7 @@ static bool clock_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_clock = {
     .name = "clock",
-    .summary = "FIFO, with a second chance for what was hit",
+    .summary = "FIFO, with a second chance for blocks that were hit",
     .create = clock_create,
     .access = clock_access,
     .holds = clock_holds,

@@ -1,4 +1,4 @@
-/* FIFO: the block admitted longest ago leaves; a hit changes nothing.
+/* FIFO: the block admitted longest ago is evicted; a hit changes nothing.
  *
  * A ring of the held blocks in order of admission, and a flag for each block.
  */
@@ -59,8 +59,8 @@ static void fifo_admit(struct fifo *fifo, uint32_t block)
     fifo->next = fifo->next + 1 == fifo->capacity ? 0 : fifo->next + 1;
 }
 
-/* Look up `wanted` blocks, best first, and admit the misses worst first. Of more than the cache
- * holds, the best stay; the others would leave again within the step. */
+/* Look up `wanted` blocks, best first, and admit the misses worst first. If there are more misses
+ * than the cache holds, only the best stay; the others would be evicted within the step. */
 static void fifo_batch(struct fifo *fifo, const uint32_t *units, uint32_t wanted,
                        struct outcome *outcome)
 {
@@ -99,7 +99,7 @@ static bool fifo_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_fifo = {
     .name = "fifo",
-    .summary = "the block admitted longest ago leaves",
+    .summary = "the block admitted longest ago is evicted",
     .create = fifo_create,
     .access = fifo_access,
     .holds = fifo_holds,

@@ -10,7 +10,7 @@ bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capac
 {
     *frequency = (struct frequency){.blocks = blocks};
     if (blocks >= UINT32_MAX / 2) {
-        return error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
     size_t links = (size_t)blocks + FREQUENCY_RINGS + 1, heap = (size_t)capacity + 1;
     if (!(frequency->rank = array_zeroed(blocks, sizeof *frequency->rank, why)) ||
@@ -35,7 +35,7 @@ void frequency_release(struct frequency *frequency)
     *frequency = (struct frequency){0};
 }
 
-/* ---- the heap, in order of the ranks in it ---- */
+/* ---- the heap, ordered by the ranks stored in it ---- */
 
 static bool is_less(struct frequency_rank a, struct frequency_rank b)
 {
@@ -48,7 +48,7 @@ static void heap_put(struct frequency *frequency, uint32_t at, struct frequency_
     frequency->place[place.block] = at;
 }
 
-/* Put what belongs to `at` or above there. */
+/* Put `place` at `at` or above, where it belongs. */
 static void heap_up(struct frequency *frequency, uint32_t at, struct frequency_place place)
 {
     for (; at > 1 && is_less(place.rank, frequency->heap[at / 2].rank); at /= 2) {
@@ -57,7 +57,7 @@ static void heap_up(struct frequency *frequency, uint32_t at, struct frequency_p
     heap_put(frequency, at, place);
 }
 
-/* Put what belongs to `at` or below there. */
+/* Put `place` at `at` or below, where it belongs. */
 static void heap_down(struct frequency *frequency, uint32_t at, struct frequency_place place)
 {
     const struct frequency_place *heap = frequency->heap;
@@ -81,7 +81,7 @@ static void heap_remove(struct frequency *frequency, uint32_t at)
     heap_up(frequency, frequency->place[last.block], last);
 }
 
-/* Bring every block at the top to where it belongs by now, until one is there already. */
+/* Move each block at the top to its present rank, until the top block is already there. */
 static uint32_t heap_least(struct frequency *frequency)
 {
     for (;;) {

@@ -1,19 +1,19 @@
-/* Heavy hitters: the blocks with the most attention so far stay, with the most recent ones, and the
- * others are dropped for good. Z. Zhang et al., "H2O: heavy-hitter oracle for efficient generative
- * inference of large language models", NeurIPS 2023.
+/* Heavy hitters: the blocks with the most attention so far stay, together with the most recent
+ * ones; all others are dropped for good. Z. Zhang et al., "H2O: heavy-hitter oracle for efficient
+ * generative inference of large language models", NeurIPS 2023.
  *
  * A share of the cache is for the last blocks by position, the rest for those with the greatest sum
- * of attention; half and half, as the authors run it. What is held is attended to, whatever would
- * be wanted; nothing that was dropped comes back. So all hits and nothing misses: what the policy
- * costs is attention mass.
+ * of attention; half and half, as the authors run it. The GPU attends to the held blocks, whatever
+ * the demand wants, and a dropped block never comes back. So every access hits and nothing misses:
+ * the cost of the policy is lost attention mass.
  *
- * H2O adds attention up from the first token of the prompt and drops as it goes. A trace begins
- * where the prompt has ended, and its context stays as long as it is: so the warm-up stands for the
- * prompt. While it lasts all blocks are there, what a row records is fetched and added up; at its
- * end (without one: after the first access) the cache is chosen, blocks of equal sums by position,
- * latest first. It then stays as it is: the tokens born in decode are in the window, outside of any
- * demand. Blocks that a row does not record add nothing: what the sums miss is below what the trace
- * keeps.
+ * H2O adds attention up from the first token of the prompt and drops blocks as it goes. A trace
+ * begins where the prompt has ended, and its context does not grow, so the warm-up stands for the
+ * prompt. During the warm-up all blocks are there, and the blocks that a row records are fetched
+ * and added up. At its end (without a warm-up: after the first access) the cache is chosen; among
+ * blocks of equal sums the latest position comes first. Then it does not change: the tokens born in
+ * decode are in the window, outside of any demand. Blocks that a row does not record add nothing:
+ * what the sums miss is below what the trace keeps.
  */
 #include "base/array.h"
 #include "policy/kinds.h"
@@ -35,9 +35,9 @@ struct weighed {
 
 struct heavy_hitter {
     struct policy base;
-    uint32_t first, end; /* blocks outside of the window */
+    uint32_t first, end; /* blocks outside the window */
     uint32_t count;      /* blocks of them that will be held */
-    uint32_t recent;     /* of these, by position */
+    uint32_t recent;     /* blocks of these that are held by position */
     uint32_t listens;    /* accesses until the cache is chosen */
     struct weighed *sum; /* [end - first]; sorted when chosen */
     bool *kept;          /* [blocks] */
@@ -91,7 +91,7 @@ static int heaviest_first(const void *a, const void *b)
     return x->sum != y->sum ? (x->sum < y->sum ? 1 : -1) : (x->block < y->block ? 1 : -1);
 }
 
-/* The last blocks, then of the others the heaviest. */
+/* Choose the last blocks, then the heaviest of the others. */
 static void choose(struct heavy_hitter *heavy, struct outcome *outcome)
 {
     uint32_t old = heavy->end - heavy->first - heavy->recent;
@@ -126,7 +126,7 @@ static void heavy_hitter_access(struct policy *policy, const struct demand *dema
 
 const struct policy_kind policy_heavy_hitter = {
     .name = "heavy-hitter",
-    .summary = "blocks with the most attention so far and the last ones stay, others are dropped",
+    .summary = "blocks with the most attention so far and the last ones stay; others are dropped",
     .params = heavy_hitter_params,
     .chooses_own = true,
     .create = heavy_hitter_create,

@@ -1,4 +1,4 @@
-/* The rows of the table of policies: one a file. */
+/* The rows of the table of policies: one in each file. */
 #ifndef POLICY_KINDS_H
 #define POLICY_KINDS_H
 

@@ -1,13 +1,13 @@
-/* LeCaR: LRU or LFU evicts, by lot; the odds learn from regret.
+/* LeCaR: at each eviction a random draw lets LRU or LFU choose; the odds learn from regret.
  *
- * G. Vietri et al., "Driving Cache Replacement with ML-based LeCaR", HotStorage 2018. Each block
- * that one of the two evicted is remembered in that one's history, as long as the cache. A miss on
- * a history that began t accesses ago was a mistake, of weight d^t: the odds of the other rise by
- * e^(rate d^t). Constants are the paper's: rate .45, d = .005^(1 / capacity). Two rules are only in
- * the authors' code: a block that both would evict is remembered by neither, and neither's odds
- * fall below a hundredth, or it could never come back.
+ * G. Vietri et al., "Driving Cache Replacement with ML-based LeCaR", HotStorage 2018. Each of the
+ * two has a history, as long as the cache, of the blocks that it evicted. A miss on a block evicted
+ * t accesses ago was a mistake, of weight d^t: the odds of the other one rise by e^(rate d^t).
+ * Constants are the paper's: rate .45, d = .005^(1 / capacity). Two rules are only in the authors'
+ * code: a block that both would evict is remembered by neither, and the odds of either never fall
+ * below a hundredth, because it could then never recover.
  *
- * The lot is a random stream of the environment's seed, so a replay repeats.
+ * The draws use a random stream of the environment's seed, so a replay repeats exactly.
  */
 #include "base/array.h"
 #include "base/random.h"
@@ -26,8 +26,8 @@ static const double learning_rate = 0.45, discount_of_capacity = 0.005, odds_lea
 struct lecar {
     struct policy base;
     uint32_t capacity;
-    double discount; /* of a regret, an access */
-    double odds;     /* that LRU evicts */
+    double discount; /* of a regret, per access */
+    double odds;     /* probability that LRU evicts */
     uint64_t clock;  /* accesses so far */
     gsl_rng *random;
     struct queues queues;
@@ -87,7 +87,7 @@ static inline bool lecar_touch(struct policy *policy, uint32_t block)
     return true;
 }
 
-/* Forget a remembered block, and learn that to evict it was a mistake. */
+/* Forget a remembered block, and learn that its eviction was a mistake. */
 static void lecar_regret(struct lecar *lecar, uint32_t block)
 {
     bool by_lru = queue_has(&lecar->queues, GHOST_LRU, block);
@@ -147,7 +147,7 @@ static bool lecar_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_lecar = {
     .name = "lecar",
-    .summary = "LRU or LFU evicts, by lot; the odds learn from regret",
+    .summary = "LRU or LFU evicts, drawn at random; the odds learn from regret",
     .draws_lots = true,
     .create = lecar_create,
     .access = lecar_access,

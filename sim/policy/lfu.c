@@ -1,5 +1,5 @@
-/* LFU: the block touched least often while it is held leaves, of several the one touched longest
- * ago.
+/* LFU: the block touched least often while it was held is evicted; among equals, the one touched
+ * longest ago.
  *
  * A count begins at 1 and is lost on eviction. K. Shah, A. Mitra and D. Matani, "An O(1) algorithm
  * for implementing the LFU cache eviction scheme", 2010: see frequency.h.
@@ -75,7 +75,7 @@ static bool lfu_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_lfu = {
     .name = "lfu",
-    .summary = "the block touched least often since it came leaves",
+    .summary = "the block touched least often since its admission is evicted",
     .create = lfu_create,
     .access = lfu_access,
     .holds = lfu_holds,

@@ -1,16 +1,17 @@
-/* LRU: the block touched longest ago leaves.
+/* LRU: the block touched longest ago is evicted.
  *
- * Touches go into a log; `stamp` remembers where each block was touched last, so an entry of the
- * log that its block's stamp does not point at is stale. To evict is to move `oldest` past the
- * next entry that is not stale, which makes that block's stamp, too, older than `oldest`:
+ * Touches go into a log. `stamp` is the place of a block's last touch; a log entry that its block's
+ * stamp does not point to is stale. An eviction moves `oldest` past the next valid entry, so that
+ * this block's stamp is also older than `oldest`:
  *
  *     log    |  b  a  c  a  d  b  |            stamp  a 4, b 6, c 3, d 5
  *     place     1  2  3  4  5  6               oldest 3: held c a d b; an eviction moves it to 4
  *
- * One random access a touch, and no branch depends on the data; lists take four such accesses. When
- * the log is full, the held blocks are written to its start, in order: less than one entry a touch.
+ * A touch takes one random memory access and no branch that depends on the data; a linked list
+ * takes four random accesses. When the log is full, the held blocks are written to its start, in
+ * order: less than one entry per touch.
  *
- * Invariants: held = blocks with stamp >= oldest; stamps of all others, and 0, are below it.
+ * Invariants: a block is held if its stamp >= oldest; all other stamps, and 0, are below it.
  */
 #include "base/array.h"
 #include "policy/kinds.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A log of this many entries a block: at least three in four are touches between two clean-ups. */
+/* Log entries per block: at least three in four are touches between two clean-ups. */
 enum { LOG_PER_BLOCK = 4 };
 
 struct lru {
@@ -45,7 +46,7 @@ static struct policy *lru_create(const double *values, const struct policy_env *
 {
     (void)values;
     if (env->blocks >= UINT32_MAX / LOG_PER_BLOCK) {
-        error_set(why, NULL, 0, "a cache over %u blocks", env->blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
         return NULL;
     }
     struct lru *lru = array_zeroed(1, sizeof *lru, why);
@@ -65,7 +66,7 @@ static struct policy *lru_create(const double *values, const struct policy_env *
     return &lru->base;
 }
 
-/* Write the held blocks to the start of the log and forget the rest. */
+/* Write the held blocks to the start of the log and drop the rest. */
 static void lru_clean(struct lru *lru)
 {
     uint32_t kept = 1;
@@ -82,8 +83,8 @@ static void lru_clean(struct lru *lru)
     lru->end = kept;
 }
 
-/* Look up `wanted` blocks, best first, and touch them worst first. Of more than the cache holds,
- * the best stay; the others would leave again within the step. */
+/* Look up `wanted` blocks, best first, and touch them worst first. If there are more than the cache
+ * holds, only the best stay; the others would be evicted within the step. */
 static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
                       struct outcome *outcome)
 {
@@ -141,7 +142,7 @@ static bool lru_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_lru = {
     .name = "lru",
-    .summary = "the block touched longest ago leaves",
+    .summary = "the block touched longest ago is evicted",
     .create = lru_create,
     .access = lru_access,
     .holds = lru_holds,

@@ -1,16 +1,16 @@
-/* A log of touches as in lru.c, with a mark at each block's last one. A cache of c blocks holds
- * what has the last c marks: its boundary is the place of the first of them.
+/* A log of touches as in lru.c, with a mark at each block's last touch. A cache of c blocks holds
+ * the blocks of the last c marks: its boundary is the place of the first of them.
  *
  *     log    |  b  a  c  a  d  b  |        boundary of 1: place 6
  *     marks     0  0  1  1  1  1                       3: place 4
  *     place     1  2  3  4  5  6                4 or more: place 1, for nothing else was touched
  *
- * A demand is looked up against the boundaries before it: a block touched at a place is in all
- * caches from the smallest on whose boundary does not lie behind it. Counted by that cache, and
- * summed up, this is what each hits. A cache smaller than the demand touches its best blocks only,
- * and promotes those of them that it held; larger marks are those of better blocks, so its own
- * blocks have the last marks here, too. Then the boundaries are found anew: marks are counted from
- * the end of the log, 64 at a time.
+ * A demand is looked up against the boundaries before it: a block touched at a place is in every
+ * cache whose boundary is at or before that place. Hits are counted by the smallest such cache, and
+ * summed up afterwards. A cache smaller than the demand touches only the demand's best blocks, and
+ * promotes those of them that it held. Later marks belong to better blocks, so here too its own
+ * blocks have the last marks. Then the boundaries are found anew: marks are counted from the end of
+ * the log, 64 at a time.
  *
  * When the log is full, the marked blocks are written to its start, in order.
  */
@@ -28,14 +28,14 @@ struct lru_sizes {
     uint32_t blocks, count;
     uint32_t *capacity; /* [count] ascending */
     uint32_t *boundary; /* [count] descending; places */
-    uint8_t *holding;   /* [words] smallest cache that holds what lies in a word, or MIXED */
+    uint8_t *holding;   /* [words] smallest cache that holds all of a word, or MIXED */
     uint32_t *held;     /* [count] */
     uint32_t *stamp;    /* [blocks] place of a block's last touch; 0: never touched */
     uint32_t *log;      /* [length] blocks; place 0 is not used */
     uint64_t *marks;    /* [words] */
     uint32_t length, end, words, marked;
     uint32_t *hits;     /* [count + 1] of a demand, by the smallest cache that hits; scratch */
-    uint32_t *promoted; /* [count + 1] the same of what is touched and held */
+    uint32_t *promoted; /* [count + 1] the same for touched blocks that are held */
 };
 
 /* ---- marks ---- */
@@ -68,7 +68,7 @@ static void clean(struct lru_sizes *lru)
     lru->end = kept;
 }
 
-/* The place of the mark in `word` that has `above` marks above it there. */
+/* The place of the mark in `word` that has `above` marks above it in that word. */
 static uint32_t place_of(const struct lru_sizes *lru, uint32_t word, uint32_t above)
 {
     uint64_t marks = lru->marks[word];
@@ -78,7 +78,7 @@ static uint32_t place_of(const struct lru_sizes *lru, uint32_t word, uint32_t ab
     return word * WORD + (uint32_t)__builtin_ctzll(marks);
 }
 
-/* What lies between two boundaries is held from one cache on. */
+/* Note for each word between two boundaries which is the smallest cache that holds it. */
 static void sum_up_words(struct lru_sizes *lru)
 {
     uint32_t from = lru->words; /* the lowest word that is summed up */
@@ -93,7 +93,7 @@ static void sum_up_words(struct lru_sizes *lru)
     memset(lru->holding, (int)lru->count, from);
 }
 
-/* The boundary of each capacity, smallest first, which lies last. */
+/* Find the boundary of each capacity; the smallest capacity has the last one. */
 static void find_boundaries(struct lru_sizes *lru)
 {
     uint32_t behind = 0, i = 0; /* marks behind the word */
@@ -117,7 +117,7 @@ struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, 
                                    struct error *why)
 {
     if (blocks >= UINT32_MAX / LOG_PER_BLOCK - WORD) {
-        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
         return NULL;
     }
     struct lru_sizes *lru = array_zeroed(1, sizeof *lru, why);
@@ -164,8 +164,8 @@ void lru_sizes_destroy(struct lru_sizes *lru)
 
 /* ---- accesses ---- */
 
-/* The smallest cache that holds what was touched at `place`; `count` when none does. Places are as
- * good as random, so most are looked up without a branch that depends on them. */
+/* The smallest cache that holds a block touched at `place`; `count` if none does. Places are as
+ * good as random, so most lookups avoid a branch that depends on them. */
 static inline uint32_t smallest_holding(const struct lru_sizes *lru, uint32_t place)
 {
     uint32_t size = lru->holding[place / WORD];
@@ -177,8 +177,8 @@ static inline uint32_t smallest_holding(const struct lru_sizes *lru, uint32_t pl
     return size;
 }
 
-/* Look up the demand's blocks [from, to), best first, of which caches from number `first` on touch
- * all, and touch them; `last` is the place of the first block of all. */
+/* Look up and touch the demand's blocks [from, to), best first; the caches from number `first` on
+ * touch all of them. `last` is the place of the demand's first block. */
 static void touch(struct lru_sizes *lru, const uint32_t *units, uint32_t from, uint32_t to,
                   uint32_t first, uint32_t last)
 {
@@ -187,14 +187,14 @@ static void touch(struct lru_sizes *lru, const uint32_t *units, uint32_t from, u
         uint32_t size = smallest_holding(lru, place);
         lru->hits[size]++;
         lru->promoted[size > first ? size : first]++;
-        lru->marks[place / WORD] &= ~((uint64_t)1 << place % WORD); /* place 0 has none */
+        lru->marks[place / WORD] &= ~((uint64_t)1 << place % WORD); /* place 0 has no mark */
         lru->marked += place == 0;
         lru->stamp[block] = last - i;
         lru->log[last - i] = block;
     }
 }
 
-/* Blocks that all of a run of caches touch go together. */
+/* Touch the demand, in groups of blocks that the same caches touch. */
 static void touch_all(struct lru_sizes *lru, const struct demand *demand)
 {
     uint32_t last = lru->end + demand->wanted - 1, at = 0;

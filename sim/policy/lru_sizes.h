@@ -2,8 +2,9 @@
  *
  * LRU is a stack algorithm (R. L. Mattson et al., "Evaluation techniques for storage hierarchies",
  * 1970): a cache of c blocks holds the c blocks touched last. So one log of touches serves all
- * sizes; each has a boundary in it, and hits what was touched behind that. Where stack.h counts
- * hits at every size over all accesses, this tells the whole outcome of each demand, at a few.
+ * sizes. Each size has a boundary in the log, and hits the blocks touched after it. stack.h counts
+ * hits at every size over all accesses; this gives the whole outcome of each demand, at a few
+ * sizes.
  */
 #ifndef POLICY_LRU_SIZES_H
 #define POLICY_LRU_SIZES_H
@@ -14,16 +15,16 @@ struct lru_sizes;
 
 enum { LRU_SIZES_MOST = 254 };
 
-/* Empty caches of the `capacities`, at most LRU_SIZES_MOST, ascending, over blocks below `blocks`.
- */
+/* Empty caches of the `capacities` (ascending, at most LRU_SIZES_MOST), over block ids below
+ * `blocks`. */
 struct lru_sizes *lru_sizes_create(uint32_t blocks, const uint32_t *capacities, uint32_t count,
                                    struct error *why);
 void lru_sizes_destroy(struct lru_sizes *lru); /* NULL is fine */
 
-/* Handle a demand as a batch; an outcome a capacity. */
+/* Handle a demand as a batch; `outcomes` gets one outcome for each capacity. */
 void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand, struct outcome *outcomes);
 
-/* Blocks that the cache of capacity number `size` holds. */
+/* The number of blocks that the cache of capacity number `size` holds. */
 uint32_t lru_sizes_held(const struct lru_sizes *lru, uint32_t size);
 
 #endif

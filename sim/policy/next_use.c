@@ -1,4 +1,4 @@
-/* Next uses are found in one pass from the end, in the memory of the accesses themselves. */
+/* Next uses are found in one pass from the end, in the array of the accesses themselves. */
 #include "policy/next_use.h"
 
 #include "base/array.h"
@@ -21,7 +21,7 @@ bool next_use_add(struct next_use *next_use, const struct demand *demand, struct
 {
     size_t count = next_use->count + demand->wanted;
     if (count >= NEXT_USE_NEVER) {
-        return error_set(why, NULL, 0, "more than %u accesses to look ahead in",
+        return error_set(why, NULL, 0, "a policy that knows the future takes at most %u accesses",
                          NEXT_USE_NEVER - 1);
     }
     if (!array_reserve(&next_use->access, &next_use->capacity, count, sizeof(uint32_t), why)) {
@@ -36,7 +36,7 @@ bool next_use_add(struct next_use *next_use, const struct demand *demand, struct
 bool next_use_resolve(struct next_use *next_use, uint32_t blocks, struct error *why)
 {
     uint32_t *next = array_zeroed(blocks, sizeof *next, why);
-    /* No access is a future, too, and no NULL. */
+    /* A future without accesses is valid too, and must not be NULL. */
     if (!next || !array_reserve(&next_use->access, &next_use->capacity, 1, sizeof *next, why)) {
         free(next);
         return false;

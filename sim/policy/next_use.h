@@ -1,7 +1,7 @@
-/* When a block is wanted next, for policies that know the future.
+/* The next use of each block, for policies that know the future.
  *
  * Accesses are numbered from 0 in the order in which a policy handles them: demand after demand,
- * within a demand worst first.
+ * and worst first within a demand.
  */
 #ifndef POLICY_NEXT_USE_H
 #define POLICY_NEXT_USE_H
@@ -14,7 +14,8 @@
 
 #define NEXT_USE_NEVER UINT32_MAX
 
-/* The accesses of one cache: first the blocks, in order; then in their place the next uses. */
+/* The accesses of one cache. First they hold the blocks, in order; then the next uses replace
+ * them. */
 struct next_use {
     uint32_t *access;
     size_t count, capacity;
@@ -26,8 +27,8 @@ void next_use_release(struct next_use *next_use);
 /* Add the wanted blocks of the next demand. */
 bool next_use_add(struct next_use *next_use, const struct demand *demand, struct error *why);
 
-/* Replace each access by the number of the next one to its block, all below `blocks`, or
- * NEXT_USE_NEVER. Nothing can be added after. */
+/* Replace each access by the number of the next access to its block, or NEXT_USE_NEVER. All blocks
+ * are below `blocks`. Nothing can be added afterwards. */
 bool next_use_resolve(struct next_use *next_use, uint32_t blocks, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* No cache: whatever is wanted is fetched, and forgotten. */
+/* No cache: every wanted block is fetched, and not kept. */
 #include "base/array.h"
 #include "policy/kinds.h"
 

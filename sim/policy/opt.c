@@ -1,15 +1,15 @@
-/* OPT: the block wanted next in the furthest future leaves.
+/* OPT: the block whose next use is furthest in the future is evicted.
  *
  * L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", 1966. `opt`
- * must admit what it fetches, as any policy on demand that has to compute on it in the cache;
- * `opt:bypass` admits nothing that would be the first to leave, and no policy that fetches on
- * demand misses less.
+ * must admit what it fetches, like any demand policy that computes on blocks in the cache.
+ * `opt:bypass` does not admit a block that would be the first to be evicted; no policy that fetches
+ * on demand misses less.
  *
- * A tournament over the blocks: a leaf is a block's next use, 0 where it is not held, a node the
- * greater of the two below, so the root is what leaves. The next use of a block that is hit was the
- * nearest of all, so the new one, further, rises until it meets a further one: a step or two.
+ * A tournament tree over the blocks: a leaf is a block's next use, 0 if it is not held; a node is
+ * the greater of the two below it, so the root is evicted. A hit block had the nearest next use of
+ * all. Its new one is further away and rises until it meets an even further one: a step or two.
  *
- *     key     next use in the upper half, which is never 0, the block in the lower; 0: not held
+ *     key     upper half: next use, never 0; lower half: the block; 0: not held
  */
 #include "base/array.h"
 #include "policy/batch.h"
@@ -20,10 +20,10 @@
 struct opt {
     struct policy base;
     uint32_t capacity;
-    const uint32_t *next_use; /* of each access to come; the caller's */
+    const uint32_t *next_use; /* of each future access; the caller's */
     uint32_t leaves;          /* a power of two */
     uint64_t *tree;           /* [2 * leaves] node i above 2i and 2i + 1; leaf of b at leaves + b */
-    uint64_t *missed_key;     /* [blocks] of a block that is missed, until it is admitted */
+    uint64_t *missed_key;     /* [blocks] of a missed block, until it is admitted */
     uint32_t *missed;         /* [blocks] scratch */
 };
 
@@ -43,7 +43,7 @@ static struct policy *opt_create(const double *values, const struct policy_env *
 {
     (void)values;
     if (env->blocks > 1u << 31) {
-        error_set(why, NULL, 0, "a cache over %u blocks", env->blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
         return NULL;
     }
     struct opt *opt = array_zeroed(1, sizeof *opt, why);
@@ -64,7 +64,7 @@ static struct policy *opt_create(const double *values, const struct policy_env *
     return &opt->base;
 }
 
-/* Give a block a key above the one it has. */
+/* Give a block a greater key than it has. */
 static inline void opt_raise(struct opt *opt, uint32_t block, uint64_t key)
 {
     uint64_t *tree = opt->tree;
@@ -74,7 +74,7 @@ static inline void opt_raise(struct opt *opt, uint32_t block, uint64_t key)
     }
 }
 
-/* The root leaves. */
+/* Evict the block at the root. */
 static inline void opt_evict(struct opt *opt)
 {
     uint64_t *tree = opt->tree;
@@ -131,7 +131,7 @@ static void opt_access_bypass(struct policy *policy, const struct demand *demand
 
 const struct policy_kind policy_opt = {
     .name = "opt",
-    .summary = "knows the future: the block wanted last leaves, what is fetched is admitted",
+    .summary = "knows the future: evicts the block wanted last, admits every fetched block",
     .needs_next_use = true,
     .create = opt_create,
     .access = opt_access,
@@ -140,7 +140,7 @@ const struct policy_kind policy_opt = {
 
 const struct policy_kind policy_opt_bypass = {
     .name = "opt:bypass",
-    .summary = "knows the future, and admits only what is wanted before something it holds",
+    .summary = "knows the future: admits a block only if it is wanted before a held one",
     .needs_next_use = true,
     .create = opt_create,
     .access = opt_access_bypass,

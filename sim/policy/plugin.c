@@ -1,5 +1,4 @@
-/* Loading a plug-in: whatever is wrong with its file or its description is an error that names it.
- */
+/* Loading a plug-in: any fault of its file or its description is an error that names it. */
 #include "policy/plugin.h"
 
 #include "base/array.h"
@@ -50,7 +49,7 @@ static bool hash_file(const char *path, uint64_t *hash)
     return good;
 }
 
-/* By its full path, as dlopen() looks for a bare name elsewhere. */
+/* Open it by its full path, because dlopen() looks for a bare name elsewhere. */
 static bool open_library(struct plugin *plugin, const char *file, int line, struct error *why)
 {
     const char *path = plugin->name + strlen(PLUGIN_PREFIX);
@@ -67,14 +66,14 @@ static bool open_library(struct plugin *plugin, const char *file, int line, stru
     plugin->api = dlsym(plugin->library, symbol);
     if (plugin->api == NULL) {
         error_set(why, file, line, "plug-in '%s' does not export '%s'", path, symbol);
-        return error_expect(why, "what spillway_policy.h describes");
+        return error_expect(why, "the struct that spillway_policy.h describes");
     }
     return true;
 }
 
 /* ---- its description ---- */
 
-/* Small letters, digits and '-' or '_': what a user can type and a table can show. */
+/* Lower-case letters, digits and '-' or '_': a user can type it and a table can show it. */
 static bool is_word(const char *text)
 {
     size_t length = text != NULL ? strnlen(text, 33) : 0;
@@ -107,7 +106,8 @@ static bool take_params(struct plugin *plugin, const char *file, int line, struc
     const struct spillway_param *given = plugin->api->params;
     for (size_t i = 0; given != NULL && given[i].name != NULL; i++) {
         if (i == SPILLWAY_MOST_PARAMS || !is_param(&given[i])) {
-            error_set(why, file, line, "parameter %zu of policy '%s'", i + 1, plugin->kind.name);
+            error_set(why, file, line, "parameter %zu of policy '%s' is invalid", i + 1,
+                      plugin->kind.name);
             return error_expect(why, "at most %d, each a word with a default in a finite range",
                                 SPILLWAY_MOST_PARAMS);
         }
@@ -130,15 +130,16 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     }
     if (!is_word(api->name) || !is_line(api->summary) || api->create == NULL ||
         api->access == NULL || api->destroy == NULL) {
-        error_set(why, file, line, "policy '%s' leaves out what it must say", plugin->name);
+        error_set(why, file, line, "policy '%s' has an incomplete or invalid description",
+                  plugin->name);
         return error_expect(
-            why, "a name of small letters, a line of summary, create, access and destroy");
+            why, "a name in lower-case letters, a one-line summary, create, access and destroy");
     }
     snprintf(plugin->summary, sizeof plugin->summary, "%s: %s", api->name, api->summary);
     plugin->kind.name = plugin->name;
     plugin->kind.summary = plugin->summary;
     plugin->kind.needs_queries = api->needs_queries != 0;
-    plugin->kind.draws_lots = true; /* for all we know */
+    plugin->kind.draws_lots = true; /* it may */
     plugin->kind.create = plugin_create;
     plugin->kind.access = plugin_access;
     plugin->kind.holds = api->needs_queries ? NULL : plugin_holds;
@@ -170,7 +171,7 @@ static struct plugin *load(const char *name, const char *file, int line, struct 
     return plugin;
 }
 
-/* ---- those that are loaded ---- */
+/* ---- the loaded plug-ins ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plugin *loaded;

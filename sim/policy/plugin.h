@@ -1,4 +1,4 @@
-/* Policies from outside: `plugin:PATH` is a shared library as spillway_policy.h describes it.
+/* Policies from outside: `plugin:PATH` is a shared library as described by spillway_policy.h.
  *
  * A plug-in is loaded once and stays for the life of the process. Loading refuses a file that does
  * not fit the header: no such symbol, another ABI, a function or a name that is missing, a
@@ -14,10 +14,10 @@
 #define PLUGIN_PREFIX "plugin:"
 
 struct plugin {
-    struct policy_kind kind; /* what the table's rows are; its name is "plugin:PATH" */
+    struct policy_kind kind; /* as a row of the table; its name is "plugin:PATH" */
     const struct spillway_policy *api;
     struct policy_param params[SPILLWAY_MOST_PARAMS + 1];
-    char summary[256]; /* the plug-in's own name and what it says of itself */
+    char summary[256]; /* the plug-in's own name and summary */
     void *library;     /* of dlopen() */
     struct plugin *next;
     char name[]; /* owned text behind kind.name */
@@ -25,7 +25,7 @@ struct plugin {
 
 bool plugin_is_named(const char *name);
 
-/* As policy_find(), of a name that begins with PLUGIN_PREFIX. */
+/* As policy_find(), for a name that begins with PLUGIN_PREFIX. */
 const struct policy_kind *plugin_find(const char *name, const char *file, int line,
                                       struct error *why);
 

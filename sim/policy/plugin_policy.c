@@ -1,9 +1,9 @@
-/* A plug-in's cache, seen as any other policy: it is asked, and its answers are held against an
+/* A plug-in's cache behind the interface of any other policy. Its answers are checked against an
  * account of what it holds.
  *
- * The account is a flag for each block, moved only by admissions and evictions that can be. The
- * first that cannot, or a number of hits that the account does not have, breaks the instance: it is
- * not asked again, and plugin_check() says why.
+ * The account is a flag for each block, changed only by valid admissions and evictions. The first
+ * invalid one, or a number of hits that disagrees with the account, breaks the instance: it is not
+ * called again, and plugin_check() reports the reason.
  */
 #include "policy/plugin.h"
 
@@ -17,13 +17,13 @@ struct spillway_cache {
     struct policy base;
     const struct spillway_policy *api;
     const char *name;
-    void *instance; /* NULL: a cache of no blocks, which needs no plug-in */
+    void *instance; /* NULL for a capacity of 0, which needs no plug-in */
     uint32_t blocks, capacity, query_heads;
     bool *held;            /* [blocks] */
-    uint32_t *wanted_at;   /* [blocks] the last ask that wanted it ... */
-    uint32_t *admitted_at; /* ... and the one that admitted it */
+    uint32_t *wanted_at;   /* [blocks] the last call that wanted the block ... */
+    uint32_t *admitted_at; /* ... and the last one that admitted it */
     float *mass;           /* [blocks] scratch */
-    uint32_t ask;          /* number of this one, from 1 */
+    uint32_t ask;          /* number of this call, from 1 */
     uint32_t admitted, evicted;
     bool broken;
     char broke[sizeof((struct error *)NULL)->found];
@@ -73,7 +73,7 @@ static void evict(struct spillway_cache *cache, uint32_t block)
     }
 }
 
-/* Wanted blocks that are held, and note which are wanted. */
+/* Note the wanted blocks; returns how many of them are held. */
 static uint32_t look_up(struct spillway_cache *cache, const uint32_t *units, uint32_t wanted)
 {
     uint32_t hit = 0;
@@ -106,7 +106,7 @@ static void check_answer(struct spillway_cache *cache, const struct spillway_ans
     }
 }
 
-/* What is held is worth at least what the row knows of it. */
+/* A lower bound of the attention mass of the held blocks: the row does not record all units. */
 static float held_mass(const struct spillway_cache *cache, const struct demand *demand)
 {
     float sum = 0;
@@ -116,8 +116,8 @@ static float held_mass(const struct spillway_cache *cache, const struct demand *
     return sum;
 }
 
-/* Ask for units[first, first + wanted) of a demand; of a whole one, show what was recorded besides.
- */
+/* Call the plug-in for units[first, first + wanted) of a demand. For a whole demand it also sees
+ * the other recorded units. */
 static void ask(struct spillway_cache *cache, const struct demand *demand, uint32_t first,
                 uint32_t wanted, struct outcome *outcome)
 {
@@ -214,7 +214,7 @@ static bool create_instance(struct spillway_cache *cache, const double *values,
     cache->instance = cache->api->create(&given, reason);
     reason[sizeof reason - 1] = '\0';
     return cache->instance != NULL ||
-           (error_set(why, NULL, 0, "policy '%s' makes no cache of %u blocks", cache->name,
+           (error_set(why, NULL, 0, "policy '%s' cannot create a cache of %u blocks", cache->name,
                       env->capacity),
             error_expect(why, "%s", reason));
 }
@@ -223,7 +223,7 @@ struct policy *plugin_create(const double *values, const struct policy_env *env,
 {
     const struct plugin *plugin = (const struct plugin *)env->kind;
     if (plugin->api->needs_queries && env->capacity < env->wanted) {
-        error_set(why, NULL, 0, "policy '%s' with a cache of %u blocks where a head wants %u",
+        error_set(why, NULL, 0, "policy '%s' has a cache of %u blocks, but a head wants %u",
                   plugin->name, env->capacity, env->wanted);
         error_expect(why, "a budget of at least the selection ('1x')");
         return NULL;

@@ -1,4 +1,4 @@
-/* The table of policies and what all of them share.
+/* The table of policies and their common code.
  *
  * A new policy is a file and a row here; `list policies`, the nearest name in messages and the
  * property tests walk the rows.
@@ -35,7 +35,7 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
     return row < 0 ? NULL : policies[row];
 }
 
-/* Copy `given`, or the defaults, into `values`; refuse what is out of range. */
+/* Copy `given`, or the defaults, into `values`; refuse a value out of range. */
 static bool take_values(const struct policy_kind *kind, const double *given, double *values,
                         struct error *why)
 {
@@ -44,7 +44,8 @@ static bool take_values(const struct policy_kind *kind, const double *given, dou
         assert(i < POLICY_MOST_PARAMS);
         values[i] = given ? given[i] : param[i].value;
         if (!(values[i] >= param[i].least && values[i] <= param[i].most)) {
-            error_usage(why, NULL, 0, "%s %g of policy '%s'", param[i].name, values[i], kind->name);
+            error_usage(why, NULL, 0, "parameter '%s' is %g, out of range for policy '%s'",
+                        param[i].name, values[i], kind->name);
             return error_expect(why, "%g ... %g", param[i].least, param[i].most);
         }
     }
@@ -61,11 +62,13 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
         return NULL;
     }
     if (env->capacity > env->blocks) {
-        error_set(why, NULL, 0, "a cache of %u blocks for %u", env->capacity, env->blocks);
+        error_set(why, NULL, 0, "the cache has room for %u blocks, but there are only %u",
+                  env->capacity, env->blocks);
         return NULL;
     }
     if (kind->needs_queries && env->query_heads == 0) {
-        error_set(why, NULL, 0, "policy '%s' compares queries, and the trace has none", kind->name);
+        error_set(why, NULL, 0, "policy '%s' compares queries, but the trace has no queries",
+                  kind->name);
         error_expect(why, "a trace with queries");
         return NULL;
     }

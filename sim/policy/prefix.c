@@ -1,8 +1,8 @@
-/* Prefix: the first blocks by position stay, the others are streamed whenever they are wanted.
+/* Prefix: the first blocks by position stay; the others are streamed whenever they are wanted.
  *
- * FlexGen's share of the KV cache on the GPU, and any other placement that is laid down once: the
- * prefill leaves the blocks there, nothing is admitted or evicted after, and no cache has to be
- * looked up, as the position tells where a block is.
+ * This is FlexGen's share of the KV cache on the GPU, and any other static placement. The prefill
+ * leaves the blocks there, and nothing is admitted or evicted afterwards. No cache has to be looked
+ * up, because the position of a block tells where it is.
  */
 #include "base/array.h"
 #include "policy/kinds.h"
@@ -36,7 +36,7 @@ static void prefix_access(struct policy *policy, const struct demand *demand,
         outcome->hit += demand->units[i] - prefix->first < prefix->count; /* wraps below `first` */
     }
     outcome->missed = demand->wanted - outcome->hit;
-    outcome->admitted = prefix->count - policy->held; /* all of it, at the first access */
+    outcome->admitted = prefix->count - policy->held; /* all blocks, at the first access */
     outcome->mass = demand->wanted_mass;
     policy->held = prefix->count;
 }
@@ -54,7 +54,7 @@ static bool prefix_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_prefix = {
     .name = "prefix",
-    .summary = "the first blocks by position stay, the others are streamed",
+    .summary = "the first blocks by position stay; the others are streamed",
     .by_position = true,
     .create = prefix_create,
     .access = prefix_access,

@@ -1,5 +1,5 @@
-/* QSAC: reuse a head's cached set as it is while its query stays similar to the one the set was
- * fetched for (query-similarity-aware caching, of CLO and LiteCache).
+/* QSAC: a head's cached set is reused as it is while the head's query stays similar to the query
+ * for which the set was fetched (query-similarity-aware caching, of CLO and LiteCache).
  *
  * Each query head of a KV head's group keeps a label: its query when the set was last fetched. A
  * step compares queries with labels:
@@ -8,15 +8,16 @@
  *     aggregate = sum of s_j / sum of (s_j / sim_j), s the importance of the head
  *     reuse  if   aggregate >= cos(theta),  theta = s^power acos(eta) + (1 - s^power) pi
  *
- * A reuse fetches nothing; anything else fetches the whole wanted set, compared with nothing, and
- * makes the queries the labels. So labels change only on a miss: a slow drift adds up until it is
- * one. The first access always misses. An unimportant head (s = 0) reuses ever after.
+ * A reuse fetches nothing. A miss fetches the whole wanted set, without looking up what is held,
+ * and makes the queries the new labels. Labels change only on a miss, so a slow drift adds up until
+ * it causes one. The first access always misses. An unimportant head (s = 0) reuses its first set
+ * forever.
  *
  * The harmonic aggregate has a pole where a cosine is not positive: such a head (s_j > 0) is a
  * miss. If the query heads of a group differ in importance, the threshold uses their mean; the
- * published tables are per KV head, where they do not.
+ * published tables are per KV head, where they do not differ.
  *
- * A set that the cache cannot hold could never be reused: such a capacity is an error.
+ * A set larger than the cache could never be reused, so a capacity below the demand is an error.
  */
 #include "policy/qsac.h"
 
@@ -46,7 +47,7 @@ struct qsac {
     uint32_t capacity, query_heads, head_dim;
     aggregate_function aggregate;
     double threshold;
-    double *weight;        /* [query_heads] importance; equal where all are 0 */
+    double *weight;        /* [query_heads] importance; equal weights if all are 0 */
     double *cosine;        /* [query_heads] scratch */
     int8_t *label;         /* [query_heads][head_dim] */
     double *label_squared; /* [query_heads] squared length */
@@ -110,7 +111,7 @@ double qsac_threshold(const double *values, double importance)
     return cos(share * acos(values[ETA]) + (1 - share) * pi);
 }
 
-/* Weights of the query heads and the group's threshold, from its importances. */
+/* Compute the weights of the query heads and the group's threshold from their importances. */
 static void take_importance(struct qsac *qsac, const double *values, const float *importance)
 {
     double sum = 0;
@@ -142,19 +143,19 @@ static bool qsac_check(const double *values, const struct policy_env *env, struc
 {
     if (values[ADAPTIVE] != floor(values[ADAPTIVE]) ||
         values[AGGREGATE] != floor(values[AGGREGATE])) {
-        error_usage(why, NULL, 0, "adaptive %g, aggregate %g of policy 'qsac'", values[ADAPTIVE],
+        error_usage(why, NULL, 0, "policy 'qsac' has adaptive %g, aggregate %g", values[ADAPTIVE],
                     values[AGGREGATE]);
         return error_expect(why, "whole numbers");
     }
     if (env->capacity < env->wanted) {
-        error_set(why, NULL, 0, "policy 'qsac' with a cache of %u blocks where a head wants %u",
+        error_set(why, NULL, 0, "policy 'qsac' has a cache of %u blocks, but a head wants %u",
                   env->capacity, env->wanted);
         return error_expect(why, "a budget of at least the selection ('1x')");
     }
     for (uint32_t j = 0; env->importance && j < env->query_heads; j++) {
         if (!(env->importance[j] >= 0 && env->importance[j] <= 1)) {
-            error_set(why, NULL, 0, "head importance %g", (double)env->importance[j]);
-            return error_expect(why, "0 ... 1");
+            error_set(why, NULL, 0, "the importance of a head is %g", (double)env->importance[j]);
+            return error_expect(why, "a number from 0 to 1");
         }
     }
     return true;
@@ -203,7 +204,7 @@ static double dot(const int8_t *a, const int8_t *b, uint32_t count)
     return sum;
 }
 
-/* Cosine of query and label; the scales cancel. A null vector is like nothing. */
+/* Cosine of query and label; the scales cancel. A null vector is similar to nothing. */
 static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_t j)
 {
     uint32_t dim = qsac->head_dim;
@@ -244,7 +245,8 @@ static void set_replace(struct qsac *qsac, const struct demand *demand)
     qsac->base.held = demand->wanted;
 }
 
-/* What the cached set is worth at this step: a lower bound, as the row does not know all units. */
+/* Attention mass of the cached set at this step: a lower bound, as the row does not record all
+ * units. */
 static float set_mass(const struct qsac *qsac, const struct demand *demand)
 {
     float sum = 0;

@@ -1,4 +1,4 @@
-/* What queues.h does not inline: memory, and cleaning a log. */
+/* The parts of queues.h that are not inlined: memory, and cleaning a log. */
 #include "policy/queues.h"
 
 #include "base/array.h"
@@ -9,7 +9,7 @@ bool queues_init(struct queues *queues, uint32_t blocks, struct error *why)
 {
     *queues = (struct queues){0};
     if (blocks >= 1u << 29) { /* positions have 30 bits */
-        return error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
     queues->length = 2 * blocks + 1;
     queues->place = array_zeroed(blocks, sizeof *queues->place, why);
@@ -40,7 +40,7 @@ void queue_clean(struct queues *queues, uint32_t name)
     uint32_t *restrict place = queues->place, *restrict log = queue->log;
     uint32_t tag = name << 30, kept = 1;
     for (uint32_t at = queue->oldest; at < queue->end;
-         at++) { /* which are stale is hard to guess */
+         at++) { /* stale entries are unpredictable: no branch */
         uint32_t block = log[at];
         log[kept] = block;
         kept += place[block] == (tag | at);

@@ -1,14 +1,14 @@
-/* Up to four queues over the same blocks, oldest first; a block is in one of them at most.
+/* Up to four queues over the same blocks, oldest first; a block is in at most one of them.
  *
- * As in lru.c, a queue is a log of what was pushed, and `place` of a block says in which queue it
- * is and where: an entry of a log that its block's place does not point at is stale. To take a
- * block out is to forget its place; to find the oldest is to step over stale entries. When a log is
- * full, what is not stale moves to its start: no more than half of it, so O(1) a push.
+ * As in lru.c, a queue is a log of pushes. The `place` of a block names its queue and its position
+ * in the log; a log entry that its block's place does not point to is stale. Removing a block
+ * clears its place; finding the oldest steps over stale entries. When a log is full, its valid
+ * entries move to its start; they fill at most half of it, so a push is O(1) amortised.
  *
  *     place    2 bits of queue, 30 bits of position in its log, from 1; 0: in none
  *
  * Blocks in QUEUE_HELD and QUEUE_HELD_2 are in the cache: their places have the highest bit set.
- * Those in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered.
+ * Blocks in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered.
  */
 #ifndef POLICY_QUEUES_H
 #define POLICY_QUEUES_H
@@ -25,7 +25,7 @@ struct queues {
     uint32_t length; /* of each log; position 0 is not used */
     struct queue {
         uint32_t *log;
-        uint32_t oldest, end; /* positions: what is not stale lies in [oldest, end) */
+        uint32_t oldest, end; /* positions: the valid entries lie in [oldest, end) */
         uint32_t count;
     } queue[QUEUES];
 };
@@ -42,7 +42,7 @@ static inline bool queues_hold(const struct queues *queues, uint32_t block)
     return queues->place[block] >> 31;
 }
 
-/* Whether the block is in this queue. */
+/* Is the block in this queue? */
 static inline bool queue_has(const struct queues *queues, uint32_t name, uint32_t block)
 {
     uint32_t place = queues->place[block];
@@ -54,14 +54,14 @@ static inline uint32_t queue_count(const struct queues *queues, uint32_t name)
     return queues->queue[name].count;
 }
 
-/* Take the block, which is in one, out of its queue. */
+/* Remove a block from the queue that it is in. */
 static inline void queue_remove(struct queues *queues, uint32_t block)
 {
     queues->queue[queues->place[block] >> 30].count--;
     queues->place[block] = 0;
 }
 
-/* Put the block, which is in none, at the new end. */
+/* Put a block that is in no queue at the newest end of this one. */
 static inline void queue_push(struct queues *queues, uint32_t name, uint32_t block)
 {
     struct queue *queue = &queues->queue[name];
@@ -87,7 +87,7 @@ static inline uint32_t queue_oldest(struct queues *queues, uint32_t name)
     return log[at];
 }
 
-/* Take out the oldest. */
+/* Remove the oldest block and return it. */
 static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
 {
     uint32_t block = queue_oldest(queues, name);

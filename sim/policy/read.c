@@ -26,7 +26,7 @@ bool policy_read(const struct node *node, const struct policy_kind **kind, doubl
         return false;
     }
     if (name == NULL) {
-        return node_error(node, why, "'policy' is a name or a map with 'name'");
+        return node_error(node, why, "'policy' must be a name or a map with 'name'");
     }
     *kind = policy_find(name, node->file, node->line, why);
     if (*kind == NULL) {

@@ -1,11 +1,13 @@
-/* S3-FIFO: a small queue sifts out what is wanted once, before it reaches the main one.
+/* S3-FIFO: a small queue filters out blocks that are wanted only once, before they reach the main
+ * queue.
  *
  * J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023. New blocks enter
- * SMALL (a tenth of the cache). What leaves it goes on to MAIN if it was hit twice there, else out
- * of the cache, remembered in GHOST (nine tenths of the cache, rounded down); a miss on a ghost
- * enters MAIN at once. MAIN is a CLOCK that counts to three: a block with a count goes round, one
- * less; counts start at 0 in each queue. What SMALL has no room for enters MAIN: only until the
- * cache is full, as an eviction leaves room in SMALL.
+ * SMALL (a tenth of the cache). A block that leaves SMALL moves to MAIN if it was hit twice there;
+ * otherwise it is evicted and remembered in GHOST (nine tenths of the cache, rounded down). A miss
+ * on a ghost enters MAIN directly. MAIN is a CLOCK with counts up to three: a block with a count
+ * goes round again with one less. Counts start at 0 in each queue. A block for which SMALL has no
+ * room enters MAIN; this happens only until the cache is full, because an eviction leaves room in
+ * SMALL.
  */
 #include "base/array.h"
 #include "policy/batch.h"
@@ -22,8 +24,8 @@ struct s3fifo {
     struct policy base;
     uint32_t capacity, small, ghosts;
     struct queues queues;
-    uint16_t *count;  /* [blocks] hits of a held block in its queue; no bytes: a store to one could
-                         change any pointer */
+    uint16_t *count;  /* [blocks] hits of a held block in its queue; not bytes: a byte store may
+                         alias any object */
     uint32_t *missed; /* [blocks] scratch */
 };
 
@@ -79,7 +81,7 @@ static void s3fifo_remember(struct s3fifo *s3fifo, uint32_t block)
     queue_push(queues, GHOST, block);
 }
 
-/* Go through SMALL, oldest first, until a block leaves the cache or none is left. */
+/* Go through SMALL, oldest first, until a block is evicted or SMALL is empty. */
 static void s3fifo_evict_small(struct s3fifo *s3fifo)
 {
     struct queues *queues = &s3fifo->queues;
@@ -151,7 +153,7 @@ static bool s3fifo_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_s3fifo = {
     .name = "s3fifo",
-    .summary = "a small FIFO sifts, a main one gives second chances",
+    .summary = "a small FIFO filters, a main one gives second chances",
     .create = s3fifo_create,
     .access = s3fifo_access,
     .holds = s3fifo_holds,

@@ -1,12 +1,13 @@
-/* SIEVE: a queue in which the survivors keep their places.
+/* SIEVE: a queue in which survivors keep their places.
  *
  * Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web
- * Caches", NSDI 2024. New blocks go to the new end; a hit marks its block. The hand walks from old
- * to new, clears marks, and the first block without one leaves; it stays there until the next
- * eviction, and from the new end returns to the oldest. CLOCK would put new blocks at the hand.
+ * Caches", NSDI 2024. New blocks enter at the newest end; a hit marks its block. The hand walks
+ * from old to new and clears marks; the first unmarked block is evicted. The hand stays there until
+ * the next eviction, and wraps from the newest end to the oldest. (CLOCK would insert new blocks at
+ * the hand.)
  *
- * The queue is a log with holes: an evicted block leaves a hole behind. When the log is full, the
- * holes are closed, at most once in `capacity` admissions.
+ * The queue is a log with holes: an evicted block leaves a hole. When the log is full, the holes
+ * are closed, at most once in `capacity` admissions.
  *
  * Invariant: a held block lies between `hand` and the end, or `hand` is 0.
  */
@@ -20,10 +21,10 @@ enum { ABSENT = 0, HELD = 1, MARKED = 3 };
 
 struct sieve {
     struct policy base;
-    uint32_t capacity, hole; /* a block that is never wanted */
+    uint32_t capacity, hole; /* hole: the id of a block that is never wanted */
     uint32_t *log;           /* [length] */
     uint32_t length, end, hand;
-    uint16_t *state;  /* [blocks + 1] no bytes: a store to one could change any pointer */
+    uint16_t *state;  /* [blocks + 1] not bytes: a byte store may alias any object */
     uint32_t *missed; /* [blocks] scratch */
 };
 
@@ -43,7 +44,7 @@ static struct policy *sieve_create(const double *values, const struct policy_env
 {
     (void)values;
     if (env->capacity > UINT32_MAX / 2) {
-        error_set(why, NULL, 0, "a cache of %u blocks", env->capacity);
+        error_set(why, NULL, 0, "a cache of %u blocks is too large", env->capacity);
         return NULL;
     }
     struct sieve *sieve = array_zeroed(1, sizeof *sieve, why);
@@ -129,7 +130,7 @@ static bool sieve_holds(const struct policy *policy, uint32_t block)
 
 const struct policy_kind policy_sieve = {
     .name = "sieve",
-    .summary = "a hand sieves out, old to new, what was not hit; survivors keep their places",
+    .summary = "a hand evicts blocks that were not hit, old to new; survivors keep their places",
     .create = sieve_create,
     .access = sieve_access,
     .holds = sieve_holds,

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-/* So many caches are slower one by one than together. */
+/* From this many caches on, one pass is faster than separate policies. */
 enum { WORTH_ONE_PASS = 3 };
 
 struct policy_sizes {
     uint32_t count;
-    struct lru_sizes *lru;    /* all of them; or NULL */
+    struct lru_sizes *lru;    /* one pass for all sizes, or NULL */
     struct policy **policies; /* [count] or NULL */
 };
 

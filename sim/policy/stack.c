@@ -1,10 +1,10 @@
 /* Depths by counting marks in a log of touches.
  *
- * Each touch takes the next place of a log, and a block's mark moves there with it. The depth of a
- * block is the number of marks from its own on. Places not reached yet are marked from the start,
- * and subtracted: so a touch only ever removes a mark, and never adds one. Marks are bits of words;
- * above the words stands a binary tree of which each node keeps only the count of its right half,
- * so that one walk up adds what lies to the right and removes the mark:
+ * Each touch takes the next place of a log, and the block's mark moves there with it. The depth of
+ * a block is the number of marks from its own on. Places not reached yet are marked from the start
+ * and subtracted, so a touch only ever removes a mark and never adds one. Marks are bits of words.
+ * Above the words stands a binary tree; each node keeps only the count of its right half, so that
+ * one walk up adds the marks to the right and removes the block's own:
  *
  *     marks    1 0 1 1 | 0 1 0 1 | 1 1 1 1 | 1 1 1 1     depth of the first: 3 in its word, 2 in
  *     places   reached ......... ^ end                   the next, 8 in the right half, less 8
@@ -26,13 +26,13 @@ struct stack {
     uint32_t blocks;
     uint32_t length;   /* of the log; a power of two, at least one word */
     uint32_t end;      /* first place not reached; place 0 is not used */
-    uint32_t *place;   /* [blocks] of a block's mark; 0: never touched */
+    uint32_t *place;   /* [blocks] place of a block's mark; 0: never touched */
     uint32_t *log;     /* [length] blocks */
     uint64_t *marks;   /* [words] */
     uint32_t words;    /* length / WORD */
     uint32_t *right;   /* [words] marks in the right half of each node; the root is 1 */
-    uint64_t *deep;    /* [blocks + 1] accesses of each depth; 0: first touches */
-    uint64_t accesses; /* sum of these */
+    uint64_t *deep;    /* [blocks + 1] number of accesses at each depth; 0: first touches */
+    uint64_t accesses; /* the sum of these */
 };
 
 /* Mark every place. */
@@ -50,7 +50,7 @@ static void marks_set(struct stack *stack)
 struct stack *stack_create(uint32_t blocks, enum policy_order order, struct error *why)
 {
     if (blocks >= UINT32_MAX / 2 / LOG_PER_BLOCK) {
-        error_set(why, NULL, 0, "a cache over %u blocks", blocks);
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
         return NULL;
     }
     struct stack *stack = array_zeroed(1, sizeof *stack, why);
@@ -88,7 +88,7 @@ void stack_destroy(struct stack *stack)
     }
 }
 
-/* The marks from `place` on, those not reached included; `removed` is 1 to remove its own. */
+/* Count the marks from `place` on, including places not reached; `removed` 1 removes its own. */
 static inline uint32_t marks_from(struct stack *stack, uint32_t place, uint32_t removed)
 {
     uint64_t *word = &stack->marks[place / WORD];
@@ -117,14 +117,14 @@ static void stack_clean(struct stack *stack)
     marks_set(stack);
 }
 
-/* Put the mark of a block, which is removed or was never set, at the end. */
+/* Put the mark of a block at the end; its old mark is already removed or was never set. */
 static inline void stack_push(struct stack *stack, uint32_t block)
 {
     stack->log[stack->end] = block;
     stack->place[block] = stack->end++;
 }
 
-/* One block after the other. */
+/* Handle one block after the other. */
 static void access_sequential(struct stack *stack, const struct demand *demand, bool counts)
 {
     for (uint32_t i = demand->wanted; i-- > 0;) {

@@ -1,22 +1,23 @@
-/* Window with a moving average of attention weights (HGCA): the GPU attends to a window of the last
- * blocks, the CPU to those older ones whose average says that they matter; the rest is not attended
- * to.
+/* Window with a moving average of attention weights (HGCA). The GPU attends to a window of the last
+ * blocks, the CPU to older blocks whose average is high enough; nothing attends to the rest.
  *
  *     position    sinks |  older: on the CPU, some kept  | window: on the GPU | recent
- *     MAW         after a step  a x weight + (1 - a) x before,  of what was attended to
+ *     MAW         after a step  a x weight + (1 - a) x before,  of blocks attended to
  *     kept        MAW > beta / window
  *
- * The published system decides for a block when it leaves the window, and again for all when a
- * prompt is appended, at which the CPU attends to everything. In a run the context stays as it is:
- * no block leaves the window, and what is older was prompt. So the warm-up stands for the appending
- * of the prompt (without one: the first access); at its end the CPU keeps what it keeps. From then
- * on a block that is not kept is not attended to and its average stays, until `append` accesses
- * have passed, if ever, and one more prompt is appended: one access at which all is attended to.
+ * The published system decides about a block when it leaves the window, and about all blocks again
+ * when a prompt is appended; the CPU attends to everything then. In a run the context does not
+ * grow: no block leaves the window, and all older blocks belong to the prompt. So the warm-up
+ * stands for the prompt (without a warm-up: the first access), and at its end the CPU's blocks are
+ * chosen. From then on nothing attends to a block that is not kept, and its average stays, until
+ * `append` accesses have passed and one more prompt is appended (0: never): one access that attends
+ * to everything.
  *
- * Each side weighs what it attends to by itself, before both are merged: a weight is a share of
- * what the CPU attends to. Weights are those that the trace records, of a block all its tokens
- * together; so is the threshold: a block is to a window of `capacity` blocks what a token is to one
- * of tokens. A block that a row does not record weighs nothing itself, but all those together do.
+ * Each side computes weights over the blocks that it attends to, before both are merged: a weight
+ * is a share of what the CPU attends to. Weights are those that the trace records; a block's is the
+ * sum of its tokens'. The threshold fits this: a block relates to a window of `capacity` blocks as
+ * a token to a window of tokens. A block that a row does not record has no weight of its own, but
+ * all of them together do.
  *
  * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
  */
@@ -37,12 +38,12 @@ static const struct policy_param window_maw_params[] = {
 
 struct window_maw {
     struct policy base;
-    uint32_t first, window, end; /* of the older blocks, of the window, and of both */
+    uint32_t first, window, end; /* first older block, first of the window, end of both */
     double alpha, threshold;
-    uint32_t prompt, append; /* accesses of the first prompt, and until each other; 0: no other */
+    uint32_t prompt, append; /* accesses of the first prompt; between later ones, 0: none */
     uint32_t accesses;
     double *average; /* [blocks] */
-    double *weight;  /* [blocks] scratch: of this access, else 0 */
+    double *weight;  /* [blocks] scratch: weight in this access, otherwise 0 */
     bool *kept;      /* [blocks] */
     uint32_t kept_count;
 };
@@ -62,7 +63,7 @@ static struct policy *window_maw_create(const double *values, const struct polic
                                         struct error *why)
 {
     if (values[APPEND] != floor(values[APPEND])) {
-        error_usage(why, NULL, 0, "append %g of policy 'window-maw'", values[APPEND]);
+        error_usage(why, NULL, 0, "policy 'window-maw' has append %g", values[APPEND]);
         error_expect(why, "a whole number of steps");
         return NULL;
     }
@@ -88,10 +89,10 @@ static struct policy *window_maw_create(const double *values, const struct polic
     return &maw->base;
 }
 
-/* Is this access that of a prompt, at which the CPU attends to everything? */
+/* Does this access belong to a prompt, so that the CPU attends to everything? */
 static bool is_prompt(const struct window_maw *maw)
 {
-    uint32_t since = maw->accesses - maw->prompt; /* from 0; of the first prompt it is not used */
+    uint32_t since = maw->accesses - maw->prompt; /* from 0; not used in the first prompt */
     return maw->accesses < maw->prompt || (maw->append > 0 && (since + 1) % maw->append == 0);
 }
 
@@ -101,8 +102,8 @@ static bool is_for_cpu(const struct window_maw *maw, uint32_t block, bool all)
     return block < maw->window && (all || maw->kept[block]);
 }
 
-/* Take the weights of what the CPU attends to from the row, and return their sum: that of the
- * blocks that the row does not record, too, which share what it leaves evenly with those of the
+/* Take the weights of the CPU's blocks from the row, and return their sum. It includes blocks that
+ * the row does not record: they share the mass that the row leaves evenly with those of the
  * window. */
 static double take_weights(struct window_maw *maw, const struct demand *demand, bool all)
 {
@@ -155,7 +156,7 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
         bool attended = block >= maw->window || is_for_cpu(maw, block, all);
         outcome->mass += attended ? trace_mass[demand->mass[i]] : 0;
     }
-    outcome->admitted = outcome->hit - policy->held; /* at the first access */
+    outcome->admitted = outcome->hit - policy->held; /* only at the first access */
     policy->held = outcome->hit;
     average_weights(maw, demand, all);
     if (all) {
@@ -166,7 +167,7 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
 
 const struct policy_kind policy_window_maw = {
     .name = "window-maw",
-    .summary = "the last blocks stay, older ones that weigh enough are for the CPU",
+    .summary = "the last blocks stay; the CPU attends to older ones of enough weight",
     .params = window_maw_params,
     .chooses_own = true,
     .names_for_cpu = true,

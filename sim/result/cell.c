@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text that is appended to; always terminated. Cells of the program's own making fit. */
+/* A text that grows; always terminated. Cells that the program makes always fit. */
 struct writer {
     char *text;
     size_t used;

@@ -18,17 +18,17 @@
 /* The text of a cell, in `buffer` or the result's own; NULL when the cell is null. */
 const char *cell_text(const struct result *result, enum column column, char buffer[CELL_SIZE]);
 
-/* Read the text of a PARTS, SHARES or BAND cell back. Returns false when it is none, which can
- * only be in a damaged database. `names` has room for RESULT_MOST_ITEMS and holds the items' names.
- */
+/* Read the text of a PARTS, SHARES or BAND cell back. Returns false for any other text, which only
+ * a damaged database can hold. `names` has room for RESULT_MOST_ITEMS and holds the items'
+ * names. */
 bool cell_parse(struct result *result, enum column column, const char *text,
                 char (*names)[RESULT_NAME]);
 
-/* Nanoseconds as decimals with `digits`: 3 gives microseconds, 6 milliseconds. */
+/* Write nanoseconds as decimals with `digits` places: 3 gives microseconds, 6 milliseconds. */
 void cell_format_ns(int64_t ns, int digits, char *text, size_t size);
 
-/* A double in units of `scale` ns (1e3: microseconds) back as nanoseconds: exact while these are
- * fewer than 2^51, which is 26 days. Returns false past 64 bits. */
+/* Convert a double in units of `scale` ns (1e3: microseconds) back to nanoseconds: exact below 2^51
+ * of them, which is 26 days. Returns false past 64 bits. */
 bool cell_read_ns(double value, double scale, int64_t *ns);
 
 #endif

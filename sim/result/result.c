@@ -1,4 +1,4 @@
-/* Cells are set once each and owned by their result. A number that is no number (a ratio over
+/* Each cell is set once and belongs to its result. A value that is not a number (a ratio over
  * nothing) stays null, so that no reader ever meets a NaN. */
 #include "result/result.h"
 

@@ -1,7 +1,7 @@
 /* The result of one run: a cell for each column of columns.def, and the detail tables.
  *
- * The one thing that a study hands to the store and the command line prints. A cell that was not
- * set is null: it does not apply, or is not built.
+ * A study hands it to the store, and the command line prints it. A cell that was not set is null:
+ * it does not apply, or is not implemented.
  */
 #ifndef RESULT_RESULT_H
 #define RESULT_RESULT_H
@@ -40,14 +40,14 @@ extern const struct column_kind column_kinds[COLUMN_COUNT];
 struct cell {
     bool set;
     union {
-        int64_t integer; /* INTEGER; nanoseconds of US and MS */
+        int64_t integer; /* INTEGER; US and MS in nanoseconds */
         double real;     /* REAL */
         char *text;      /* TEXT; owned by the result */
     };
 };
 
-/* A named time (parts, stalls) or share (basis). Names are [a-z0-9_], shorter than RESULT_NAME, and
- * static, or the result's own when it was read back. */
+/* A named time (parts, stalls) or share (basis). Names are [a-z0-9_] and shorter than RESULT_NAME.
+ * They are static, or the result's own when it was read back. */
 struct result_item {
     const char *name;
     int64_t ns;   /* of parts and stalls */
@@ -68,14 +68,14 @@ struct result_step {
     int64_t h2d_bytes;
 };
 
-/* A request of a server's workload; times since the first arrival, negative: never. */
+/* A request of a server's workload; times since the first arrival; negative: it never happened. */
 struct result_request {
     uint32_t prompt, output, preemptions;
-    uint64_t gpu_tokens, host_tokens; /* of the prompt, found there */
+    uint64_t gpu_tokens, host_tokens; /* tokens of the prompt found on the GPU, in host memory */
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
 };
 
-/* Some of a request's time, and what it went to: "queue", "prefill", "link", ... */
+/* A part of a request's time, and its cause: "queue", "prefill", "link", ... */
 struct result_wait {
     uint32_t request;
     const char *name; /* static */
@@ -89,7 +89,7 @@ enum {
     RESULT_SERIES
 };
 
-/* Servers in a span of time. */
+/* All servers in one span of time. */
 struct result_bin {
     int64_t start_ns, ns;
     double figures[RESULT_SERIES];
@@ -106,7 +106,7 @@ extern const enum column drawn_columns[DRAWN_COUNT];
 
 /* Replications of a run, in the order in which they were drawn (study/sweep/replication.h). */
 struct result_draws {
-    char ranges[17];               /* hash of what was drawn from, 16 hex digits */
+    char ranges[17];               /* hash of the ranges drawn from, 16 hex digits */
     double (*values)[DRAWN_COUNT]; /* owned; in the units of the columns' names, NaN: null */
     uint32_t count;
 };
@@ -127,31 +127,31 @@ struct result {
     struct result_bin *bins;         /* owned; as requests */
     uint32_t request_count, wait_count, bin_count;
     struct result_draws draws;
-    /* Hashes of what went in, as 16 hex digits; stored with the run. */
+    /* Hashes of the inputs, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
-    char message[512]; /* what was short; or of a run that is ok notes, with "; " between; or "" */
+    char message[512]; /* what was short; for a run that is ok its notes, joined by "; "; or "" */
 };
 
 void result_init(struct result *result);
 void result_release(struct result *result);
 
-/* Is this no run, but the reason (its message) why there is none? */
+/* Did the run fail? Its message is then the reason. */
 bool result_failed(const struct result *result);
 
-/* Is there something in this column? Items (or a band) count as set whether their cell says so or
- * not; the cell tells an empty list from a null one. */
+/* Does this column have a value? Items (or a band) count as set whether their cell is set or not;
+ * the cell tells an empty list from a null one. */
 bool result_has(const struct result *result, enum column column);
 
-/* A number as its column's name says it, in microseconds, milliseconds or as it is; NaN where it is
- * null. Not of texts and items. */
+/* A number in the unit of its column's name: microseconds, milliseconds or as it is; NaN for null.
+ * Not for texts and items. */
 double result_number(const struct result *result, enum column column);
 
 /* The items of PARTS, STALLS or BASIS_SHARE. */
 const struct result_item *result_items(const struct result *result, enum column column,
                                        uint32_t *count);
 
-/* The longest of PARTS or STALLS, the first of several; NULL where there is none. */
+/* The longest item of PARTS or STALLS, the first of equals; NULL if there is none. */
 const struct result_item *result_largest(const struct result *result, enum column column);
 
 /* Set a cell. A real that is not finite leaves null. */

@@ -1,10 +1,10 @@
-/* Binding what a list of columns says by the type that it names: bind_##type(). */
+/* bind_##type(): binds a value by the type that a list of columns names. */
 #ifndef STORE_BIND_H
 #define STORE_BIND_H
 
 #include "store/database.h"
 
-/* NULL is null. */
+/* A NULL text becomes null. */
 static inline void bind_TEXT(sqlite3_stmt *statement, int at, const char *text)
 {
     sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
@@ -15,7 +15,7 @@ static inline void bind_INTEGER(sqlite3_stmt *statement, int at, int64_t number)
     sqlite3_bind_int64(statement, at, number);
 }
 
-/* NaN is null: https://www.sqlite.org/c3ref/bind_blob.html */
+/* NaN becomes null: https://www.sqlite.org/c3ref/bind_blob.html */
 static inline void bind_REAL(sqlite3_stmt *statement, int at, double number)
 {
     sqlite3_bind_double(statement, at, number);

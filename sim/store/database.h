@@ -1,4 +1,4 @@
-/* SQLite with this program's errors: the inside of a store, for the files of this folder. */
+/* SQLite with this program's errors: the inside of a store. Private to this folder. */
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H
 
@@ -11,20 +11,21 @@ struct store {
     char *path; /* as the user wrote it */
 };
 
-/* Fill `why` with what SQLite just complained about. Returns false. */
+/* Fill `why` with SQLite's last error. Returns false. */
 bool database_error(const struct store *store, struct error *why);
 
-/* Run statements that give no rows. */
+/* Run statements that return no rows. */
 bool database_run(struct store *store, const char *sql, struct error *why);
 
 /* Compile one statement, for sqlite3_bind_* and sqlite3_step; free it with sqlite3_finalize(). */
 bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
                       struct error *why);
 
-/* One step: `row` tells a row from the end. */
+/* One step. `*row` is true for a row and false at the end. */
 bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why);
 
-/* Run a statement for each of `count` rows, within a transaction; `bind` binds one of `rows`. */
+/* Run a statement for each of `count` rows, within the open transaction; `bind` binds one of
+ * `rows`. */
 bool database_put_each(struct store *store, const char *sql,
                        void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
                        const void *rows, uint32_t count, struct error *why);

@@ -1,4 +1,4 @@
-/* Reading a run back. What stands in the file is checked as any input: types, names, numbers. */
+/* Reads a run back. The contents of the file are checked like any input: types, names, numbers. */
 #include "store/store.h"
 
 #include "base/array.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The SQLite type in which put.c leaves a cell. */
+/* The SQLite type in which put.c stores a cell. */
 static int stored_type(enum column_type type)
 {
     switch (type) {
@@ -30,14 +30,14 @@ static bool damaged(const struct store *store, const char *run, const char *what
     return error_set(why, store->path, 0, "run %s is damaged: %s", run, what);
 }
 
-/* Items of the columns PARTS, STALLS and BASIS_SHARE keep their names side by side in `names`. */
+/* The items of PARTS, STALLS and BASIS_SHARE keep their names side by side in `names`. */
 static char (*names_of(struct result *result, enum column column))[RESULT_NAME]
 {
     int list = column == COLUMN_PARTS ? 0 : column == COLUMN_STALLS ? 1 : 2;
     return result->names + list * RESULT_MOST_ITEMS;
 }
 
-/* A value that is there and has its stored type, text aside. */
+/* Read a value that is not null and has its stored type; texts are read elsewhere. */
 static bool read_value(sqlite3_stmt *row, enum column column, struct result *result)
 {
     int at = (int)column;
@@ -112,7 +112,7 @@ static bool read_detail(sqlite3_stmt *row, struct result_step *out)
     return cell_read_ns(sqlite3_column_double(row, 0), 1e3, &out->ns);
 }
 
-/* Layers have what steps have, and are read as such. */
+/* Layers have the same fields as steps, and are read as steps. */
 static bool get_detail(struct store *store, const char *sql, const char *run,
                        struct result_step **rows, uint32_t *count, struct error *why)
 {
@@ -158,7 +158,7 @@ static bool get_layers(struct store *store, const char *run, struct result *resu
     return ok;
 }
 
-/* SELECT run, ..., error_band, scenario_hash, ... : the order that read_run() counts on. */
+/* SELECT run, ..., error_band, scenario_hash, ...: read_run() relies on this order. */
 static const char select_run[] =
     "SELECT "
 #define COLUMN(id, name, type, what) name ", "

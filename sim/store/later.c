@@ -1,4 +1,4 @@
-/* SQLite keeps the statement that made a table as it was written, from the table's name on. */
+/* SQLite keeps the statement that created a table as it was written, from the table's name on. */
 #include "store/later.h"
 
 #include "store/database.h"
@@ -24,7 +24,7 @@ static const char *const tables[] = {
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
-/* Has the file this table, and as it is here? */
+/* Does the file have this table, with the present columns? */
 static bool look(struct store *store, const char *table, bool *there, struct error *why)
 {
     static const char find[] = "SELECT sql FROM main.sqlite_schema WHERE name = ?";
@@ -47,7 +47,7 @@ static bool look(struct store *store, const char *table, bool *there, struct err
     return good;
 }
 
-/* Another process may have been faster. */
+/* Create the table; another process may have done so first. */
 static bool make(struct store *store, const char *table, bool writable, struct error *why)
 {
     char *sql;

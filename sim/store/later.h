@@ -1,7 +1,7 @@
-/* Tables that a results file may lack, for it was written before there were any: plans and
- * plan_points. A writer makes them; to a reader they are empty tables in its own memory, and the
- * file stays as it is. They are no part of the schema's hash, which the file's header has; a file
- * in which one has other columns is refused all the same.
+/* Tables that an older results file may lack: plans and plan_points. A writer creates them. For a
+ * reader they are empty tables in its own memory, and the file stays as it is. They are not part of
+ * the schema's hash in the file's header. A file in which one of them has other columns is still
+ * refused.
  */
 #ifndef STORE_LATER_H
 #define STORE_LATER_H

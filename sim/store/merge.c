@@ -1,4 +1,4 @@
-/* Rows are copied as they are, run by run: what a file says of one is in several tables under its
+/* Rows are copied unchanged, run by run: the rows of a run are in several tables, under its
  * hash. */
 #include "store/store.h"
 
@@ -12,8 +12,8 @@
 
 enum { SQL = 256 };
 
-/* Tables whose rows go with a run, a miss curve, a validation, an ablation, a plan; the first one
- * says which there are. */
+/* The tables of a run, a miss curve, a validation, an ablation, a plan; the first table of each has
+ * the keys. */
 static const char *const run_tables[] = {"runs",     "parts", "stalls", "layers", "steps",
                                          "requests", "waits", "series", NULL};
 static const char *const curve_tables[] = {"curves", "curve_points", NULL};
@@ -21,14 +21,14 @@ static const char *const validation_tables[] = {"validations", NULL};
 static const char *const ablation_tables[] = {"ablations", NULL};
 static const char *const plan_tables[] = {"plans", "plan_points", NULL};
 
-/* A file that is merged. */
+/* A file that is being merged. */
 struct part {
     struct store *store;
     struct store_shard shard;
     bool is_shard;
-    uint32_t place;     /* among the files, as they were named */
-    sqlite3_stmt *runs; /* its hashes, in the order in which they were put */
-    bool has_run;       /* `runs` stands at one */
+    uint32_t place;     /* its position among the files, as named */
+    sqlite3_stmt *runs; /* the hashes of its runs, in the order in which they were put */
+    bool has_run;       /* `runs` stands at a row */
 };
 
 struct merge {
@@ -51,7 +51,7 @@ static bool bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
     return true;
 }
 
-/* "INSERT INTO parts VALUES (?,?,?)"; cut short, which SQLite refuses, where there is no room. */
+/* "INSERT INTO parts VALUES (?,?,?)"; without room it is cut short, and SQLite refuses it. */
 static void insert_sql(const char *table, int columns, char *sql, size_t size)
 {
     size_t used = (size_t)snprintf(sql, size, "INSERT INTO %s VALUES (?", table);
@@ -87,7 +87,7 @@ static bool copy_rows(struct store *from, struct store *into, const char *table,
     return ok;
 }
 
-/* ---- what is there twice --------------------------------------------------------------- */
+/* ---- rows that are there twice --------------------------------------------------------- */
 
 static sqlite3_stmt *find_rows(struct store *store, const char *table, const char *column,
                                const char *key, struct error *why)
@@ -109,7 +109,7 @@ static bool equal_texts(sqlite3_stmt *a, sqlite3_stmt *b, int column)
                                 (size_t)size) == 0);
 }
 
-/* To the last bit: a text of a number keeps 15 digits. */
+/* Compare to the last bit, because a number printed as text keeps only 15 digits. */
 static bool equal_values(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
     int type = sqlite3_column_type(a, column);
@@ -132,7 +132,7 @@ static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
     return equal;
 }
 
-/* What both files say of `key` in a table: does the output say anything, and the same? */
+/* Compare the rows of `key` in a table of both files: does the output have any, and the same? */
 static bool compare_rows(struct merge *merge, struct store *from, const char *table,
                          const char *column, const char *key, bool *there, bool *same,
                          struct error *why)
@@ -153,7 +153,7 @@ static bool compare_rows(struct merge *merge, struct store *from, const char *ta
     return ok;
 }
 
-/* Is `key` in both, and the same in all tables? */
+/* Is `key` in both files, with the same rows in all tables? */
 static bool compare(struct merge *merge, struct store *from, const char *const *tables,
                     const char *column, const char *key, bool *there, struct error *why)
 {
@@ -173,7 +173,7 @@ static bool compare(struct merge *merge, struct store *from, const char *const *
     return true;
 }
 
-/* Copy what `key` names in all `tables`, unless it is there. */
+/* Copy the rows of `key` in all `tables`, unless they are there. */
 static bool copy_key(struct merge *merge, struct store *from, const char *const *tables,
                      const char *column, const char *key, bool *copied, struct error *why)
 {
@@ -207,7 +207,7 @@ static void close_part(struct part *part)
     store_close(part->store);
 }
 
-/* Shards of one sweep only, or files that are none. */
+/* All shards must belong to one sweep; files that are no shards may join them. */
 static bool check_shards(const struct merge *merge, struct error *why)
 {
     const struct part *first = NULL;
@@ -218,7 +218,7 @@ static bool check_shards(const struct merge *merge, struct error *why)
                                first->shard.count != part->shard.count)) {
             error_set(why, part->store->path, 0, "holds shard %u/%u of another sweep than '%s'",
                       part->shard.number, part->shard.count, first->store->path);
-            return error_expect(why, "shards of one scenario, cut into as many parts");
+            return error_expect(why, "shards of one scenario, cut into the same number of parts");
         }
     }
     return true;
@@ -232,15 +232,16 @@ static int by_shard(const void *a, const void *b)
                          : (x->place > y->place) - (x->place < y->place);
 }
 
-/* ---- all of it ------------------------------------------------------------------------- */
+/* ---- merging --------------------------------------------------------------------------- */
 
-/* The key at which `keys` stands, good until that moves on; NULL, an error, where it has none. */
+/* The key of the current row of `keys`, valid until the next step; NULL, an error, if it is
+ * null. */
 static const char *read_key(const struct part *part, sqlite3_stmt *keys, struct error *why)
 {
     const char *key = (const char *)sqlite3_column_text(keys, 0);
     if (key == NULL) {
         error_set(why, part->store->path, 0, "a row has no key");
-        error_expect(why, "a file as spillway wrote it");
+        error_expect(why, "an unchanged file written by spillway");
     }
     return key;
 }
@@ -257,8 +258,8 @@ static bool copy_next_run(struct merge *merge, struct part *part, struct error *
     return database_step(part->store, part->runs, &part->has_run, why);
 }
 
-/* One run of each shard in turn, as a single machine would have come to them; all that are left of
- * a file that is no shard. */
+/* Copy one run of each shard in turn, in the order in which a single machine would have reached
+ * them; of a file that is not a shard, all remaining runs. */
 static bool copy_runs(struct merge *merge, struct error *why)
 {
     bool more = true;
@@ -280,7 +281,7 @@ static bool copy_runs(struct merge *merge, struct error *why)
     return true;
 }
 
-/* All that the first of `tables` has, by its key. */
+/* Copy everything that the first of `tables` lists, key by key. */
 static bool copy_keys(struct merge *merge, struct part *part, const char *const *tables,
                       const char *column, struct error *why)
 {

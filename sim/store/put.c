@@ -89,7 +89,7 @@ static bool put_run(struct store *store, const struct result *result, bool *adde
     return ok;
 }
 
-/* One row of a detail table: its key and what else it has. */
+/* Bind one row of a detail table: its key and its other columns. */
 typedef void (*bind_row)(sqlite3_stmt *statement, const struct result *result, uint32_t index);
 
 static void bind_item(sqlite3_stmt *statement, const struct result_item *item)
@@ -168,7 +168,7 @@ static void bind_bin(sqlite3_stmt *statement, const struct result *result, uint3
     }
 }
 
-/* Columns of INTEGER affinity keep whole numbers as such. */
+/* Columns with INTEGER affinity store whole numbers as integers. */
 #define COLUMN(name, type, what) ",?"
 static const char series_sql[] = "INSERT INTO series VALUES (?,?,?,?"
 #include "result/series.def"
@@ -177,7 +177,7 @@ static const char series_sql[] = "INSERT INTO series VALUES (?,?,?,?"
 
 static const struct {
     const char *sql;
-    size_t count; /* where the result has how many */
+    size_t count; /* offset of the number of rows in the result */
     bind_row bind;
 } details[] = {
 #define COUNT(what) offsetof(struct result, what##_count)

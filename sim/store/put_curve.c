@@ -1,4 +1,4 @@
-/* Putting curves: the points that a curve had go, as it may have been drawn at other sizes. */
+/* Putting curves: the old points of a curve are deleted first, as it may have had other sizes. */
 #include "store/database.h"
 #include "store/store_curve.h"
 
@@ -86,7 +86,7 @@ static bool remove_points(struct store *store, const char *name, struct error *w
     return ok;
 }
 
-/* A size that was asked for twice is one point. */
+/* A size that occurs twice becomes one point. */
 static bool put_points(struct store *store, const struct store_curve *curve, const char *name,
                        struct error *why)
 {

@@ -1,5 +1,6 @@
-/* quantity(TEXT) in queries: a scenario's size, share, multiple, time or rate as tables print it,
- * "2.00 GiB" for 2147483648B and "3.00 x" for 3x. All else is handed back as it is. */
+/* The SQL function quantity(TEXT): prints a scenario's size, share, multiple, time or rate as
+ * tables do, "2.00 GiB" for 2147483648B and "3.00 x" for 3x. Any other text is returned as it
+ * is. */
 #ifndef STORE_QUANTITY_H
 #define STORE_QUANTITY_H
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-/* What SQLite is to make of a column. Items and bands are JSON texts. */
+/* The SQLite type of a column. Items and bands are JSON texts. */
 #define SQL_TEXT " TEXT"
 #define SQL_INTEGER " INTEGER"
 #define SQL_REAL " REAL"
@@ -77,7 +77,7 @@ int32_t schema_version(void)
     return (int32_t)(hash & INT32_MAX) | 1;
 }
 
-/* Where SQLite's header keeps things (big-endian): https://www.sqlite.org/fileformat.html */
+/* Offsets in SQLite's header (big-endian): https://www.sqlite.org/fileformat.html */
 enum { HEADER_SIZE = 100, USER_VERSION_AT = 60, APPLICATION_AT = 68 };
 static const char header_magic[16] = "SQLite format 3";
 
@@ -91,10 +91,10 @@ static bool check_header(const char *path, const unsigned char header[HEADER_SIZ
                          struct error *why)
 {
     if (memcmp(header, header_magic, sizeof header_magic) != 0) {
-        return error_set(why, path, 0, "is no SQLite database, and was left as it is");
+        return error_set(why, path, 0, "is not an SQLite database; it was not changed");
     }
     if (header_number(header, APPLICATION_AT) != SCHEMA_APPLICATION) {
-        return error_set(why, path, 0, "is a database of another program, and was left as it is");
+        return error_set(why, path, 0, "is a database of another program; it was not changed");
     }
     uint32_t version = header_number(header, USER_VERSION_AT);
     if (version != (uint32_t)schema_version()) {
@@ -127,7 +127,7 @@ bool schema_check_file(const char *path, bool writable, struct error *why)
         return error_set(why, path, 0, "is a directory, not a database");
     }
     if (!S_ISREG(info.st_mode)) {
-        return error_set(why, path, 0, "is no file, so no database");
+        return error_set(why, path, 0, "is not a regular file");
     }
     if (info.st_size == 0) {
         return writable || error_set(why, path, 0, "is empty: it holds no results");
@@ -144,5 +144,5 @@ bool schema_check_file(const char *path, bool writable, struct error *why)
         return error_set(why, path, 0, "cannot be read");
     }
     return whole ? check_header(path, header, why)
-                 : error_set(why, path, 0, "is no SQLite database, and was left as it is");
+                 : error_set(why, path, 0, "is not an SQLite database; it was not changed");
 }

@@ -1,9 +1,8 @@
-/* The tables of a results file, and what marks a file as one.
+/* The tables of a results file, and the marks that identify one.
  *
- * SQLite keeps two numbers in a file's header for programs to mark their files with. The
- * application id is always 'Splw'; the user version is a hash of the statements that make the
- * tables, so that a changed column cannot be mistaken for the old one because someone forgot to
- * raise a number.
+ * SQLite keeps two numbers in a file's header with which programs mark their files. The application
+ * id is always 'Splw'. The user version is a hash of the statements that make the tables, so that a
+ * changed column is noticed even if nobody raises a version number.
  */
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
@@ -20,10 +19,10 @@
 /* The statements that make the tables, each ending with a semicolon. */
 extern const char schema_tables[];
 
-/* Never 0: that is what a new file says. */
+/* Never 0, which is the user version of a new file. */
 int32_t schema_version(void);
 
-/* Fixed-size texts of a run that stand in `runs` behind the columns of columns.def. */
+/* Fixed-size texts of a run that follow the columns of columns.def in `runs`. */
 struct schema_text {
     const char *name;
     size_t offset, size; /* in struct result */
@@ -31,9 +30,8 @@ struct schema_text {
 #define SCHEMA_TEXTS 6
 extern const struct schema_text schema_texts[SCHEMA_TEXTS];
 
-/* Look at the file without opening it as a database, so that what is not ours stays exactly as
- * it is. True for a results file of this schema and, for writing, where there is no file or an
- * empty one. */
+/* Look at the file without opening it as a database, so that a foreign file is not changed. True
+ * for a results file of this schema and, for writing, for a missing or empty file. */
 bool schema_check_file(const char *path, bool writable, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* The one row of `shards` that a file has whose runs are a part of a sweep. */
+/* The one row of `shards` in a file whose runs are part of a sweep. */
 #include "store/store.h"
 
 #include "store/database.h"

@@ -1,6 +1,7 @@
-/* A rollback journal, not a write-ahead log: between two runs the results are one plain file that
- * can be copied, even after kill -9; a process killed within a transaction leaves a journal beside
- * it, from which the next one to open the file, reader or writer, restores the last whole run. */
+/* The journal is a rollback journal, not a write-ahead log: between two runs the results are one
+ * plain file that can be copied, even after kill -9. A process killed within a transaction leaves a
+ * journal beside the file; whoever opens the file next, reader or writer, restores the last whole
+ * run from it. */
 #include "store/store.h"
 
 #include "store/database.h"
@@ -14,8 +15,8 @@
 
 enum { BUSY_MS = 10000 };
 
-/* What SQLite's result codes mean to the user, extended ones before their own class; the rest are
- * told in SQLite's own words. */
+/* The meaning of SQLite's result codes for the user, extended codes before their own class. Other
+ * codes use SQLite's own words. */
 static const struct {
     int code;
     const char *text;
@@ -24,7 +25,7 @@ static const struct {
     {SQLITE_BUSY, "is in use by another program"},
     {SQLITE_FULL, "cannot be written: the disk is full"},
     {SQLITE_READONLY, "cannot be written: it or its folder is read-only"},
-    {SQLITE_NOTADB, "is no SQLite database"},
+    {SQLITE_NOTADB, "is not an SQLite database"},
     {SQLITE_CORRUPT, "is damaged"},
 };
 
@@ -91,7 +92,7 @@ bool database_put(struct store *store, const char *sql,
     return good;
 }
 
-/* The version in the file: 0 when it has no tables yet. */
+/* Read the version of the file: 0 when it has no tables yet. */
 static bool read_version(struct store *store, int *version, struct error *why)
 {
     sqlite3_stmt *statement = NULL;
@@ -103,7 +104,7 @@ static bool read_version(struct store *store, int *version, struct error *why)
     return ok;
 }
 
-/* Tables and marks in one transaction; another process may have been faster. */
+/* Create tables and marks in one transaction; another process may have done so first. */
 static bool create_tables(struct store *store, struct error *why)
 {
     char marks[96];
@@ -136,11 +137,11 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     return (version != 0 || create_tables(store, why)) && later_tables_open(store, true, why);
 }
 
-/* A reader opens for writing too where it may: else it could not roll a killed writer back. */
+/* A reader also opens for writing if it may: otherwise it could not roll a killed writer back. */
 static bool open_file(struct store *store, bool writable, struct error *why)
 {
     int flags = SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0);
-    char *path; /* "./x" keeps SQLite from giving ":memory:" a meaning */
+    char *path; /* "./x" keeps SQLite from treating ":memory:" specially */
     if (asprintf(&path, "%s%s", store->path[0] == '/' ? "" : "./", store->path) < 0) {
         return error_set(why, store->path, 0, "out of memory");
     }
@@ -196,7 +197,7 @@ bool store_has(struct store *store, const char *run, bool *found, struct error *
     return ok;
 }
 
-/* SQLite's callback has no error to fill: it is carried here. */
+/* SQLite's callback cannot return an error, so it is carried here. */
 struct query {
     store_row row;
     void *context;

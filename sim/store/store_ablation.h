@@ -1,4 +1,4 @@
-/* Ablations in the results file: rows of `ablations` each, whose runs are in `runs`. */
+/* Ablations in the results file: each is several rows of `ablations`; its runs are in `runs`. */
 #ifndef STORE_STORE_ABLATION_H
 #define STORE_STORE_ABLATION_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* A text that is NULL, and a number that is not finite, are null. */
+/* A NULL text and a number that is not finite become null. */
 #define ABLATION_TEXT const char *
 #define ABLATION_INTEGER int64_t
 #define ABLATION_REAL double
@@ -17,7 +17,7 @@ struct store_ablation {
 #undef COLUMN
 };
 
-/* Put rows in one transaction; one of the same ablation and place is replaced. */
+/* Put rows in one transaction; a row of the same ablation and place is replaced. */
 bool store_put_ablations(struct store *store, const struct store_ablation *rows, uint32_t count,
                          struct error *why);
 

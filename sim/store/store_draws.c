@@ -86,7 +86,7 @@ static bool read_rows(struct store *store, sqlite3_stmt *statement, const char *
             return false;
         }
         if (!read_row(statement, draws->values[draws->count])) {
-            return error_set(why, store->path, 0, "run %s is damaged: its replications", run);
+            return error_set(why, store->path, 0, "the replications of run %s are damaged", run);
         }
         draws->count++;
     }

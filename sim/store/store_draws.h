@@ -1,19 +1,20 @@
-/* Replications in the results file: a row of `replications` each. */
+/* Replications in the results file: one row of `replications` each. */
 #ifndef STORE_STORE_DRAWS_H
 #define STORE_STORE_DRAWS_H
 
 #include "store/store.h"
 
-/* Add those of a run that are not there, within a transaction. For the files of this folder. */
+/* Add the replications of a run that are not stored yet, within the open transaction. Private to
+ * this folder. */
 bool store_insert_draws(struct store *store, const char *run, const struct result_draws *draws,
                         struct error *why);
 
-/* Add those that `from` has of a run, within a transaction. What both have must be the same. For
- * the files of this folder. */
+/* Add the replications that `from` has of a run, within the open transaction. Those that both have
+ * must be equal. Private to this folder. */
 bool store_join_draws(struct store *into, struct store *from, const char *run, struct error *why);
 
-/* Read those of a run that were drawn from `draws->ranges`: from the first one on, as many as
- * follow each other. */
+/* Read the replications of a run that were drawn from `draws->ranges`: the first one and those that
+ * follow it without a gap. */
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why);
 

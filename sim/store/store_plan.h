@@ -1,5 +1,5 @@
-/* Plans in the results file: what was asked, what came of each candidate (plans.def), and which of
- * the values tried meet which target (plan_points.def); their runs are in `runs`. */
+/* Plans in the results file: the question, the outcome of each candidate (plans.def), and which of
+ * the tried values meet which target (plan_points.def); their runs are in `runs`. */
 #ifndef STORE_STORE_PLAN_H
 #define STORE_STORE_PLAN_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* A text that is NULL is null. */
+/* A NULL text becomes null. */
 #define PLAN_TEXT const char *
 #define PLAN_INTEGER int64_t
 struct store_plan {
@@ -21,7 +21,8 @@ struct store_plan_point {
 #undef COLUMN
 };
 
-/* Put a plan's candidates and points in one transaction; rows that are there are replaced. */
+/* Put a plan's candidates and points in one transaction; rows that are already stored are
+ * replaced. */
 bool store_put_plan(struct store *store, const struct store_plan *rows, uint32_t count,
                     const struct store_plan_point *points, uint32_t point_count, struct error *why);
 

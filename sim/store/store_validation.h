@@ -1,4 +1,4 @@
-/* Validated mechanisms in the results file: a row of `validations` each. */
+/* Validated mechanisms in the results file: one row of `validations` each. */
 #ifndef STORE_STORE_VALIDATION_H
 #define STORE_STORE_VALIDATION_H
 
@@ -15,7 +15,7 @@ struct store_validation {
 #undef COLUMN
 };
 
-/* Put rows in one transaction; one of the same validation and mechanism is replaced. */
+/* Put rows in one transaction; a row of the same validation and mechanism is replaced. */
 bool store_put_validations(struct store *store, const struct store_validation *rows, uint32_t count,
                            struct error *why);
 

@@ -1,7 +1,7 @@
 /* A row of a trace becomes a demand by one counting sort over the 256 codes: heaviest first, ties
  * by ascending position, linear in the row. Rows are sorted by position, so the units of the window
- * are its two ends. An approximate row says by its codes in which order a retrieval asks; what its
- * units are worth says the row. */
+ * are at its two ends. The codes of an approximate row give the order in which a retrieval asks;
+ * the masses of its units come from the true row. */
 #include "trace/demand.h"
 
 #include "base/array.h"
@@ -40,7 +40,7 @@ uint32_t demand_codes(double margin)
 struct span {
     const struct trace_rows *rows;
     uint32_t from, to;
-    float window_mass; /* of the others, and of what was born */
+    float window_mass; /* of the other units, and of born tokens */
 };
 
 static struct span find_span(const struct trace_rows *rows, uint32_t row, float born,
@@ -57,8 +57,8 @@ static struct span find_span(const struct trace_rows *rows, uint32_t row, float 
     return span;
 }
 
-/* Units of the span that are near its heaviest. Code 255 also stands for less, and so is near
- * nothing that is heavier. */
+/* Count the units of the span that are near its heaviest. Code 255 also stands for smaller masses,
+ * so its units count as near only to units of code 255. */
 static uint32_t count_near(const struct span *span, uint32_t codes)
 {
     const uint8_t *code = span->rows->mass;
@@ -73,7 +73,7 @@ static uint32_t count_near(const struct span *span, uint32_t codes)
     return near;
 }
 
-/* Of `count` units, so many as the shape asks for by a span whose masses are known. */
+/* Of `count` units, the number that the shape asks for; `known` is a span with known masses. */
 static uint32_t count_wanted(const struct span *known, const struct demand_shape *shape,
                              uint32_t count)
 {
@@ -82,7 +82,7 @@ static uint32_t count_wanted(const struct span *known, const struct demand_shape
     return most < shape->wanted ? most : shape->wanted;
 }
 
-/* Into the buffer, behind its first `at` units. Returns the mass of the best `wanted`. */
+/* Sort into the buffer, after its first `at` units. Returns the mass of the best `wanted`. */
 static float sort_by_code(const struct span *span, uint32_t wanted, uint32_t at,
                           struct demand_buffer *buffer)
 {
@@ -113,7 +113,7 @@ static bool reserve(struct demand_buffer *buffer, uint32_t units, struct error *
            array_reserve(&buffer->mass, &buffer->mass_capacity, units, sizeof *buffer->mass, why);
 }
 
-/* All of a demand but its units' number and mass. */
+/* All of a demand except the number and mass of its units. */
 static struct demand describe(const struct trace_header *header, const struct trace_frame *frame,
                               uint32_t head, uint32_t step, const struct demand_buffer *buffer)
 {
@@ -148,11 +148,11 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
     return true;
 }
 
-/* ---- what an approximate query asks for ---- */
+/* ---- the demand of an approximate query ---- */
 
 enum { UNKNOWN = 256 };
 
-/* The code of `unit` in a span, which is ascending; UNKNOWN where it is not there. */
+/* The code of `unit` in a span, which is ascending; UNKNOWN if it is not there. */
 static uint32_t find_code(const struct span *span, uint32_t unit)
 {
     uint32_t from = span->from, to = span->to;
@@ -167,9 +167,9 @@ static uint32_t find_code(const struct span *span, uint32_t unit)
     return from < span->to && span->rows->units[from] == unit ? span->rows->mass[from] : UNKNOWN;
 }
 
-/* Of the `count` units behind the first `at` of the buffer, keep those that `asked` does not rank
- * as high as its unit `last` of code `code`, behind the first `wanted`. Returns how many are there
- * then. */
+/* From the `count` units after the first `at` of the buffer, drop those that `asked` ranks at least
+ * as high as its unit `last` of code `code`, and move the others behind the first `wanted`. Returns
+ * the number of units in the buffer then. */
 static uint32_t keep_unasked(const struct span *asked, uint32_t last, uint32_t code, uint32_t at,
                              uint32_t count, uint32_t wanted, struct demand_buffer *buffer)
 {

@@ -1,4 +1,4 @@
-/* The source is a JSON object: the reader and the writer of traces see to that. */
+/* The source is a JSON object: the reader and the writer of traces check that. */
 #include "trace/source.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@ static void read_text(const json_t *source, const char *key, char *out, size_t s
     text_copy(out, size, text != NULL ? text : "");
 }
 
-/* What does not say is a recording; a word that is none is trusted least. */
+/* A source without a basis is a recording; an unknown word gets the worst basis. */
 static enum basis read_basis(const json_t *source)
 {
     const char *name = json_string_value(json_object_get(source, "basis"));

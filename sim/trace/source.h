@@ -1,4 +1,4 @@
-/* What a trace's header says of where it came from: the usual keys of its source (FORMAT.md). */
+/* Where a trace came from: the usual keys of the source in its header (FORMAT.md). */
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Texts are "" where the source does not say; longer ones are cut. */
+/* A text is "" if the source does not state it; a longer text is cut. */
 struct trace_source {
     char model[256], text[256];
     bool twin;               /* generated from a profile that was fitted to a recording */
-    uint64_t fitted_context; /* tokens of that recording; of a twin */
-    enum basis basis;        /* measured, of a recording; of a twin, that of its profile */
-    bool masses;             /* those of the rows are what was recorded, not assumed on import */
+    uint64_t fitted_context; /* of a twin: the tokens of that recording */
+    enum basis basis;        /* measured for a recording; the profile's basis for a twin */
+    bool masses;             /* the masses of rows were recorded, not assumed on import */
 };
 
 void trace_source_read(const struct trace_header *header, struct trace_source *out);

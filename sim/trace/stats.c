@@ -1,6 +1,6 @@
-/* One pass over a trace, layer by layer in parallel. What a step is compared with is kept as
- * history: of each unit, in which of the last 32 steps it was wanted (a bit each); of each query
- * head, its last 16 queries. */
+/* One pass over a trace, layer by layer in parallel. The history needed for comparisons is kept:
+ * for each unit, in which of the last 32 steps it was wanted (a bit each); for each query head, its
+ * last 16 queries. */
 #include "trace/stats.h"
 
 #include "base/array.h"
@@ -13,7 +13,7 @@
 
 enum { LAGS = 3, LAG_MOST = 16, HISTORY_BITS = 32 };
 
-/* Indexed as the figures of overlap and cosine are. */
+/* Indexed like the figures of overlap and cosine. */
 static const uint32_t lags[LAGS] = {1, 4, LAG_MOST};
 
 const struct trace_figure_kind trace_figures[TRACE_FIGURES] = {
@@ -23,12 +23,12 @@ const struct trace_figure_kind trace_figures[TRACE_FIGURES] = {
     [TRACE_COSINE_1] = {"cosine_1", "cosine to the query 1 step before"},
     [TRACE_COSINE_4] = {"cosine_4", "cosine to the query 4 steps before"},
     [TRACE_COSINE_16] = {"cosine_16", "cosine to the query 16 steps before"},
-    [TRACE_FRESH_MASS] = {"fresh_mass", "attention mass of demand and window"},
+    [TRACE_FRESH_MASS] = {"fresh_mass", "attention mass of the demand and the window"},
     [TRACE_HALF_UNITS] = {"half_units", "units that hold 50 % of the recorded mass"},
     [TRACE_MOST_UNITS] = {"most_units", "units that hold 90 % of the recorded mass"},
     [TRACE_ROW_UNITS] = {"row_units", "units recorded in a row"},
-    [TRACE_RECALL] = {"recall", "demand that the retrieval asked for"},
-    [TRACE_ASKED_MASS] = {"asked_mass", "attention mass of what it asked for and window"},
+    [TRACE_RECALL] = {"recall", "share of the demand that the retrieval asked for"},
+    [TRACE_ASKED_MASS] = {"asked_mass", "attention mass of the retrieval's units and the window"},
 };
 
 typedef bool trace_reader(const struct trace *trace, uint32_t sequence, uint32_t tile,
@@ -39,19 +39,19 @@ struct mean {
     uint64_t count;
 };
 
-/* Bit k of `bits`: the unit was wanted k steps before `step`, the last one that wanted it. */
+/* Bit k of `bits`: the unit was wanted k steps before `step`, the last step that wanted it. */
 struct history {
     uint32_t step, bits;
 };
 
-/* What one thread needs for the layer it is at. */
+/* What one thread needs for its current layer. */
 struct scratch {
     struct trace_frame frame;
     struct demand_buffer demand;
     struct mean (*means)[TRACE_FIGURES]; /* of each KV head */
     struct history *wanted;              /* of each unit of each KV head */
-    int8_t *queries;                     /* ring of LAG_MOST, of each query head */
-    double *norms;                       /* of these */
+    int8_t *queries;                     /* for each query head a ring of LAG_MOST */
+    double *norms;                       /* of these queries */
 };
 
 struct measurement {
@@ -59,7 +59,7 @@ struct measurement {
     const struct trace_header *header;
     bool with_demands;
     struct demand_shape shape;
-    struct scratch *scratch; /* one a thread */
+    struct scratch *scratch; /* one per thread */
     struct trace_stats *stats;
 };
 
@@ -125,7 +125,7 @@ static void add_demand(const struct measurement *all, struct scratch *scratch,
     }
 }
 
-/* After the exact demand of the step: what of it did the retrieval ask for? */
+/* After the exact demand of the step: measure how much of it the retrieval asked for. */
 static bool add_asked(const struct measurement *all, struct scratch *scratch, uint32_t exact,
                       uint32_t head, uint32_t step, struct error *why)
 {
@@ -176,7 +176,7 @@ static double dot(const int8_t *a, const int8_t *b, uint32_t count)
     return sum;
 }
 
-/* Scales cancel in a cosine. A query of zeros is taken as orthogonal to all. */
+/* Scales cancel in a cosine. A query of zeros counts as orthogonal to all. */
 static void add_query(struct mean *means, int8_t *ring, double *norms, const int8_t *query,
                       uint32_t head_dim, uint32_t step)
 {
@@ -337,7 +337,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
     const struct trace_header *header = trace_header(trace);
     trace_stats_init(stats);
     if (!(selection->share > 0 && selection->share <= 1)) {
-        error_set(why, trace_path(trace), 0, "a selection of %g", selection->share);
+        error_set(why, trace_path(trace), 0, "the selection is %g", selection->share);
         return error_expect(why, "a share of the context, above 0 and at most 1");
     }
     uint32_t wanted = (uint32_t)lround(selection->share * header->units);
@@ -351,7 +351,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
     uint32_t outside = all.shape.end_unit - all.shape.first_unit;
     if (wanted > header->keep && outside > header->keep) {
         return error_set(why, trace_path(trace), 0,
-                         "a selection of %g %% wants %u units a row, the trace keeps %u",
+                         "a selection of %g %% wants %u units per row, but the trace keeps %u",
                          100 * selection->share, wanted, header->keep);
     }
     bool ok = measure(&all, threads, why);

@@ -1,5 +1,5 @@
-/* What a trace is like, head by head: how far demands and queries move from step to step, and how
- * few units hold the mass. Reuse lives on all three. */
+/* Statistics of a trace, head by head: how far demands and queries move from step to step, and how
+ * few units hold the mass. The success of reuse depends on all three. */
 #ifndef TRACE_STATS_H
 #define TRACE_STATS_H
 
@@ -10,16 +10,15 @@ enum trace_figure {
     TRACE_OVERLAP_1, /* share of a demand that was in the demand 1, 4, 16 steps before */
     TRACE_OVERLAP_4,
     TRACE_OVERLAP_16,
-    TRACE_COSINE_1, /* cosine of a query and the one 1, 4, 16 steps before; also over query heads */
+    TRACE_COSINE_1, /* cosine of a query and the one 1, 4, 16 steps before; mean over query heads */
     TRACE_COSINE_4,
     TRACE_COSINE_16,
     TRACE_FRESH_MASS, /* attention mass of the demand with window and born tokens */
-    TRACE_HALF_UNITS, /* fewest units that hold 50 %, 90 % of the mass that the row recorded outside
-                       */
-    TRACE_MOST_UNITS, /* the window, as a share of all units */
+    TRACE_HALF_UNITS, /* fewest units that hold 50 %, 90 % of the mass recorded outside the */
+    TRACE_MOST_UNITS, /* window, as a share of all units */
     TRACE_ROW_UNITS,  /* units in the row */
     TRACE_RECALL,     /* share of a demand that the approximate query asked for as well */
-    TRACE_ASKED_MASS, /* attention mass of what it asked for, with window and born tokens */
+    TRACE_ASKED_MASS, /* attention mass of what that query asked for, with window and born tokens */
     TRACE_FIGURES,
 };
 
@@ -29,25 +28,25 @@ struct trace_figure_kind {
 };
 extern const struct trace_figure_kind trace_figures[TRACE_FIGURES];
 
-/* NaN stands for a mean of nothing: no queries, too few steps for the lag, empty demands,
- * no approximate rows. */
+/* NaN stands for a mean over nothing: no queries, too few steps for the lag, empty demands, no
+ * approximate rows. */
 struct trace_stats {
     uint32_t heads;                 /* layers * kv_heads */
     double *figures[TRACE_FIGURES]; /* [heads], layer-major */
     double overall[TRACE_FIGURES];  /* means over heads */
-    uint32_t worst, best;           /* heads of least and most TRACE_OVERLAP_1 */
+    uint32_t worst, best;           /* heads of lowest and highest TRACE_OVERLAP_1 */
 };
 
-/* What to ask of each row. */
+/* What to ask for in each row. */
 struct trace_selection {
-    double share;           /* of the context that a demand has: above 0, at most 1 */
+    double share;           /* of the context that a demand asks for: above 0, at most 1 */
     uint32_t sinks, recent; /* tokens, always attended to and in no demand */
 };
 
 void trace_stats_init(struct trace_stats *stats);
 void trace_stats_release(struct trace_stats *stats);
 
-/* One pass over the trace on `threads` threads (0: one a processor), with the same result for any
+/* One pass over the trace on `threads` threads (0: one per processor), with the same result for any
  * number. Memory does not grow with steps. Fails when the trace keeps fewer units than the
  * selection wants. */
 bool trace_stats_measure(const struct trace *trace, const struct trace_selection *selection,

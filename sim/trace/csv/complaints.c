@@ -1,4 +1,4 @@
-/* A short list with a long count. */
+/* A short list of faults and a long count. */
 #include "trace/csv/complaints.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@ bool complaints_fail(const struct complaints *complaints, const char *path, stru
         *why = complaints->shown[0];
         return false;
     }
-    return error_set(why, path, 0, "%" PRIu64 " faults; nothing is read", complaints->count);
+    return error_set(why, path, 0, "%" PRIu64 " faults; nothing was read", complaints->count);
 }
 
 uint32_t complaints_shown(const struct complaints *complaints)

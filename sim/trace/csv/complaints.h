@@ -1,5 +1,5 @@
-/* Everything that is wrong with a file, not only the first thing: the first few faults are kept,
- * the rest is counted, and memory does not grow with their number. */
+/* Collects all faults of a file, not only the first: the first few are kept, the rest are counted,
+ * and memory does not grow with their number. */
 #ifndef TRACE_CSV_COMPLAINTS_H
 #define TRACE_CSV_COMPLAINTS_H
 
@@ -14,11 +14,11 @@ struct complaints {
     uint64_t count;                       /* all of them */
 };
 
-/* Take note of a fault. */
+/* Add a fault. */
 void complaints_add(struct complaints *complaints, const struct error *fault);
 
-/* Turn them into the one error that ends a command: the fault itself when it is the only one, else
- * their number; then complaints_shown() of them are worth printing. Returns false. */
+/* Turn them into the one error that ends a command. A single fault is that error; several become
+ * their number, and complaints_shown() of them are then worth printing. Returns false. */
 bool complaints_fail(const struct complaints *complaints, const char *path, struct error *why);
 uint32_t complaints_shown(const struct complaints *complaints);
 

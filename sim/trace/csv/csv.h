@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 
-/* Write all of `trace` to `out`, which the caller opened and closes. Holds one tile of all layers.
- */
+/* Write all of `trace` to `out`, which the caller opened and closes. Memory holds one tile of all
+ * layers. */
 bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
 
-/* Read the CSV file at `path` into a new trace at `out_path`; nothing new is there on failure.
- * `complaints`, the caller's and zeroed, then holds the lines that are at fault: the first one, and
- * of those behind it, whose order cannot be told any more, all that are malformed in themselves.
- * Holds one tile of all layers. */
+/* Read the CSV file at `path` into a new trace at `out_path`; a failure leaves no new file. The
+ * caller zeroes `complaints`; on failure it holds the faulty lines: the first one, and every later
+ * line that is malformed in itself (their order can no longer be checked). Memory holds one tile of
+ * all layers. */
 bool trace_import_csv(const char *path, const char *out_path, struct complaints *complaints,
                       struct error *why);
 

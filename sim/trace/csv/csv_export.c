@@ -1,5 +1,5 @@
-/* From frames, a layer of a tile each, to lines in the order in which a model decodes: step by
- * step, layer by layer. Hence all layers of one tile are held at once. */
+/* From frames (a layer of a tile each) to lines in the order in which a model decodes: step by
+ * step, layer by layer. All layers of one tile are therefore held at once. */
 #include "trace/csv/csv.h"
 
 #include "base/array.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The key that opens each line. */
+/* The key at the start of each line. */
 struct key {
     uint32_t sequence, step, layer;
 };
@@ -35,7 +35,7 @@ static void export_query(const struct key *key, const struct trace_frame *frame,
     fputc('\n', out);
 }
 
-/* All lines of one layer of one step. */
+/* Write all lines of one layer of one step. */
 static void export_layer(const struct trace_header *header, const struct trace_frame *frame,
                          uint32_t step, FILE *out)
 {

@@ -27,13 +27,13 @@ void csv_write_header(const struct trace_header *header, FILE *out)
     }
     fputs("\n" SOURCE_MARK, out);
     for (const char *c = header->source; *c != '\0'; c++) {
-        /* Ends of lines in JSON text stand between tokens, never within one. */
+        /* In JSON text a newline stands between tokens, never within one. */
         fputc(*c == '\n' || *c == '\r' ? ' ' : *c, out);
     }
     fputs("\n" COLUMNS "\n", out);
 }
 
-/* The next line, which must begin with `mark`. */
+/* Read the next line, which must begin with `mark`. */
 static bool read_marked(struct csv_reader *reader, const char *mark, struct error *why)
 {
     bool more;
@@ -52,13 +52,14 @@ static const char *field_name(size_t index)
     return index < HEADER_FIELDS ? header_fields[index].name : NULL;
 }
 
-/* One "name=value" of the first line. */
+/* Read one "name=value" of the first line. */
 static bool read_field(const struct csv_reader *reader, char *word, bool seen[HEADER_FIELDS],
                        uint32_t fields[HEADER_FIELDS], struct error *why)
 {
     char *value = strchr(word, '=');
     if (value == NULL) {
-        return error_set(why, reader->path, reader->line, "'%s' is no name=value", word);
+        return error_set(why, reader->path, reader->line, "'%s' is not of the form name=value",
+                         word);
     }
     *value++ = '\0';
     int field = name_find(word, field_name, "number", reader->path, reader->line, why);
@@ -67,7 +68,7 @@ static bool read_field(const struct csv_reader *reader, char *word, bool seen[HE
     }
     if (seen[field] || !csv_whole(value, &fields[field])) {
         return error_set(why, reader->path, reader->line,
-                         seen[field] ? "'%s' stands twice" : "'%s' has no whole number", word);
+                         seen[field] ? "'%s' occurs twice" : "'%s' has no whole number", word);
     }
     seen[field] = true;
     return true;

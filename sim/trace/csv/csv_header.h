@@ -1,4 +1,4 @@
-/* The three lines that open a trace as CSV. */
+/* The three header lines of a trace as CSV. */
 #ifndef TRACE_CSV_CSV_HEADER_H
 #define TRACE_CSV_CSV_HEADER_H
 
@@ -9,7 +9,7 @@
 
 void csv_write_header(const struct trace_header *header, FILE *out);
 
-/* Read them; header->source is the caller's to free, also after a failure. */
+/* Read them. The caller frees header->source, also after a failure. */
 bool csv_read_header(struct csv_reader *reader, struct trace_header *header, struct error *why);
 
 #endif

@@ -1,9 +1,10 @@
 /* From lines, in the order in which a model decodes, to frames.
  *
  * The order is strict: at each point one line is due (the next row, its tail, the next query), and
- * only units of the row last begun may stand before it. So nothing can be missing or said twice,
- * and memory grows with what was read of a tile, not with what the header claims. Rows pile up step
- * by step, a pile a layer, and are turned into frames, head by head, when their tile is full. */
+ * only units of the last begun row may come before it. So nothing can be missing or occur twice,
+ * and memory grows with the part of a tile that was read, not with what the header claims. Rows
+ * pile up step by step, one pile per layer, and are turned into frames, head by head, when their
+ * tile is full. */
 #include "trace/csv/csv.h"
 
 #include "base/array.h"
@@ -21,11 +22,11 @@ struct import {
     struct complaints *complaints; /* the caller's */
     struct trace_header header;
     struct trace_writer *writer;
-    struct trace_frame *piles; /* of each layer: rows of the tile so far, step-major */
+    struct trace_frame *piles; /* one per layer: rows of the tile so far, step-major */
     struct trace_frame turned;
-    struct csv_key at; /* the row last begun is that of head `at.head` - 1 */
-    uint32_t queries;  /* lines of queries seen for this layer of this step */
-    bool has_tail;     /* of that row */
+    struct csv_key at; /* the row begun last belongs to head `at.head` - 1 */
+    uint32_t queries;  /* lines of queries read for this layer of this step */
+    bool has_tail;     /* the row begun last has its tail */
 };
 
 /* ---- order ---------------------------------------------------------------------------- */
@@ -40,7 +41,7 @@ static bool next_layer(const struct trace_header *header, struct csv_key *key)
     return key->sequence < header->sequences;
 }
 
-/* The line that is due; false when the file may end. */
+/* Find the line that is due; false when the file may end. */
 static bool find_due(const struct import *import, struct csv_key *key, enum csv_kind *kind)
 {
     const struct trace_header *header = &import->header;
@@ -72,7 +73,7 @@ static bool expect_due(const struct csv_key *due, enum csv_kind kind, struct err
                         due->sequence, due->step, due->layer, due->head);
 }
 
-/* Is this the line that is due, or another unit of the row last begun? */
+/* Is this the line that is due, or another unit of the row begun last? */
 static bool check_order(const struct import *import, const struct csv_line *line, struct error *why)
 {
     struct csv_key due, begun = import->at;
@@ -89,7 +90,7 @@ static bool check_order(const struct import *import, const struct csv_line *line
     return more ? expect_due(&due, kind, why) : error_expect(why, "the end of the file");
 }
 
-/* All layers of the tile that `at` is in. */
+/* Write all layers of the tile that `at` is in. */
 static bool write_tile(struct import *import, struct error *why)
 {
     const struct trace_header *header = &import->header;
@@ -112,7 +113,7 @@ static bool write_tile(struct import *import, struct error *why)
     return true;
 }
 
-/* Go on to the next layer, step or sequence; `at` becomes meaningless behind the last. */
+/* Go on to the next layer, step or sequence; after the last one `at` has no meaning. */
 static bool advance(struct import *import, struct error *why)
 {
     struct csv_key next = import->at;
@@ -137,7 +138,7 @@ static bool parse_mass(const struct import *import, const struct csv_line *line,
                        struct error *why)
 {
     if (!csv_float(line->value, mass) || *mass < 0.0f || *mass > 1.001f) {
-        error_set(why, import->in.path, import->in.line, "'%s' is no mass", line->value);
+        error_set(why, import->in.path, import->in.line, "'%s' is not a mass", line->value);
         return error_expect(why, "a number from 0 to 1");
     }
     return true;
@@ -168,7 +169,7 @@ static bool begin_row(struct import *import, const struct csv_line *line, struct
     return parse_mass(import, line, &pile->born[row], why);
 }
 
-/* The row last begun. */
+/* The row begun last. */
 static uint32_t row_begun(const struct import *import)
 {
     return steps_before(import) * import->header.kv_heads + import->at.head - 1;
@@ -188,11 +189,11 @@ static bool add_unit(struct import *import, const struct csv_line *line, struct 
     float mass;
     if (line->kind == CSV_APPROXIMATE && !import->header.has_approximate) {
         return error_set(why, import->in.path, import->in.line,
-                         "approximate rows without their flag");
+                         "an approximate row, but the header does not announce any");
     }
     if (line->unit >= import->header.units) {
-        return error_set(why, import->in.path, import->in.line, "unit %u of %u", line->unit,
-                         import->header.units);
+        return error_set(why, import->in.path, import->in.line, "unit %u, but the trace has %u",
+                         line->unit, import->header.units);
     }
     if (end > rows->start[row] && rows->units[end - 1] >= line->unit) {
         return error_set(why, import->in.path, import->in.line,
@@ -223,7 +224,7 @@ static bool add_query(struct import *import, const struct csv_line *line, struct
         return false;
     }
     if (!csv_query(line->value, &pile->scale[row], pile->query + row * head_dim, head_dim)) {
-        error_set(why, import->in.path, import->in.line, "'%.40s' is no query", line->value);
+        error_set(why, import->in.path, import->in.line, "'%.40s' is not a query", line->value);
         return error_expect(why, "a scale and %u whole numbers from -128 to 127", head_dim);
     }
     return true;
@@ -235,7 +236,7 @@ static bool (*const take_line[])(struct import *import, const struct csv_line *l
     [CSV_UNIT] = add_unit,  [CSV_APPROXIMATE] = add_unit,
 };
 
-/* The first fault is told: look at the lines behind it one by one. */
+/* The first fault is noted; check the lines after it one by one. */
 static bool complain(struct import *import, const struct error *fault, struct error *why)
 {
     struct csv_line line;
@@ -301,7 +302,7 @@ bool trace_import_csv(const char *path, const char *out_path, struct complaints 
         return false;
     }
     import->complaints = complaints;
-    import->has_tail = true; /* no row is begun */
+    import->has_tail = true; /* no row has begun */
     trace_frame_init(&import->turned);
     bool ok = import_trace(import, out_path, why);
     for (uint32_t layer = 0; import->piles != NULL && layer < import->header.layers; layer++) {

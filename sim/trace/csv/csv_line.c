@@ -1,4 +1,4 @@
-/* The six fields of a line; which columns there are says csv_header.c. */
+/* The six fields of a line; csv_header.c says which columns there are. */
 #include "trace/csv/csv_line.h"
 
 #include "trace/csv/csv_number.h"
@@ -24,7 +24,7 @@ static bool parse_kind(const struct csv_reader *reader, const char *text, struct
     }
     line->kind = text[0] == '~' ? CSV_APPROXIMATE : CSV_UNIT;
     if (!csv_whole(text + (text[0] == '~'), &line->unit)) {
-        error_set(why, reader->path, reader->line, "'%s' is no unit", text);
+        error_set(why, reader->path, reader->line, "'%s' is not a unit", text);
         return error_expect(why, "a number, ~ and a number, born, tail or query");
     }
     return true;
@@ -40,7 +40,8 @@ bool csv_line_parse(struct csv_reader *reader, struct csv_line *line, struct err
     }
     for (int i = 0; i < 4; i++) {
         if (!csv_whole(fields[i], key[i])) {
-            return error_set(why, reader->path, reader->line, "'%s' is no whole number", fields[i]);
+            return error_set(why, reader->path, reader->line, "'%s' is not a whole number",
+                             fields[i]);
         }
     }
     line->value = fields[5];

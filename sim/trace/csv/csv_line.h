@@ -1,4 +1,4 @@
-/* One line of a trace as CSV: a key, what it says, and a value still in text. */
+/* One line of a trace as CSV: a key, a kind, and a value still in text. */
 #ifndef TRACE_CSV_CSV_LINE_H
 #define TRACE_CSV_CSV_LINE_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* What the fifth field says a line is: a word, a unit, or ~ and an approximate unit. */
+/* The kind of a line, from its fifth field: a word, a unit, or ~ and an approximate unit. */
 enum csv_kind { CSV_BORN, CSV_TAIL, CSV_QUERY, CSV_UNIT, CSV_APPROXIMATE, CSV_KINDS };
 extern const char *const csv_kinds[CSV_KINDS];
 
@@ -17,11 +17,11 @@ struct csv_key {
 struct csv_line {
     struct csv_key key;
     enum csv_kind kind;
-    uint32_t unit;     /* of the kinds that have one */
-    const char *value; /* in the reader, until its next line */
+    uint32_t unit;     /* for the kinds that have a unit */
+    const char *value; /* in the reader; valid until its next line */
 };
 
-/* Take the line that was read last apart. */
+/* Parse the line that was read last. */
 bool csv_line_parse(struct csv_reader *reader, struct csv_line *line, struct error *why);
 
 #endif

@@ -1,5 +1,5 @@
-/* The parsers of the C library take blanks, hexadecimal, infinities and what follows a number;
- * a field may hold none of these. They are right where the numeric locale is "C". */
+/* The parsers of the C library accept blanks, hexadecimal, infinities and text after a number; a
+ * field may hold none of these. They need the numeric locale "C". */
 #include "trace/csv/csv_number.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ bool csv_whole(const char *text, uint32_t *out)
     return true;
 }
 
-/* A number that ends at `end`. */
+/* Parse a number that ends at `end`. */
 static bool parse_float(const char *text, const char *end, float *out)
 {
     char *stop;

@@ -1,4 +1,4 @@
-/* Lines are cut here and given to libcsv one by one: it knows quotes, but not where it is. */
+/* Lines are cut here and given to libcsv one by one: it knows quotes, but not line numbers. */
 #include "trace/csv/csv_reader.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *
     }
     if (csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         fclose(reader->file);
-        return error_set(why, path, 0, "libcsv does not start");
+        return error_set(why, path, 0, "libcsv cannot be initialised");
     }
     return true;
 }
@@ -47,7 +47,7 @@ bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why)
     return true;
 }
 
-/* Called by libcsv for each field, whose text is gone afterwards. */
+/* Called by libcsv for each field; the text is gone after the call. */
 static void keep_field(void *text, size_t size, void *context)
 {
     struct csv_reader *reader = context;
@@ -61,7 +61,7 @@ static void keep_field(void *text, size_t size, void *context)
     reader->count++;
 }
 
-/* A parser that stopped within a line is of no use for the next one. */
+/* A parser that stopped within a line cannot be used for the next one. */
 static bool restart(struct csv_reader *reader, struct error *why)
 {
     int fault = csv_error(&reader->parser);

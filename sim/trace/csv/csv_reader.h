@@ -16,7 +16,7 @@ struct csv_reader {
     const char *path; /* the caller's */
     FILE *file;
     int line;                      /* of `text`, 1-based */
-    char text[CSV_LINE_MOST + 1];  /* the line as it stands, without its end */
+    char text[CSV_LINE_MOST + 1];  /* the line as it stands in the file, without its newline */
     char *fields[CSV_FIELDS_MOST]; /* of the last split line, in `unquoted` */
     size_t count;
     char unquoted[CSV_LINE_MOST + CSV_FIELDS_MOST + 1];
@@ -24,15 +24,16 @@ struct csv_reader {
     struct csv_parser parser;
 };
 
-/* The reader is large and the caller's; `path` must stay. A failed open leaves nothing to close. */
+/* The caller owns the reader, which is large; `path` must stay valid. A failed open leaves nothing
+ * to close. */
 bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why);
 void csv_reader_close(struct csv_reader *reader);
 
-/* Read the next line into `text`; `*more` says whether there was one. */
+/* Read the next line into `text`; `*more` tells whether there was one. */
 bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why);
 
-/* Split `text` into `fields`; it must have `count` of them, or any number up to CSV_FIELDS_MOST.
- * After a line that cannot be split, the next one can. */
+/* Split `text` into `fields`: exactly `count` of them, or any number up to CSV_FIELDS_MOST. After a
+ * line that cannot be split, the next line can still be read. */
 bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why);
 bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why);
 

@@ -1,5 +1,5 @@
-/* Layer by layer: figures of the recording, parameters, a twin, figures of the twin, targets moved
- * by the difference, and again. */
+/* Layer by layer: measure the recording, solve for parameters, generate a twin, measure it, move
+ * the targets by the difference, and repeat. */
 #include "trace/fit/fit.h"
 
 #include "base/array.h"
@@ -16,7 +16,7 @@
 
 enum { ROUNDS = 6 };
 
-/* Targets stay where the model can follow. */
+/* Targets stay within the range of the model. */
 #define OVERLAP_MOST 0.995
 #define COSINE_LEAST 0.01
 #define COSINE_MOST 0.999
@@ -28,10 +28,10 @@ struct fit {
     uint32_t steps;
 };
 
-/* A head while it is fitted: what it should show, and what to ask of the formulas for that. */
+/* A head while it is fitted: the figures it should have, and the targets given to the formulas. */
 struct fit_head {
     struct fit_levels levels;
-    struct fit_figures shown; /* by the recording */
+    struct fit_figures shown; /* of the recording */
     double overlap[FIT_LAGS], cosine[FIT_LAGS];
     struct trace_profile_head *parameters;
 };
@@ -47,7 +47,7 @@ static void solve(struct fit_head *head, uint32_t wanted)
     fit_solve_shares(head->cosine, head->shown.lags, head->parameters->query);
 }
 
-/* First guesses are in the middle of what heads turn out to have. */
+/* First guesses are typical values of fitted heads. */
 static bool start_head(const struct fit_sample *sample, const struct trace_profile *profile,
                        uint32_t wanted, struct fit_head *head, struct error *why)
 {
@@ -63,7 +63,7 @@ static bool start_head(const struct fit_sample *sample, const struct trace_profi
     parameters->recent = sample->recent;
     parameters->born = sample->born;
     double window = sample->sinks + sample->recent + sample->born;
-    if (window > 0.999) { /* masses are rounded: something is left */
+    if (window > 0.999) { /* masses are rounded: something must be left */
         parameters->sinks *= 0.999 / window;
         parameters->recent *= 0.999 / window;
         parameters->born *= 0.999 / window;
@@ -75,8 +75,8 @@ static bool start_head(const struct fit_sample *sample, const struct trace_profi
     return true;
 }
 
-/* Cosines vary the more from step to step the fewer directions matter, and at lag 1 the more
- * unevenly steps bring news; query heads agree the less the more is their own. */
+/* Cosines vary more from step to step if fewer directions matter, and at lag 1 if steps bring news
+ * more unevenly. Query heads agree less if more of their motion is their own. */
 static void correct_head(const struct fit_figures *twin, double gain, uint32_t wanted,
                          struct fit_head *head)
 {
@@ -185,14 +185,14 @@ static bool check_recording(const struct trace *recording, double share, struct 
     uint32_t window = header->sinks + header->recent;
     if (!(share > 0 && wanted >= 1 && wanted <= header->keep &&
           wanted + window < header->context)) {
-        error_set(why, path, 0, "demands of %g %% of the context, where rows keep %g %%",
+        error_set(why, path, 0, "demands want %g %% of the context, but rows keep %g %%",
                   100 * share, 100.0 * header->keep / header->context);
         return error_expect(why, "a share of at least one unit, at most what rows keep");
     }
     return true;
 }
 
-/* The octave that holds the nearest units that a demand can have. */
+/* The octave of the nearest units that a demand can have. */
 static uint32_t nearest_octave(uint32_t recent)
 {
     uint32_t octave = 31 - (uint32_t)__builtin_clz(recent + 1);

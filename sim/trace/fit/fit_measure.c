@@ -1,4 +1,4 @@
-/* The figures of a head, the same for a recording and for its twin. */
+/* The figures of a head, computed alike for a recording and for its twin. */
 #include "trace/fit/fit_sample.h"
 
 #include "base/array.h"
@@ -9,7 +9,7 @@
 const uint32_t fit_lags[FIT_LAGS] = {1, 2, 4, 8, 16, 32, 64, 128};
 const double fit_ranks[FIT_RANKS] = {0.0125, 0.025, 0.05, 0.1, 0.2};
 
-/* Anchors are among the best ANCHOR_RANK of the context at ANCHOR_STEPS of the steps. */
+/* Anchors are among the best ANCHOR_RANK of the context in ANCHOR_STEPS of the steps. */
 #define ANCHOR_RANK 0.0125
 #define ANCHOR_STEPS 0.8
 
@@ -33,7 +33,7 @@ static double deviation(const struct moments *moments)
 
 /* ---- demands ---- */
 
-/* The wanted units of each step as bits, `words` a step. */
+/* The wanted units of each step as bits, `words` words per step. */
 static uint64_t *make_sets(const struct fit_sample *sample, uint32_t wanted, size_t words,
                            struct error *why)
 {
@@ -94,8 +94,8 @@ static double cosine(const struct fit_sample *sample, uint32_t head, uint32_t st
     return squares > 0 ? dot(a, b, sample->head_dim) / sqrt(squares) : 0;
 }
 
-/* Mean correlation over steps between the cosines of two query heads: the variance of the group's
- * mean tells it, (1 + (heads - 1) * correlation) / heads of that of one head. */
+/* Mean correlation over steps between the cosines of two query heads. It follows from the variance
+ * of the group's mean, which is (1 + (heads - 1) * correlation) / heads of that of one head. */
 static double correlation(double of_mean, double of_one, uint32_t heads)
 {
     if (heads < 2 || of_one == 0) {
@@ -172,7 +172,7 @@ static uint32_t rank_units(const struct fit_sample *sample, double rank)
     return units < 1 ? 1 : units < sample->keep ? units : sample->keep;
 }
 
-/* Steps at which each unit is among the best ANCHOR_RANK. */
+/* The number of steps in which each unit is among the best ANCHOR_RANK. */
 static uint32_t *count_best(const struct fit_sample *sample, struct error *why)
 {
     uint32_t best = rank_units(sample, ANCHOR_RANK);
@@ -185,7 +185,7 @@ static uint32_t *count_best(const struct fit_sample *sample, struct error *why)
     return steps;
 }
 
-/* Level of anchors, their spread about it and in time, from the steps at which they were kept. */
+/* Level of anchors, their spread around it and in time, from the steps whose rows kept them. */
 static void measure_anchors(const struct fit_sample *sample, const struct moments *anchors,
                             struct fit_levels *out)
 {
@@ -249,7 +249,7 @@ bool fit_measure_levels(const struct fit_sample *sample, uint32_t first_octave,
         for (uint32_t s = 0; s < sample->steps; s++) {
             add_step(sample, s, best, ranks, anchors, out);
         }
-        for (uint32_t r = 1; r < ranks; r++) { /* of a rank and all before it */
+        for (uint32_t r = 1; r < ranks; r++) { /* sum up each rank and all before it */
             for (uint32_t o = 0; o < PROFILE_KNOTS; o++) {
                 out->chosen[r][o] += out->chosen[r - 1][o];
             }

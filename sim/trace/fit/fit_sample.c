@@ -1,4 +1,4 @@
-/* Loading the heads of a layer: rows sorted best first, queries in one piece a query head. */
+/* Loads the heads of a layer: rows sorted best first, queries contiguous for each query head. */
 #include "trace/fit/fit_sample.h"
 
 #include "base/array.h"
@@ -46,7 +46,7 @@ static double mass_of(const uint8_t *codes, uint32_t count)
     return sum;
 }
 
-/* Row of head `number` at step `s` of the frame. */
+/* Load the row of head `number` at step `s` of the frame. */
 static bool load_row(const struct trace_header *header, const struct trace_frame *frame,
                      uint32_t number, uint32_t s, struct demand_buffer *buffer,
                      struct fit_sample *sample, struct error *why)
@@ -62,7 +62,7 @@ static bool load_row(const struct trace_header *header, const struct trace_frame
     }
     if (demand.recorded != sample->keep) {
         error_set(why, NULL, 0, "head %u keeps %u units at step %u", number, demand.recorded, step);
-        return error_expect(why, "%u, as many at every step", sample->keep);
+        return error_expect(why, "%u, the same number at every step", sample->keep);
     }
     size_t place = (size_t)step * sample->keep;
     memcpy(sample->units + place, demand.units, sample->keep * sizeof *sample->units);

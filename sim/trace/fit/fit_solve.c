@@ -1,4 +1,4 @@
-/* The model of profile.h, turned round: normal quantiles for levels, the correlation of a bivariate
+/* The model of profile.h, inverted: normal quantiles for levels, the correlation of a bivariate
  * normal for overlaps, non-negative least squares for shares. */
 #include "trace/fit/fit_solve.h"
 
@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* An octave is fitted when it has OCTAVE_UNITS units at a step and two ranks chose between these
- * shares of it. */
+/* An octave is fitted if it has OCTAVE_UNITS units at a step and two ranks chose a share of it
+ * within these limits. */
 #define OCTAVE_UNITS 40
 #define CHOSEN_LEAST 3e-4
 #define SPREAD_LEAST 0.05
@@ -16,8 +16,8 @@
 
 /* ---- levels ---- */
 
-/* Level and spread of octave `o`: its units pass a threshold t in share
- * normal((level - t) / spread), a line in t. Weights are what counting leaves uncertain. */
+/* Level and spread of octave `o`: the share of its units above a threshold t is
+ * normal((level - t) / spread), a line in t. Weights follow from the error of counting. */
 static bool solve_octave(const struct fit_levels *levels, uint32_t ranks, uint32_t o, double *level,
                          double *spread)
 {
@@ -46,7 +46,7 @@ static bool solve_octave(const struct fit_levels *levels, uint32_t ranks, uint32
     return true;
 }
 
-/* An octave that cannot be fitted is like the one before it, or the first that can. */
+/* An octave that cannot be fitted copies the one before it, or else the first fitted one. */
 static void fill_gaps(const bool *fitted, uint32_t knots, struct trace_profile_head *head)
 {
     uint32_t first = 0;
@@ -103,8 +103,8 @@ void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
 
 /* ---- correlations ---- */
 
-/* Chance that two normal variables of correlation `rho` are both below `z`: given what they have in
- * common they are independent; the trapezium rule is exact to 1e-6 here. */
+/* Probability that two normal variables of correlation `rho` are both below `z`. Given their common
+ * part they are independent; the trapezium rule is exact to 1e-6 here. */
 static double both_below(double z, double rho)
 {
     const double step = 0.25, most = 6;
@@ -116,7 +116,7 @@ static double both_below(double z, double rho)
     return sum * step / 2.506628274631000502;
 }
 
-/* The overlap of demands of `wanted` units whose scores have correlation `rho`. */
+/* The overlap of demands of `wanted` units if their scores have correlation `rho`. */
 static double overlap_at(const struct fit_levels *levels, const double *quantile, double wanted,
                          double rho)
 {
@@ -129,8 +129,8 @@ static double overlap_at(const struct fit_levels *levels, const double *quantile
     return (both + levels->anchors) / wanted;
 }
 
-/* Quantile of the threshold in each octave: where the line of its level and spread crosses it. What
- * is chosen adds up to the demand. */
+/* Quantile of the threshold in each octave, where the line of its level and spread crosses it. The
+ * chosen units add up to the demand. */
 static void find_quantiles(const struct fit_levels *levels, const struct trace_profile_head *head,
                            double wanted, double quantile[PROFILE_KNOTS])
 {
@@ -182,7 +182,7 @@ static double lasting(uint32_t k, uint32_t lag)
     return fmax(1 - (double)lag / profile_lasts[k], 0);
 }
 
-/* Coordinate descent; part 0 shows at no lag and takes what is left of 1. */
+/* Coordinate descent; part 0 has no effect at any lag and takes what is left of 1. */
 void fit_solve_shares(const double *target, uint32_t lags, double shares[PROFILE_PARTS])
 {
     double left[FIT_LAGS], sum = 0;

@@ -1,18 +1,19 @@
-/* From figures to the parameters of a head, in closed form. Internal to this folder. */
+/* Solves for the parameters of a head in closed form. Internal to this folder. */
 #ifndef TRACE_FIT_FIT_SOLVE_H
 #define TRACE_FIT_FIT_SOLVE_H
 
 #include "trace/fit/fit_sample.h"
 
-/* Level, spread, slope and anchors from how often octaves are chosen. */
+/* Level, spread, slope and anchors, from how often units of each octave are chosen. */
 void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
                       struct trace_profile_head *head);
 
-/* Shares of `score` that give a demand of `wanted` units these overlaps, under head's levels. */
+/* Shares of `score` for which a demand of `wanted` units has these overlaps, under head's
+ * levels. */
 void fit_solve_score(const struct fit_levels *levels, const double *overlap, uint32_t lags,
                      uint32_t wanted, struct trace_profile_head *head);
 
-/* Shares of parts whose correlation is nearest to `target` at the first `lags` of fit_lags. */
+/* The shares of parts whose correlation is nearest to `target` at the first `lags` of fit_lags. */
 void fit_solve_shares(const double *target, uint32_t lags, double shares[PROFILE_PARTS]);
 
 #endif

@@ -28,7 +28,7 @@ static inline float load_f32(const uint8_t *at)
     return value;
 }
 
-/* The stores return the address behind what they wrote, to chain them. */
+/* The stores return the address after the written bytes, so that calls can be chained. */
 static inline uint8_t *store_u32(uint8_t *at, uint32_t value)
 {
     value = htole32(value);

@@ -1,5 +1,5 @@
-/* An open trace: shared by what opens it and what reads its frames. A generated one has no file
- * (generate.h). Internal to this folder. */
+/* An open trace, shared by the files that open it and that read its frames. A generated trace has
+ * no file (generate.h). Internal to this folder. */
 #ifndef TRACE_FORMAT_FILE_H
 #define TRACE_FORMAT_FILE_H
 
@@ -11,11 +11,10 @@
 
 enum { INDEX_ENTRY = 8 };
 
-/* Written only while it is opened, but for its holders and for what trace_stop_when() and
- * trace_remember() say. */
+/* Constant once it is open, except `stop`, `memo` and `holders`. */
 struct trace {
     char *path;
-    struct trace_generator *generator; /* NULL: the rest is a file's */
+    struct trace_generator *generator; /* NULL: a file; the fields below describe it */
     int fd;
     uint64_t size;
     struct trace_header header;
@@ -23,17 +22,17 @@ struct trace {
     uint32_t header_bytes;
     uint64_t frames;
     uint64_t index, index_hash; /* offset, checksum */
-    const struct stop_flag *stop; /* NULL: nobody stops it */
-    struct memo *memo;            /* of a generated trace; NULL: nothing is kept */
-    atomic_uint holders;
+    const struct stop_flag *stop; /* NULL: reading is never stopped */
+    struct memo *memo;            /* frames that were made; NULL: none is kept */
+    atomic_uint holders;          /* trace_hold() and the opening */
 };
 
 /* Read exactly `size` bytes at `offset` of a file. */
 bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
                    struct error *why);
 
-/* Call `each` for all entries of the index in order, a chunk at a time: `count` entries from
- * number `first` on. */
+/* Call `each` for all entries of the index, in order and in chunks: `count` entries from number
+ * `first` on. */
 typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
                             size_t count, void *context, struct error *why);
 bool trace_walk_index(const struct trace *trace, index_visit each, void *context,

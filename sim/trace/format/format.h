@@ -1,5 +1,5 @@
-/* What reader, writer and CSV share of the file format (traces/FORMAT.md): its constants, the
- * header as a list of numbered fields, the payload of a frame, and the rules that rows obey.
+/* The file format as reader, writer and CSV share it (traces/FORMAT.md): its constants, the header
+ * as a list of numbered fields, the payload of a frame, and the rules for rows.
  *
  * Internal to this folder. */
 #ifndef TRACE_FORMAT_FORMAT_H
@@ -14,7 +14,7 @@
 
 enum {
     TRACE_VERSION = 1,
-    TRACE_MAGIC = 8,       /* bytes of the magic that opens and of the one that ends a file */
+    TRACE_MAGIC = 8,       /* bytes of the magic at the start and of the one at the end of a file */
     HEADER_FIXED = 80,     /* bytes before the source text */
     HEADER_FIELDS_AT = 16, /* offset of the first field of header_fields[] */
     HASH_BYTES = 8,
@@ -41,8 +41,7 @@ extern const struct header_field header_fields[HEADER_FIELDS];
 
 void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELDS]);
 
-/* Check `fields` against their ranges and each other, then unpack them; `source` stays as it was.
- */
+/* Check `fields` against their ranges and each other, then unpack them; `source` is not changed. */
 bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int line,
                    struct trace_header *header, struct error *why);
 
@@ -50,30 +49,31 @@ bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int l
 bool header_check_source(const char *source, size_t size, const char *file, int line,
                          struct error *why);
 
-/* Frames of a trace; UINT64_MAX when there are more. */
+/* The number of frames of a trace; UINT64_MAX if it does not fit. */
 uint64_t trace_frames(const struct trace_header *header);
 
-/* Set place and steps of `frame` to those of frame `number` in file order. */
+/* Set `frame` to the place and steps of frame `number` in file order. */
 void frame_place(const struct trace_header *header, uint64_t number, struct trace_frame *frame);
 
-/* Units before `first_unit` hold a token of the first `sinks`, units from `end_unit` on one of the
- * last `recent`, and first_unit <= end_unit. Clusters have no window: 0 and `units`. */
+/* The window in units: those before `first_unit` hold one of the first `sinks` tokens, those from
+ * `end_unit` on one of the last `recent` tokens; first_unit <= end_unit. Clusters have no window:
+ * 0 and `units`. */
 void trace_window(const struct trace_header *header, uint32_t sinks, uint32_t recent,
                   uint32_t *first_unit, uint32_t *end_unit);
 
-/* Most units that a row can have. */
+/* The most units that a row can have. */
 uint32_t trace_row_most(const struct trace_header *header);
 
-/* Turn the decompressed payload of `size` bytes into the columns of `frame`, whose tile, layer and
- * steps are set, and back. The decoder trusts nothing and allocates no more than what the
- * payload holds; the rules for rows are trace_frame_check()'s. The encoder takes a frame that
- * passed that check, and fails on one that is too large. */
+/* Convert a decompressed payload of `size` bytes into the columns of `frame`, whose tile, layer and
+ * steps are set, and back. The decoder trusts nothing and allocates only for data that the payload
+ * holds; trace_frame_check() has the rules for rows. The encoder takes a frame that passed that
+ * check, and fails if the payload is too large. */
 bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
                     const uint8_t *payload, size_t size, struct error *why);
 bool payload_encode(const struct trace_header *header, struct trace_frame *frame, size_t *size,
                     struct error *why);
 
-/* The fixed part of a frame. Loading fails when it is not that of `frame`'s place. */
+/* The fixed part of a frame. Loading fails if it states another place than `frame`'s. */
 struct frame_header {
     uint32_t sequence, tile, layer, codec, raw_bytes, stored_bytes;
     uint64_t hash;
@@ -81,8 +81,8 @@ struct frame_header {
 bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
                        struct frame_header *header, struct error *why);
 
-/* Turn the encoded payload (frame->raw, `raw_bytes`) into the frame as it stands in the file
- * (frame->stored, `size` bytes), and all the way back into columns. */
+/* Convert the encoded payload (frame->raw, `raw_bytes`) into the frame as stored in the file
+ * (frame->stored, `size` bytes); and from there all the way back into columns. */
 bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compressor, int level,
                  size_t *size, struct error *why);
 bool frame_unstore(const struct trace_header *header, struct trace_frame *frame, size_t size,
@@ -92,7 +92,7 @@ bool frame_unstore(const struct trace_header *header, struct trace_frame *frame,
 void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t *least,
                     uint64_t *most);
 
-/* Say where the frame is that `why` complains of. A byte offset of 0 is left out. Returns false. */
+/* Add to `why` which frame it is about. A byte offset of 0 is left out. Returns false. */
 bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
                  struct error *why);
 

@@ -1,5 +1,5 @@
-/* A frame in memory: its columns, and the rules that its rows obey whoever made them: reader,
- * writer, importer. */
+/* A frame in memory: its columns, and the rules for its rows, whether a reader, a writer or an
+ * importer made them. */
 #include "trace/format/format.h"
 
 #include "base/array.h"
@@ -78,12 +78,12 @@ static bool check_place(const struct trace_header *header, const struct trace_fr
 {
     if (frame->sequence >= header->sequences || frame->layer >= header->layers ||
         frame->tile >= trace_tiles(header)) {
-        return error_set(why, NULL, 0, "there is no such frame");
+        return error_set(why, NULL, 0, "the trace has no frame at this place");
     }
     if (frame->first_step != frame->tile * header->steps_per_tile ||
         frame->steps != trace_tile_steps(header, frame->tile)) {
-        return error_set(why, NULL, 0, "%u steps from step %u on are not those of the tile",
-                         frame->steps, frame->first_step);
+        return error_set(why, NULL, 0, "%u steps from step %u do not match the tile", frame->steps,
+                         frame->first_step);
     }
     return true;
 }
@@ -97,8 +97,8 @@ static bool ascends(const uint32_t *units, uint32_t count)
     return ascending;
 }
 
-/* What is wrong with a row; NULL when nothing is. An ascending row holds the units from `first` on
- * if its last ones do, and those before `end` if its first ones do. */
+/* The fault of a row, or NULL. An ascending row holds the units from `first_unit` on if its last
+ * ones do, and those before `end_unit` if its first ones do. */
 static const char *row_fault(const struct trace_header *header, uint32_t first_unit,
                              uint32_t end_unit, uint32_t row_most, const uint32_t *units,
                              uint32_t count)
@@ -141,13 +141,13 @@ static bool check_rows(const struct trace_header *header, const struct trace_fra
     return true;
 }
 
-/* Every mass is a number from 0 to 1, give or take what rounding adds. */
+/* Every mass is a number from 0 to 1, within rounding. */
 static bool check_mass(const struct trace_frame *frame, const float *mass, uint32_t count,
                        const char *column, struct error *why)
 {
     for (uint32_t r = 0; r < count; r++) {
         if (!(mass[r] >= 0.0f && mass[r] <= 1.001f)) {
-            return error_set(why, NULL, 0, "%s of head %u, step %u is %g, no mass", column,
+            return error_set(why, NULL, 0, "%s of head %u, step %u is %g, not a mass", column,
                              r / frame->steps, frame->first_step + r % frame->steps,
                              (double)mass[r]);
         }

@@ -1,4 +1,5 @@
-/* What trace_read() and its kin ask of a generated trace. Internal to this folder. */
+/* The calls by which trace_read() and its variants use a generated trace. Internal to this
+ * folder. */
 #ifndef TRACE_FORMAT_GENERATOR_H
 #define TRACE_FORMAT_GENERATOR_H
 
@@ -6,13 +7,13 @@
 
 struct trace_generator;
 
-/* Make the frame whose sequence, tile, layer and steps are set, or its queries alone, unless `stop`
- * is true before it is whole (NULL: never). */
+/* Make the frame whose sequence, tile, layer and steps are set, or only its queries. Fails if
+ * `stop` is raised before it is done (NULL: never). */
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
                     bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
                     struct error *why);
 
-/* False with "interrupted" where `stop` is true. */
+/* Returns false with "interrupted" if `stop` is raised. */
 bool trace_goes_on(const struct stop_flag *stop, struct error *why);
 
 /* A hash of everything that decides the rows. */

@@ -1,5 +1,5 @@
-/* The header of a trace: a list of numbers with ranges, the relations between them, and what
- * follows from them. One list serves the binary file, the CSV file and the messages. */
+/* The header of a trace: a list of numbers with ranges, their relations, and what follows from
+ * them. One list serves the binary file, the CSV file and the messages. */
 #include "trace/format/format.h"
 
 #include "base/error.h"
@@ -54,12 +54,12 @@ void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELD
     memcpy(fields, values, sizeof values);
 }
 
-/* What the ranges of single fields cannot say. */
+/* Check what the ranges of single fields cannot express. */
 static bool check_relations(const struct trace_header *header, const char *file, int line,
                             struct error *why)
 {
     if (header->query_heads % header->kv_heads != 0) {
-        return error_set(why, file, line, "header: query_heads %u is no multiple of kv_heads %u",
+        return error_set(why, file, line, "header: query_heads %u is not a multiple of kv_heads %u",
                          header->query_heads, header->kv_heads);
     }
     uint32_t units =
@@ -78,7 +78,7 @@ static bool check_relations(const struct trace_header *header, const char *file,
     payload_bounds(header, trace_tile_steps(header, 0), &least, &most);
     if (least > PAYLOAD_MOST) {
         error_set(why, file, line, "header: a frame takes at least %" PRIu64 " bytes", least);
-        return error_expect(why, "at most %d: fewer steps_per_tile", PAYLOAD_MOST);
+        return error_expect(why, "at most %d: lower steps_per_tile", PAYLOAD_MOST);
     }
     return true;
 }
@@ -90,7 +90,7 @@ bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int l
         const struct header_field *field = &header_fields[i];
         if (fields[i] < field->least || fields[i] > field->most) {
             error_set(why, file, line, "header: %s is %u", field->name, fields[i]);
-            return error_expect(why, "%u ... %u", field->least, field->most);
+            return error_expect(why, "a number from %u to %u", field->least, field->most);
         }
     }
     const struct trace_header fresh = {
@@ -120,17 +120,17 @@ bool header_check_source(const char *source, size_t size, const char *file, int 
                          struct error *why)
 {
     if (size > SOURCE_MOST) {
-        return error_set(why, file, line, "header: source of %zu bytes, at most %d are allowed",
+        return error_set(why, file, line, "header: source has %zu bytes, more than the limit of %d",
                          size, SOURCE_MOST);
     }
     json_error_t fault;
     json_t *json = json_loadb(source, size, 0, &fault);
     if (json == NULL) {
-        return error_set(why, file, line, "header: source is no JSON: %s", fault.text);
+        return error_set(why, file, line, "header: source is not JSON: %s", fault.text);
     }
     bool is_object = json_is_object(json);
     json_decref(json);
-    return is_object || error_set(why, file, line, "header: source is no JSON object");
+    return is_object || error_set(why, file, line, "header: source is not a JSON object");
 }
 
 uint32_t trace_tiles(const struct trace_header *header)

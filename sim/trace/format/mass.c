@@ -1,10 +1,10 @@
-/* Attention masses as 8-bit codes: code c is 2^(-c/10), steps of 7 % from 1 down to 2e-8. The
- * table is written by the compiler, so that it is the same on every machine and in every thread. */
+/* Attention masses as 8-bit codes: code c is 2^(-c/10), steps of 7 % from 1 down to 2e-8. The table
+ * is computed by the compiler, so it is the same on every machine and in every thread. */
 #include "trace/format/trace.h"
 
 #include <math.h>
 
-/* Ten codes halve the mass: 2^0 ... 2^(-9/10), times the power of two that they start at. */
+/* Ten codes halve the mass: 2^0 ... 2^(-9/10), times the power of two of the first. */
 #define SIX(start)                                                                                 \
     (float)(start), (float)(0.93303299153680742 * (start)),                                        \
         (float)(0.87055056329612414 * (start)), (float)(0.81225239635623552 * (start)),            \

@@ -1,9 +1,9 @@
-/* Opening a trace: both ends of the file and the order of the index are checked here, each frame
- * when it is read (reader.c). Between the two every byte of the file is covered.
+/* Opening a trace checks both ends of the file and the order of the index; each frame is checked
+ * when it is read (reader.c). Together the two checks cover every byte of the file.
  *
  *   header | frame | frame | ... | index | hash, index offset, magic
  *
- * Nothing is kept but the header, so that memory does not grow with the trace. */
+ * Only the header is kept, so memory does not grow with the trace. */
 #include "trace/format/file.h"
 
 #include "base/array.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file without a footer was cut or never finished: follow its frames to say where it ends. */
+/* A file without a footer was cut or never finished: follow its frames to find where it ends. */
 static bool blame_cut(const struct trace *trace, struct error *why)
 {
     uint64_t offset = trace->header_bytes;
@@ -67,7 +67,7 @@ static bool read_header(struct trace *trace, struct error *why)
     trace->header_bytes = load_u32(fixed + 12);
     if (source_bytes > SOURCE_MOST ||
         trace->header_bytes != HEADER_FIXED + source_bytes + HASH_BYTES) {
-        return error_set(why, path, 0, "header, byte 12: %u bytes of header, %u of source",
+        return error_set(why, path, 0, "header, byte 12: the header has %u bytes, its source %u",
                          trace->header_bytes, source_bytes);
     }
     if (trace->size < trace->header_bytes) {
@@ -103,7 +103,7 @@ static bool parse_header(struct trace *trace, struct error *why)
     return true;
 }
 
-/* Where the footer and the number of frames put the index, they must both put it. */
+/* The footer and the number of frames must agree on where the index is. */
 static bool read_footer(struct trace *trace, struct error *why)
 {
     uint8_t footer[FOOTER];
@@ -131,10 +131,10 @@ static bool read_footer(struct trace *trace, struct error *why)
     return true;
 }
 
-/* What checking the index carries from one chunk to the next. */
+/* The state of the index check from one chunk to the next. */
 struct index_check {
     XXH64_state_t hash;
-    uint64_t next; /* least offset that the next frame can have */
+    uint64_t next; /* the least offset that the next frame can have */
 };
 
 static bool check_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
@@ -167,7 +167,7 @@ static bool check_index(const struct trace *trace, struct error *why)
                      trace->index);
 }
 
-/* Regular files only: a pipe has no positions, and opening one must not hang. */
+/* Only regular files: a pipe has no positions, and opening one must not hang. */
 static bool open_file(struct trace *trace, struct error *why)
 {
     struct stat status;

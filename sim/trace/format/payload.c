@@ -1,8 +1,8 @@
 /* The payload of a frame: columns of numbers, KV head by KV head (traces/FORMAT.md draws them).
  *
- * The decoder reads bytes from a file and trusts none of them: each column is taken from what is
- * left of the payload before memory is asked for it, so what it allocates is bounded by the
- * payload's size, and every byte must be used up. */
+ * The decoder reads bytes from a file and trusts none of them. Each column is taken from the rest
+ * of the payload before memory is allocated for it, so allocations are bounded by the payload's
+ * size, and every byte must be used up. */
 #include "trace/format/format.h"
 
 #include "base/array.h"
@@ -16,7 +16,7 @@ struct cursor {
     const uint8_t *at, *end;
 };
 
-/* The next `bytes` bytes, NULL with an error naming the column when there are fewer. */
+/* The next `bytes` bytes, or NULL with an error that names the column when there are fewer. */
 static const uint8_t *take(struct cursor *cursor, uint64_t bytes, const char *column,
                            struct error *why)
 {
@@ -29,8 +29,8 @@ static const uint8_t *take(struct cursor *cursor, uint64_t bytes, const char *co
     return taken;
 }
 
-/* Counts become the starts of rows. A unit takes at least two bytes further on, which bounds
- * their sum. */
+/* Turn counts into the starts of rows. Each unit takes at least two bytes later in the payload,
+ * which bounds the sum of counts. */
 static bool decode_counts(struct cursor *cursor, uint32_t rows, uint32_t *start, struct error *why)
 {
     const uint8_t *counts = take(cursor, 4ull * rows, "count", why);
@@ -42,14 +42,14 @@ static bool decode_counts(struct cursor *cursor, uint32_t rows, uint32_t *start,
         start[r] = (uint32_t)total;
         total += load_u32(counts + 4 * r);
         if (total > (uint64_t)(cursor->end - cursor->at) / 2) {
-            return error_set(why, NULL, 0, "the counts promise more units than the payload holds");
+            return error_set(why, NULL, 0, "the counts state more units than the payload holds");
         }
     }
     start[rows] = (uint32_t)total;
     return true;
 }
 
-/* One varint of up to five bytes; NULL when it is cut, longer or does not fit 32 bits. */
+/* One varint of up to five bytes; NULL if it is cut, longer, or does not fit 32 bits. */
 static const uint8_t *decode_varint(const uint8_t *at, const uint8_t *end, uint32_t *value)
 {
     uint64_t sum = 0;
@@ -63,7 +63,7 @@ static const uint8_t *decode_varint(const uint8_t *at, const uint8_t *end, uint3
     return NULL;
 }
 
-/* Gaps become units. A sum that wraps gives a row that does not ascend, which
+/* Turn gaps into units. A sum that wraps gives a row that does not ascend, which
  * trace_frame_check() refuses. */
 static bool decode_gaps(const uint8_t *at, const uint8_t *end, uint32_t rows,
                         const struct trace_rows *into, struct error *why)
@@ -74,7 +74,7 @@ static bool decode_gaps(const uint8_t *at, const uint8_t *end, uint32_t rows,
             if (at < end && *at < 0x80) {
                 gap = *at++;
             } else if ((at = decode_varint(at, end, &gap)) == NULL) {
-                return error_set(why, NULL, 0, "column 'gaps' has a broken number");
+                return error_set(why, NULL, 0, "column 'gaps' has an invalid number");
             }
             unit += gap + 1;
             into->units[i] = unit;
@@ -192,7 +192,7 @@ static uint8_t *encode_floats(uint8_t *at, const float *values, uint32_t count)
     return at;
 }
 
-/* Bytes of all columns but gaps and mass, which are as long as their rows. */
+/* Bytes of all columns except gaps and mass, whose lengths depend on their rows. */
 static uint64_t fixed_bytes(const struct trace_header *header, uint32_t steps)
 {
     uint64_t rows = (uint64_t)header->kv_heads * steps;
@@ -235,8 +235,8 @@ bool payload_encode(const struct trace_header *header, struct trace_frame *frame
     }
     *size = (size_t)(at - frame->raw);
     if (*size > PAYLOAD_MOST) {
-        error_set(why, NULL, 0, "a payload of %zu bytes", *size);
-        return error_expect(why, "at most %d bytes: fewer steps_per_tile", PAYLOAD_MOST);
+        error_set(why, NULL, 0, "the payload has %zu bytes", *size);
+        return error_expect(why, "at most %d bytes: lower steps_per_tile", PAYLOAD_MOST);
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* Reading frames of an open trace: positioned reads into the caller's frame (or a frame made
- * there), nothing kept between them, so that threads do not meet. */
+/* Reads frames of an open trace: positioned reads into the caller's frame (or a frame generated
+ * there). Nothing is kept between reads, so threads do not share state. */
 #include "trace/format/file.h"
 
 #include "base/array.h"
@@ -86,7 +86,7 @@ bool trace_goes_on(const struct stop_flag *stop, struct error *why)
     return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
 }
 
-/* Feed the checksum field of each frame to the hash that `context` is. */
+/* Feed the checksum field of each frame to the hash state `context`. */
 static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
                          size_t count, void *context, struct error *why)
 {
@@ -119,7 +119,7 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
     return true;
 }
 
-/* Bytes of the file that belong to a frame: up to the next frame, or to the index. */
+/* The bytes of the file that belong to a frame: up to the next frame or the index. */
 static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *offset, uint64_t *end,
                        struct error *why)
 {

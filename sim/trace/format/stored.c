@@ -1,5 +1,5 @@
-/* A frame as it stands in the file: a fixed header, then the payload, compressed where that makes
- * it smaller. One checksum covers both. */
+/* A frame as stored in the file: a fixed header, then the payload, compressed if that makes it
+ * smaller. One checksum covers both. */
 #include "trace/format/format.h"
 
 #include "base/array.h"
@@ -36,7 +36,7 @@ bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
     }
     if (found.sequence != frame->sequence || found.tile != frame->tile ||
         found.layer != frame->layer) {
-        return error_set(why, NULL, 0, "here stands the frame of tile %u, layer %u, sequence %u",
+        return error_set(why, NULL, 0, "found the frame of tile %u, layer %u, sequence %u here",
                          found.tile, found.layer, found.sequence);
     }
     *header = found;
@@ -63,7 +63,7 @@ bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compres
         return false;
     }
     uint8_t *payload = frame->stored + FRAME_HEADER;
-    /* Room for less than the raw bytes: what does not get smaller fails, and is stored as it is. */
+    /* Room for less than the raw bytes: a payload that does not shrink fails and is stored raw. */
     size_t stored_bytes =
         ZSTD_compressCCtx(compressor, payload, raw_bytes - 1, frame->raw, raw_bytes, level);
     uint32_t codec = ZSTD_isError(stored_bytes) ? CODEC_STORED : CODEC_ZSTD;
@@ -76,7 +76,7 @@ bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compres
     return true;
 }
 
-/* Exactly one zstd frame that gives exactly raw_bytes. */
+/* Decompress exactly one zstd frame that gives exactly raw_bytes. */
 static bool decompress(struct trace_frame *frame, const struct frame_header *found,
                        struct error *why)
 {
@@ -94,17 +94,17 @@ static bool decompress(struct trace_frame *frame, const struct frame_header *fou
         return error_set(why, NULL, 0, "zstd: %s", ZSTD_getErrorName(got));
     }
     return got == raw_bytes ||
-           error_set(why, NULL, 0, "%zu bytes where %zu are promised", got, raw_bytes);
+           error_set(why, NULL, 0, "%zu bytes, but the frame states %zu", got, raw_bytes);
 }
 
-/* Do size and checksum hold, and does the geometry permit such a payload? */
+/* Check size and checksum, and whether the geometry permits a payload of this size. */
 static bool check_stored(const struct trace_header *header, const struct trace_frame *frame,
                          const struct frame_header *found, size_t size, struct error *why)
 {
     uint64_t least, most;
     if (found->stored_bytes != size - FRAME_HEADER) {
-        error_set(why, NULL, 0, "a payload of %u stored bytes", found->stored_bytes);
-        return error_expect(why, "%zu, by the index", size - FRAME_HEADER);
+        error_set(why, NULL, 0, "the frame states %u stored bytes", found->stored_bytes);
+        return error_expect(why, "%zu, as the index says", size - FRAME_HEADER);
     }
     if (frame_hash(frame->stored, found->stored_bytes) != found->hash) {
         return error_set(why, NULL, 0, "the checksum does not match");
@@ -112,7 +112,7 @@ static bool check_stored(const struct trace_header *header, const struct trace_f
     payload_bounds(header, frame->steps, &least, &most);
     most = most < PAYLOAD_MOST ? most : PAYLOAD_MOST;
     if (found->raw_bytes < least || found->raw_bytes > most) {
-        error_set(why, NULL, 0, "a payload of %u bytes", found->raw_bytes);
+        error_set(why, NULL, 0, "the frame states a payload of %u bytes", found->raw_bytes);
         return error_expect(why, "%" PRIu64 " ... %" PRIu64, least, most);
     }
     return true;
@@ -129,8 +129,9 @@ bool frame_unstore(const struct trace_header *header, struct trace_frame *frame,
     switch (found.codec) {
     case CODEC_STORED:
         if (found.raw_bytes != found.stored_bytes) {
-            return error_set(why, NULL, 0, "%u bytes stored as they are for %u", found.stored_bytes,
-                             found.raw_bytes);
+            return error_set(why, NULL, 0,
+                             "an uncompressed payload has %u stored bytes, but states %u",
+                             found.stored_bytes, found.raw_bytes);
         }
         return payload_decode(header, frame, frame->stored + FRAME_HEADER, found.raw_bytes, why);
     case CODEC_ZSTD:

@@ -1,4 +1,4 @@
-/* Decode traces: what each KV head of a model wanted, step by step.
+/* Decode traces: the units that each KV head of a model wanted, step by step.
  *
  * A trace is read frame by frame (a layer of a tile of steps; see traces/FORMAT.md), so that
  * memory grows with neither steps nor layers. The reader is shared between threads: trace_read()
@@ -40,15 +40,15 @@ struct trace_rows {
     size_t start_capacity, units_capacity, mass_capacity;
 };
 
-/* A decoded frame. Owned by the caller and used again from read to read. */
+/* A decoded frame. The caller owns it and reuses it from read to read. */
 struct trace_frame {
     uint32_t sequence, tile, layer;
     uint32_t first_step, steps;
     struct trace_rows rows;
     struct trace_rows approximate; /* only with has_approximate */
-    float *born, *tail;            /* one a row */
-    float *scale;  /* one a (query head, step), query-head-major; with has_queries */
-    int8_t *query; /* head_dim for each of these */
+    float *born, *tail;            /* one per row */
+    float *scale;  /* one per (query head, step), query-head-major; with has_queries */
+    int8_t *query; /* head_dim values for each of these */
     size_t born_capacity, tail_capacity, scale_capacity, query_capacity;
     uint8_t *stored, *raw; /* scratch of the reader and writer */
     size_t stored_capacity, raw_capacity;
@@ -57,24 +57,25 @@ struct trace_frame {
 void trace_frame_init(struct trace_frame *frame);
 void trace_frame_release(struct trace_frame *frame);
 
-/* For whoever fills a frame: room for the columns of frame->steps steps (`start`, `born`, `tail`,
- * and where the header has them `scale` and `query`), and for `units` units of rows. Contents so
- * far stay. */
+/* Make room in a frame that is to be filled: for the columns of frame->steps steps (`start`,
+ * `born`, `tail`, and if the header has them `scale` and `query`), and for `units` units of rows.
+ * The contents so far are kept. */
 bool trace_frame_reserve(const struct trace_header *header, struct trace_frame *frame,
                          struct error *why);
 bool trace_rows_reserve(struct trace_rows *rows, size_t units, struct error *why);
 
-/* Does the frame obey FORMAT.md: a frame of the trace, rows ascending and within the limits of the
- * header, the window in every row, masses from 0 to 1. Reader and writer ask this of every
- * frame. `why` names head and step, not the frame. */
+/* Does the frame obey FORMAT.md: is it a frame of the trace, are rows ascending and within the
+ * limits of the header, is the window in every row, are masses from 0 to 1? Reader and writer check
+ * every frame. `why` names head and step, not the frame. */
 bool trace_frame_check(const struct trace_header *header, const struct trace_frame *frame,
                        struct error *why);
 
-/* 2^(-code/10): attention mass of a code; and the code of a mass (rounded to nearest). */
+/* trace_mass: the attention mass of a code, 2^(-code/10). trace_mass_code(): the code nearest to a
+ * mass. */
 extern const float trace_mass[256];
 uint8_t trace_mass_code(double mass);
 
-/* Tiles of a trace, and the steps of one. */
+/* The number of tiles of a trace, and of steps in a tile. */
 uint32_t trace_tiles(const struct trace_header *header);
 uint32_t trace_tile_steps(const struct trace_header *header, uint32_t tile);
 
@@ -91,9 +92,9 @@ const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);
 uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generated, no file */
 
-/* From now on reading fails with "interrupted" once `*stop` is true, within a head of a frame that is
- * made: how who waits for a long replay ends it. Said before threads read; `stop` outlives that.
- * NULL, as at first: nothing stops it. */
+/* Make reading fail with "interrupted" once `stop` is raised, in a generated trace even between the
+ * heads of one frame; this ends a long replay early. Call it before threads read; `stop` must
+ * outlive all reading. NULL, as at first: never stop. */
 void trace_stop_when(struct trace *trace, const struct stop_flag *stop);
 const struct stop_flag *trace_stop(const struct trace *trace);
 
@@ -104,27 +105,27 @@ const struct stop_flag *trace_stop(const struct trace *trace);
 void trace_remember(struct trace *trace, struct trace_room *left);
 
 /* XXH64 of the header and of all frame checksums in order: two traces with equal hashes hold the
- * same rows. Cheap: reads no payload. Of a generated trace (trace/generate/generate.h), of all that decides
- * its rows. */
+ * same rows. Cheap: reads no payload. For a generated trace (trace/generate/generate.h) it covers
+ * everything that decides its rows. */
 bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why);
 
-/* Decode the frame of (sequence, tile, layer), checking everything FORMAT.md says a reader must
+/* Decode the frame of (sequence, tile, layer) and check everything that FORMAT.md tells a reader to
  * refuse. Safe from several threads, each with its own frame. */
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                 struct trace_frame *frame, struct error *why);
 
-/* The same for who looks at queries alone: a generated trace leaves rows unmade, whatever they
- * hold.
- */
+/* The same for callers that use only queries: in a generated trace the rows are not made, and their
+ * contents are undefined. */
 bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                         struct trace_frame *frame, struct error *why);
 
-/* Writing: frames in file order (sequences slowest, then tiles, then layers), each with its
- * sequence, tile, layer, first_step and steps set; then close. The file appears under its name only
- * when it is whole: it is written beside it (PATH.tmp-PID), made durable and renamed by
- * trace_writer_close(). trace_writer_discard() drops it. Both free the writer, also when close
- * fails; after a put that failed only discard makes sense. `header` is copied. A writer that
- * is told to expect frames drawn at random compresses in a third of the time, to 2 % more bytes. */
+/* Writing. Put frames in file order (sequences slowest, then tiles, then layers), each with its
+ * sequence, tile, layer, first_step and steps set; then close. The file is written beside its final
+ * place (PATH.tmp-PID); trace_writer_close() makes it durable and renames it, so it appears under
+ * its name only when it is whole. trace_writer_discard() drops it. Both free the writer, also when
+ * closing fails; after a failed put only discard makes sense. `header` is copied. After
+ * trace_writer_expect_drawn() the writer compresses randomly drawn frames in a third of the time,
+ * to 2 % more bytes. */
 struct trace_writer;
 struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header,
                                        struct error *why);

@@ -1,5 +1,5 @@
-/* Layers are verified in parallel; each thread counts for itself, and sums of integers do not
- * depend on who counted. */
+/* Layers are verified in parallel. Each thread counts for itself; sums of integers do not depend on
+ * the order. */
 #include "trace/format/verify.h"
 
 #include "base/array.h"
@@ -14,7 +14,7 @@ struct verifier {
 
 struct verification {
     const struct trace *trace;
-    struct verifier *verifiers; /* one a thread */
+    struct verifier *verifiers; /* one per thread */
 };
 
 static void count_frame(const struct trace_header *header, const struct trace_frame *frame,

@@ -1,4 +1,4 @@
-/* Is a trace whole: read every frame once, and count what is in it. */
+/* Verify a trace: read every frame once, and count its contents. */
 #ifndef TRACE_FORMAT_VERIFY_H
 #define TRACE_FORMAT_VERIFY_H
 
@@ -7,13 +7,13 @@
 struct trace_summary {
     uint64_t bytes; /* of the file */
     uint64_t frames;
-    uint64_t rows;  /* one a (sequence, step, layer, KV head) */
+    uint64_t rows;  /* one per (sequence, step, layer, KV head) */
     uint64_t units; /* in all rows */
     uint64_t approximate_units;
 };
 
-/* Read all frames on `threads` threads (0: one a processor). Of several broken frames the error
- * names the first one of the lowest layer. */
+/* Read all frames on `threads` threads (0: one per processor). If several frames are broken, the
+ * error names the first broken one of the lowest layer. */
 bool trace_verify(const struct trace *trace, uint32_t threads, struct trace_summary *summary,
                   struct error *why);
 

@@ -1,6 +1,6 @@
-/* Writing a trace: frame after frame into a file beside the one that is wanted, which appears
- * under its name only when it is whole and on the disk. Only the index grows with the trace: eight
- * bytes a frame. */
+/* Writing a trace: frame after frame into a temporary file beside the final one. The final name
+ * appears only when the file is whole and on the disk. Only the index grows with the trace: eight
+ * bytes per frame. */
 #include "trace/format/format.h"
 
 #include "base/array.h"
@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Levels of zstd. On a recording, 15 saves another tenth over 9 and takes five times as long, 12
- * saves nothing. On what was drawn at random 9 saves 2 % over 3 and takes three times as long. */
+/* Levels of zstd. On a recording, 15 saves another tenth over 9 and takes five times as long; 12
+ * saves nothing. On randomly drawn frames, 9 saves 2 % over 3 and takes three times as long. */
 enum { LEVEL = 9, LEVEL_OF_DRAWN = 3 };
 
 struct trace_writer {
-    char *path, *unfinished;    /* the file wanted, and the one being written */
-    int fd;                     /* -1 when there is no unfinished file */
+    char *path, *unfinished;    /* the final file, and the temporary one being written */
+    int fd;                     /* -1 when there is no temporary file */
     struct trace_header header; /* without a source */
     uint64_t offset;            /* bytes written */
     uint64_t *index;            /* offset of each frame so far */
@@ -71,7 +71,7 @@ static bool open_unfinished(struct trace_writer *writer, struct error *why)
 {
     struct stat status;
     if (stat(writer->path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return error_set(why, writer->path, 0, "exists and is no regular file");
+        return error_set(why, writer->path, 0, "exists and is not a regular file");
     }
     int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
     writer->fd = open(writer->unfinished, flags, 0666);
@@ -123,7 +123,7 @@ bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, st
     }
     frame_place(&writer->header, writer->frames, &due);
     if (frame->sequence != due.sequence || frame->tile != due.tile || frame->layer != due.layer) {
-        error_set(why, NULL, 0, "out of order");
+        error_set(why, NULL, 0, "the frame is out of order");
         error_expect(why, "tile %u, layer %u, sequence %u", due.tile, due.layer, due.sequence);
         return frame_blame(frame, writer->path, 0, 0, why);
     }
@@ -153,7 +153,7 @@ static bool write_index(struct trace_writer *writer, struct error *why)
     return write_all(writer, entries, size, why) && write_all(writer, footer, sizeof footer, why);
 }
 
-/* On the disk first, under its name second: a crash leaves the old file or the new one. */
+/* First make it durable, then rename it: a crash leaves the old file or the new one. */
 static bool publish(struct trace_writer *writer, struct error *why)
 {
     bool is_durable = fsync(writer->fd) == 0;
@@ -176,8 +176,8 @@ bool trace_writer_close(struct trace_writer *writer, struct error *why)
     uint64_t frames = trace_frames(&writer->header);
     bool is_whole = writer->frames == frames;
     if (!is_whole) {
-        error_set(why, writer->path, 0, "%zu frames of %" PRIu64 " are written", writer->frames,
-                  frames);
+        error_set(why, writer->path, 0, "only %zu of %" PRIu64 " frames are written",
+                  writer->frames, frames);
     }
     bool ok = is_whole && write_index(writer, why) && publish(writer, why);
     trace_writer_discard(writer);

@@ -1,5 +1,5 @@
-/* Fixed point throughout: the same bytes on any machine, and eight units at a time. The loops that
- * matter have a constant length, so that gcc vectorises them at -O2. */
+/* Fixed-point arithmetic throughout gives the same bytes on any machine, eight units at a time. The
+ * hot loops have a constant length, so that gcc vectorises them at -O2. */
 #include "trace/generate/candidates.h"
 
 #include "trace/format/trace.h"
@@ -12,44 +12,44 @@ enum {
     BLOCK = 256, /* units scored together: 10 KiB of directions and scores */
     FINE = 16,   /* of a code */
     OCTAVE = 10 * FINE,
-    LEVEL_MOST = 9000, /* and what moves adds at most 23200: within 16 bits */
-    BUCKETS = 4096,    /* a code each, over all 16-bit scores */
+    LEVEL_MOST = 9000, /* the moving part adds at most 23200: within 16 bits */
+    BUCKETS = 4096,    /* one per code, over all 16-bit scores */
     OCTAVES = 40,      /* of distances: 2^32 times the square root of 2, and one more */
 };
 
-/* Directions of a unit are bytes of this standard deviation. With amplitude a (6 octaves at most)
- * and a direction of the query w, (byte * a / 16) * (w * WEIGHT_ONE) >> 16 is in scores. */
+/* The directions of a unit are bytes of this standard deviation. With amplitude a (at most 6
+ * octaves) and query direction w, (byte * a / 16) * (w * WEIGHT_ONE) >> 16 is a score. */
 #define BYTE_DEVIATION 73.9003
 #define WEIGHT_ONE (65536 * 16 / BYTE_DEVIATION)
 #define WEIGHT_MOST 2.3
 #define WEIGHT_SUM_MOST 14.0
 
-/* Level, amplitude of a unit's own part and amplitude of what moves, of units of some kind. The
- * own part is scaled to be multiplied with a sum of bytes, and shifted by 8. */
+/* Level, amplitude of the own part and amplitude of the moving part, for one kind of unit. The own
+ * part is scaled to be multiplied by a sum of bytes and shifted by 8. */
 struct kind {
     int32_t level, own, move;
 };
 
 struct drawing {
-    struct kind octaves[OCTAVES]; /* at the middle of each, from the one below 1 on */
+    struct kind octaves[OCTAVES]; /* at the middle of each, from the octave below 1 on */
     struct kind anchor;
-    uint64_t anchors; /* of 2^16 units */
+    uint64_t anchors; /* out of 2^16 units */
     uint64_t own_key, first_key, second_key;
-    uint32_t now; /* position of the token that is decoded */
+    uint32_t now; /* position of the token being decoded */
 };
 
 struct block {
     int16_t direction[PROFILE_LATENTS][BLOCK];
-    int16_t base[BLOCK], half[BLOCK], score[BLOCK]; /* with no direction, with eight, with all */
+    int16_t base[BLOCK], half[BLOCK], score[BLOCK]; /* with no directions, with eight, with all */
 };
 
-/* What candidates_select() works in. */
+/* The working memory of candidates_select(). */
 struct scratch {
     uint32_t count[BUCKETS]; /* of one step */
     int32_t weight[CANDIDATES_MOST_STEPS][PROFILE_LATENTS];
     struct drawing drawing;
     struct block block;
-    uint16_t bucket[]; /* of each unit, step by step; a step is whole blocks */
+    uint16_t bucket[]; /* of each unit, step by step; a step takes whole blocks */
 };
 
 static size_t padded(uint32_t units)
@@ -70,7 +70,7 @@ static struct kind make_kind(double level, double own, double move)
                          (int32_t)lrint(move * OCTAVE)};
 }
 
-/* The highest level is 0. */
+/* Levels are shifted so that the highest is 0. */
 static void drawing_init(struct drawing *drawing, const struct candidates *asked)
 {
     const struct trace_profile_head *head = asked->head;
@@ -100,8 +100,8 @@ static int32_t between(int32_t from, int32_t to, int32_t part)
     return from + ((to - from) * part >> 8);
 }
 
-/* The kind of units `distance` tokens away: linear in the distance between the middles of octaves,
- * the square root of 2 times a power of 2. */
+/* The kind of units at `distance` tokens: interpolated linearly between the middles of octaves,
+ * each the square root of 2 times a power of 2. */
 static struct kind kind_at(const struct drawing *drawing, uint64_t distance)
 {
     uint64_t scaled = distance * 181 >> 7;
@@ -117,7 +117,7 @@ static int16_t clamped(int32_t level)
     return (int16_t)(level < -LEVEL_MOST ? -LEVEL_MOST : level > LEVEL_MOST ? LEVEL_MOST : level);
 }
 
-/* Draw what the `count` units from `first` on are. */
+/* Draw the properties of the `count` units from `first` on. */
 static void draw_block(const struct drawing *drawing, uint32_t first, uint32_t count,
                        struct block *block)
 {
@@ -137,7 +137,7 @@ static void draw_block(const struct drawing *drawing, uint32_t first, uint32_t c
     }
 }
 
-/* The directions of the query at each step, bounded so that no score leaves its 16 bits. */
+/* The directions of the query at each step, bounded so that every score fits 16 bits. */
 static void draw_weights(const struct candidates *asked, struct scratch *scratch)
 {
     for (uint32_t s = 0; s < asked->steps; s++) {
@@ -154,7 +154,7 @@ static void draw_weights(const struct candidates *asked, struct scratch *scratch
     }
 }
 
-/* Eight directions at once, to load and store the scores less often. */
+/* Add eight directions at once, to load and store the scores less often. */
 static void add_directions(const int16_t *restrict from, const int16_t (*restrict direction)[BLOCK],
                            const int32_t *weight, int16_t *restrict to)
 {
@@ -202,8 +202,8 @@ static void count_units(const uint16_t *bucket, uint32_t units, uint32_t count[B
     }
 }
 
-/* Units of buckets before `bucket` and the first `ties` of it are kept; a unit's code is its bucket
- * less `zero`. */
+/* The kept units: those of buckets before `bucket` and the first `ties` of it. A unit's code is its
+ * bucket minus `zero`. */
 struct cut {
     uint32_t bucket, ties;
     int32_t zero;
@@ -215,8 +215,8 @@ static uint8_t code_of(int32_t bucket, int32_t zero)
     return (uint8_t)(code < 0 ? 0 : code > 255 ? 255 : code);
 }
 
-/* Bucket `first` and those after it hold units; the code of a mass m in units of that bucket is its
- * bucket less the first, and all of it is `asked->mass`. */
+/* Find `zero` such that the masses of all units add up to `asked->mass`. `first` is the first
+ * bucket that holds units. */
 static int32_t find_zero(const struct candidates *asked, const uint32_t count[BUCKETS],
                          uint32_t first)
 {
@@ -260,7 +260,7 @@ static struct cut find_cut(const struct candidates *asked, const uint32_t count[
     cut.ties = left;
     double rest = 0;
     int32_t end = (int32_t)(first + 512 < BUCKETS ? first + 512 : BUCKETS);
-    end = cut.zero + 255 < end ? cut.zero + 255 : end; /* code 255 is no mass */
+    end = cut.zero + 255 < end ? cut.zero + 255 : end; /* code 255 counts as no mass */
     for (int32_t b = (int32_t)cut.bucket; b < end; b++) {
         uint32_t others = count[b] - (b == (int32_t)cut.bucket ? cut.ties : 0);
         rest += others * (double)trace_mass[code_of(b, cut.zero)];
@@ -269,8 +269,8 @@ static struct cut find_cut(const struct candidates *asked, const uint32_t count[
     return cut;
 }
 
-/* Append the units in [from, to) of buckets before `end`. There is room for one more, written and
- * dropped, so that nothing need be predicted. */
+/* Append the units in [from, to) of buckets before `end`. There is room for one more unit, which is
+ * written and dropped, so that no branch has to be predicted. */
 static uint32_t append(const uint16_t *restrict bucket, uint32_t from, uint32_t to, uint32_t end,
                        uint32_t kept, uint32_t *restrict units)
 {
@@ -291,7 +291,7 @@ static uint32_t count_ties(const uint16_t *block, uint16_t bucket)
     return ties;
 }
 
-/* Units up to the last tie that is kept: block by block, then one by one. */
+/* The end of the units up to the last kept tie: found block by block, then one by one. */
 static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
 {
     uint32_t past = 0, ties = cut.ties, here;
@@ -305,7 +305,7 @@ static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
     return past;
 }
 
-/* Up to the last tie that is kept, the bucket of the cut is in. */
+/* Copy the kept units. Up to the last kept tie, the bucket of the cut is included. */
 static void copy_kept(const struct candidates *asked, const uint16_t *restrict bucket,
                       struct cut cut, uint32_t *restrict units, uint8_t *restrict codes)
 {

@@ -1,11 +1,12 @@
-/* The demand of a generated head: every unit gets a score at every step, the best are kept.
+/* The demand of a generated head: every unit gets a score at every step, and the best are kept.
  *
- * Scores are 16-bit integers in sixteenths of a mass code (a code is a tenth of an octave). What a
- * unit is (its own part, its latent directions, whether it is an anchor) is a hash of the head's
- * key and the unit's number, so nothing is kept between tiles. The distance of a unit is taken at
- * the first step of the tile. A block of units is drawn once a tile and scored at all its steps
- * while it is in the nearest cache; then one counting sort over codes a step finds the best, ties
- * by position, as a reader of the trace would order them. Internal to this folder.
+ * Scores are 16-bit integers in sixteenths of a mass code (a code is a tenth of an octave). The
+ * properties of a unit (its own part, its latent directions, whether it is an anchor) are a hash of
+ * the head's key and the unit's number, so nothing is kept between tiles. The distance of a unit is
+ * taken at the first step of the tile. A block of units is drawn once per tile and scored at all
+ * steps of the tile while it is in the nearest cache. Then one counting sort over codes at each
+ * step finds the best, ties by position, in the order of a reader of the trace. Internal to this
+ * folder.
  */
 #ifndef TRACE_GENERATE_CANDIDATES_H
 #define TRACE_GENERATE_CANDIDATES_H
@@ -16,8 +17,8 @@
 
 enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS };
 
-/* What is asked for: at `steps` steps from `first_step` on, the best `keep` of the units
- * [first_unit, end_unit), which share `mass`. */
+/* The question: at `steps` steps from `first_step` on, the best `keep` of the units
+ * [first_unit, end_unit), which share `mass` among them. */
 struct candidates {
     const struct trace_profile_head *head;
     const struct latent *latent; /* of these steps */
@@ -34,7 +35,7 @@ size_t candidates_scratch(uint32_t units);
 
 /* Write the row of step s, ascending, to units + s * stride and codes + s * stride, which have room
  * for keep + 1 items each, and the mass of all other units to tail[s]. `scratch` is aligned as
- * malloc aligns. */
+ * malloc() aligns. */
 void candidates_select(const struct candidates *asked, void *scratch, size_t stride,
                        uint32_t *units, uint8_t *codes, float *tail);
 

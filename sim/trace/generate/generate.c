@@ -17,12 +17,12 @@
 struct trace_generator {
     struct trace_profile profile; /* a copy */
     uint64_t seed, hash;
-    uint32_t first_unit, end_unit; /* outside the window */
+    uint32_t first_unit, end_unit; /* the units outside the window */
 };
 
 /* ---- frames ---- */
 
-/* `mass` over `count` units in codes whose sum is nearest to it, step by step. */
+/* Spread `mass` over `count` units, in codes whose running sum stays nearest to it. */
 static void spread_mass(double mass, uint32_t count, uint8_t *codes)
 {
     double given = 0;
@@ -32,7 +32,8 @@ static void spread_mass(double mass, uint32_t count, uint8_t *codes)
     }
 }
 
-/* The first sink is the one that gathers attention. The window of a row around what is kept. */
+/* Fill in the window of a row, around the kept units. The first sink gets the mass of all
+ * sinks. */
 static void fill_window(const struct trace_generator *generator, const struct trace_header *header,
                         const struct trace_profile_head *head, uint32_t *units, uint8_t *codes)
 {
@@ -47,7 +48,7 @@ static void fill_window(const struct trace_generator *generator, const struct tr
     spread_mass(head->recent, recent, codes + sinks + header->keep);
 }
 
-/* The same window as in the row before. */
+/* Copy the window of the row before. */
 static void copy_window(const struct trace_generator *generator, const struct trace_header *header,
                         size_t length, uint32_t *units, uint8_t *codes)
 {
@@ -59,7 +60,7 @@ static void copy_window(const struct trace_generator *generator, const struct tr
     memcpy(codes + behind, codes + behind - length, recent);
 }
 
-/* Mass of a window that is not there goes to the rest. */
+/* The mass of the other units. If the trace has no window, they get the window's mass too. */
 static double rest_mass(const struct trace_generator *generator, const struct trace_header *header,
                         const struct trace_profile_head *head)
 {
@@ -170,20 +171,21 @@ static char *make_source(const struct trace_profile *profile, const char *name,
     char *text = source != NULL ? json_dumps(source, JSON_COMPACT) : NULL;
     json_decref(source);
     if (text == NULL) {
-        error_set(why, name, 0, "the profile's texts are not UTF-8, or memory is out");
+        error_set(why, name, 0, "the profile's texts are not UTF-8, or memory ran out");
     }
     return text;
 }
 
-/* What fits into a frame of a file fits into the numbers of one in memory. */
+/* A frame that fits into a file also fits the integers of a frame in memory. */
 static bool check_frame_size(const struct trace_header *header, const char *name, struct error *why)
 {
     uint64_t rows = (uint64_t)header->kv_heads * trace_tile_steps(header, 0);
     uint64_t bytes = 2 * rows * trace_row_most(header);
     if (bytes > PAYLOAD_MOST) {
-        error_set(why, name, 0, "a frame of %" PRIu64 " rows, %u units each", rows,
+        error_set(why, name, 0, "a frame has %" PRIu64 " rows of %u units", rows,
                   trace_row_most(header));
-        return error_expect(why, "at most %d units: fewer heads, less kept", PAYLOAD_MOST / 2);
+        return error_expect(why, "at most %d units: fewer heads or a lower share kept",
+                            PAYLOAD_MOST / 2);
     }
     return true;
 }
@@ -194,11 +196,11 @@ static bool make_header(const struct trace_profile *profile, const char *name,
 {
     uint32_t window = profile->sinks + profile->recent, fields[HEADER_FIELDS];
     if (geometry->context <= window) {
-        error_set(why, name, 0, "a context of %u tokens", geometry->context);
+        error_set(why, name, 0, "the context has %u tokens", geometry->context);
         return error_expect(why, "more than the window of %u", window);
     }
     if (!(geometry->keep > 0 && geometry->keep <= 1)) {
-        error_set(why, name, 0, "rows that keep %g of the context", geometry->keep);
+        error_set(why, name, 0, "rows keep %g of the context", geometry->keep);
         return error_expect(why, "a share above 0 and at most 1");
     }
     double keep =
@@ -224,7 +226,7 @@ static bool make_header(const struct trace_profile *profile, const char *name,
     return header_unpack(fields, name, 0, header, why) && check_frame_size(header, name, why);
 }
 
-/* Of the profile as text, so that equal numbers hash alike whatever the file looks like. */
+/* Hash the profile as text, so that equal numbers hash alike whatever the file looks like. */
 static bool hash_rows(const struct trace_profile *profile, const struct trace_header *header,
                       uint64_t seed, uint64_t *hash, struct error *why)
 {
@@ -293,7 +295,7 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
 
 struct copy {
     const struct trace *trace;
-    struct trace_frame *frames; /* one an item */
+    struct trace_frame *frames; /* one per item */
     uint32_t sequence, tile, layer;
 };
 
@@ -305,7 +307,7 @@ static bool read_item(uint32_t item, uint32_t thread, void *context, struct erro
                       &copy->frames[item], why);
 }
 
-/* As many layers at once as there are threads. */
+/* Copies as many layers at once as there are threads. */
 static bool copy_tile(struct copy *copy, struct trace_writer *writer, uint32_t threads,
                       struct error *why)
 {

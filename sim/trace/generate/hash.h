@@ -1,5 +1,5 @@
-/* Random numbers without a state: each is a hash of a key and a number, so that any step of any
- * head can be drawn alone, in any order, on any thread, and is the same. Not for secrets.
+/* Random numbers without state: each is a hash of a key and a number. Any step of any head can
+ * therefore be drawn alone, in any order, on any thread, with the same result. Not for secrets.
  * The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Internal to this folder.
  */
 #ifndef TRACE_GENERATE_HASH_H

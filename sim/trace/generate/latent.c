@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What a hash is for: purposes never share a number. */
+/* The purpose of a hash: no two purposes share a number. */
 enum purpose { PHASE, SIGN, NORMAL, NOVELTY, STILL, TURN };
 
 #define SHARED UINT32_MAX /* in place of a query head */
@@ -39,7 +39,7 @@ static void set_weights(struct latent *latent, double decay)
     }
 }
 
-/* A log-normal amplitude; its square is 1 in the mean. */
+/* A log-normal amplitude; the mean of its square is 1. */
 static void set_novelty(struct latent *latent, double novelty)
 {
     uint64_t key = stream(latent, NOVELTY, SHARED);
@@ -49,7 +49,7 @@ static void set_novelty(struct latent *latent, double novelty)
     }
 }
 
-/* Part k of direction i: a sign that lasts, from a phase of its own on. */
+/* Part k of direction i: a sign that lasts, starting from its own phase. */
 static void draw_lasting(const struct latent *latent, uint32_t k, uint32_t i, uint64_t phases,
                          uint64_t signs, struct latent_parts *out)
 {
@@ -99,7 +99,7 @@ void latent_init(struct latent *latent, const struct trace_profile_head *head, u
     draw_parts(latent, SHARED, &latent->parts);
 }
 
-/* Add the parts at step `s`, each by its amplitude times `by`. */
+/* Add the parts at step `s`, each times its amplitude times `by`. */
 static void add_parts(const struct latent_parts *parts, uint32_t s, const double *amplitudes,
                       double by, double out[PROFILE_LATENTS])
 {
@@ -121,11 +121,11 @@ void latent_directions(const struct latent *latent, uint32_t s, double out[PROFI
     }
 }
 
-/* The numbers that a query is made of: for each direction four, as the signs of its two parts are.
- */
+/* The numbers that make up a query: four for each direction, one per combination of the signs of
+ * its two parts. */
 enum { SHADES = 4 * PROFILE_LATENTS };
 
-/* In 8 bits, the largest value as 127. */
+/* Quantise to 8 bits, the largest value as 127. */
 static float quantise(const double values[SHADES], int8_t out[SHADES])
 {
     double most = 0;
@@ -139,9 +139,9 @@ static float quantise(const double values[SHADES], int8_t out[SHADES])
     return (float)(most / 127);
 }
 
-/* Dimension d shows direction d mod PROFILE_LATENTS, turned by a sign of its own, beside what never
- * moves. So the cosine of two queries is, in the mean, the correlation of their parts. A shade that
- * no dimension has stays 0, so that the largest value is one of the query. */
+/* Dimension d shows direction d mod PROFILE_LATENTS, turned by a sign of its own, and the part that
+ * never moves. So the mean cosine of two queries is the correlation of their parts. A shade that no
+ * dimension has stays 0, so that the largest value belongs to the query. */
 void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
                     int8_t *query)
 {

@@ -1,17 +1,17 @@
-/* What moves in a head: the latent directions of its queries, over the steps of a tile.
+/* The moving part of a head: the latent directions of its queries, over the steps of a tile.
  *
  * Direction i at a step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps
- * and then draws another; directions change one after the other. The correlation of a part
- * falls linearly, and is 0 once it was renewed: 1 - lag / lasts. The part that lasts one step is
- * normal, with an amplitude that differs from step to step. Nothing is carried from step to step:
- * any of them costs the same. Internal to this folder.
+ * and then draws another; directions are renewed one after the other. The correlation of a part
+ * falls linearly, 1 - lag / lasts, to 0 when it is renewed. The part that lasts one step is normal,
+ * with an amplitude that differs from step to step. Nothing is carried from step to step: every
+ * step costs the same. Internal to this folder.
  */
 #ifndef TRACE_GENERATE_LATENT_H
 #define TRACE_GENERATE_LATENT_H
 
 #include "trace/generate/profile.h"
 
-enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* all but what never moves */
+enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* without the part that stays */
 
 /* Values of the parts, before amplitudes. */
 struct latent_parts {
@@ -21,19 +21,19 @@ struct latent_parts {
 struct latent {
     uint64_t key;
     uint32_t first_step, steps;
-    double score[PROFILE_PARTS]; /* amplitudes; of `score`, what never moves left out */
+    double score[PROFILE_PARTS]; /* amplitudes; for `score` without the part that never moves */
     double query[PROFILE_PARTS];
     double weight[PROFILE_LATENTS]; /* of the directions; squares add up to 1 */
     double shared, own;             /* amplitudes in a query */
     double novelty[LATENT_MOST_STEPS];
-    struct latent_parts parts; /* that all query heads of the group share */
+    struct latent_parts parts; /* shared by all query heads of the group */
 };
 
-/* `key` tells heads apart. */
+/* `key` differs from head to head. */
 void latent_init(struct latent *latent, const struct trace_profile_head *head, uint64_t key,
                  uint32_t first_step, uint32_t steps);
 
-/* The weighted directions at step `s` of the tile; their squares add up to 1 in the mean. */
+/* The weighted directions at step `s` of the tile; the mean sum of their squares is 1. */
 void latent_directions(const struct latent *latent, uint32_t s, double out[PROFILE_LATENTS]);
 
 /* The queries of query head `number` of the group: at each step a scale and `head_dim` values. */

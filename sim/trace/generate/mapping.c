@@ -1,5 +1,5 @@
-/* Target heads are numbered over all layers that share a source layer, and take its heads in turn.
- */
+/* Target heads are numbered over all layers that share a source layer, and take its heads in
+ * turn. */
 #include "trace/generate/mapping.h"
 
 struct mapping_source mapping_source(struct mapping_size source, struct mapping_size target,

@@ -1,5 +1,5 @@
-/* Which head of a trace, or of a trace profile, each head of another model reads: the rule that
- * traces/FORMAT.md has in words. */
+/* The mapping from the heads of another model to the heads of a trace or trace profile.
+ * traces/FORMAT.md states the rule in words. */
 #ifndef TRACE_GENERATE_MAPPING_H
 #define TRACE_GENERATE_MAPPING_H
 
@@ -19,8 +19,9 @@ struct mapping_source {
 struct mapping_source mapping_source(struct mapping_size source, struct mapping_size target,
                                      uint32_t layer, uint32_t head);
 
-/* Where item i of `items` goes is floor(i * places / items): the first item that goes to `place` or
- * beyond. Target layers go to source layers so, and sequences of a batch to shifts. */
+/* Item i of `items` goes to floor(i * places / items). This is the first item that goes to `place`
+ * or beyond. Target layers are mapped to source layers this way, and sequences of a batch to
+ * shifts. */
 static inline uint32_t mapping_first(uint64_t items, uint64_t places, uint64_t place)
 {
     return (uint32_t)((place * items + places - 1) / places);

@@ -1,5 +1,5 @@
 /* A profile as YAML: a few facts, then a list of heads, layer by layer. The numbers of a head are
- * rows of one table, which reading, checking and writing walk. */
+ * rows of one table, which reading, checking and writing share. */
 #include "trace/generate/profile.h"
 
 #include "base/array.h"
@@ -16,14 +16,14 @@
 
 const uint32_t profile_lasts[PROFILE_PARTS] = {1, 2, 8, 32, 128, 512, 0};
 
-/* A number of a head, or a list of them. Bounds on levels and spreads keep generated scores within
- * 16 bits (candidates.c). */
+/* A number of a head, or a list of them. The bounds on levels and spreads keep generated scores
+ * within 16 bits (candidates.c). */
 static const struct field {
     const char *name;
     size_t offset;
     uint32_t count; /* 0: `knots` of them */
     double least, most;
-    bool is_shares; /* sum is 1 */
+    bool is_shares; /* their sum is 1 */
 } fields[] = {
 #define FIELD(name) #name, offsetof(struct trace_profile_head, name)
     {FIELD(level), 0, -60, 60, false},
@@ -64,7 +64,7 @@ static bool read_number(const struct node *node, const struct field *field, doub
     double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
     if (node->kind != NODE_SCALAR || end == node->text || *end != '\0' ||
         !(value >= field->least && value <= field->most)) {
-        node_error(node, why, "'%.60s' is no '%s' of a head",
+        node_error(node, why, "'%.60s' is not a valid '%s' of a head",
                    node->kind == NODE_SCALAR ? node->text : "a list or map", field->name);
         return error_expect(why, "a number from %g to %g", field->least, field->most);
     }
@@ -77,7 +77,7 @@ static bool read_list(const struct node *list, const struct field *field, uint32
 {
     double sum = 0;
     if (list->kind != NODE_LIST || list->count != count) {
-        node_error(list, why, "'%s' of a head", field->name);
+        node_error(list, why, "'%s' of a head has the wrong length or type", field->name);
         return error_expect(why, "a list of %u numbers", count);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ static bool read_knots(const struct node *node, struct trace_profile_head *head,
     const struct node *level = node_get(node, "level");
     if (level == NULL || level->kind != NODE_LIST || level->count == 0 ||
         level->count > PROFILE_KNOTS) {
-        node_error(node, why, "a head without a 'level' for each octave of distance");
+        node_error(node, why, "a head has no 'level' for each octave of distance");
         return error_expect(why, "a list of 1 to %d numbers", PROFILE_KNOTS);
     }
     head->knots = (uint32_t)level->count;
@@ -118,7 +118,7 @@ static bool read_head(const struct node *node, struct trace_profile_head *head, 
         const struct node *child = node_get(node, field->name);
         double *values = field_values(head, field);
         if (child == NULL) {
-            return node_error(node, why, "a head without '%s'", field->name);
+            return node_error(node, why, "a head has no '%s'", field->name);
         }
         if (!(field->count == 1
                   ? read_number(child, field, values, why)
@@ -142,7 +142,7 @@ static bool read_count(const struct node *root, const char *key, uint64_t least,
         return false;
     }
     if (value < least || value > most) {
-        node_error(root, why, "a trace profile with no possible '%s'", key);
+        node_error(root, why, "'%s' of the trace profile is missing or out of range", key);
         return error_expect(why, "%" PRIu64 " ... %" PRIu64, least, most);
     }
     *out = (uint32_t)value;
@@ -157,7 +157,7 @@ static bool read_text(const struct node *root, const char *key, char *out, size_
         return false;
     }
     if (strlen(text) >= size) {
-        node_error(node_get(root, key), why, "a '%s' of %zu bytes", key, strlen(text));
+        node_error(node_get(root, key), why, "'%s' has %zu bytes", key, strlen(text));
         return error_expect(why, "at most %zu", size - 1);
     }
     memcpy(out, text, strlen(text) + 1);
@@ -202,7 +202,8 @@ static bool read_profile(const struct node *root, struct trace_profile *out, str
     const struct node *heads = node_get(root, "heads");
     size_t count = (size_t)out->layers * out->kv_heads;
     if (heads == NULL || heads->kind != NODE_LIST || heads->count != count) {
-        node_error(heads != NULL ? heads : root, why, "the heads of a trace profile");
+        node_error(heads != NULL ? heads : root, why,
+                   "'heads' of the trace profile is missing or has the wrong length");
         return error_expect(why, "a list of layers x kv_heads = %zu", count);
     }
     out->heads = array_zeroed(count, sizeof *out->heads, why);

@@ -1,41 +1,41 @@
-/* Trace profiles: what the attention of a model is like, head by head, in few numbers.
+/* Trace profiles: the attention of a model, head by head, in few numbers.
  *
- * A recording says which units a KV head wanted. Its profile says how such demands come about, so
- * that a trace of another context, length or model can be generated (trace/generate/generate.h). The model
+ * A recording says which units a KV head wanted. Its profile says how such demands arise, so that a
+ * trace of another context, length or model can be generated (trace/generate/generate.h). The model
  * behind it, for one head at one step, in octaves (log2 of attention mass):
  *
  *     mass of a unit = level(distance) + spread(distance) * (its own part + the moving part)
  *
- * - level: how far attention falls off with the distance of a unit, in tokens from the token that
- *   is decoded now; the mean of each octave of distances.
- * - spread: by how much the units of an octave differ, as a standard deviation.
- * - score: how long what makes a unit wanted lasts: shares of its variance that are renewed after
- *   1, 2, 8 ... steps, and the share that never is (the unit's own part).
- * - The moving part is a product of a few latent directions of the query with those of the unit,
- *   as it is in attention itself. The same directions make up the query vectors, in the shares
- *   `query`. So a query like an earlier one wants the units of then, and sets drift as
- *   queries turn.
- * - decay: weight of each latent direction relative to the one before; own: share of what moves
- *   in a query that other query heads of the group do not share; novelty: how unevenly steps
- *   renew the part that lasts one step (standard deviation of a log-normal amplitude).
- * - anchors: a share of all units, at any distance, that has a level of its own: delimiters.
+ * - level: how attention falls off with the distance of a unit, in tokens from the token that is
+ *   being decoded; the mean of each octave of distances.
+ * - spread: how much the units of an octave differ, as a standard deviation.
+ * - score: how long a unit stays wanted: shares of the variance that are renewed after 1, 2, 8 ...
+ *   steps, and the share that never is (the unit's own part).
+ * - The moving part is a product of a few latent directions of the query with those of the unit, as
+ *   in attention itself. The same directions make up the query vectors, in the shares `query`. So a
+ *   query that resembles an earlier one wants the units of that time, and sets drift as queries
+ *   turn.
+ * - decay: weight of each latent direction relative to the one before. own: share of a query's
+ *   moving part that other query heads of the group do not share. novelty: how unevenly steps renew
+ *   the part that lasts one step (standard deviation of a log-normal amplitude).
+ * - anchors: a share of all units, at any distance, with a level of its own: delimiters.
  * - sinks, recent, born: attention mass of the window and of tokens born while decoding.
  *
- * Mass of all else is 1 less these three. The demand is whatever has most mass; no hit ratio, no
- * overlap is stored: they follow.
+ * All other units share the rest of the mass. The demand is the units of most mass.
+ * Neither a hit ratio nor an overlap is stored: they follow.
  *
  * **Another context.** `level` is a function of distance in tokens, not of the share of the
  * context: recordings of one text at 3840 and 7680 tokens have the same levels octave by octave.
- * Below the last octave that was seen it goes on by `slope` octaves an octave; spread, shares and
- * masses stay. Why small recordings see LRU's hits rise with the context: the window and the
- * nearest octaves, where attention is nearly flat, are a smaller part of a longer one. Why papers
- * see them flat from 4K on: with a constant slope, the profile of distance / context no longer
- * changes. What a recording was too short to see, a steeper fall farther out, its profile does not
- * have. The share of anchors is of all units, as delimiters are of all tokens.
+ * Past the last recorded octave it goes on by `slope` octaves per octave; spread, shares and masses
+ * stay. This explains why LRU's hits rise with the context in small recordings: the window and the
+ * nearest octaves, where attention is nearly flat, are a smaller part of a longer context. It also
+ * explains why papers see them flat from 4K on: with a constant slope, the profile over distance /
+ * context no longer changes. A steeper fall farther out than the recording is long is missing from
+ * its profile. The share of anchors is of all units, as delimiters are a share of all tokens.
  *
- * Heads of a target model take parameters as replay takes rows of a recording (traces/FORMAT.md):
- * target layer l reads source layer floor(l * L' / L), and so on; but each draws units and queries
- * of its own.
+ * The heads of a target model take parameters as a replay takes rows of a recording
+ * (traces/FORMAT.md): target layer l reads source layer floor(l * L' / L), and so on. But each
+ * draws its own units and queries.
  */
 #ifndef TRACE_GENERATE_PROFILE_H
 #define TRACE_GENERATE_PROFILE_H
@@ -48,7 +48,7 @@
 
 struct files;
 
-/* Octaves of distance that a profile can tell apart, and the components of what moves. */
+/* Octaves of distance that a profile can tell apart; components of the moving part; directions. */
 enum { PROFILE_KNOTS = 24, PROFILE_PARTS = 7, PROFILE_LATENTS = 16 };
 
 /* Steps after which a component is renewed: 1, 2, 8, 32, 128, 512, and 0 for never. */
@@ -70,25 +70,25 @@ struct trace_profile_head {
 };
 
 struct trace_profile {
-    char source[512]; /* what it was fitted to, one line */
-    enum basis basis; /* measured: fitted to a recording; published: to figures of papers */
-    char model[128];  /* of the recording; "" when there is none */
+    char source[512]; /* the recording it was fitted to, one line */
+    enum basis basis; /* measured: fitted to a recording; published: fitted to papers' figures */
+    char model[128];  /* of the recording; "" without one */
     uint32_t layers, kv_heads, query_heads, head_dim; /* of the recording */
     uint32_t context;                                 /* tokens of the recording */
     uint32_t sinks, recent;                           /* tokens of the window of generated traces */
-    uint32_t first_octave;            /* level[0] is of distances from 2^first_octave on */
+    uint32_t first_octave;            /* level[0] is for distances from 2^first_octave on */
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };
 
-/* Read a profile; `files` keeps its text (NULL: nothing). Every key must be there and possible; an unknown one is an error. A failed load
- * leaves nothing to release. */
+/* Read a profile; `files` keeps its text (NULL: nothing). Every key must be there with a valid value; an unknown key is an error. A failed
+ * load leaves nothing to release. */
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why);
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
                          struct error *why);
 void trace_profile_release(struct trace_profile *profile);
 
-/* Write it as YAML, rounded to five digits; reading that and writing it again gives the same
+/* Write it as YAML, rounded to five digits. Reading that and writing it again gives the same
  * bytes. */
 void trace_profile_write(const struct trace_profile *profile, FILE *out);
 

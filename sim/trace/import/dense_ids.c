@@ -1,4 +1,4 @@
-/* Linear probing from the place that XXH64 says. */
+/* Linear probing from the slot that XXH64 gives. */
 #include "trace/import/dense_ids.h"
 
 #include "base/array.h"
@@ -15,7 +15,7 @@ void dense_ids_release(struct dense_ids *dense)
     *dense = (struct dense_ids){.places = 0};
 }
 
-/* Where `id` is, or would be. */
+/* The slot of `id`, or where it would be. */
 static uint64_t find_place(const struct dense_ids *dense, uint64_t id)
 {
     uint64_t place = XXH64(&id, sizeof id, 0) & (dense->places - 1);

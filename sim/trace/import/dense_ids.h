@@ -1,4 +1,4 @@
-/* Ids of any kind, numbered 0, 1, 2 ... in the order in which they first come. */
+/* Numbers ids of any kind 0, 1, 2 ... in the order of their first use. */
 #ifndef TRACE_IMPORT_DENSE_IDS_H
 #define TRACE_IMPORT_DENSE_IDS_H
 
@@ -8,15 +8,15 @@
 
 /* Open addressing, at most half full. A zeroed one is empty. */
 struct dense_ids {
-    uint64_t *ids;     /* by place */
-    uint32_t *numbers; /* by place; 0: free, else the number + 1 */
-    uint64_t places;   /* a power of two, or 0 */
+    uint64_t *ids;     /* by slot */
+    uint32_t *numbers; /* by slot; 0: free, else the number + 1 */
+    uint64_t places;   /* number of slots: a power of two, or 0 */
     uint32_t count;
 };
 
 void dense_ids_release(struct dense_ids *dense);
 
-/* The number of `id`, a new one if it is new. */
+/* Find the number of `id`, which gets the next number if it is new. */
 bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, struct error *why);
 
 #endif

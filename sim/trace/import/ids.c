@@ -1,5 +1,4 @@
-/* A file at a time: the whole stream is in memory, as LRU's curve is one pass and OPT's needs two.
- */
+/* The whole stream is in memory: LRU's curve takes one pass over it, OPT's takes two. */
 #include "trace/import/ids.h"
 
 #include "base/array.h"
@@ -33,8 +32,8 @@ static bool read_all(FILE *file, const char *path, struct ids *ids, struct error
     }
     uint64_t bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     if (bytes == 0 || bytes % 4 != 0 || bytes / 4 > UINT32_MAX) {
-        error_set(why, path, 0, "%llu bytes", (unsigned long long)bytes);
-        return error_expect(why, "a file of 32-bit ids, at least one, fewer than 2^32");
+        error_set(why, path, 0, "the file has %llu bytes", (unsigned long long)bytes);
+        return error_expect(why, "32-bit ids, at least one and fewer than 2^32");
     }
     ids->count = (uint32_t)(bytes / 4);
     ids->block = array_zeroed(ids->count, sizeof *ids->block, why);
@@ -47,7 +46,7 @@ static bool read_all(FILE *file, const char *path, struct ids *ids, struct error
     return true;
 }
 
-/* Replace each id by its number: ids below SMALL_IDS by a table, which is several times faster. */
+/* Replace each id by its number. Ids below SMALL_IDS use a table, which is several times faster. */
 static bool number_small(struct ids *ids, struct error *why)
 {
     uint32_t *number = array_zeroed(SMALL_IDS, sizeof *number, why);

@@ -1,5 +1,5 @@
-/* Plain streams of ids: 32-bit little-endian numbers and nothing else, as cache simulators exchange
- * them. One access each, in order.
+/* Plain streams of ids as cache simulators exchange them: 32-bit little-endian numbers and nothing
+ * else. Each is one access, in order.
  */
 #ifndef TRACE_IMPORT_IDS_H
 #define TRACE_IMPORT_IDS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A stream whose ids are numbered: blocks 0 ... blocks-1 as they first come. */
+/* A stream with its ids numbered: blocks 0 ... blocks-1 in the order of their first access. */
 struct ids {
     uint32_t *block; /* [count] */
     uint32_t count, blocks;
@@ -18,8 +18,8 @@ struct ids {
 void ids_init(struct ids *ids);
 void ids_release(struct ids *ids);
 
-/* Read a file. Fails when it is empty, ends within an id or has 2^32 of them. `ids` is released on
- * failure. */
+/* Read a file. Fails when it is empty, ends within an id or has 2^32 ids. On failure `ids` is
+ * released. */
 bool ids_read(const char *path, struct ids *ids, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* The formats that can be imported, and their two readings. */
+/* The formats that can be imported, and the two readings of a file. */
 #include "trace/import/import.h"
 
 #include "base/name.h"
@@ -55,17 +55,17 @@ const struct import_format *import_format_of(const char *path, bool has_columns,
             }
         }
     }
-    error_usage(why, NULL, 0, "the name of '%s' does not say its format", path);
+    error_usage(why, NULL, 0, "the format of '%s' does not follow from its name", path);
     error_expect(why, "--format, or a name that ends in .csv, .npy, .oracleGeneral or .u32");
     return NULL;
 }
 
-/* A pipe says everything once. */
+/* A pipe can be read only once. */
 static bool read_twice(struct import_sink *sink, const char *out_path, struct error *why)
 {
     struct stat info;
     if (stat(sink->path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, sink->path, 0, "no regular file, but it has to be read twice");
+        return error_set(why, sink->path, 0, "not a regular file, but it must be read twice");
     }
     return sink->format->walk(sink, why) && import_sink_turn(sink, out_path, why) &&
            sink->format->walk(sink, why) && import_sink_finish(sink, why);

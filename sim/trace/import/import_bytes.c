@@ -1,4 +1,4 @@
-/* A zstd file tells itself by its first four bytes; it may be several frames. */
+/* A zstd file is recognised by its first four bytes; it may hold several frames. */
 #include "trace/import/import_bytes.h"
 
 #include "trace/format/bytes.h"
@@ -47,7 +47,7 @@ static bool read_file(struct import_bytes *bytes, void *into, size_t size, size_
            error_set(why, bytes->path, 0, "cannot read: %s", strerror(errno));
 }
 
-/* Refill the compressed block; `*more` says whether the file went on. */
+/* Refill the compressed block; `*more` tells whether the file had more. */
 static bool refill(struct import_bytes *bytes, bool *more, struct error *why)
 {
     bytes->in.pos = 0;

@@ -1,11 +1,11 @@
-/* CSV of other tools: which column is what is said from outside.
+/* CSV of other tools: the user says what each column is.
  *
  *   step=time,layer=1,unit=page      `time` and `page` are names of the first line
  *   step=1,unit=2                    columns by number, from 1: all lines are data
  *
- * A line is one wanted unit. `unit` must be there; without `layer` or `head` there is one; without
- * `step` a step is some number of lines, as in a plain stream. Steps are consecutive numbers,
- * ascending, the first of any value. */
+ * A line is one wanted unit. `unit` is required. Without `layer` or `head` the file has one of
+ * them; without `step` a step is a fixed number of lines, as in a plain stream. Steps are
+ * consecutive ascending numbers; the first may have any value. */
 #include "trace/import/import_sink.h"
 
 #include "base/array.h"
@@ -27,11 +27,11 @@ struct table {
     struct csv_reader in;
     char mapping[MAPPING_MOST]; /* `given` points into it */
     const char *given[COLUMNS]; /* name or number; NULL: the file has none */
-    size_t place[COLUMNS];      /* from 0 */
+    size_t place[COLUMNS];      /* column number, from 0 */
     bool is_numbered;
     size_t fields; /* of every line; 0: not known yet */
     uint64_t lines;
-    uint32_t step; /* of the line before */
+    uint32_t step; /* of the previous line */
 };
 
 /* ---- the mapping ---------------------------------------------------------------------- */
@@ -45,8 +45,8 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
 {
     char *value = strchr(pair, '=');
     if (value == NULL || value[1] == '\0') {
-        error_usage(why, NULL, 0, "'%s' in " OPTION " is no COLUMN=NAME", pair);
-        return error_expect(why, "as in step=1,unit=2 or step=time,unit=page");
+        error_usage(why, NULL, 0, "'%s' in " OPTION " is not COLUMN=NAME", pair);
+        return error_expect(why, "for example step=1,unit=2 or step=time,unit=page");
     }
     *value++ = '\0';
     int column = name_find(pair, column_name, "column", OPTION, 0, why);
@@ -54,13 +54,13 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
         return false;
     }
     if (table->given[column] != NULL) {
-        return error_usage(why, NULL, 0, "'%s' stands twice in " OPTION, pair);
+        return error_usage(why, NULL, 0, "'%s' occurs twice in " OPTION, pair);
     }
     table->given[column] = value;
     return true;
 }
 
-/* A mapping is by name or by number; a number is a place in the line. */
+/* Columns are given either all by name or all by number; a number is a place in the line. */
 static bool number_columns(struct table *table, struct error *why)
 {
     int numbers = 0, all = 0;
@@ -81,7 +81,7 @@ static bool number_columns(struct table *table, struct error *why)
     }
     table->is_numbered = numbers > 0;
     return numbers == 0 || numbers == all ||
-           error_usage(why, NULL, 0, OPTION " has names and numbers");
+           error_usage(why, NULL, 0, OPTION " mixes names and numbers");
 }
 
 static bool parse_mapping(struct table *table, const struct import_options *options,
@@ -98,7 +98,7 @@ static bool parse_mapping(struct table *table, const struct import_options *opti
         }
     }
     if (table->given[UNIT] == NULL) {
-        return error_usage(why, NULL, 0, OPTION " does not say which column is the unit");
+        return error_usage(why, NULL, 0, OPTION " names no column for the unit");
     }
     if (table->given[STEP] != NULL && options->per_step > 0) {
         return error_usage(why, NULL, 0, "lines a step, but " OPTION " has a column for it");
@@ -135,7 +135,7 @@ static bool read_names(struct table *table, struct error *why)
     return true;
 }
 
-/* Split the line, which must have as many fields as the first one, and all that are asked for. */
+/* Split the line. It must have as many fields as the first one, and all requested columns. */
 static bool split_line(struct table *table, struct error *why)
 {
     if (table->fields > 0) {
@@ -155,7 +155,7 @@ static bool split_line(struct table *table, struct error *why)
     return true;
 }
 
-/* A column with whole numbers; 0 where the file has none. */
+/* Read a column of whole numbers; 0 if the file does not have it. */
 static bool read_whole(const struct table *table, enum column column, uint32_t *value,
                        struct error *why)
 {
@@ -164,8 +164,9 @@ static bool read_whole(const struct table *table, enum column column, uint32_t *
         return true;
     }
     const char *text = table->in.fields[table->place[column]];
-    return csv_whole(text, value) || error_set(why, table->in.path, table->in.line,
-                                               "%s '%s' is no whole number", names[column], text);
+    return csv_whole(text, value) ||
+           error_set(why, table->in.path, table->in.line, "%s '%s' is not a whole number",
+                     names[column], text);
 }
 
 static bool read_mass(const struct table *table, float *mass, struct error *why)
@@ -176,7 +177,7 @@ static bool read_mass(const struct table *table, float *mass, struct error *why)
     }
     const char *text = table->in.fields[table->place[MASS]];
     if (!csv_float(text, mass) || *mass < 0.0f || *mass > 1.001f) {
-        error_set(why, table->in.path, table->in.line, "'%s' is no mass", text);
+        error_set(why, table->in.path, table->in.line, "'%s' is not a mass", text);
         return error_expect(why, "a number from 0 to 1");
     }
     return true;
@@ -194,8 +195,8 @@ static bool parse_line(struct table *table, uint32_t *step, struct import_item *
 
 /* ---- steps ---------------------------------------------------------------------------- */
 
-/* Does this line, whose step is told, begin a step? A jump is a fault, then all goes on from there.
- */
+/* Does this line, which states its step, begin a new step? A jump is a fault; reading goes on from
+ * there. */
 static bool begins_step(struct import_sink *sink, struct table *table, uint32_t step)
 {
     uint32_t per_step = sink->options->per_step > 0 ? sink->options->per_step : 1;
@@ -257,7 +258,7 @@ static bool walk(struct import_sink *sink, struct error *why)
 
 const struct import_format import_columns = {
     .name = "csv",
-    .summary = "a table whose columns are said",
+    .summary = "a table whose columns are named",
     .reads = IMPORT_COLUMNS | IMPORT_CONTEXT | IMPORT_UNIT_TOKENS | IMPORT_PER_STEP | IMPORT_SHARE |
              IMPORT_MASS,
     .walk = walk,

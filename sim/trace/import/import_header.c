@@ -1,5 +1,5 @@
-/* The header of an imported trace: the shape that the first reading found, and what was said of the
- * file. No window is known, and no query. */
+/* The header of an imported trace: the shape found by the first reading, and the user's options. An
+ * imported trace has no known window and no queries. */
 #include "trace/import/import_sink.h"
 
 #include <inttypes.h>
@@ -8,10 +8,10 @@
 
 enum {
     TILE_STEPS_MOST = 256,
-    TILE_BYTES = 1 << 20, /* wanted of a frame */
+    TILE_BYTES = 1 << 20, /* target size of a frame */
 };
 
-/* What the trace says of itself. The name of a file need not be UTF-8. */
+/* Make the trace's source. The name of a file need not be UTF-8. */
 static char *describe(const struct import_sink *sink)
 {
     const char *slash = strrchr(sink->path, '/');

@@ -1,8 +1,8 @@
-/* Top-k indices as inference servers return them for sparse attention: an array of numpy, shaped
+/* Top-k indices as inference servers return them for sparse attention: a numpy array of shape
  * (tokens, layers, k). A token is a step, a layer has one head, an index names a unit.
  *
- * -1 is padding, wherever it stands; 2^32 - 1 (2^64 - 1) too, which is -1 in an array without
- * signs. A layer that has only padding wants nothing in that step. */
+ * -1 is padding, wherever it stands. So is 2^32 - 1 (or 2^64 - 1), which is -1 in an unsigned
+ * array. A layer with only padding wants nothing in that step. */
 #include "trace/format/bytes.h"
 #include "trace/import/import_sink.h"
 #include "trace/import/npy_header.h"
@@ -15,17 +15,17 @@
 
 enum { SHAPE = 3, ITEM_MOST = 8 };
 
-/* The index, -1 for padding. */
+/* The index, or -1 for padding. */
 static int64_t load_index(const struct npy_type *type, const uint8_t *item)
 {
     if (type->size == 8) {
-        return (int64_t)load_u64(item); /* past 2^63 it is negative, hence refused or padding */
+        return (int64_t)load_u64(item); /* past 2^63 it is negative: then refused, or padding */
     }
     uint32_t bits = load_u32(item);
     return type->is_signed || bits == UINT32_MAX ? (int32_t)bits : (int64_t)bits;
 }
 
-/* Where an item stands. */
+/* The place of an item. */
 struct place {
     uint64_t token, layer, number;
 };
@@ -84,7 +84,7 @@ static bool take_array(struct import_sink *sink, struct import_bytes *bytes,
     uint8_t more;
     size_t got;
     return import_bytes_read(bytes, &more, 1, &got, why) &&
-           (got == 0 || error_set(why, sink->path, 0, "the file goes on behind the array"));
+           (got == 0 || error_set(why, sink->path, 0, "the file continues after the array"));
 }
 
 static bool check_shape(const char *path, const struct npy_header *header, struct error *why)
@@ -94,12 +94,12 @@ static bool check_shape(const char *path, const struct npy_header *header, struc
         is_empty |= header->shape[i] == 0;
     }
     if (header->dimensions != SHAPE || is_empty) {
-        error_set(why, path, 0, "an array of %zu dimensions%s", header->dimensions,
-                  is_empty ? ", without an item" : "");
+        error_set(why, path, 0, "the array has %zu dimensions%s", header->dimensions,
+                  is_empty ? " and no items" : "");
         return error_expect(why, "three: (tokens, layers, k), none of them 0");
     }
     return header->shape[1] <= IMPORT_LAYERS_MOST ||
-           error_set(why, path, 0, "an array of %" PRIu64 " layers", header->shape[1]) ||
+           error_set(why, path, 0, "the array has %" PRIu64 " layers", header->shape[1]) ||
            error_expect(why, "(tokens, layers, k) with at most %d layers", IMPORT_LAYERS_MOST);
 }
 

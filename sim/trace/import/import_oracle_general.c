@@ -4,10 +4,11 @@
  *        0   u32  time, seconds
  *        4   u64  id of the object
  *       12   u32  its size, bytes
- *       16   i64  number of the record that wants it next; -1 or the largest: none does
+ *       16   i64  number of the record of its next access; -1 or the largest value: none
  *
- * An object is a unit whatever its size, numbered in the order in which objects come. The last
- * field is not needed (OPT looks ahead by itself), but shows whether this is such a file at all. */
+ * An object is a unit whatever its size; units are numbered in the order of their first access. The
+ * last field is not needed (OPT looks ahead by itself), but it shows whether the file has this
+ * format at all. */
 #include "trace/format/bytes.h"
 #include "trace/import/dense_ids.h"
 #include "trace/import/import_stream.h"
@@ -21,7 +22,7 @@ static bool take_record(void *state, const uint8_t *record, uint64_t number, uin
 {
     int64_t next = (int64_t)load_u64(record + NEXT_AT);
     if (next < -1 || (next >= 0 && (uint64_t)next <= number)) {
-        return error_set(why, NULL, 0, "it is wanted again by record %" PRId64 ", no later one",
+        return error_set(why, NULL, 0, "its next access is record %" PRId64 ", which is not later",
                          next);
     }
     return dense_ids_find(state, load_u64(record + ID_AT), unit, why);

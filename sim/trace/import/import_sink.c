@@ -1,5 +1,5 @@
-/* Steps come in, frames go out. Rows pile up step by step, a pile a layer, and are turned into
- * frames, head by head, when their tile is full; layers that share indices get the same frame. */
+/* Steps come in, frames go out. Rows pile up step by step, one pile per layer, and are turned into
+ * frames, head by head, when their tile is full. Layers that share indices get the same frame. */
 #include "trace/import/import_sink.h"
 
 #include "base/array.h"
@@ -111,7 +111,7 @@ static bool append_row(struct trace_frame *pile, uint32_t number, const struct i
     return true;
 }
 
-/* All rows of the step in order; one that the file does not have is empty. */
+/* Pile up all rows of the step in order; a row that the step does not have is empty. */
 static bool pile_step(struct import_sink *sink, uint32_t step_in_tile, struct error *why)
 {
     struct import_step *step = &sink->step;
@@ -202,8 +202,8 @@ static uint32_t most(uint32_t a, uint32_t b)
 bool import_expect_row(struct import_sink *sink, uint32_t layer, uint32_t head, int line)
 {
     if (layer >= IMPORT_LAYERS_MOST || head >= IMPORT_HEADS_MOST) {
-        import_complain(sink, line, "layer %u, head %u: a trace has at most %d of each", layer,
-                        head, IMPORT_LAYERS_MOST);
+        import_complain(sink, line, "layer %u, head %u: a trace has at most %d layers and heads",
+                        layer, head, IMPORT_LAYERS_MOST);
         return false;
     }
     if (sink->writer == NULL) {
@@ -235,15 +235,15 @@ bool import_unit(struct import_sink *sink, const struct import_item *item, struc
 
 /* ---- between and after the readings --------------------------------------------------- */
 
-/* A head without a line in the whole file was numbered from 1, or is missing. */
+/* If a head has no line in the whole file, heads were numbered from 1 or one is missing. */
 static bool check_rows(const struct import_sink *sink, struct error *why)
 {
     for (uint32_t layer = 0; layer < sink->layers; layer++) {
         for (uint32_t head = 0; head < sink->heads; head++) {
             if (!sink->seen[layer * IMPORT_HEADS_MOST + head]) {
-                error_set(why, sink->path, 0, "layer %u, head %u wants nothing in the whole file",
-                          layer, head);
-                return error_expect(why, "layers and heads that count from 0 and leave none out");
+                error_set(why, sink->path, 0, "layer %u, head %u has no row in the file", layer,
+                          head);
+                return error_expect(why, "layers and heads numbered from 0 without a gap");
             }
         }
     }
@@ -259,7 +259,7 @@ bool import_sink_turn(struct import_sink *sink, const char *out_path, struct err
         return complaints_fail(sink->complaints, sink->path, why);
     }
     if (sink->layers == 0) {
-        return error_set(why, sink->path, 0, "the file wants nothing");
+        return error_set(why, sink->path, 0, "the file has no accesses");
     }
     if (!check_rows(sink, why) || !import_header_make(sink, why) ||
         (sink->piles = array_zeroed(sink->layers, sizeof *sink->piles, why)) == NULL) {

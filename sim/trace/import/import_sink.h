@@ -1,7 +1,7 @@
-/* Where an importer puts what it reads: steps, and in each the units that were wanted. Internal to
- * this folder.
+/* The sink of an importer: it takes steps, and the units wanted in each. Internal to this folder.
  *
- * An importer says the same twice. First the sink notes the shape and every fault, then it writes.
+ * An importer hands it the whole file twice. The first time the sink notes the shape and every
+ * fault; the second time it writes.
  */
 #ifndef TRACE_IMPORT_IMPORT_SINK_H
 #define TRACE_IMPORT_IMPORT_SINK_H
@@ -20,30 +20,31 @@ struct import_sink {
     struct import_rule rule;
     struct import_step step; /* the one being read */
     uint32_t steps;          /* begun so far */
-    /* The shape, which the first reading finds. */
+    /* The shape, found by the first reading. */
     uint32_t layers, heads;
-    uint32_t units; /* the largest and those before it */
+    uint32_t units; /* the largest unit number, plus 1 */
     uint32_t keep;  /* units of the longest row */
-    bool *seen;     /* (layer, head): has the file a row of it? */
-    bool has_mass;  /* of its own */
+    bool *seen;     /* (layer, head): does the file have a row of it? */
+    bool has_mass;  /* the file states masses */
     /* The second reading; `writer` is NULL in the first. */
     struct trace_header header;
     struct trace_writer *writer;
-    struct trace_frame *piles; /* of each layer of the file: rows of the tile so far, step-major */
+    struct trace_frame *piles; /* one per layer of the file: rows of the tile so far, step-major */
     struct trace_frame turned;
 };
 
-/* The caller's; release drops a trace that is not finished. */
+/* The caller owns the sink. Release drops an unfinished trace. */
 bool import_sink_init(struct import_sink *sink, const struct import_format *format,
                       const char *path, const struct import_options *options,
                       struct complaints *complaints, struct error *why);
 void import_sink_release(struct import_sink *sink);
 
-/* After the first reading: begin the trace at `out_path`. After the second: complete it. */
+/* turn: after the first reading, begin the trace at `out_path`. finish: after the second, complete
+ * it. */
 bool import_sink_turn(struct import_sink *sink, const char *out_path, struct error *why);
 bool import_sink_finish(struct import_sink *sink, struct error *why);
 
-/* The header of what the first reading found (import_header.c). */
+/* Make the header from what the first reading found (import_header.c). */
 bool import_header_make(struct import_sink *sink, struct error *why);
 
 /* ---- for importers ---- */
@@ -51,11 +52,11 @@ bool import_header_make(struct import_sink *sink, struct error *why);
 /* Begin the next step. */
 bool import_next_step(struct import_sink *sink, struct error *why);
 
-/* The file has this row, though it may be empty in every step. */
+/* Note that the file has this row, which may be empty in every step. */
 bool import_expect_row(struct import_sink *sink, uint32_t layer, uint32_t head, int line);
 
-/* The current step wants this unit; those of a row come best first where the file knows their
- * order. Fails only when reading cannot go on: what cannot be meant is a complaint. */
+/* The current step wants this unit. The units of a row come best first if the file knows their
+ * order. Fails only when reading cannot go on; an invalid unit is a complaint. */
 bool import_unit(struct import_sink *sink, const struct import_item *item, struct error *why);
 
 /* Something is wrong at `line` (0: none), but reading can go on. */

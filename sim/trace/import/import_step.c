@@ -1,4 +1,4 @@
-/* Sorting, assumed masses, and what a row may not be. */
+/* Sorting, assumed masses, and the checks of a row. */
 #include "trace/import/import_step.h"
 
 #include "base/array.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row whose masses went through 8-bit codes can add up to 3.5 % more than it did. */
+/* The masses of a row that went through 8-bit codes can add up to 3.5 % more than before. */
 #define SUM_MOST 1.05
 
 bool import_step_add(struct import_step *step, const struct import_item *item, struct error *why)
@@ -45,7 +45,7 @@ static int by_unit(const void *left, const void *right)
     return order != 0 ? order : compare(a->number, b->number);
 }
 
-/* Most files are in order already. */
+/* Most files are already in order. */
 static void sort(struct import_item *items, uint32_t count,
                  int (*order)(const void *left, const void *right))
 {
@@ -62,7 +62,7 @@ void import_step_sort(struct import_step *step)
     sort(step->items, step->count, by_row);
 }
 
-/* Masses of a row that has none, in the order in which it came. */
+/* Assume masses for a row that has none; items are in the order in which they came. */
 static void assume_masses(struct import_item *items, uint32_t count, enum import_mass mass)
 {
     double harmonic = 0;
@@ -83,7 +83,8 @@ static double sum_masses(const struct import_item *items, uint32_t count)
     return sum;
 }
 
-/* Make neighbours with the same unit one; NULL, or the second of a pair that may not be. */
+/* Merge neighbours with the same unit. Returns NULL, or the second of a pair that is not
+ * allowed. */
 static const struct import_item *fold(struct import_row *row, bool repeats)
 {
     uint32_t kept = 0;

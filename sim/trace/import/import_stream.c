@@ -1,4 +1,4 @@
-/* A record that is refused keeps its place in its step, so that the others keep theirs. */
+/* A refused record still counts in its step, so that the others keep their places. */
 #include "trace/import/import_stream.h"
 
 #include "base/array.h"

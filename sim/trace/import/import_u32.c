@@ -1,5 +1,5 @@
-/* Little-endian 32-bit ids, one after the other: each is a unit as it stands. Repeats within a step
- * add up: an id's mass is its share of the step's accesses. */
+/* Little-endian 32-bit ids, one after the other: each id is a unit. Repeats within a step add up:
+ * an id's mass is its share of the step's accesses. */
 #include "trace/format/bytes.h"
 #include "trace/import/import_stream.h"
 

@@ -1,5 +1,5 @@
-/* A parser for just the dictionaries that numpy writes: three keys in any order; as values a text,
- * True or False, a tuple of whole numbers. */
+/* A parser for just the dictionaries that numpy writes: three keys in any order, whose values are a
+ * text, True or False, and a tuple of whole numbers. */
 #include "trace/import/npy_header.h"
 
 #include "base/array.h"
@@ -22,7 +22,7 @@ struct parser {
 
 static bool broken(const struct parser *parser, const char *expected)
 {
-    error_set(parser->why, parser->path, 0, "the array's header is broken at '%.20s'", parser->at);
+    error_set(parser->why, parser->path, 0, "the array's header is invalid at '%.20s'", parser->at);
     return error_expect(parser->why, "%s", expected);
 }
 
@@ -31,7 +31,7 @@ static void skip_blanks(struct parser *parser)
     parser->at += strspn(parser->at, " \n");
 }
 
-/* Go past `mark` if it is next. */
+/* Skip `mark` if it comes next. */
 static bool take(struct parser *parser, const char *mark)
 {
     skip_blanks(parser);
@@ -73,14 +73,14 @@ static bool take_type(struct parser *parser)
             return true;
         }
     }
-    error_set(parser->why, parser->path, 0, "an array of type '%s'", text);
+    error_set(parser->why, parser->path, 0, "the array has type '%s'", text);
     return error_expect(parser->why, "little-endian indices: <i4, <i8, <u4 or <u8");
 }
 
 static bool take_order(struct parser *parser)
 {
     if (take(parser, "True")) {
-        error_set(parser->why, parser->path, 0, "an array in Fortran order");
+        error_set(parser->why, parser->path, 0, "the array is in Fortran order");
         return error_expect(parser->why, "C order: numpy.ascontiguousarray() gives it");
     }
     return take(parser, "False") || broken(parser, "True or False");
@@ -167,7 +167,7 @@ bool npy_header_parse(const char *text, const char *path, struct npy_header *hea
            error_set(why, path, 0, "the array's header lacks descr, fortran_order or shape");
 }
 
-/* Exactly `size` bytes of the header. */
+/* Read exactly `size` bytes of the header. */
 static bool read_part(struct import_bytes *bytes, void *into, size_t size, struct error *why)
 {
     size_t got;
@@ -175,7 +175,7 @@ static bool read_part(struct import_bytes *bytes, void *into, size_t size, struc
            (got == size || error_set(why, bytes->path, 0, "the array's header is cut short"));
 }
 
-/* Magic, version, and the size of the text, in two bytes or four. */
+/* Read magic, version, and the size of the text, in two bytes or four. */
 static bool read_preamble(struct import_bytes *bytes, uint32_t *size, struct error *why)
 {
     uint8_t fixed[MAGIC + 2], length[4] = {0};
@@ -183,7 +183,7 @@ static bool read_preamble(struct import_bytes *bytes, uint32_t *size, struct err
         return false;
     }
     if (memcmp(fixed, "\x93NUMPY", MAGIC) != 0) {
-        return error_set(why, bytes->path, 0, "not an array of numpy (.npy)");
+        return error_set(why, bytes->path, 0, "not a numpy array (.npy)");
     }
     if (fixed[MAGIC] < 1 || fixed[MAGIC] > 2 || fixed[MAGIC + 1] != 0) {
         error_set(why, bytes->path, 0, "version %u.%u", fixed[MAGIC], fixed[MAGIC + 1]);

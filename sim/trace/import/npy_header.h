@@ -20,10 +20,10 @@ struct npy_header {
     size_t dimensions;
 };
 
-/* Read it; the data follow. Refused: other types, other byte orders, Fortran order. */
+/* Read the header; the data follow it. Refused: other types, other byte orders, Fortran order. */
 bool npy_header_read(struct import_bytes *bytes, struct npy_header *header, struct error *why);
 
-/* Take the text of the dictionary apart. */
+/* Parse the text of the dictionary. */
 bool npy_header_parse(const char *text, const char *path, struct npy_header *header,
                       struct error *why);
 

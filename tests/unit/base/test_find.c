@@ -102,7 +102,7 @@ static bool refuses(void)
     char **names;
     size_t count;
     return find_data(&why) == NULL && why.kind == ERROR_USAGE &&
-           strstr(why.found, "which is no data folder") != NULL &&
+           strstr(why.found, "which is not a data folder") != NULL &&
            !find_names("models", "json", &names, &count, &why) && names == NULL && count == 0;
 }
 

@@ -119,9 +119,9 @@ static void refusals_say_what_was_found_and_expected(void **state)
          "a.yaml:3: 'budget' is '8gib', which has an unknown unit\n"
          "  expected: a size such as 8GiB   nearest: 'GiB'"},
         {"much", UNIT_COUNT,
-         "a.yaml:3: 'budget' is 'much', which is no number\n  expected: a number such as 4"},
+         "a.yaml:3: 'budget' is 'much', which is not a number\n  expected: a number such as 4"},
         {"30", UNIT_SHARE,
-         "a.yaml:3: 'budget' is '30', which is more than the whole\n"
+         "a.yaml:3: 'budget' is '30', which is more than 100 %\n"
          "  expected: a share such as 30%"},
         {"99999999999TiB", UNIT_BYTES,
          "a.yaml:3: 'budget' is '99999999999TiB', which is too large\n"
@@ -182,10 +182,10 @@ static void fractions_and_excess_are_no_whole_numbers(void **state)
         uint64_t most;
         const char *complaint;
     } cases[] = {
-        {"1.5", UNIT_COUNT, UINT64_MAX, "which is no whole number"},
-        {"0.0001kB", UNIT_BYTES, UINT64_MAX, "which is no whole number"},
-        {"1.2345us", UNIT_NS, UINT64_MAX, "which is no whole number"},
-        {"1000000.5", UNIT_COUNT, UINT64_MAX, "which is no whole number"},
+        {"1.5", UNIT_COUNT, UINT64_MAX, "which is not a whole number"},
+        {"0.0001kB", UNIT_BYTES, UINT64_MAX, "which is not a whole number"},
+        {"1.2345us", UNIT_NS, UINT64_MAX, "which is not a whole number"},
+        {"1000000.5", UNIT_COUNT, UINT64_MAX, "which is not a whole number"},
         {"18446744073709551616", UNIT_COUNT, UINT64_MAX, "which is too large"},
         {"16777216TiB", UNIT_BYTES, UINT64_MAX, "which is too large"},
         {"1e30", UNIT_COUNT, UINT64_MAX, "which is too large"},

@@ -266,7 +266,7 @@ static void refusal_says_what_to_do(void **state)
                                 "new file that extends this one.\n";
     char text[1024];
     snprintf(text, sizeof text, "%sprovenance:\n  format: 2\n...\n", first);
-    expect_refusal(text, ":3: a measured profile of another format: '  format: 2'\n"
+    expect_refusal(text, ":3: this measured profile has an unknown format: '  format: 2'\n"
                          "  expected: format: 1; use the spillway that measured it, or measure "
                          "again");
     snprintf(text, sizeof text, "%sprovenance:\n  format: 1\n  checksum: 0123456789abcdef\n...\n",
@@ -280,12 +280,14 @@ static void refusal_says_what_to_do(void **state)
     snprintf(text, sizeof text, "%sprovenance:\n  format: 1\n", first);
     expect_refusal(text, ":3: this measured profile is cut off\n"
                          "  expected: a last line '...'; copy it again, or measure again");
-    expect_refusal("extends: a40\nprovenance: {format: 1}\n",
-                   ":2: 'provenance' is for measured profiles, and this is none, or was changed\n"
-                   "  expected: gpu, link and host alone; or the profile as it was measured");
-    expect_refusal("observed: {}\nextends: a40\n",
-                   ":1: 'observed' is for measured profiles, and this is none, or was changed\n"
-                   "  expected: gpu, link and host alone; or the profile as it was measured");
+    expect_refusal(
+        "extends: a40\nprovenance: {format: 1}\n",
+        ":2: only a measured profile may have 'provenance'; this one is not, or was changed\n"
+        "  expected: only gpu, link and host; or the profile as it was measured");
+    expect_refusal(
+        "observed: {}\nextends: a40\n",
+        ":1: only a measured profile may have 'observed'; this one is not, or was changed\n"
+        "  expected: only gpu, link and host; or the profile as it was measured");
 }
 
 static void entry_that_was_not_observed_is_refused(void **state)
@@ -295,16 +297,17 @@ static void entry_that_was_not_observed_is_refused(void **state)
         const char *entry, *message;
     } cases[] = {
         {"{x: 1}", "'x' is nothing"},
-        {"{x: {unit: time}}", "'x' has neither points nor a reason"},
-        {"{x: {unit: time, points: [], absent: no}}", "'x' has points and is absent"},
+        {"{x: {unit: time}}", "'x' has neither points nor a reason for being absent"},
+        {"{x: {unit: time, points: [], absent: no}}",
+         "'x' has both points and a reason for being absent"},
         {"{x: {points: []}}", "'x' has no unit"},
         {"{x: {unit: tine, points: []}}", "unknown unit 'tine'"},
         {"{x: {unit: time, point: []}}", "unknown key 'point' in 'x'"},
-        {"{x: {unit: time, points: [[1, 1us]]}}", "a point of 'x' has not 8 values"},
+        {"{x: {unit: time, points: [[1, 1us]]}}", "a point of 'x' does not have 8 values"},
         {"{x: {unit: time, points: [[1, 1us, 2us, 1us, 9, yes, 100%, 0]]}}",
-         "a point of 'x' is impossible"},
+         "a point of 'x' is invalid"},
         {"{x: {unit: time, points: [[1, 1us, 1us, 1us, 9, maybe, 100%, 0]]}}",
-         "a median is settled or not, not 'maybe'"},
+         "'settled' is 'maybe'"},
         {"{x: {unit: time, points: [[2, 1us, 1us, 1us, 9, yes, 100%, 0], "
          "[1, 1us, 1us, 1us, 9, yes, 100%, 0]]}}",
          "the points of 'x' are out of order"},

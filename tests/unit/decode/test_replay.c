@@ -370,7 +370,7 @@ static void what_a_trace_cannot_tell_is_refused(void **state)
     assert_refused(trace, &plan, "a selection of 50 % wants 4 units of a row");
     plan = hand_plan("qsac", one_head);
     plan.capacity = .125;
-    assert_refused(trace, &plan, "policy 'qsac' with a cache of 1 blocks where a head wants 2");
+    assert_refused(trace, &plan, "policy 'qsac' has a cache of 1 blocks, but a head wants 2");
     plan = hand_plan("lru", one_head);
     plan.batch = 0;
     assert_refused(trace, &plan, "4 steps of batch 0 at context 8, wanting 0.25 of it");
@@ -385,7 +385,7 @@ static void what_a_trace_cannot_tell_is_refused(void **state)
     make_trace(&header, make_path(folder, "no-queries.swt", path), 5);
     trace = make_open(path);
     plan = hand_plan("qsac", one_head);
-    assert_refused(trace, &plan, "policy 'qsac' compares queries, and the trace has none");
+    assert_refused(trace, &plan, "policy 'qsac' compares queries, but the trace has no queries");
     trace_close(trace);
 }
 

@@ -271,9 +271,9 @@ static const struct {
     {"sync:\n", NULL, "x.yaml:1: 'sync' is one word"},
     {"policy: lur\n", NULL,
      "x.yaml:1: unknown policy 'lur'\n  expected: none, lru, ...   nearest: 'lru'"},
-    {"policy: {eta: 0.8}\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
-    {"policy: [lru]\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
-    {"policy:\n", NULL, "x.yaml:1: 'policy' is a name or a map with 'name'"},
+    {"policy: {eta: 0.8}\n", NULL, "x.yaml:1: 'policy' must be a name or a map with 'name'"},
+    {"policy: [lru]\n", NULL, "x.yaml:1: 'policy' must be a name or a map with 'name'"},
+    {"policy:\n", NULL, "x.yaml:1: 'policy' must be a name or a map with 'name'"},
     {"policy: {name: [lru]}\n", NULL, "x.yaml:1: 'name' is a list\n  expected: a single value"},
     {"policy: {name: qsac, etta: 0.8}\n", NULL,
      "x.yaml:1: unknown key 'etta' in 'policy'\n"
@@ -298,7 +298,7 @@ static const struct {
     {"budget: 101%\n", NULL,
      "x.yaml:1: budget '101%' is more than the whole KV\n  expected: at most 100%"},
     {"merge: maybe\n", NULL,
-     "x.yaml:1: 'merge' is 'maybe', which is neither true nor false\n"
+     "x.yaml:1: 'merge' is 'maybe', neither true nor false\n"
      "  expected: false, true, no, yes, off, on"},
     {"available: shop\n", NULL,
      "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},

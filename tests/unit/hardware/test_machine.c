@@ -163,8 +163,8 @@ static void file_that_is_no_profile_is_refused(void **state)
          "\x7f"
          "ELF\x02\x01\x00\x00",
          8, ""},
-        {"list.yaml", "- a40\n", 6, "this is no hardware profile"},
-        {"text.yaml", "a40\n", 4, "this is no hardware profile"},
+        {"list.yaml", "- a40\n", 6, "this is not a hardware profile"},
+        {"text.yaml", "a40\n", 4, "this is not a hardware profile"},
         {"cut.yaml", "link: {h2d: {value: 1GB/s, bas", 30, ""},
         {"self.yaml", "{}", 2, NULL},
     };
@@ -198,11 +198,11 @@ static void files_that_lead_back_to_themselves_are_refused(void **state)
     write_file("ring-a.yaml", text, strlen(text));
     snprintf(text, sizeof text, "{extends: a40, gpu: %s/ring-a.yaml}\n", folder);
     write_file("ring-b.yaml", text, strlen(text));
-    expect_found("ring-a.yaml", "is built on itself");
-    expect_found("ring-b.yaml", "is built on itself");
+    expect_found("ring-a.yaml", "extends itself");
+    expect_found("ring-b.yaml", "extends itself");
     snprintf(text, sizeof text, "host: {extends: %s/loop.yaml}\n", folder);
     write_file("loop.yaml", text, strlen(text));
-    expect_found("loop.yaml", "is built on itself");
+    expect_found("loop.yaml", "extends itself");
 }
 
 static void files_are_followed_eight_deep(void **state)
@@ -275,7 +275,7 @@ static void part_that_a_file_does_not_state_is_refused(void **state)
     snprintf(text, sizeof text, "gpu: %s/deep1.yaml\n", folder);
     write_file("deep1.yaml", "link: {h2d: 1GB/s}\n", 19);
     write_file("no-gpu.yaml", text, strlen(text));
-    expect_found("no-gpu.yaml", "states no gpu");
+    expect_found("no-gpu.yaml", "has no part 'gpu'");
 }
 
 /* ---- what ships ------------------------------------------------------------------------------ */

@@ -153,7 +153,7 @@ static void too_many_blocks_are_refused(void **state)
     (void)state;
     struct error why;
     assert_null(stack_create(UINT32_MAX, POLICY_BATCH, &why));
-    assert_string_equal(why.found, "a cache over 4294967295 blocks");
+    assert_string_equal(why.found, "4294967295 blocks are too many for a cache");
 }
 
 int main(void)

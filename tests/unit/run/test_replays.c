@@ -169,7 +169,7 @@ static void what_fails_in_a_group_fails_alone(void **state)
     assert_non_null(replays_get(&points.runs, &good, &entry, &why));
     shared_release(points.runs.shared, entry);
     assert_null(replays_get(&points.runs, &bad, &entry, &why));
-    assert_non_null(strstr(why.found, "policy 'qsac' with a cache of"));
+    assert_non_null(strstr(why.found, "policy 'qsac' has a cache of"));
     release(&points);
 }
 

@@ -144,7 +144,7 @@ static const struct {
      30,
      3,
      3840,
-     "no trace could be generated (a context of 68 tokens): a small model's recording is carried "
+     "no trace could be generated (the context has 68 tokens): a small model's recording is carried "
      "instead"},
     {{"context=4294967296"},
      "smollm2-135m",
@@ -583,7 +583,7 @@ static const struct {
     {"=3", "--set: '=3' is no override\n", "KEY=VALUE"},
     {"", "--set: '' is no override\n", "KEY=VALUE"},
     {"model.name=x", "--set: 'model.name' cannot be set: 'model' is a single value", ""},
-    {"a..b=1", "--set: 'a..b' is no key\n", "single dots"},
+    {"a..b=1", "--set: 'a..b' is not a valid key\n", "single dots"},
     {"model=", "the scenario does not say 'model'\n",
      "model: llama-3-8b, or --set model=llama-3-8b"},
     {"hardware=", "the scenario does not say 'hardware'\n", "hardware: a40"},

@@ -149,7 +149,7 @@ static void all_faults_of_a_file_are_counted(void **state)
     (void)state;
     assert_false(
         read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n1,7,0\n2,9,2\n1,0,2\n", 0));
-    assert_string_equal(why.found, "2 faults; nothing is read");
+    assert_string_equal(why.found, "2 faults; nothing was read");
     assert_int_equal(complaints.shown[0].line, 2);
     assert_int_equal(complaints.shown[1].line, 4);
 }

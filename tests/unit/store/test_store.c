@@ -409,17 +409,17 @@ static void other_files_are_refused_and_left_alone(void **state)
 {
     (void)state;
     write_file("model: llama\n", 13);
-    assert_refused_untouched("is no SQLite database, and was left as it is");
+    assert_refused_untouched("is not an SQLite database; it was not changed");
     char binary[4096] = {0x7f, 'E', 'L', 'F'};
     write_file(binary, sizeof binary);
-    assert_refused_untouched("is no SQLite database, and was left as it is");
+    assert_refused_untouched("is not an SQLite database; it was not changed");
     write_file("SQLite format 3", 16); /* cut off behind the magic */
-    assert_refused_untouched("is no SQLite database, and was left as it is");
+    assert_refused_untouched("is not an SQLite database; it was not changed");
     unlink(path);
     sql("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)");
-    assert_refused_untouched("is a database of another program, and was left as it is");
+    assert_refused_untouched("is a database of another program; it was not changed");
     sql("PRAGMA journal_mode = WAL; PRAGMA application_id = 252006675");
-    assert_refused_untouched("is a database of another program, and was left as it is");
+    assert_refused_untouched("is a database of another program; it was not changed");
 }
 
 static void another_schema_is_refused_and_left_alone(void **state)
@@ -459,7 +459,7 @@ static void odd_paths_are_one_clear_message(void **state)
     } cases[] = {
         {folder, true, "is a directory, not a database"},
         {folder, false, "is a directory, not a database"},
-        {fifo, true, "is no file, so no database"},
+        {fifo, true, "is not a regular file"},
         {path, false, "cannot be opened: No such file or directory"},
         {below, true, "unable to open database file: No such file or directory"},
         {"", true, "the name of the results file is empty"},

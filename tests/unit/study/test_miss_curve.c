@@ -251,9 +251,9 @@ static void what_cannot_be_drawn_is_refused(void **state)
         .policy = kind("qsac"), .selection = .2, .sizes = sizes, .count = 1};
     miss_curve_init(&curve);
     assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));
-    assert_string_equal(why.found, "policy 'qsac' with a cache of 3 blocks where a head wants 4");
+    assert_string_equal(why.found, "policy 'qsac' has a cache of 3 blocks, but a head wants 4");
     assert_false(miss_curve_of_ids(&ids, &request, 1, &curve, &why));
-    assert_string_equal(why.found, "policy 'qsac' compares queries, and the trace has none");
+    assert_string_equal(why.found, "policy 'qsac' compares queries, but the trace has no queries");
     request.policy = kind("heavy-hitter");
     assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));
     assert_string_equal(why.found,

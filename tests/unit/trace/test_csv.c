@@ -163,9 +163,9 @@ static void malformed_lines_are_named(void **state)
         {"", 1, "not a decode trace as CSV"},
         {"a,b\n", 1, "not a decode trace as CSV"},
         {"# swt 2 layers=1\n", 1, "version '2'"},
-        {"# swt 1 layers\n", 1, "'layers' is no name=value"},
+        {"# swt 1 layers\n", 1, "'layers' is not of the form name=value"},
         {"# swt 1 layer=1\n", 1, "unknown number 'layer'"},
-        {"# swt 1 layers=1 layers=1\n", 1, "'layers' stands twice"},
+        {"# swt 1 layers=1 layers=1\n", 1, "'layers' occurs twice"},
         {"# swt 1 layers=-1\n", 1, "'layers' has no whole number"},
         {"# swt 1 layers=4294967296\n", 1, "'layers' has no whole number"},
         {"# swt 1 layers=1\n", 1, "'kv_heads' is missing"},
@@ -173,29 +173,31 @@ static void malformed_lines_are_named(void **state)
         {HAND_HEADER "\n", 4, "0 fields"},
         {HAND_HEADER "0,0,0,0,born,0,\n", 4, "7 fields"},
         {HAND_HEADER "0,0,0,0,\"born,0\n", 4, "libcsv: "},
-        {HAND_HEADER "x,0,0,0,born,0\n", 4, "'x' is no whole number"},
-        {HAND_HEADER "0,0,0,0,burn,0\n", 4, "'burn' is no unit"},
-        {HAND_HEADER "0,0,0,0,~,0\n", 4, "'~' is no unit"},
-        {HAND_HEADER "0,0,0,0,born,1e\n", 4, "'1e' is no mass"},
-        {HAND_HEADER "0,0,0,0,born,\n", 4, "'' is no mass"},
-        {HAND_HEADER "0,0,0,0,born,nan\n", 4, "'nan' is no mass"},
-        {HAND_HEADER "0,0,0,0,born,0x1\n", 4, "'0x1' is no mass"},
-        {HAND_HEADER "0,0,0,0,born,-0.1\n", 4, "'-0.1' is no mass"},
-        {HAND_HEADER "0,0,0,0,born,1.01\n", 4, "'1.01' is no mass"},
+        {HAND_HEADER "x,0,0,0,born,0\n", 4, "'x' is not a whole number"},
+        {HAND_HEADER "0,0,0,0,burn,0\n", 4, "'burn' is not a unit"},
+        {HAND_HEADER "0,0,0,0,~,0\n", 4, "'~' is not a unit"},
+        {HAND_HEADER "0,0,0,0,born,1e\n", 4, "'1e' is not a mass"},
+        {HAND_HEADER "0,0,0,0,born,\n", 4, "'' is not a mass"},
+        {HAND_HEADER "0,0,0,0,born,nan\n", 4, "'nan' is not a mass"},
+        {HAND_HEADER "0,0,0,0,born,0x1\n", 4, "'0x1' is not a mass"},
+        {HAND_HEADER "0,0,0,0,born,-0.1\n", 4, "'-0.1' is not a mass"},
+        {HAND_HEADER "0,0,0,0,born,1.01\n", 4, "'1.01' is not a mass"},
         {HAND_HEADER "0,0,0,0,tail,0\n", 4, "'tail' is out of order"},
         {HAND_HEADER "0,0,0,0,0,0\n", 4, "'unit' is out of order"},
         {HAND_HEADER "0,0,0,0,query,0 0 0\n", 4, "'query' is out of order"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,0,0\n", 5, "'unit' is out of order"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,born,0\n", 5, "'born' is out of order"},
-        {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,10,0\n", 6, "unit 10 of 10"},
+        {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,10,0\n", 6,
+         "unit 10, but the trace has 10"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,1,0,0,1,0\n", 6, "'unit' is out of order"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,1,0\n0,0,0,0,1,0\n", 7,
          "unit 1 after unit 1: units do not ascend"},
-        {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,query,1 2\n", 6, "'1 2' is no query"},
+        {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,query,1 2\n", 6,
+         "'1 2' is not a query"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,query,1 2 3 4\n", 6,
-         "'1 2 3 4' is no query"},
+         "'1 2 3 4' is not a query"},
         {HAND_HEADER "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,query,1 2 128\n", 6,
-         "'1 2 128' is no query"},
+         "'1 2 128' is not a query"},
         {HAND_HEADER HAND_STEP_0 "0,0,0,0,9,0\n", 13, "'unit' is out of order"},
         {HAND_HEADER HAND_STEP_0, 13, "the file ends early"},
         {HAND_HEADER HAND_STEP_1, 4, "'born' is out of order"},
@@ -237,14 +239,14 @@ static void lines_behind_a_fault_are_looked_at_one_by_one(void **state)
                                                            "0,0,0,0,~9,0.25\n"
                                                            "0,0,-1,0,query,0 0 0\n" /* 10 */);
     assert_false(trace_import_csv(csv, make_path(folder, "x.swt", swt), &complaints, &why));
-    assert_string_equal(why.found, "4 faults; nothing is read");
+    assert_string_equal(why.found, "4 faults; nothing was read");
     assert_int_equal(complaints.count, 4);
     const int lines[] = {5, 7, 8, 10};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(complaints.shown[i].line, lines[i]);
         assert_string_equal(complaints.shown[i].file, csv);
     }
-    assert_string_equal(complaints.shown[0].found, "'x' is no mass");
+    assert_string_equal(complaints.shown[0].found, "'x' is not a mass");
     assert_int_equal(access(swt, F_OK), -1);
     unlink(csv);
 }

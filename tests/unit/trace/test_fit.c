@@ -180,8 +180,8 @@ static void what_cannot_be_fitted_is_refused(void **state)
         {63, true, TRACE_POSITIONS, 0.1, "63 steps are too few", "at least 64"},
         {64, false, TRACE_POSITIONS, 0.1, "without queries", ""},
         {64, true, TRACE_CLUSTERS, 0.1, "single tokens", ""},
-        {64, true, TRACE_POSITIONS, 0.5, "where rows keep 30 %", "a share"},
-        {64, true, TRACE_POSITIONS, 0, "demands of 0 %", "a share"},
+        {64, true, TRACE_POSITIONS, 0.5, "but rows keep 30 %", "a share"},
+        {64, true, TRACE_POSITIONS, 0, "demands want 0 %", "a share"},
     };
     char path[64];
     snprintf(path, sizeof path, "%s/r.swt", folder);

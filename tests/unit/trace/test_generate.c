@@ -441,12 +441,12 @@ static void impossible_geometries_are_refused(void **state)
         double keep;
         const char *found;
     } cases[] = {
-        {68, 2, 1, 0.1, "a context of 68 tokens"},
-        {69, 2, 1, 0, "rows that keep 0"},
-        {69, 2, 1, 1.5, "rows that keep 1.5"},
-        {69, 3, 1, 0.1, "no multiple of kv_heads"},
+        {68, 2, 1, 0.1, "the context has 68 tokens"},
+        {69, 2, 1, 0, "rows keep 0"},
+        {69, 2, 1, 1.5, "rows keep 1.5"},
+        {69, 3, 1, 0.1, "not a multiple of kv_heads"},
         {69, 2, 0, 0.1, "steps is 0"},
-        {1u << 31, 2, 16, 0.5, "a frame of 32 rows"},
+        {1u << 31, 2, 16, 0.5, "a frame has 32 rows"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct trace_geometry geometry = make_geometry(1, 2, cases[i].context, cases[i].steps);

@@ -52,10 +52,10 @@ static void files_without_ids_are_refused(void **state)
     struct ids ids;
     write_bytes("", 0);
     assert_false(ids_read(path, &ids, &why));
-    assert_string_equal(why.found, "0 bytes");
+    assert_string_equal(why.found, "the file has 0 bytes");
     write_bytes("123456", 6);
     assert_false(ids_read(path, &ids, &why));
-    assert_string_equal(why.found, "6 bytes");
+    assert_string_equal(why.found, "the file has 6 bytes");
     assert_false(ids_read("/nowhere/at/all.u32", &ids, &why));
     assert_string_equal(why.found, "No such file or directory");
     assert_false(ids_read("/", &ids, &why));

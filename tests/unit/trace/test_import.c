@@ -193,10 +193,10 @@ static void broken_records_are_counted(void **state)
     const struct oracle_record early[] = {{1, 1}, {1, 1}}, negative[] = {{1, -2}};
     struct file file = oracle_file(early, 2);
     assert_refused(&import_oracle_general, &file, &plain, 0,
-                   "record 1: it is wanted again by record 1, no later one");
+                   "record 1: its next access is record 1, which is not later");
     file = oracle_file(negative, 1);
     assert_refused(&import_oracle_general, &file, &plain, 0,
-                   "record 0: it is wanted again by record -2, no later one");
+                   "record 0: its next access is record -2, which is not later");
     file = oracle_file(early, 1);
     file.size--;
     assert_refused(&import_oracle_general, &file, &plain, 0,
@@ -206,7 +206,7 @@ static void broken_records_are_counted(void **state)
     put(&file, UINT32_MAX, 4);
     assert_refused(&import_u32, &file, &plain, 0, "record 1: id 4294967295 is too large");
     file.size = 0;
-    assert_refused(&import_u32, &file, &plain, 0, "the file wants nothing");
+    assert_refused(&import_u32, &file, &plain, 0, "the file has no accesses");
     put(&file, 3 << 28, 4);
     assert_refused(&import_u32, &file, &(struct import_options){.unit_tokens = 16}, 0,
                    "1 layers of 12884901904 tokens are too many for a trace");
@@ -300,29 +300,29 @@ static void wrong_arrays_are_refused(void **state)
     } cases[] = {
         {SHAPE_223, 11, "the file ends within token 1, layer 1 of 2 tokens, 2 layers"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (2, 2, 2)}", 12,
-         "the file goes on behind the array"},
+         "the file continues after the array"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (12,)}", 12,
-         "an array of 1 dimensions"},
-        {"{'descr': '<i4', 'fortran_order': False, 'shape': ()}", 12, "an array of 0 dimensions"},
+         "the array has 1 dimensions"},
+        {"{'descr': '<i4', 'fortran_order': False, 'shape': ()}", 12, "the array has 0 dimensions"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (2, 0, 3)}", 0,
-         "an array of 3 dimensions, without an item"},
+         "the array has 3 dimensions and no items"},
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (1, 1025, 1)}", 12,
-         "an array of 1025 layers"},
+         "the array has 1025 layers"},
         {"{'descr': '>i4', 'fortran_order': False, 'shape': (2, 2, 3)}", 12,
-         "an array of type '>i4'"},
+         "the array has type '>i4'"},
         {"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2, 2, 3)}", 12,
-         "the array's header is broken at '[('a', '<i4')], 'for'"},
+         "the array's header is invalid at '[('a', '<i4')], 'for'"},
         {"{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2, 3)}", 12,
-         "an array in Fortran order"},
+         "the array is in Fortran order"},
         {"{'descr': '<i4', 'shape': (2, 2, 3)}", 12,
          "the array's header lacks descr, fortran_order or shape"},
         {"{'descr': '<i4', 'order': 1}", 12, "the array's header says 'order'"},
-        {"{'descr': '<i4' 'shape': (1)}", 12, "the array's header is broken at ''shape'"},
-        {"{'descr", 12, "the array's header is broken at ''descr'"},
-        {"{'shape': (1, 2, -3)}", 12, "the array's header is broken at '-3)}'"},
-        {"{'shape': (4294967296)}", 12, "the array's header is broken at ')}'"},
-        {"{'shape': (1,1,1,1,1,1,1,1,1)}", 12, "the array's header is broken at ')}'"},
-        {"", 12, "the array's header is broken at ''"},
+        {"{'descr': '<i4' 'shape': (1)}", 12, "the array's header is invalid at ''shape'"},
+        {"{'descr", 12, "the array's header is invalid at ''descr'"},
+        {"{'shape': (1, 2, -3)}", 12, "the array's header is invalid at '-3)}'"},
+        {"{'shape': (4294967296)}", 12, "the array's header is invalid at ')}'"},
+        {"{'shape': (1,1,1,1,1,1,1,1,1)}", 12, "the array's header is invalid at ')}'"},
+        {"", 12, "the array's header is invalid at ''"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct file file = npy_file(1, cases[i].header, indices, cases[i].items, 4);
@@ -334,7 +334,7 @@ static void wrong_arrays_are_refused(void **state)
     file.at[8] = 0xff; /* longer than the file */
     assert_refused(&import_npy, &file, &plain, 0, "the array's header is cut short");
     file = text_file("NUMPY not at all");
-    assert_refused(&import_npy, &file, &plain, 0, "not an array of numpy (.npy)");
+    assert_refused(&import_npy, &file, &plain, 0, "not a numpy array (.npy)");
 }
 
 static void impossible_indices_are_told_by_place(void **state)
@@ -343,7 +343,7 @@ static void impossible_indices_are_told_by_place(void **state)
     const int64_t wrong[] = {1, 2, 3, -7, 5, INT64_C(1) << 40, 4, 1, 4, 1, 2, 3};
     struct file file =
         npy_file(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2, 3)}", wrong, 12, 8);
-    assert_refused(&import_npy, &file, &plain, 0, "3 faults; nothing is read");
+    assert_refused(&import_npy, &file, &plain, 0, "3 faults; nothing was read");
     assert_int_equal(complaints.count, 3);
     assert_string_equal(complaints.shown[0].found, "token 0, layer 1, item 0: index -7");
     assert_string_equal(complaints.shown[1].found, "token 0, layer 1, item 2: index 1099511627776");
@@ -393,19 +393,20 @@ static void malformed_lines_are_named(void **state)
     } cases[] = {
         {"step=s,unit=u", "s,u\n0,1\n0\n", 3, "1 fields"},
         {"step=s,unit=u", "s,u\n0,1\n\n", 3, "0 fields"},
-        {"step=s,unit=u", "s,u\n0,x\n", 2, "unit 'x' is no whole number"},
-        {"step=s,unit=u", "s,u\n-1,1\n", 2, "step '-1' is no whole number"},
+        {"step=s,unit=u", "s,u\n0,x\n", 2, "unit 'x' is not a whole number"},
+        {"step=s,unit=u", "s,u\n-1,1\n", 2, "step '-1' is not a whole number"},
         {"step=s,unit=u", "s,u\n0,4294967295\n", 2, "unit 4294967295: a trace has fewer"},
         {"step=s,unit=u", "s,u\n3,1\n5,1\n", 3, "step 5 after step 3"},
         {"step=s,unit=u", "s,u\n3,1\n4,1\n3,1\n", 4, "step 3 after step 4"},
         {"step=s,unit=u", "s,u\n3,1\n3,2\n3,1\n", 4, "layer 0, head 0 wants unit 1 twice"},
         {"step=s,unit=u", "s,u\n0,\"1\n", 2, "libcsv: "},
-        {"step=s,unit=u", "s,u\n", 0, "the file wants nothing"},
+        {"step=s,unit=u", "s,u\n", 0, "the file has no accesses"},
         {"step=s,unit=u", "s,v\n0,1\n", 1, "no column 'u'"},
-        {"unit=1,layer=2", "1,1024\n", 1, "layer 1024, head 0: a trace has at most 1024 of each"},
-        {"unit=1,layer=2", "1,1\n", 0, "layer 0, head 0 wants nothing in the whole file"},
+        {"unit=1,layer=2", "1,1024\n", 1,
+         "layer 1024, head 0: a trace has at most 1024 layers and heads"},
+        {"unit=1,layer=2", "1,1\n", 0, "layer 0, head 0 has no row in the file"},
         {"unit=1,layer=2", "1\n", 1, "1 fields"},
-        {"unit=1,mass=2", "1,2\n", 1, "'2' is no mass"},
+        {"unit=1,mass=2", "1,2\n", 1, "'2' is not a mass"},
         {"unit=1,mass=2,step=3", "1,.9,0\n2,.9,0\n", 1,
          "the masses of layer 0, head 0 add up to 1.8"},
     };
@@ -425,7 +426,7 @@ static void ten_faults_are_kept_and_all_are_counted(void **state)
     }
     struct file file = text_file(text);
     assert_refused(&import_columns, &file, &(struct import_options){.columns = "unit=1"}, 0,
-                   "13 faults; nothing is read");
+                   "13 faults; nothing was read");
     assert_int_equal(complaints_shown(&complaints), 10);
     assert_int_equal(complaints.shown[9].line, 19);
 }
@@ -436,13 +437,13 @@ static void a_mapping_that_cannot_be_meant_is_refused(void **state)
     const struct {
         const char *columns, *found;
     } cases[] = {
-        {"", "--columns does not say which column is the unit"},
-        {"step=1", "--columns does not say which column is the unit"},
-        {"unit", "'unit' in --columns is no COLUMN=NAME"},
-        {"unit=", "'unit=' in --columns is no COLUMN=NAME"},
+        {"", "--columns names no column for the unit"},
+        {"step=1", "--columns names no column for the unit"},
+        {"unit", "'unit' in --columns is not COLUMN=NAME"},
+        {"unit=", "'unit=' in --columns is not COLUMN=NAME"},
         {"units=1", "unknown column 'units'"},
-        {"unit=1,unit=2", "'unit' stands twice in --columns"},
-        {"unit=1,layer=s", "--columns has names and numbers"},
+        {"unit=1,unit=2", "'unit' occurs twice in --columns"},
+        {"unit=1,layer=s", "--columns mixes names and numbers"},
         {"unit=0", "column 0 in --columns"},
         {"unit=17", "column 17 in --columns"},
         {"unit=1,step=2", "lines a step, but --columns has a column for it"},
@@ -479,7 +480,7 @@ static void what_cannot_be_read_twice_is_refused(void **state)
     struct error why;
     make_path(folder, "x.swt", swt);
     assert_false(trace_import(&import_u32, folder, swt, &plain, &complaints, &why));
-    assert_string_equal(why.found, "no regular file, but it has to be read twice");
+    assert_string_equal(why.found, "not a regular file, but it must be read twice");
     assert_false(trace_import(&import_npy, swt, swt, &plain, &complaints, &why));
     assert_string_equal(why.found, "cannot open: No such file or directory");
 }

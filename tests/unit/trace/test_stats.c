@@ -167,11 +167,11 @@ static void selections_that_cannot_be_are_refused(void **state)
         double share;
         const char *found;
     } cases[] = {
-        {0, "a selection of 0"},
-        {-0.1, "a selection of -0.1"},
-        {1.1, "a selection of 1.1"},
-        {NAN, "a selection of nan"},
-        {0.5, "a selection of 50 % wants 6 units a row, the trace keeps 3"},
+        {0, "the selection is 0"},
+        {-0.1, "the selection is -0.1"},
+        {1.1, "the selection is 1.1"},
+        {NAN, "the selection is nan"},
+        {0.5, "a selection of 50 % wants 6 units per row, but the trace keeps 3"},
     };
     char path[64];
     make_hand_trace(make_path(folder, "x.swt", path), 4);

@@ -156,22 +156,22 @@ static void rows_that_break_a_rule_are_refused(void **state)
         size_t offset, size;
         const char *bytes, *found;
     } patches[] = {
-        {0, 1, "\xc8", "the counts promise more units than the payload holds"},
-        {3, 1, "\xff", "the counts promise more units than the payload holds"},
+        {0, 1, "\xc8", "the counts state more units than the payload holds"},
+        {3, 1, "\xff", "the counts state more units than the payload holds"},
         {4, 1, "\x03", "column 'gaps' is longer than its rows"},
-        {4, 1, "\x05", "column 'gaps' has a broken number"},
-        {11, 1, "\xbf", "born of head 0, step 0 is -1, no mass"},
-        {15, 1, "\x40", "born of head 0, step 1 is 2, no mass"},
-        {16, 4, "\xff\xff\xff\x7f", "tail of head 0, step 0 is nan, no mass"},
-        {24, 1, "\x08", "column 'gaps' has a broken number"},
+        {4, 1, "\x05", "column 'gaps' has an invalid number"},
+        {11, 1, "\xbf", "born of head 0, step 0 is -1, not a mass"},
+        {15, 1, "\x40", "born of head 0, step 1 is 2, not a mass"},
+        {16, 4, "\xff\xff\xff\x7f", "tail of head 0, step 0 is nan, not a mass"},
+        {24, 1, "\x08", "column 'gaps' has an invalid number"},
         {24, 1, "\xc8", "the payload ends within column 'gaps'"},
         {24, 1, "\x24", "the payload ends within column 'mass'"},
         {28, 3, "\x01\x06\xa2", "row of head 0, step 0: a unit of the sinks is missing"},
         {29, 1, "\x05", "row of head 0, step 0: a unit of the recent window is missing"},
         {29, 1, "\x07", "row of head 0, step 0: a unit out of range"},
         {36, 1, "\x62", "row of head 0, step 1: a unit out of range"},
-        {36, 1, "\xe1", "column 'gaps' has a broken number"},
-        {32, 5, "\xff\xff\xff\xff\x7f", "column 'gaps' has a broken number"},
+        {36, 1, "\xe1", "column 'gaps' has an invalid number"},
+        {32, 5, "\xff\xff\xff\xff\x7f", "column 'gaps' has an invalid number"},
         {47, 1, "\xff", "scale of query head 0, step 0 is -inf"},
         {51, 1, "\xc0", "scale of query head 0, step 1 is -2"},
     };
@@ -214,14 +214,14 @@ static void payloads_of_another_size_are_refused(void **state)
     } cases[] = {
         {0, size + 1, &longer, "1 bytes of the payload are left over"},
         {0, size - 1, &shorter, "the payload ends within column 'query'"},
-        {0, size + 1, &payload, "68 bytes stored as they are for 69"},
-        {1, size + 1, &packed, "68 bytes where 69 are promised"},
+        {0, size + 1, &payload, "an uncompressed payload has 68 stored bytes, but states 69"},
+        {1, size + 1, &packed, "68 bytes, but the frame states 69"},
         {1, size - 1, &packed, "zstd: "},
         {1, size, &payload, "zstd: "},
         {1, size, &twice, "the payload is more than one zstd frame"},
         {2, size, &payload, "unknown codec 2"},
-        {1, 1 << 30, &packed, "a payload of 1073741824 bytes"},
-        {1, 40, &packed, "a payload of 40 bytes"},
+        {1, 1 << 30, &packed, "the frame states a payload of 1073741824 bytes"},
+        {1, 40, &packed, "the frame states a payload of 40 bytes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hand_trace(path, hand_fields, "{}", cases[i].codec, cases[i].raw_bytes, cases[i].payload);
@@ -243,7 +243,7 @@ static void headers_that_break_a_rule_are_refused(void **state)
     } cases[] = {
         {0, 0, "{}", "header: layers is 0"},
         {1, 1025, "{}", "header: kv_heads is 1025"},
-        {1, 3, "{}", "header: query_heads 2 is no multiple of kv_heads 3"},
+        {1, 3, "{}", "header: query_heads 2 is not a multiple of kv_heads 3"},
         {3, 0, "{}", "header: head_dim is 0"},
         {4, 0, "{}", "header: context is 0"},
         {4, 299, "{}", "header: units is 300, but context / unit_tokens is 299"},
@@ -256,9 +256,9 @@ static void headers_that_break_a_rule_are_refused(void **state)
         {12, 0, "{}", "header: steps is 0"},
         {13, 257, "{}", "header: steps_per_tile is 257"},
         {14, 4, "{}", "header: flags is 4"},
-        {15, 65537, "{}", "header, byte 12: 65625 bytes of header, 65537 of source"},
-        {15, 2, "[]", "header: source is no JSON object"},
-        {15, 2, "{x", "header: source is no JSON: "},
+        {15, 65537, "{}", "header, byte 12: the header has 65625 bytes, its source 65537"},
+        {15, 2, "[]", "header: source is not a JSON object"},
+        {15, 2, "{x", "header: source is not JSON: "},
     };
     static struct bytes payload;
     static char source[65537];
@@ -299,10 +299,11 @@ static void an_index_out_of_order_is_refused(void **state)
         {{first, first + 35}, "index, byte 306: frame 1 cannot be at 125"},
         {{first, end - 35}, "index, byte 306: frame 1 cannot be at 263"},
         {{first, UINT64_MAX}, "index, byte 306: frame 1 cannot be at 18446744073709551615"},
-        {{first, second - 1}, "tile 0, layer 0, sequence 0, byte 90: a payload of 68 stored bytes"},
+        {{first, second - 1},
+         "tile 0, layer 0, sequence 0, byte 90: the frame states 68 stored bytes"},
         {{first, second},
-         "tile 0, layer 1, sequence 0, byte 194: here stands the frame of tile 0, "
-         "layer 0, sequence 0"},
+         "tile 0, layer 1, sequence 0, byte 194: found the frame of tile 0, "
+         "layer 0, sequence 0 here"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error why;

@@ -89,11 +89,11 @@ static void the_writer_refuses_what_a_reader_would(void **state)
         {lose_a_sink, "row of head 0, step 0: a unit of the sinks is missing"},
         {make_a_row_too_long, "row of head 0, step 0: more units than window and keep allow"},
         {turn_a_row_round, "more units than window and keep allow"},
-        {spoil_born, "born of head 1, step 3 is nan, no mass"},
-        {spoil_tail, "tail of head 0, step 0 is 1.01, no mass"},
+        {spoil_born, "born of head 1, step 3 is nan, not a mass"},
+        {spoil_tail, "tail of head 0, step 0 is 1.01, not a mass"},
         {spoil_scale, "scale of query head 3, step 3 is inf"},
-        {spoil_steps, "3 steps from step 0 on are not those of the tile"},
-        {spoil_order, "tile 0, layer 1, sequence 0: out of order"},
+        {spoil_steps, "3 steps from step 0 do not match the tile"},
+        {spoil_order, "tile 0, layer 1, sequence 0: the frame is out of order"},
     };
     char path[64];
     make_path(folder, "x.swt", path);
@@ -128,7 +128,7 @@ static void an_unfinished_trace_leaves_nothing(void **state)
         trace_writer_open(make_path(folder, "x.swt", path), &header, &why);
     make_check(writer != NULL, &why);
     assert_false(trace_writer_close(writer, &why));
-    assert_string_equal(why.found, "0 frames of 8 are written");
+    assert_string_equal(why.found, "only 0 of 8 frames are written");
     assert_int_equal(access(path, F_OK),
                      -1); /* and the folder is removed at the end: it is empty */
 }
@@ -219,7 +219,7 @@ static void headers_that_cannot_be_are_not_written(void **state)
     assert_null(trace_writer_open("/nonexistent/x.swt", &header, &why));
     assert_string_equal(why.found, "cannot create: No such file or directory");
     assert_null(trace_writer_open("/dev/null", &header, &why));
-    assert_string_equal(why.found, "exists and is no regular file");
+    assert_string_equal(why.found, "exists and is not a regular file");
 }
 
 int main(void)
