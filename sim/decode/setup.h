@@ -13,21 +13,22 @@
 #define SETUP_BATCH_MAX 0
 #define SETUP_STEPS_ALL 0
 #define SETUP_WARMUP_AUTO (-1)
-#define SETUP_SEED 1 /* where nothing is said */
+#define SETUP_SEED 1 /* the default */
 
-/* What a server is asked: not what one step of a batch takes, but how requests fare. */
+/* A stream of requests for a server. A setup with one asks how requests fare, not how long one step
+ * of a batch takes. */
 struct workload {
     char path[1024];         /* file of requests; "": no workload */
     uint64_t content;        /* hash of the file */
     uint64_t limit;          /* requests read of it; 0: all */
-    double time_scale;       /* arrivals as many times as far apart */
-    double rate, burstiness; /* requests a second drawn instead, and 1 / the gaps' squared
-                                variation; 0: the file's arrivals */
+    double time_scale;       /* factor on the times between arrivals */
+    double rate, burstiness; /* arrivals drawn instead: requests a second, and the shape of
+                                the gaps' gamma distribution; 0: the file's */
     uint64_t clients;        /* each sends a request when its last one has ended; 0: none */
     uint64_t replicas;       /* independent servers */
     int routing;             /* enum routing */
     int timed;               /* 0: no clock, one request after the other */
-    uint64_t sequences, batched_tokens; /* of a step at most */
+    uint64_t sequences, batched_tokens; /* most of a step */
     uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
 };
 
@@ -36,7 +37,7 @@ enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
 /* Sequences of one context in a batch that mixes several. */
 struct setup_cohort {
     uint64_t context, prompt; /* tokens a sequence */
-    uint32_t sequences;       /* or, where the batch is as large as fits, so many of every round */
+    uint32_t sequences;       /* of the batch; with SETUP_BATCH_MAX the cohort's share of it */
     struct trace *trace;      /* the setup's, or one generated at this context */
 };
 #define SETUP_MOST_COHORTS 128
@@ -47,16 +48,16 @@ struct setup {
     struct model model;
     struct profile profile;
 
-    char trace_name[256]; /* as the scenario says it, or the default that was taken */
-    char trace_note[256]; /* why that is not the usual default; or "" */
-    struct trace *trace;  /* NULL: the ledger is assumed; of several, the first cohort's */
+    char trace_name[256]; /* from the scenario, or the default that was chosen */
+    char trace_note[256]; /* why this is not the usual default; or "" */
+    struct trace *trace;  /* NULL: the ledger is assumed; with cohorts, the first one's */
     double assumed_hit, assumed_spread;
     bool trace_is_model;    /* recorded from this very model */
-    enum basis trace_basis; /* what its hits rest on; of a recording measured */
+    enum basis trace_basis; /* of its hits; measured for a recording */
 
     uint64_t context; /* tokens a sequence; of several contexts their mean */
-    uint64_t prompt;  /* tokens a sequence, likewise; 0: its prefill is not asked about */
-    uint64_t output;  /* tokens generated a sequence; 0: not said */
+    uint64_t prompt;  /* tokens a sequence, likewise; 0: no prefill is timed */
+    uint64_t output;  /* tokens generated a sequence; 0: unspecified */
     uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
     uint32_t steps;   /* reported, or SETUP_STEPS_ALL */
     int64_t warmup;   /* steps, or SETUP_WARMUP_AUTO */
@@ -65,20 +66,19 @@ struct setup {
     struct setup_cohort *cohorts; /* by context, shortest first, owned; NULL: there is one */
     uint32_t cohort_count;        /* 0 or 2 ... SETUP_MOST_COHORTS */
     double hbm_usable;            /* share of HBM that may be used */
-    uint64_t hbm_reserve;         /* bytes of that kept free */
-    uint64_t kv_pool_tokens;      /* 0: what memory gives */
-    uint64_t host_memory;         /* bytes; 0: what the profile says */
+    uint64_t hbm_reserve;         /* bytes of that share which stay free */
+    uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
+    uint64_t host_memory;         /* bytes; 0: the profile's */
     struct workload workload;
 
-    /* Where published rates of systems of its class lay about predicted ones, as shares of these.
-     */
+    /* Error band of the system's class: where published rates lay, as shares of predicted ones. */
     bool band_known;
     double band[2]; /* -0.1, 0.3 */
 
     char *scenario; /* canonical text of everything above, owned */
-    /* The same without the keys that decide when requests come and what is kept of them, but no
-     * step that they take; owned. NULL where no server is asked about: `scenario`, which then has
-     * of these `kv_pool_tokens` and `host_memory` alone, never takes two setups for one. */
+    /* `scenario` without the keys that change no decode step, only when requests come and what is
+     * kept of them; owned. NULL without a workload: `scenario` then has only `kv_pool_tokens` and
+     * `host_memory` of these keys, and serves instead. */
     char *decode_scenario;
 };
 
@@ -86,43 +86,43 @@ struct setup {
 uint32_t setup_cohort_count(const struct setup *setup);
 struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
 
-/* The same setup where all sequences have this context. It points to what `setup` owns. The
- * functions below that ask about a context ask about a setup of one. */
+/* A copy of the setup in which all sequences have this context. It borrows what `setup` owns. The
+ * functions below that use a context expect a setup with a single one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
 
-/* Is a server asked about, and not a step? */
+/* Is this a setup of a server under a workload, and not of a decode step? */
 bool setup_serves(const struct setup *setup);
 
-/* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy
- * chooses what it keeps, when the layer is one of those that load everything, and when it holds a
- * window only. */
+/* Does attention in this layer read all its tokens? It does when neither a selection nor a policy
+ * chooses among them, when the layer is one of the first `full_layers`, and when the layer has
+ * sliding-window attention. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
-/* Does all KV of this layer cross the link, in a known order and so a layer ahead? */
+/* Is this layer's KV loaded whole? Its order is known, so it crosses the link a layer ahead. */
 bool setup_loads_whole(const struct setup *setup, uint32_t layer);
 
-/* Does what hits depend on the trace? Without a selection every head wants everything, and what it
- * holds may be known without one: nothing, or a fixed part. */
+/* Do hits depend on the trace? Not when every head wants everything and holds nothing, or a fixed
+ * part. */
 bool setup_asks_trace(const struct setup *setup);
 
-/* The share of the context that an extent comes to; at most 1. */
+/* The extent as a share of the context; an extent in tokens gives at most 1. */
 double setup_share(const struct setup *setup, const struct amount *extent);
 
-/* Last tokens that stay in HBM. */
+/* The number of last tokens that always stay in HBM. */
 uint64_t setup_recent(const struct setup *setup);
 
 /* Does a head attend to less than the whole context? */
 bool setup_selects(const struct setup *setup);
 
-/* Make the selection of `retrieval: native` the model's own count of tokens, where it has an
- * indexer and the transfer can move scattered tokens. Without an indexer it stays what the system
- * says. */
+/* With `retrieval: native`, a model that has an indexer, and a transfer that can move scattered
+ * tokens: set the selection to the number of tokens that the model's indexer selects. Otherwise the
+ * system's selection stays. */
 void setup_resolve_native(struct setup *setup);
 
-/* Is there an index that is scored? Not of a native retrieval where nothing is selected. */
+/* Is an index scored? A native retrieval without a selection scores none. */
 bool setup_retrieves(const struct setup *setup);
 
-/* Is the model's own indexer what selects? */
+/* Does the model's own indexer select? */
 bool setup_indexes(const struct setup *setup);
 
 void setup_init(struct setup *setup);
