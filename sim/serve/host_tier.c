@@ -25,7 +25,7 @@ static bool check_kind(const struct policy_kind *kind, bool holds, struct error 
         return error_expect(why, "a policy that admits and evicts block by block, such as lru");
     }
     if (holds) {
-        error_usage(why, NULL, 0, "policy '%s' cannot hold blocks of a host tier", kind->name);
+        error_usage(why, NULL, 0, "policy '%s' cannot pin blocks of a host tier", kind->name);
         return error_expect(why, "lru, or no eviction");
     }
     return true;

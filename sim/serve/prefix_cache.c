@@ -67,8 +67,8 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
     const struct requests *requests = cache->requests;
     uint32_t tokens = cache->options.block_tokens;
     if (requests->chunk_tokens % tokens != 0) {
-        error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens,
-                    requests->chunk_tokens);
+        error_usage(why, NULL, 0, "a block of %u tokens does not divide the %u tokens of a hash",
+                    tokens, requests->chunk_tokens);
         return error_expect(why, "a number of tokens that divides %u", requests->chunk_tokens);
     }
     uint64_t next = (uint64_t)requests->ids.count * (requests->chunk_tokens / tokens);

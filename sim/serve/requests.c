@@ -55,7 +55,7 @@ static bool check_arrival(const struct requests *requests, int64_t arrival_ns,
     if (arrival_ns >= before) {
         return true;
     }
-    error_set(why, reader->path, reader->line, "arrives %.6f s before the request in front of it",
+    error_set(why, reader->path, reader->line, "arrives %.6f s before the previous request",
               (double)(before - arrival_ns) / ns_per_s);
     return error_expect(why, "requests in order of arrival");
 }
@@ -100,7 +100,7 @@ static bool number_chunk(struct requests *requests, uint64_t hash, struct reques
     }
     return kind->before == said.before ||
            error_set(why, reader->path, reader->line,
-                     "hash %" PRIu64 " follows another beginning than earlier", hash);
+                     "hash %" PRIu64 " has another predecessor than earlier", hash);
 }
 
 static bool add_chunks(struct requests *requests, const struct request_line *line,

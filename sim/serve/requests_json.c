@@ -18,7 +18,7 @@ static const struct json_format measured = {"arrival_time", "input_toks", "outpu
 static bool blame(const struct csv_reader *reader, const char *key, const char *expected,
                   struct error *why)
 {
-    error_set(why, reader->path, reader->line, "no '%s' that is %s", key, expected);
+    error_set(why, reader->path, reader->line, "'%s' is missing or not %s", key, expected);
     return error_expect(why, "%s", expected);
 }
 
@@ -82,7 +82,7 @@ static bool parse(struct csv_reader *reader, const struct json_format *format,
     json_error_t fault;
     json_t *object = json_loads(reader->text, JSON_REJECT_DUPLICATES, &fault);
     if (object == NULL) {
-        return error_set(why, reader->path, reader->line, "no JSON: %s", fault.text);
+        return error_set(why, reader->path, reader->line, "invalid JSON: %s", fault.text);
     }
     bool ok = read_object(object, format, reader, line, why);
     json_decref(object);

@@ -31,7 +31,8 @@ static bool find_parser(struct reading *reading, request_parse *parse, bool *lin
     *line_is_request = *parse != NULL;
     *parse = *parse != NULL ? *parse : request_csv_parser(&reading->in);
     if (*parse == NULL) {
-        error_set(why, reading->in.path, reading->in.line, "no file of requests begins so");
+        error_set(why, reading->in.path, reading->in.line,
+                  "unknown format: not the first line of a file of requests");
         return error_expect(why, "Mooncake's JSON lines, or a table with the head of Azure "
                                  "(TIMESTAMP,ContextTokens,GeneratedTokens), BurstGPT "
                                  "(Timestamp,Model,Request tokens,...) or vLLM "

@@ -139,17 +139,16 @@ static bool check_selection(const struct setup *setup, const struct head_sizes *
     const struct mechanisms *m = &setup->mechanisms;
     if (sizes->selected_tokens == 0) {
         uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
-        error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is none at all",
+        error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is empty",
                     100 * setup_share(setup, &m->selection), (unsigned long long)setup->context);
-        return error_expect(why, "more, such as %.3g %%, which is %llu of them",
+        return error_expect(why, "a larger one, such as %.3g %% (tokens: %llu)",
                             100 * (double)least / (double)setup->context,
                             (unsigned long long)least);
     }
     uint64_t chosen = sizes->selected_tokens / m->retrieval_tokens;
     if (sizes->estimated_entries > 0 && chosen + sizes->estimated_entries > sizes->entries) {
-        error_usage(why, NULL, 0,
-                    "what is selected and what is estimated are more than all entries");
-        return error_expect(why, "at most %llu, not %llu and %llu",
+        error_usage(why, NULL, 0, "selection and estimation together are more than all entries");
+        return error_expect(why, "at most %llu entries, not %llu + %llu",
                             (unsigned long long)sizes->entries, (unsigned long long)chosen,
                             (unsigned long long)sizes->estimated_entries);
     }
@@ -177,7 +176,7 @@ static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t b
     const struct mechanisms *m = &setup->mechanisms;
     uint64_t cached = budget_blocks(setup, out, paid);
     if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
-        error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
+        error_usage(why, NULL, 0, "the budget is less than one block for each head");
         return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
                             (unsigned long long)m->granularity, (unsigned long long)offloaded,
                             batch);
@@ -186,7 +185,8 @@ static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t b
     out->cache_tokens = kv ? cached : 0;
     out->split = (struct split){.act_hbm = kv ? 0 : cached, .kv = kv ? setup->context : 0};
     if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
-        error_usage(why, NULL, 0, "policy '%s' caches a whole selection, and the budget is less",
+        error_usage(why, NULL, 0,
+                    "policy '%s' caches whole selections, and the budget is less than one",
                     m->policy->name);
         return error_expect(why, "a budget of at least 1x");
     }

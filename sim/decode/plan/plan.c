@@ -123,7 +123,7 @@ static bool resolve_steps(const struct setup *setup, struct plan *plan, struct e
 {
     if (setup->trace == NULL) {
         if (setup->steps > MOST_ALIKE) {
-            error_usage(why, NULL, 0, "without a trace every step is alike: %u say no more than 1",
+            error_usage(why, NULL, 0, "%u steps without a trace, where all steps are equal",
                         setup->steps);
             return error_expect(why, "at most %d steps", MOST_ALIKE);
         }

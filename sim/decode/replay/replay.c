@@ -35,14 +35,13 @@ bool replay_check(const struct replay_plan *plan, struct error *why)
                 plan->capacity >= 0 && plan->manager_unit > 0 &&
                 replay_all_sequences(plan) * plan->kv_heads <= UINT32_MAX;
     if (!good) {
-        error_set(why, NULL, 0, "%u steps of batch %u at context %llu, wanting %g of it",
+        error_set(why, NULL, 0, "invalid plan: %u steps, batch %u, context %llu, selection %g",
                   plan->steps, plan->batch, (unsigned long long)plan->context, plan->selection);
-        return error_expect(why,
-                            "all over 0, a selection of at most 100 %%, a batch below 2^32 heads");
+        return error_expect(
+            why, "all above 0, a selection of at most 1, a batch of fewer than 2^32 heads");
     }
     if (plan->block_span != BLOCK_UNIT && plan->policy->holds == NULL) {
-        return error_set(why, NULL, 0,
-                         "policy '%s' does not keep or evict one block after the other",
+        return error_set(why, NULL, 0, "policy '%s' does not admit and evict blocks one by one",
                          plan->policy->name);
     }
     return true;
@@ -63,9 +62,9 @@ bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted
     }
     struct demand_shape recorded = demand_shape(header, *wanted, header->sinks, header->recent);
     if (*wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
-        error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
+        error_set(why, trace_path(trace), 0, "a selection of %.3g %% needs %u units a row",
                   100 * selection, *wanted);
-        return error_expect(why, "at most %.3g %%, as the trace keeps %u of %u",
+        return error_expect(why, "at most %.3g %%: the trace keeps %u of %u units",
                             100.0 * header->keep / header->units, header->keep, header->units);
     }
     return true;
@@ -84,8 +83,9 @@ static bool check_steps(const struct trace *trace, const struct replay_plan *pla
     if ((uint64_t)plan->warmup + plan->steps <= header->steps) {
         return true;
     }
-    error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
-              plan->warmup, plan->steps, header->steps);
+    error_set(why, trace_path(trace), 0,
+              "%u steps of warm-up and %u to report, but only %u recorded", plan->warmup,
+              plan->steps, header->steps);
     return error_expect(why, "at most %u steps", header->steps);
 }
 

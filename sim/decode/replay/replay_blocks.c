@@ -108,7 +108,8 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         .total = plan->warmup + plan->steps,
     };
     if (job->header->unit_kind != TRACE_POSITIONS) {
-        error_set(why, trace_path(job->trace), 0, "clusters are no ranges of tokens");
+        error_set(why, trace_path(job->trace), 0,
+                  "the units of the trace are clusters, not ranges of tokens");
         return error_expect(why, "'block_span: unit', or a trace of positions");
     }
     size_blocks(layer);
