@@ -1,5 +1,5 @@
-/* A replay: what is asked of the trace is checked once, then its layers replay in parallel, each
- * writing the ledger rows of its own target layers. */
+/* A replay checks its plans against the trace once. Then the layers replay in parallel; each writes
+ * the ledger rows of its own target layers. */
 #include "decode/replay/replay.h"
 
 #include "base/array.h"
@@ -58,7 +58,7 @@ bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted
     const struct trace_header *header = trace_header(trace);
     *wanted = replay_units(header, selection);
     if (*wanted == header->keep + 1 && selection * header->units < *wanted) {
-        *wanted = header->keep; /* a share in whole clusters, less than a unit over what is kept */
+        *wanted = header->keep; /* the share exceeds the kept units by less than one unit */
     }
     struct demand_shape recorded = demand_shape(header, *wanted, header->sinks, header->recent);
     if (*wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
@@ -89,7 +89,7 @@ static bool check_steps(const struct trace *trace, const struct replay_plan *pla
     return error_expect(why, "at most %u steps", header->steps);
 }
 
-/* What all plans have in common. */
+/* Fill the fields that all plans share. */
 static bool job_describe(struct replay_job *job, const struct trace *trace,
                          const struct replay_plan *plan, struct error *why)
 {
