@@ -1,4 +1,4 @@
-/* A file of requests, line by line. */
+/* Reading a file of requests, line by line. */
 #include "serve/request_line.h"
 
 #include "base/array.h"
@@ -41,7 +41,7 @@ static bool find_parser(struct reading *reading, request_parse *parse, bool *lin
     return true;
 }
 
-/* A line at fault is noted, and the next one read all the same. */
+/* Append the line's request. Faults are collected, so that reading goes on. */
 static void take_line(struct reading *reading, request_parse parse, struct requests *requests)
 {
     struct error fault;

@@ -1,6 +1,4 @@
-/* The stages of hybrid attention. Each waits for a task that an earlier one left in
- * pipe->at[layer].
- */
+/* The stages of hybrid attention. Each waits for a task that an earlier stage left in pipe->at. */
 #include "decode/time/hybrid.h"
 
 #include "decode/replay/cpu_heads.h"
