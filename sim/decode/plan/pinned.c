@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#define PAGE_BYTES                                                                                 \
-    4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
+#define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
 
 static double round_up(const struct setup *setup, double bytes)
 {
