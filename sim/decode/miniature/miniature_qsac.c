@@ -4,7 +4,7 @@
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
 
-enum { ASK_KERNELS = 2 }; /* comparison, and list of what is asked for */
+enum { ASK_KERNELS = 2 }; /* the comparison, and the list of rows to fetch */
 
 const struct miniature_qsac *miniature_qsac(enum miniature_id id)
 {
