@@ -25,7 +25,7 @@
 /* Most tokens of a prompt or an output; a longer one is an error in the file. */
 enum { REQUEST_MOST_TOKENS = 1 << 27 };
 
-/* Latest arrival in seconds: the year 2223 in Unix time, which files may use. Fits 63 bits of ns. */
+/* Latest arrival in seconds: the year 2223 in Unix time, which files may use. Fits int64_t ns. */
 #define REQUEST_MOST_ARRIVAL_S 8e9
 
 struct request {
