@@ -39,8 +39,8 @@ bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COU
 void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
 {
     fputs(
-        "# Written by `make papers UPDATE=1`: how far published rates lay about predicted ones, over\n"
-        "# all figures that can be compared. Least and most, not a confidence interval.\n",
+        "# Written by `make papers UPDATE=1`: how far published rates lay from predicted ones, over\n"
+        "# all figures that can be compared. Extremes, not a confidence interval.\n",
         out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
         if (bands[i].rows > 0) {

@@ -1,8 +1,8 @@
 /* How far published rates lay from predicted ones, by class of system.
  *
- * `compare` makes the file from all published figures that can be compared, and every result
- * carries the band of its class: least and most over those figures, no confidence interval. It
- * reaches at least to 0.
+ * `compare` writes the file from all published figures that it can compare. Every result carries
+ * the band of its class: the smallest and the largest error over those figures. A band is not a
+ * confidence interval, and it always contains 0.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
@@ -16,18 +16,19 @@
 struct files;
 
 struct error_band {
-    uint64_t rows;       /* figures that were compared; 0: nothing is known */
+    uint64_t rows;       /* figures compared; 0: the band is unknown */
     double below, above; /* shares of the predicted rate: 0.1, 0.3 is "-10 ... +30 %" */
 };
 
-/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: does not). */
+/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A class that the file
+ * lacks has 0 rows. */
 bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
                      struct error *why);
 
-/* Write it. */
+/* Write that file to `out`; classes without rows are left out. */
 void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out);
 
-/* Widen by one figure: published over predicted rate, less 1. */
+/* Widen the band by one figure: `error` is the published rate over the predicted one, less 1. */
 void error_band_add(struct error_band *band, double error);
 
 #endif

@@ -84,7 +84,7 @@ void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
 
 /* ---- writing ---- */
 
-/* A plug-in is named by its path, which may need quotes. */
+/* The name of a plug-in is its path, which may need quotes. */
 static void write_name(const char *name, FILE *out)
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0') {

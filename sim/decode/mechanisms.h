@@ -1,9 +1,9 @@
 /* Mechanisms: the orthogonal choices by which one KV-offload system differs from another.
  *
- * A system is a file, scenarios/systems/NAME.yaml, that gives every key of mechanism_keys[] that
+ * A system is a file, scenarios/systems/NAME.yaml. It gives every key of mechanism_keys[] that
  * differs from its default, each with its source in a comment. There is one pipeline (pipeline.h);
- * it reads this struct and nothing else of the system. A combination that cannot be meant (a graph
- * that contains a blocking synchronisation) is refused with the reason.
+ * it knows a system by this struct alone. Contradictory combinations (a graph that contains a
+ * blocking synchronisation) are refused with the reason.
  */
 #ifndef DECODE_MECHANISMS_H
 #define DECODE_MECHANISMS_H
@@ -54,20 +54,21 @@ enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
 enum attend { ATTEND_GPU, ATTEND_HYBRID };
 enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
 
-/* When the host tier of a prefix cache is offered a full block. */
+/* When a full block is offered to the host tier of a prefix cache. */
 enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
 
-/* When a request whose prefix is on the host starts, and what becomes of one that is put back. */
+/* When a request starts if its prefix is on the host, and what happens to the KV of a request that
+ * is preempted. */
 enum prefix_load { PREFIX_LOAD_BEFORE, PREFIX_LOAD_LAYERS };
 enum preemption { PREEMPTION_RECOMPUTE, PREEMPTION_SWAP };
 
-/* A quantity that may be said in several units. HBM of the cache: so many bytes in all, a share of
- * the KV, a multiple of the selection, or tokens a layer. An extent: a share of the context, or
+/* A quantity in one of several units. A budget (HBM of the cache) is bytes in all, a share of the
+ * KV, a multiple of the selection, or tokens a layer. An extent is a share of the context, or
  * tokens. */
 struct amount {
     enum unit unit; /* UNIT_BYTES, UNIT_SHARE, UNIT_TIMES or UNIT_TOKENS */
     double value;
-    bool rest; /* all HBM that nothing else takes, instead */
+    bool rest; /* a budget of all HBM that nothing else takes; unit and value mean nothing */
 };
 
 struct mechanisms {
@@ -76,21 +77,22 @@ struct mechanisms {
     struct amount budget;
     uint64_t granularity;      /* tokens of a block of the cache's manager */
     int block_span;            /* enum block_span of replay.h */
-    uint64_t block_candidates; /* blocks that a step touches; 0: all that it wants */
-    uint64_t sinks;            /* tokens, always in HBM, always attended to */
-    struct amount recent;      /* the same: an extent */
+    uint64_t block_candidates; /* most blocks that a step touches; 0: all that it wants */
+    uint64_t sinks;            /* first tokens: always in HBM, always attended to */
+    struct amount recent;      /* an extent of last tokens, likewise */
     int resident_heads;
     double resident_epsilon; /* slack in reuse difficulty */
-    struct amount selection; /* what a head attends to at most: an extent */
-    double selection_margin; /* of it, what scores at most so far below the heaviest; 0: all */
+    struct amount selection; /* the most that a head attends to: an extent */
+    double selection_margin; /* retains selected units whose score is at most this far below the
+                                highest; 0: all */
     int retrieval;
-    /* What an entry of a KV head holds, which scoring reads: so many keys (0.25: a quarter of a
-     * key's channels), and so many bytes. */
+    /* Size of an entry of a KV head, which scoring reads: a number of keys (0.25: a quarter of a
+     * key's channels) and a number of bytes. */
     double retrieval_keys;
     uint64_t retrieval_bytes;
-    uint64_t retrieval_scores;    /* bytes that its scores take on their way, read and written */
-    int retrieval_in_place;       /* it reads the KV itself: no index is held beside it */
-    int retrieval_stream;         /* the index lies on the host, and comes a layer ahead */
+    uint64_t retrieval_scores;    /* bytes read and written for an entry's scores before top-k */
+    int retrieval_in_place;       /* scoring reads the KV itself: there is no separate index */
+    int retrieval_stream;         /* the index lies on the host and is copied a layer ahead */
     uint64_t retrieval_tokens;    /* tokens of an entry */
     int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
     double retrieval_query; /* share of the query projection computed once more, to speculate */
@@ -98,28 +100,28 @@ struct mechanisms {
     uint64_t retrieval_id_bytes; /* of an index of what was selected, where it goes to the CPU */
     double estimation; /* share of the entries attended to by their summary only (clusters) */
     uint64_t cluster_segment; /* tokens; a cluster lies within one segment */
-    uint64_t cluster_iterations;      /* of the k-means in prefill; at least, on the host */
-    uint64_t cluster_iterations_most; /* on the host */
-    uint64_t cluster_passes;          /* of the host over all keys, beside the iterations */
+    uint64_t cluster_iterations;      /* of the k-means in prefill; on the host the minimum */
+    uint64_t cluster_iterations_most; /* the most, on the host */
+    uint64_t cluster_passes;          /* of the host over all keys, besides the iterations */
     uint64_t cluster_centroids;       /* of a head in each subspace of product quantisation */
     uint64_t cluster_threads;         /* of the host's k-means; 0: every core */
-    uint64_t full_layers; /* first layers, which load all their KV: nothing speculates for them */
+    uint64_t full_layers; /* first layers that load all their KV: nothing speculates for them */
     int manager;
     int update;
-    uint64_t pool_threads; /* 0: every thread that pool_of says */
+    uint64_t pool_threads; /* 0: every thread that pool_of allows */
     int pool_of;           /* cores of the host, or the logical CPUs of one NUMA node */
-    uint64_t pool_spare;   /* of these, that the pool leaves to others */
+    uint64_t pool_spare;   /* threads of these that the pool leaves to others */
     int transfer;
     uint64_t transfer_threads;     /* of CPU stores or gather; 0: every core */
-    uint64_t transfer_ctas;        /* a (sequence, head), of SM loads */
-    uint64_t transfer_cta_threads; /* of each of these */
+    uint64_t transfer_ctas;        /* CTAs of SM loads for each (sequence, head) */
+    uint64_t transfer_cta_threads; /* of each of these CTAs */
     int transfer_stream;
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
-    int merge; /* hits are copied into an execution buffer, misses once more into the cache */
-    uint64_t hit_ctas, admit_ctas; /* a (sequence, head), of these two copies */
+    int merge; /* hits are copied into an execution buffer, misses also into the cache */
+    uint64_t hit_ctas, admit_ctas; /* CTAs of these two copies for each (sequence, head) */
     int repeat_kv; /* KV and entries are copied once per query head before they are read */
     int prefetch;
-    int attention; /* the GPU attends to everything, or the CPU to what lies outside its window */
+    int attention; /* by the GPU; or by the GPU to a window and by the CPU to the rest */
     int sync;
     uint64_t syncs; /* synchronisations a layer, by the CPU */
     int barrier;    /* when the launch thread waits for all kernels and copies */
@@ -128,36 +130,37 @@ struct mechanisms {
     int weights_spread; /* they cross in equal parts, one with each micro-batch */
     int micro_batch;
     uint64_t micro_batch_sequences; /* of a zig-zag block */
-    uint64_t micro_batch_tokens;    /* of a balanced one at most, but of one sequence */
-    uint64_t micro_batch_overhead;  /* ns of the main stream, a pass */
-    uint64_t prefill_chunk;         /* tokens in work at a time in prefill; 0: a micro-batch's */
+    uint64_t micro_batch_tokens;    /* most of a balanced one, unless it is a single sequence */
+    uint64_t micro_batch_overhead;  /* ns of the main stream in each layer of a micro-batch */
+    uint64_t prefill_chunk;         /* tokens processed at a time in prefill; 0: a micro-batch's */
     int representation;
-    double representation_share; /* of what is not in HBM: activations, or tokens run again */
-    int balance;                 /* find that share so that GPU and link take as long */
-    int balance_counts_act;      /* the loads of activations take their time, too */
+    double representation_share; /* share of the context outside HBM that is kept as activations,
+                                    or whose tokens are run again */
+    int balance;                 /* choose that share so that GPU and link take equally long */
+    int balance_counts_act;      /* the balance counts the loads of activations */
     int halves; /* attention and FFN are two layers: weights and micro-batches pass twice */
     int launch;
     uint64_t operators; /* kernels a layer outside retrieval, transfer and merge */
-    /* Shares of these kernels before attention and in it; the rest runs behind it. The defaults are
+    /* Shares of these kernels before attention and in it; the rest runs after it. The defaults are
      * assumed for every system: of 40 kernels 15, 5 and 20. */
     double operators_pre, operators_attend;
-    uint64_t operators_edge; /* kernels a step behind the last layer */
+    uint64_t operators_edge; /* kernels a step after the last layer */
     uint64_t step_overhead;  /* ns a step on the launch thread: scheduler, sampler */
-    /* Of a server: KV of requests that ended, for those that begin alike. */
-    int prefix;            /* kept nowhere, in HBM, or there and on the host */
+    /* The prefix cache of a server: KV of ended requests, for new ones with the same beginning. */
+    int prefix;            /* no cache, one in HBM, or one in HBM and host memory */
     uint64_t prefix_block; /* tokens */
     int prefix_write;
     uint64_t prefix_asked; /* requests that have held a block before it is saved */
-    int prefix_eviction;   /* index of prefix_evictions[]: what runs the host tier */
-    int prefix_pins;       /* the host tier keeps what is being copied */
-    uint64_t prefix_unit;  /* tokens that cross and are found on the host together; 0: a block */
-    int prefix_contiguous; /* a unit's layers cross in one transfer, not in one each */
+    int prefix_eviction;   /* policy of the host tier: an index of prefix_evictions[] */
+    int prefix_pins;       /* the host tier does not evict a block that is being copied */
+    uint64_t prefix_unit;  /* tokens that are copied and looked up together; 0: a block */
+    int prefix_contiguous; /* a unit crosses in one transfer, not in one for each layer */
     int prefix_load;
     int preemption;
 };
 
-/* One key: how it is read and described. Keys of one group are one mechanism and its parameters: by
- * themselves the parameters mean nothing, or something else. */
+/* One key: how it is read and described. A group is one mechanism and its parameters; without their
+ * mechanism the parameters mean nothing, or something else. */
 enum mechanism_type {
     MECHANISM_CHOICE, /* one of `values` */
     MECHANISM_SWITCH, /* yes or no */
@@ -169,7 +172,7 @@ enum mechanism_type {
 };
 struct mechanism_key {
     const char *name;
-    const char *group; /* name of the mechanism that it is, or is a parameter of */
+    const char *group; /* name of the mechanism: this key, or the key that it is a parameter of */
     enum mechanism_type type;
     enum unit unit;
     const char *const *values; /* of a choice; ends with NULL */
@@ -179,8 +182,7 @@ struct mechanism_key {
 };
 extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
 
-/* Policies that may run the host tier, by their names; the first one never evicts. Ends with NULL.
- */
+/* Names of the policies that the host tier may use; the first one never evicts. Ends with NULL. */
 extern const char *const prefix_evictions[];
 enum prefix_eviction { PREFIX_EVICTION_NONE, PREFIX_EVICTION_LRU }; /* and others */
 
@@ -191,32 +193,33 @@ struct system_info {
     char paper[200];
     char available[16]; /* vllm, sglang, code or paper */
     char lossless[16];  /* exact, native or lossy */
-    char baseline[64];  /* system that it is held against; "": all of the KV in HBM */
-    char command[640];  /* that starts its server, with {NAME}s (study/plan/server_command.h); "": none */
+    char baseline[64];  /* system that it is compared with; "": all of the KV in HBM */
+    char command[640];  /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 
-/* Read scenarios/systems/NAME.yaml (or a path), lay `overrides` (the scenario's `mechanisms:`, may
- * be NULL) over it and check the whole. `merged`, if not NULL, receives the effective mapping,
- * which the caller destroys. `at` is the scenario's node that named the system. `files`
- * keeps the file that is read (NULL: none). */
+/* Read the preset `name` (scenarios/systems/NAME.yaml, or a path), apply `overrides` and check it.
+ *   at         the scenario's node that named the system, for complaints
+ *   overrides  the scenario's `mechanisms:`; may be NULL
+ *   files      keeps the file that is read; NULL: nothing is kept
+ *   merged     out, may be NULL: preset and overrides together, which the caller destroys */
 bool system_load(struct files *files, const char *name, const struct node *at,
                  const struct node *overrides, struct mechanisms *out, struct system_info *info,
                  struct node **merged, struct error *why);
 
-/* The reason why this combination cannot be meant, with the key to blame; NULL when it can. */
+/* Why these mechanisms contradict each other, with the key to blame; NULL when they do not. */
 const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);
 
-/* True when a head attends to less than everything, if the context is long enough. */
+/* True when a head attends to a part of the context only, if the context is long enough. */
 bool mechanisms_select(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
 
-/* True when what the policy does not hold is gone for good. */
+/* True when the system deletes what its policy does not hold. */
 bool mechanisms_drop(const struct mechanisms *mechanisms);
 
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
- * Otherwise kernels fetch by themselves, and no index leaves the GPU. */
+ * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
 
 #endif

@@ -70,7 +70,7 @@ bool setup_selects(const struct setup *setup)
     return setup_share(setup, &m->selection) < 1 || m->selection_margin > 0;
 }
 
-/* A copy engine moves no scattered tokens, and whole layers are not selected from. */
+/* A copy engine cannot move the scattered tokens of a selection. */
 static bool loads_contiguous(const struct mechanisms *m)
 {
     return mechanisms_offload(m) &&

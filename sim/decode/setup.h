@@ -14,12 +14,12 @@
 #define SETUP_BATCH_MAX 0
 #define SETUP_STEPS_ALL 0
 #define SETUP_WARMUP_AUTO (-1)
-#define SETUP_SEED 1 /* where nothing is said */
+#define SETUP_SEED 1 /* the default */
 
 /* Sequences of one context in a batch that mixes several. */
 struct setup_cohort {
     uint64_t context, prompt; /* tokens a sequence */
-    uint32_t sequences;       /* or, where the batch is as large as fits, so many of every round */
+    uint32_t sequences;       /* of the batch; with SETUP_BATCH_MAX the cohort's share of it */
     struct trace *trace;      /* the setup's, or one generated at this context */
 };
 #define SETUP_MOST_COHORTS 128
@@ -30,16 +30,16 @@ struct setup {
     struct model model;
     struct profile profile;
 
-    char trace_name[256]; /* as the scenario says it, or the default that was taken */
-    char trace_note[256]; /* why that is not the usual default; or "" */
-    struct trace *trace;  /* NULL: the ledger is assumed; of several, the first cohort's */
+    char trace_name[256]; /* from the scenario, or the default that was chosen */
+    char trace_note[256]; /* why this is not the usual default; or "" */
+    struct trace *trace;  /* NULL: the ledger is assumed; with cohorts, the first one's */
     double assumed_hit, assumed_spread;
     bool trace_is_model;    /* recorded from this very model */
-    enum basis trace_basis; /* what its hits rest on; of a recording measured */
+    enum basis trace_basis; /* of its hits; measured for a recording */
 
     uint64_t context; /* tokens a sequence; of several contexts their mean */
-    uint64_t prompt;  /* tokens a sequence, likewise; 0: its prefill is not asked about */
-    uint64_t output;  /* tokens generated a sequence; 0: not said */
+    uint64_t prompt;  /* tokens a sequence, likewise; 0: no prefill is timed */
+    uint64_t output;  /* tokens generated a sequence; 0: unspecified */
     uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
     uint32_t steps;   /* reported, or SETUP_STEPS_ALL */
     int64_t warmup;   /* steps, or SETUP_WARMUP_AUTO */
@@ -48,9 +48,9 @@ struct setup {
     struct setup_cohort *cohorts; /* by context, shortest first, owned; NULL: there is one */
     uint32_t cohort_count;        /* 0 or 2 ... SETUP_MOST_COHORTS */
     double hbm_usable;            /* share of HBM that may be used */
-    uint64_t hbm_reserve;         /* bytes of that kept free */
-    uint64_t kv_pool_tokens;      /* 0: what memory gives */
-    uint64_t host_memory;         /* bytes; 0: what the profile says */
+    uint64_t hbm_reserve;         /* bytes of that share which stay free */
+    uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
+    uint64_t host_memory;         /* bytes; 0: the profile's */
     bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */
 };
 
@@ -58,40 +58,40 @@ struct setup {
 uint32_t setup_cohort_count(const struct setup *setup);
 struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
 
-/* The same setup where all sequences have this context. It points to what `setup` owns. The
- * functions below that ask about a context ask about a setup of one. */
+/* A copy of the setup in which all sequences have this context. It borrows what `setup` owns. The
+ * functions below that use a context expect a setup with a single one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
 
-/* Does the GPU attend to all tokens of this layer? It does when nothing selects and no policy
- * chooses what it keeps, when the layer is one of those that load everything, and when it holds a
- * window only. */
+/* Does attention in this layer read all its tokens? It does when neither a selection nor a policy
+ * chooses among them, when the layer is one of the first `full_layers`, and when the layer has
+ * sliding-window attention. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
-/* Does all KV of this layer cross the link, in a known order and so a layer ahead? */
+/* Is this layer's KV loaded whole? Its order is known, so it crosses the link a layer ahead. */
 bool setup_loads_whole(const struct setup *setup, uint32_t layer);
 
-/* Does what hits depend on the trace? Without a selection every head wants everything, and what it
- * holds may be known without one: nothing, or a fixed part. */
+/* Do hits depend on the trace? Not when every head wants everything and holds nothing, or a fixed
+ * part. */
 bool setup_asks_trace(const struct setup *setup);
 
-/* The share of the context that an extent comes to; at most 1. */
+/* The extent as a share of the context; an extent in tokens gives at most 1. */
 double setup_share(const struct setup *setup, const struct amount *extent);
 
-/* Last tokens that stay in HBM. */
+/* The number of last tokens that always stay in HBM. */
 uint64_t setup_recent(const struct setup *setup);
 
 /* Does a head attend to less than the whole context? */
 bool setup_selects(const struct setup *setup);
 
-/* Make the selection of `retrieval: native` the model's own count of tokens, where it has an
- * indexer and the transfer can move scattered tokens. Without an indexer it stays what the system
- * says. */
+/* With `retrieval: native`, a model that has an indexer, and a transfer that can move scattered
+ * tokens: set the selection to the number of tokens that the model's indexer selects. Otherwise the
+ * system's selection stays. */
 void setup_resolve_native(struct setup *setup);
 
-/* Is there an index that is scored? Not of a native retrieval where nothing is selected. */
+/* Is an index scored? A native retrieval without a selection scores none. */
 bool setup_retrieves(const struct setup *setup);
 
-/* Is the model's own indexer what selects? */
+/* Does the model's own indexer select? */
 bool setup_indexes(const struct setup *setup);
 
 void setup_init(struct setup *setup);

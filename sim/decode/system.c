@@ -1,4 +1,4 @@
-/* Reading a system: its preset file, the scenario's overrides laid over it, every key checked. */
+/* Reading a system: its preset file with the scenario's overrides, every key checked. */
 #include "decode/mechanisms.h"
 
 #include "base/files.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of a preset file that are no mechanisms, and what two of them may say. */
+/* Keys of a preset file that are not mechanisms, and the values that two of them may have. */
 static const char *const info_keys[] = {"summary",  "paper",    "available", "lossless",
                                         "baseline", "command", NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
@@ -21,7 +21,7 @@ static bool read_choice(const struct node *node, const char *key, const char *co
                         int *out, struct error *why)
 {
     if (node->kind != NODE_SCALAR) {
-        return node_error(node, why, "'%s' is one word", key);
+        return node_error(node, why, "'%s' is not a single word", key);
     }
     for (int i = 0; values[i] != NULL; i++) {
         if (strcmp(values[i], node->text) == 0) {
@@ -39,11 +39,11 @@ static bool read_budget(const struct node *node, struct amount *out, struct erro
         "8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest";
     struct quantity quantity;
     if (node->kind != NODE_SCALAR) {
-        node_error(node, why, "'budget' is %s, and a system has one",
+        node_error(node, why, "'budget' is %s; a system has one budget",
                    node->kind == NODE_LIST  ? "a list"
                    : node->kind == NODE_MAP ? "a map"
-                                            : "not said");
-        return error_expect(why, "%s; several are swept, as sweep.mechanisms.budget=[10%%, 20%%]",
+                                            : "empty");
+        return error_expect(why, "%s; to try several, use sweep.mechanisms.budget=[10%%, 20%%]",
                             examples);
     }
     if (strcmp(node->text, "rest") == 0) {
@@ -52,12 +52,12 @@ static bool read_budget(const struct node *node, struct amount *out, struct erro
     }
     bool good = quantity_parse(node->text, &quantity);
     if (good && quantity.unit == UNIT_COUNT && quantity.value < 1) {
-        quantity.unit = UNIT_SHARE; /* 1 could be all of the KV, or as much as is selected */
+        quantity.unit = UNIT_SHARE; /* 1 is ambiguous: 100% or 1x */
     }
     if (!good || !(quantity.value >= 0) ||
         (quantity.unit != UNIT_BYTES && quantity.unit != UNIT_SHARE &&
          quantity.unit != UNIT_TIMES && quantity.unit != UNIT_TOKENS)) {
-        node_error(node, why, "'%.100s' is no budget", node->text);
+        node_error(node, why, "'%.100s' is not a budget", node->text);
         return error_expect(why, "%s", examples);
     }
     if (quantity.unit == UNIT_SHARE && quantity.value > 1) {
@@ -80,8 +80,8 @@ static bool read_extent(const struct node *node, const struct mechanism_key *key
                   quantity.value <= UINT32_MAX;
     bool share = good && unit == UNIT_SHARE && quantity.value <= 1;
     if (!tokens && !share) {
-        node_error(node, why, "'%.100s' of '%s' is no extent of a context",
-                   node->kind == NODE_SCALAR ? node->text : "this", key->name);
+        node_error(node, why, "'%s' is not a part of a context: %.100s", key->name,
+                   node->kind == NODE_SCALAR ? node->text : "a list or a map");
         return error_expect(why, "a share of at most 100%%, or whole tokens: 10%% or 2048tok");
     }
     *out = (struct amount){.unit = unit, .value = quantity.value};
@@ -169,7 +169,7 @@ static bool read_info(const struct node *file, const char *name, struct system_i
            (lossless == NULL || read_choice(lossless, "lossless", lossless_values, &index, why));
 }
 
-/* All keys that a preset (with its description) or an override may have. */
+/* Refuse unknown keys in a preset (which has description keys, too) or in overrides. */
 static bool check_keys(const struct node *map, bool preset, const char *where, struct error *why)
 {
     const char *keys[MOST_KEYS];
@@ -184,8 +184,8 @@ static bool check_keys(const struct node *map, bool preset, const char *where, s
     return node_check_keys(map, keys, where, why);
 }
 
-/* A combination that cannot be meant is blamed on the key itself where it is overridden, else on
- * the first override (presets make sense by themselves), else on the preset. */
+/* A contradiction is reported at its key if that is overridden; else at the first override, because
+ * presets by themselves are consistent; else in the preset. */
 static bool check_sense(const struct mechanisms *mechanisms, const char *name,
                         const struct node *overrides, const struct node *merged, struct error *why)
 {
@@ -205,7 +205,7 @@ static bool check_sense(const struct mechanisms *mechanisms, const char *name,
     return error_expect(why, "%s", reason);
 }
 
-/* A policy that is named anew brings none of the other's parameters along. */
+/* An override that names another policy drops the parameters of the preset's policy. */
 static bool lay_overrides(struct node *file, const struct node *overrides, struct error *why)
 {
     const struct node *name = node_get(node_get(overrides, "policy"), "name");

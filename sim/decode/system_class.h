@@ -1,10 +1,10 @@
-/* What a system's time hangs on, by its mechanisms: predictions of one class go wrong in the same
- * way, so their errors are counted together.
+/* Classes of systems, by the mechanisms that dominate their time. Predictions of one class err in
+ * the same way, so their errors are counted together.
  *
- *   cpu-managed      launch thread or CPU pool stand between the GPU and the KV that it waits for:
- *                    host costs decide, which no datasheet says
- *   gpu-managed      a cache or a selection, and nothing waits for a thread of the CPU
- *   bandwidth-bound  everything is read, from HBM or over the link
+ *   cpu-managed      the GPU waits for the launch thread or the CPU pool to get its KV: host costs
+ *                    dominate, and no datasheet states them
+ *   gpu-managed      there is a cache or a selection, and nothing waits for a thread of the CPU
+ *   bandwidth-bound  all KV is read, from HBM or over the link
  */
 #ifndef DECODE_SYSTEM_CLASS_H
 #define DECODE_SYSTEM_CLASS_H

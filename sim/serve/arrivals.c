@@ -1,4 +1,4 @@
-/* Gaps are drawn once, in order, so that another rate stretches the same arrivals. */
+/* Gaps are drawn in order from one stream, so that another rate stretches the same arrivals. */
 #include "serve/arrivals.h"
 
 #include "base/random.h"

@@ -1,13 +1,12 @@
-/* When requests arrive, where the file's own times are not meant.
- */
+/* Arrival times drawn at random, in place of the file's. */
 #ifndef SERVE_ARRIVALS_H
 #define SERVE_ARRIVALS_H
 
 #include "serve/requests.h"
 
-/* Let the requests arrive in their order, `rate` a second on average: times between two are drawn
- * from a gamma distribution of shape `shape` (1: a Poisson process; below: bursts). The first one
- * arrives at 0. Fails where one would arrive after REQUEST_MOST_ARRIVAL_S. */
+/* Draw new arrival times; the order of requests stays. The gaps come from a gamma distribution with
+ * mean 1 / `rate` seconds and shape `shape` (1: a Poisson process; below 1: bursts). The first
+ * request arrives at 0. Fails if a request would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
                    struct error *why);
 

@@ -1,8 +1,8 @@
-/* Blocks without references are a list through arrays over the numbers, the one that waits longest
- * in front; the end of the list is at index `ids`.
+/* Idle blocks are a doubly linked list through two arrays over the numbers. The block that has been
+ * idle longest is in front; index `ids` is the list's end.
  *
- * Invariant: capacity = free + taken + known, and the list has the known blocks with 0 references.
- * Each of these is counted by itself, so that they can disagree (conservation.h).
+ * Invariant: capacity = free + taken + known, and the list has the known blocks without references.
+ * Each amount is counted separately, so that an error shows as a disagreement (conservation.h).
  */
 #include "serve/block_pool.h"
 
@@ -17,7 +17,7 @@ struct block_pool {
     struct block_census census;
     uint32_t ids;
     uint32_t *references;  /* by number */
-    uint32_t *next, *last; /* by number, and of the list's end; of idle blocks */
+    uint32_t *next, *last; /* [ids + 1] links of the list; `last` is the previous block */
     void (*on_evict)(uint32_t id, void *context);
     void *context;
 };

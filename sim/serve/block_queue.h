@@ -1,6 +1,5 @@
-/* Blocks on their way between GPU and host, first come, first served, and what holds them until
- * they arrived.
- */
+/* Blocks that are being copied between GPU and host, first come, first served, and the references
+ * that each copy holds until it is done. */
 #ifndef SERVE_BLOCK_QUEUE_H
 #define SERVE_BLOCK_QUEUE_H
 
@@ -12,14 +11,14 @@
 
 struct block_copy {
     uint32_t id;
-    bool crosses;         /* the link; else it only waits for those in front of it */
-    bool on_gpu, on_host; /* referred to there until it is done */
+    bool crosses;         /* the link; else it only waits for the copies in front of it */
+    bool on_gpu, on_host; /* it holds a reference there until it is done */
 };
 
 struct block_queue {
-    struct block_copy *items; /* those under way are [first, count), owned */
+    struct block_copy *items; /* pending copies are [first, count), owned */
     size_t first, count, capacity;
-    uint64_t crossing, on_gpu, on_host; /* of those under way */
+    uint64_t crossing, on_gpu, on_host; /* pending copies with each flag */
 };
 
 void block_queue_release(struct block_queue *queue);
@@ -27,7 +26,7 @@ void block_queue_release(struct block_queue *queue);
 /* False when memory is out. */
 bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct error *why);
 
-/* The oldest one under way; NULL: none is. It lasts until the next push. */
+/* The oldest pending copy, or NULL. The pointer is valid until the next push. */
 const struct block_copy *block_queue_front(const struct block_queue *queue);
 void block_queue_pop(struct block_queue *queue);
 

@@ -6,13 +6,13 @@
 
 struct law {
     const char *says;
-    double left, right; /* what is equal */
+    double left, right; /* the two amounts, which must be equal */
 };
 
-/* What the sequences of a list have on the GPU. */
+/* Blocks on the GPU, summed over lists of sequences. */
 struct holders {
-    uint64_t shared, alone; /* blocks that others can find, and their own */
-    uint64_t short_of;      /* sequences whose blocks do not hold their tokens */
+    uint64_t shared, alone; /* blocks that others can find, and taken blocks */
+    uint64_t short_of;      /* sequences whose blocks do not fit their tokens */
 };
 
 static void add_holders(const struct server *server, const struct sequence *sequences,
@@ -39,7 +39,7 @@ static uint64_t swapped_blocks(const struct server *server)
     return blocks;
 }
 
-/* Bytes of copies that are done, and of the one that is under way. */
+/* Bytes of the copies that are done, and those of the current copy so far. */
 static double copied_bytes(const struct copies *copies)
 {
     if (copies->first == copies->count) {
@@ -67,36 +67,33 @@ void conservation_assert(const struct server *server)
                      server->running_count + server->ended;
     uint64_t queued = server->arrived - server->next, to_come = server->count - server->arrived;
     const struct law laws[] = {
-        {"a GPU's blocks are free, one's own or known", (double)cache.gpu.capacity,
-         blocks_in(&cache.gpu)},
-        {"a GPU's own blocks are those of sequences", (double)cache.gpu.taken,
-         (double)holders.alone},
-        {"a GPU's blocks are referred to by sequences and copies", (double)cache.gpu.references,
+        {"GPU blocks are free, taken or known", (double)cache.gpu.capacity, blocks_in(&cache.gpu)},
+        {"taken GPU blocks belong to sequences", (double)cache.gpu.taken, (double)holders.alone},
+        {"references to GPU blocks are those of sequences and copies", (double)cache.gpu.references,
          (double)(holders.shared + cache.held_on_gpu)},
         {"sequences have blocks for their tokens", 0, (double)holders.short_of},
-        {"a host's blocks are free or known", (double)cache.host.capacity,
-         blocks_in(&cache.host)},
-        {"a host's blocks are referred to by copies", (double)cache.host.references,
+        {"host blocks are free or known", (double)cache.host.capacity, blocks_in(&cache.host)},
+        {"references to host blocks are those of copies", (double)cache.host.references,
          (double)cache.held_on_host},
-        {"what is loaded is copied in", (double)counts.loaded, (double)in->added.moved},
-        {"loads are copies in", (double)counts.loads, (double)copies_last(in)},
-        {"what is saved is copied out", crosses ? (double)counts.saved : 0,
+        {"loaded blocks are copied in", (double)counts.loaded, (double)in->added.moved},
+        {"every load is a copy in", (double)counts.loads, (double)copies_last(in)},
+        {"saved blocks are copied out", crosses ? (double)counts.saved : 0,
          (double)out->added.moved},
-        {"what is on its way to the host is being copied", (double)cache.saving,
+        {"blocks on their way to the host are in copies", (double)cache.saving,
          (double)(out->added.moved - out->ended.moved)},
-        {"what is on its way to the GPU is being copied", (double)cache.loading,
+        {"blocks on their way to the GPU are in copies", (double)cache.loading,
          cache.pins ? (double)(in->added.moved - in->ended.moved) : 0},
-        {"bytes that came in are of copies", in->crossed_bytes, copied_bytes(in)},
-        {"bytes that went out are of copies", out->crossed_bytes, copied_bytes(out)},
-        {"room to swap is left, used or copied from", (double)server->options->swap_blocks,
+        {"bytes that came in belong to copies", in->crossed_bytes, copied_bytes(in)},
+        {"bytes that went out belong to copies", out->crossed_bytes, copied_bytes(out)},
+        {"room to swap is free, used or being copied from", (double)server->options->swap_blocks,
          (double)(server->swap_left + swapped_blocks(server) + in->added.freed - in->ended.freed)},
-        {"requests that began wait again, load, run or ended", (double)server->next,
+        {"admitted requests are preempted, loading, running or ended", (double)server->next,
          (double)begun},
-        {"requests are to come, queued or began", (double)server->count,
+        {"requests have not arrived, are queued or were admitted", (double)server->count,
          (double)(to_come + queued + begun)},
     };
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        /* Bytes are rounded; and what is not a number is equal to nothing. */
+        /* Bytes are rounded. The negation also catches NaN. */
         if (!(fabs(laws[i].left - laws[i].right) <= 1e-9 * laws[i].left)) {
             fprintf(stderr, "conservation: %s: %.17g is not %.17g\n", laws[i].says, laws[i].left,
                     laws[i].right);

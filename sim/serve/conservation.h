@@ -1,11 +1,11 @@
-/* What no event may change: a server's blocks, bytes and requests go from place to place, and none
- * is lost or there twice. conservation.c has the list of laws.
+/* Conservation laws: a server's blocks, bytes and requests move from place to place, and none is
+ * lost or counted twice. conservation.c has the list of laws.
  *
- * Every amount of a law is counted on its own where it is kept (block_census, copies, the server's
- * lists), so that a slip in any of them shows at the next event, and at every later one. The server
- * looks in the build with the address sanitizer only: at every event of its first
- * CONSERVATION_STEPS steps, then at every 64th step. At every one tests against queueing theory,
- * which have millions of steps that compute nothing, took 1.6 times as long.
+ * Each amount in a law is counted separately where it is kept (block_census, copies, the server's
+ * lists), so that an error in any of them shows at the next event. The laws are checked only in a
+ * build with the address sanitizer: at every event of the first CONSERVATION_STEPS steps, then at
+ * every 64th step. Checking every step made tests against queueing theory, with their millions of
+ * steps that compute nothing, 1.6 times as slow.
  */
 #ifndef SERVE_CONSERVATION_H
 #define SERVE_CONSERVATION_H
@@ -22,8 +22,8 @@
 
 enum { CONSERVATION_STEPS = 1 << 14 };
 
-/* Abort, and name the law, where the server breaks one. Between events only: within one, blocks can
- * be in nobody's books. */
+/* Abort, and name the law, if the server breaks one. Call it between events only: during an event
+ * blocks may be counted nowhere. */
 void conservation_assert(const struct server *server);
 
 static inline void conservation_check(const struct server *server)

@@ -1,6 +1,6 @@
-/* LRU, and no eviction, are a pool of blocks: its references are what holds, and where nothing is
- * evicted the reference that a block comes with stays. Any other policy sees one block at a time:
- * an offer is an access.
+/* LRU and no eviction use a pool of blocks, whose references hold blocks. Without eviction each
+ * block keeps the reference with which it entered the pool. Any other policy sees one block at a
+ * time: an offer is an access.
  */
 #include "serve/host_tier.h"
 
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 struct host_tier {
-    struct policy *policy; /* either */
-    struct block_pool *pool;
-    bool evicts;       /* the pool does */
-    uint64_t capacity; /* of the policy */
+    struct policy *policy;   /* this one */
+    struct block_pool *pool; /* or this one; the other is NULL */
+    bool evicts;             /* may the pool evict? */
+    uint64_t capacity;       /* blocks */
 };
 
 static bool check_kind(const struct policy_kind *kind, bool holds, struct error *why)
@@ -25,7 +25,7 @@ static bool check_kind(const struct policy_kind *kind, bool holds, struct error 
         return error_expect(why, "a policy that admits and evicts block by block, such as lru");
     }
     if (holds) {
-        error_usage(why, NULL, 0, "policy '%s' cannot hold blocks of a host tier", kind->name);
+        error_usage(why, NULL, 0, "policy '%s' cannot pin blocks of a host tier", kind->name);
         return error_expect(why, "lru, or no eviction");
     }
     return true;

@@ -1,8 +1,8 @@
-/* The KV blocks kept in host memory, run by any cache policy, or never evicting.
+/* The KV blocks kept in host memory, under any cache policy or without eviction.
  *
- * What is saved is copied to here while the GPU may keep it too. A host without eviction takes
- * blocks until it is full, and no more then (the simplest published design). Under LRU a block can
- * be held: it is not evicted, and was used last when it is let go.
+ * A saved block is a copy; the GPU may keep its own. Without eviction the tier takes blocks until
+ * it is full, and then no more (the simplest published design). Under LRU a block can be held: it
+ * is not evicted while held, and counts as used when it is let go.
  */
 #ifndef SERVE_HOST_TIER_H
 #define SERVE_HOST_TIER_H
@@ -12,9 +12,12 @@
 
 struct host_tier;
 
-/* For numbers below `ids`. `kind` NULL: never evicts; else with `values` as in policy_create(). A
- * policy that needs queries or the future, or whose blocks do not come and go one by one, is an
- * error; and one that cannot hold blocks is where they are to be (`holds`). NULL on failure. */
+/* A tier of `capacity` blocks with numbers below `ids`.
+ *   kind    NULL: never evicts. Refused: a policy that needs queries or the future, or does not
+ *           admit and evict block by block
+ *   values  as in policy_create()
+ *   holds   blocks will be held, which only LRU and no eviction can do: other policies are refused
+ * NULL on failure. */
 struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct policy_kind *kind,
                                    const double *values, bool holds, uint64_t seed,
                                    struct error *why);
@@ -22,18 +25,19 @@ void host_tier_destroy(struct host_tier *host); /* NULL is fine */
 
 bool host_tier_knows(const struct host_tier *host, uint32_t id);
 
-/* A block was asked for that the host has, or is offered to it. True when it was copied: the host
- * did not have it and has it now. False, too, where all that it has is held. */
+/* Touch a block that the host has, or offer it one that it lacks. Returns true if the host took it:
+ * it lacked the block and has it now. It refuses when it is full and can evict nothing. */
 bool host_tier_offer(struct host_tier *host, uint32_t id);
 
-/* A block that the host has is held, by one more, and let go, by one of them. */
+/* Hold a block that the host has, and let it go again; a block can be held several times. */
 void host_tier_hold(struct host_tier *host, uint32_t id);
 void host_tier_let_go(struct host_tier *host, uint32_t id);
 
-/* A policy's blocks are all known and idle; what blocks it never evicts refers to them. */
+/* The tier's blocks. Under a policy all of them are known and idle; without eviction each has one
+ * reference that is never removed. */
 struct block_census host_tier_census(const struct host_tier *host);
 
-/* False where a plug-in answered what cannot be. */
+/* False if a plug-in policy gave an invalid answer. */
 bool host_tier_check(const struct host_tier *host, struct error *why);
 
 #endif

@@ -1,10 +1,11 @@
-/* Progressive filling: every round stops a flow, so there are as many rounds as flows at most. */
+/* Progressive filling: every round stops at least one flow, so there are at most as many rounds as
+ * flows. */
 #include "serve/link_share.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-/* Which flows cross a way. */
+/* The flows of each limit: in, out, and both directions together. */
 static const bool crosses[][LINK_FLOWS] = {
     {[LINK_LOADED] = true, [LINK_FETCHED] = true},
     {[LINK_SAVED] = true},
@@ -12,7 +13,7 @@ static const bool crosses[][LINK_FLOWS] = {
 };
 enum { WAYS = sizeof crosses / sizeof *crosses };
 
-/* By how much flows that grow can go on, all alike. */
+/* By how much all growing flows can still grow, equally. */
 static double next_stop(const double room[WAYS], const double most[LINK_FLOWS],
                         const double rate[LINK_FLOWS], const bool grows[LINK_FLOWS])
 {
@@ -32,7 +33,7 @@ static double next_stop(const double room[WAYS], const double most[LINK_FLOWS],
 
 void link_share(const struct link *link, const double most[LINK_FLOWS], double rate[LINK_FLOWS])
 {
-    const double least = 1e-9 * link->both; /* less is no room */
+    const double least = 1e-9 * link->both; /* less room counts as none */
     double room[WAYS] = {link->in, link->out, link->both};
     bool grows[LINK_FLOWS];
     for (int flow = 0; flow < LINK_FLOWS; flow++) {

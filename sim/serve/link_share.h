@@ -1,12 +1,12 @@
-/* Who has how much of a server's link while a step runs: max-min fair, as channels of the engine
- * are, for three flows that last as long as the step does.
+/* The shares of a server's link while a step runs: max-min fair, as on the engine's channels, for
+ * three flows that last as long as the step.
  *
  *     loaded  ──┐ in      ┐
  *     fetched ──┘         │ both
  *     saved   ──── out    ┘
  *
- * All rates grow alike until a flow has what it can use, or a way is full; those that have not met
- * a limit grow on.
+ * All rates grow equally until a flow has as much as it can use or a direction is saturated; the
+ * other flows grow further.
  */
 #ifndef SERVE_LINK_SHARE_H
 #define SERVE_LINK_SHARE_H
@@ -23,7 +23,7 @@ enum link_flow {
     LINK_FLOWS
 };
 
-/* The rates of flows that can use `most` bytes a second each; 0: there is no such flow. */
+/* Set the `rate` of each flow, in bytes a second. A flow can use up to `most`; 0: no such flow. */
 void link_share(const struct link *link, const double most[LINK_FLOWS], double rate[LINK_FLOWS]);
 
 #endif

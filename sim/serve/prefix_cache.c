@@ -1,6 +1,6 @@
-/* Blocks are numbered: those of chunks first, each chunk's in a row; behind them those that one
- * request alone can have: the block in which its prompt ends, its output's, and all of a prompt
- * without hashes.
+/* Numbers of blocks: first those of chunks, each chunk's in a row. After them come the blocks that
+ * only one request can have: the block in which its prompt ends, those of its output, and all
+ * blocks of a prompt without hashes.
  */
 #include "serve/prefix_cache.h"
 
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a request has on the GPU: its first blocks are full, the others taken. Full blocks are known
- * to the pool, with a reference, where the GPU keeps them; else they are taken, too. */
+/* The blocks of a request on the GPU: the first ones are full, the others taken. If the GPU retains
+ * blocks, full ones are known to the pool and have a reference; else they are taken, too. */
 struct holding {
-    uint64_t full, blocks; /* the former, and all */
+    uint64_t full, blocks; /* full ones, and all */
     uint64_t load;         /* number of the last load that brings some of them; 0: none */
 };
 
@@ -25,25 +25,26 @@ struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
     uint32_t ids;        /* numbers of blocks */
-    uint32_t *first_own; /* by request: the number of its first block that no other can have */
+    uint32_t *first_own; /* by request: the number of its first block that is its alone */
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
-    uint8_t *asked;         /* by number: requests that held it; NULL: nobody counts */
-    struct block_queue saves; /* and those that do not cross: on the host already, of a request that
-                                 ended, and whose end of the list they must not reach before what
-                                 stands behind them */
-    struct block_queue loads; /* where they are pinned */
-    uint64_t *brought_by;     /* by number, of those known to the GPU: the load, or 0; NULL: the GPU
-                                 keeps none */
-    uint32_t *saving;         /* by number: how often it is on its way to the host */
+    uint8_t *asked;         /* by number: requests that held it; NULL: not counted */
+    /* Saves, in order. Among them are blocks of ended requests that the host has already and that
+     * do not cross: they wait in the queue, so that they do not become idle on the GPU before
+     * blocks of the same request that are still being saved. */
+    struct block_queue saves;
+    struct block_queue loads; /* only with pins */
+    uint64_t *brought_by;     /* by number of a block known to the GPU: its load, or 0; NULL if the
+                                 GPU retains none */
+    uint32_t *saving;         /* by number: pending saves of the block */
     bool failed;              /* memory was out */
     struct prefix_counts counts;
 };
 
 /* ---- numbers of blocks ---------------------------------------------------------------- */
 
-/* Blocks of a prompt that its hashes name. */
+/* The number of a prompt's blocks that hashes cover. */
 static uint64_t shared_blocks(const struct prefix_cache *cache, const struct request *request)
 {
     return request->chunks > 0 ? request->prompt / cache->options.block_tokens : 0;
@@ -61,14 +62,14 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     return chunk * per_chunk + (uint32_t)(block % per_chunk);
 }
 
-/* Number what belongs to one request alone. */
+/* Number the blocks that belong to one request alone. */
 static bool number_blocks(struct prefix_cache *cache, struct error *why)
 {
     const struct requests *requests = cache->requests;
     uint32_t tokens = cache->options.block_tokens;
     if (requests->chunk_tokens % tokens != 0) {
-        error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens,
-                    requests->chunk_tokens);
+        error_usage(why, NULL, 0, "a block of %u tokens does not divide the %u tokens of a hash",
+                    tokens, requests->chunk_tokens);
         return error_expect(why, "a number of tokens that divides %u", requests->chunk_tokens);
     }
     uint64_t next = (uint64_t)requests->ids.count * (requests->chunk_tokens / tokens);
@@ -89,14 +90,14 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
 
 /* ---- life of a cache ------------------------------------------------------------------ */
 
-/* It is known on the host, and arrived. */
+/* Does the host have the block, and has its copy arrived? */
 static bool host_has(const struct prefix_cache *cache, uint32_t id)
 {
     return cache->host != NULL && host_tier_knows(cache->host, id) &&
            (!cache->options.saves_wait || cache->saving[id] == 0);
 }
 
-/* The copy is under way, and refers to its block until it is done. */
+/* Queue a copy, which refers to its block until it is done. */
 static void begin_copy(struct prefix_cache *cache, struct block_queue *queue,
                        struct block_copy copy)
 {
@@ -153,7 +154,7 @@ void prefix_loaded(struct prefix_cache *cache, uint64_t count)
     }
 }
 
-/* Ask the host for a block that it has, or offer it one. */
+/* Touch a block that the host has, or offer it one that it lacks. */
 static void offer(struct prefix_cache *cache, uint32_t id)
 {
     bool asked = cache->asked == NULL || cache->asked[id] >= cache->options.least_asked;
@@ -301,14 +302,14 @@ static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
     return (tokens + cache->options.block_tokens - 1) / cache->options.block_tokens;
 }
 
-/* What the tiers have of a request's first blocks, up to the first that neither has. */
+/* A request's first blocks that a tier has, up to the first block that neither has. */
 struct found {
     uint64_t blocks, on_gpu;
-    uint64_t idle; /* of those on the GPU: without references so far */
-    uint64_t load; /* that brings the last of these to come, or brought it; 0: none did */
+    uint64_t idle; /* blocks on the GPU without references so far */
+    uint64_t load; /* the latest load that brings, or brought, one of them; 0: none */
 };
 
-/* The GPU has the next block. */
+/* Count the next block, which the GPU has. */
 static void find_on_gpu(const struct prefix_cache *cache, uint32_t id, struct found *found)
 {
     uint64_t load = cache->options.gpu_keeps ? cache->brought_by[id] : 0;
@@ -338,8 +339,8 @@ static struct found find_prefix(const struct prefix_cache *cache, size_t index, 
     return whole;
 }
 
-/* Refer to what the GPU has, before room for the rest is made, and ask the host for what it has,
- * beginnings last. */
+/* Refer to the blocks on the GPU, before room for the rest is made, and touch those on the host,
+ * the first block last. */
 static void refer_to(struct prefix_cache *cache, size_t index, struct found found)
 {
     for (uint64_t block = found.blocks; block-- > 0;) {
@@ -355,7 +356,7 @@ static void refer_to(struct prefix_cache *cache, size_t index, struct found foun
     }
 }
 
-/* A request holds the full block: one more that did. */
+/* Count one more request that held the full block. */
 static void count_asked(struct prefix_cache *cache, uint32_t id)
 {
     if (cache->asked != NULL && cache->asked[id] < UINT8_MAX) {
@@ -363,7 +364,7 @@ static void count_asked(struct prefix_cache *cache, uint32_t id)
     }
 }
 
-/* Known from now on, where the GPU keeps such blocks; `load` brings it, or 0: it is there. */
+/* Make a taken block known, if the GPU retains blocks. `load` brings its KV; 0: the KV is there. */
 static void name_block(struct prefix_cache *cache, uint32_t id, uint64_t load)
 {
     if (!cache->options.gpu_keeps) {
@@ -375,16 +376,16 @@ static void name_block(struct prefix_cache *cache, uint32_t id, uint64_t load)
     block_pool_name(cache->gpu, id);
 }
 
-/* The load that a request's first blocks, as found, wait for: its own, where it has to load some,
- * which comes behind all others. */
+/* The load for which a request's first blocks wait: its own if it loads any, because that is the
+ * last in the queue; else the latest among the blocks found. */
 static uint64_t begin_load(struct prefix_cache *cache, const struct found *found, bool loads_some)
 {
     cache->counts.loads += loads_some;
     return loads_some ? cache->counts.loads : found->load;
 }
 
-/* Offer the host the blocks [first, end) that have filled, and those before them that only now end
- * a whole unit. */
+/* Offer the host the blocks [first, end) that have just filled, and earlier ones whose unit is
+ * whole only now. */
 static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first, uint64_t end)
 {
     uint32_t unit = cache->options.unit_blocks;
@@ -415,7 +416,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
         }
         count_asked(cache, id);
     }
-    if (cache->asked != NULL) { /* some may be asked for often enough now */
+    if (cache->asked != NULL) { /* some blocks may now have been held often enough */
         save_filled(cache, index, 0, found.blocks);
     }
     cache->counts.loaded += found.blocks - found.on_gpu;

@@ -1,4 +1,4 @@
-/* A cache of the GPU alone says what is found there; the stack beside it, how deep the rest lies.
+/* A cache without a host finds blocks on the GPU; a stack beside it gives the depth of the others.
  */
 #include "serve/prefix_curve.h"
 
@@ -12,7 +12,7 @@ struct prefix_curve {
     struct prefix_options options; /* without a host */
     const struct requests *requests;
     uint32_t ids;                /* numbers of blocks */
-    uint64_t *found;             /* [ids + 1] blocks of each depth, in hosts that are as deep */
+    uint64_t *found;             /* [ids + 1] blocks found at each depth */
     struct prefix_totals totals; /* with no host */
 };
 
@@ -21,7 +21,7 @@ struct pass {
     struct prefix_curve *curve;
     struct prefix_cache *gpu;
     struct stack *stack;
-    uint32_t *units; /* of a request, with room for the longest one's */
+    uint32_t *units; /* scratch: the full blocks of a request; fits the longest one */
 };
 
 bool prefix_curve_applies(const struct prefix_options *options)
@@ -64,7 +64,7 @@ void prefix_curve_destroy(struct prefix_curve *curve)
 
 /* ---- a pass ----------------------------------------------------------------------------- */
 
-/* Count how deep the blocks behind the GPU's lie, of those that a prompt can find. */
+/* Count the depths of a prompt's blocks after those found on the GPU. */
 static void count_depths(struct pass *pass, size_t index, uint64_t on_gpu)
 {
     struct prefix_curve *curve = pass->curve;

@@ -1,4 +1,4 @@
-/* A request finds what earlier ones left, and leaves what it has computed. */
+/* Each request finds the blocks that earlier ones left, and leaves its own. */
 #include "serve/prefix_replay.h"
 
 #include "base/array.h"
@@ -21,7 +21,7 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
         prefix_fill(cache, index, kept);
         prefix_end(cache, index, true);
     }
-    assert(fits); /* it is alone */
+    assert(fits); /* the request is alone */
     return fits;
 }
 
@@ -68,7 +68,7 @@ bool prefix_bound(const struct requests *requests, struct prefix_bound *bound, s
     }
     *bound = (struct prefix_bound){.chunks = requests->chunk_count,
                                    .distinct = requests->ids.count};
-    /* A chunk has one beginning: where it was seen, so was all in front of it. */
+    /* A chunk has one predecessor: if it was seen before, so was all of its beginning. */
     for (size_t i = 0; i < requests->chunk_count; i++) {
         uint32_t chunk = requests->chunks[i];
         bool full = requests->kind[chunk].tokens == requests->chunk_tokens;

@@ -1,5 +1,5 @@
-/* Requests through a prefix cache without a clock: one after the other, each alone on the GPU. What
- * it finds is the bound that the trace itself sets: no queue, no two requests at once.
+/* Replay of requests through a prefix cache without a clock: one after the other, each alone on the
+ * GPU. Its hits depend on the trace and the tiers alone, not on queues or concurrent requests.
  */
 #ifndef SERVE_PREFIX_REPLAY_H
 #define SERVE_PREFIX_REPLAY_H
@@ -10,29 +10,29 @@ struct prefix_totals {
     uint64_t requests; /* replayed */
     uint64_t too_long; /* left out: longer than the GPU's blocks hold */
     uint64_t prompt_tokens;
-    uint64_t gpu_tokens, host_tokens, compute_tokens; /* of them; they add up */
+    uint64_t gpu_tokens, host_tokens, compute_tokens; /* they add up to prompt_tokens */
     struct prefix_counts blocks;
 };
 
-/* Replay the `count` requests `indices` on an empty cache and add what they find to `totals`. */
+/* Replay the `count` requests `indices` on an empty cache and add the result to `totals`. */
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
                    const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
                    struct error *why);
 
-/* Replay request `index` on a cache that nobody else uses; false, and nothing changed, where its
- * tokens are more than the GPU has room for. */
+/* Replay request `index` on a cache that no other request is using. Returns false and changes
+ * nothing if the GPU has no room for its tokens. */
 bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,
                        size_t index, const struct request *request, struct prefix_match *match);
 
-/* Add what a request found. */
+/* Add the result of one request. */
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
                        const struct prefix_match *match);
 
-/* What is there to find, with room for everything: chunks of prompts as the file hashes them, and
- * those that stand in a row from a prompt's beginning and came before. */
+/* The upper bound for any cache: chunks of prompts, as the file hashes them, and hits if every
+ * chunk is kept for ever. */
 struct prefix_bound {
-    uint64_t chunks, distinct, hits;                /* the last one of a prompt, cut short, too */
-    uint64_t full_chunks, full_distinct, full_hits; /* whole ones alone */
+    uint64_t chunks, distinct, hits;                /* with the last, shorter chunk of a prompt */
+    uint64_t full_chunks, full_distinct, full_hits; /* whole chunks only */
 };
 bool prefix_bound(const struct requests *requests, struct prefix_bound *bound, struct error *why);
 

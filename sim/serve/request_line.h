@@ -1,4 +1,4 @@
-/* One request as a line says it, on its way into the list. For the files of this folder. */
+/* One line of a file of requests, between parser and list. Private to this folder. */
 #ifndef SERVE_REQUEST_LINE_H
 #define SERVE_REQUEST_LINE_H
 
@@ -12,20 +12,20 @@ struct request_line {
     uint64_t prompt, output;
     uint32_t hashes;
     uint64_t hash[REQUEST_MOST_HASHES];
-    bool failed; /* where it was recorded: to be skipped */
+    bool failed; /* the recorded request failed: skip the line */
 };
 
-/* Take the line that `reader` read last apart. */
+/* Parse the line that `reader` read last. */
 typedef bool (*request_parse)(struct csv_reader *reader, struct request_line *line,
                               struct error *why);
 
-/* The parser for a file whose first line is what `reader` read last; NULL: none of this family.
- * The first line of a table is its head, of JSON lines it is a request. */
+/* The parser for a file whose first line `reader` has just read; NULL if the file is neither JSON
+ * lines nor a known table. A table begins with its head, JSON lines with a request. */
 request_parse request_json_parser(const struct csv_reader *reader);
 request_parse request_csv_parser(struct csv_reader *reader);
 
-/* Check a line against all before it and append it. `*origin_s` is the first arrival, NAN before.
- */
+/* Check a line against the requests before it and append it. `*origin_s` is the arrival of the
+ * first request, NAN before there is one. */
 bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
                   const struct csv_reader *reader, struct error *why);
 

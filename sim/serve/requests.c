@@ -1,4 +1,4 @@
-/* The list, and what must hold from one request to the next. */
+/* The list of requests, and the checks of each line against the lines before it. */
 #include "serve/requests.h"
 
 #include "base/array.h"
@@ -36,7 +36,7 @@ bool requests_stretch(struct requests *requests, double scale, struct error *why
     return true;
 }
 
-/* ---- what a line may say -------------------------------------------------------------- */
+/* ---- checks of a line ----------------------------------------------------------------- */
 
 static bool check_tokens(const char *what, uint64_t tokens, const struct csv_reader *reader,
                          struct error *why)
@@ -55,7 +55,7 @@ static bool check_arrival(const struct requests *requests, int64_t arrival_ns,
     if (arrival_ns >= before) {
         return true;
     }
-    error_set(why, reader->path, reader->line, "arrives %.6f s before the request in front of it",
+    error_set(why, reader->path, reader->line, "arrives %.6f s before the previous request",
               (double)(before - arrival_ns) / ns_per_s);
     return error_expect(why, "requests in order of arrival");
 }
@@ -79,7 +79,7 @@ static bool check_line(const struct requests *requests, const struct request_lin
 
 /* ---- chunks --------------------------------------------------------------------------- */
 
-/* Number the chunk that `hash` names and hold it against what was said of it before. */
+/* The number of the chunk with this hash. Checks it against earlier lines. */
 static bool number_chunk(struct requests *requests, uint64_t hash, struct request_chunk said,
                          uint32_t *number, const struct csv_reader *reader, struct error *why)
 {
@@ -100,7 +100,7 @@ static bool number_chunk(struct requests *requests, uint64_t hash, struct reques
     }
     return kind->before == said.before ||
            error_set(why, reader->path, reader->line,
-                     "hash %" PRIu64 " follows another beginning than earlier", hash);
+                     "hash %" PRIu64 " has another predecessor than earlier", hash);
 }
 
 static bool add_chunks(struct requests *requests, const struct request_line *line,

@@ -1,11 +1,11 @@
-/* Requests: when each arrives, how long its prompt and its output are, and which chunks of tokens
- * its prompt is made of.
+/* Requests: the arrival of each, the lengths of its prompt and its output, and the chunks of tokens
+ * that its prompt consists of.
  *
- * A chunk is a run of tokens with one hash of all that stands before it and of itself, so that
- * equal chunks mean equal beginnings. Chunks are numbered as they first come; a number has one
- * predecessor and one length, always. The last chunk of a prompt may be shorter than the others.
+ * A chunk is a run of tokens. Its hash covers its tokens and all tokens before it, so that equal
+ * chunks mean equal beginnings. Chunks are numbered by first appearance; a number always has the
+ * same predecessor and the same length. The last chunk of a prompt may be shorter than the others.
  *
- * Read from what people publish (the format is told by the first line):
+ * Published formats that can be read (the first line tells which one it is):
  *   Mooncake     JSON lines: timestamp (ms), input_length, output_length, hash_ids of 512 tokens
  *   Azure        CSV: TIMESTAMP (date and time), ContextTokens, GeneratedTokens
  *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type
@@ -22,20 +22,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tokens of a prompt or an output at most: a longer one is a slip. */
+/* Most tokens of a prompt or an output; a longer one is an error in the file. */
 enum { REQUEST_MOST_TOKENS = 1 << 27 };
 
-/* Seconds: 2223 by the clock of Unix, so that its times may stand in a file; fits 63 bits of ns. */
+/* Latest arrival in seconds: the year 2223 in Unix time, which files may use. Fits int64_t ns. */
 #define REQUEST_MOST_ARRIVAL_S 8e9
 
 struct request {
-    int64_t arrival_ns;      /* since the first one; never before the one in front */
+    int64_t arrival_ns;      /* since the first request; not before the previous one */
     uint32_t prompt, output; /* tokens, at least 1 each */
-    uint64_t first_chunk;    /* of its own in `chunks` */
-    uint32_t chunks;         /* 0: nobody knows what the prompt says */
+    uint64_t first_chunk;    /* its chunks are requests.chunks[first_chunk ...] */
+    uint32_t chunks;         /* 0: the prompt's content is unknown */
 };
 
-/* Its tokens that become KV: the last one is handed out and never does. */
+/* Tokens of the request whose KV is stored: all but the last output token, which ends it. */
 static inline uint64_t request_kept_tokens(const struct request *request)
 {
     return (uint64_t)request->prompt + request->output - 1;
@@ -44,31 +44,32 @@ static inline uint64_t request_kept_tokens(const struct request *request)
 struct requests {
     struct request *all;
     size_t count, capacity;
-    uint32_t *chunks; /* numbers, of one request after the other */
+    uint32_t *chunks; /* numbers of chunks, request after request */
     size_t chunk_count, chunk_capacity;
     uint32_t chunk_tokens;      /* of a whole chunk; 0: the file has no hashes */
-    struct dense_ids ids;       /* of hashes: their numbers */
-    struct request_chunk *kind; /* by number */
+    struct dense_ids ids;       /* the number of each hash */
+    struct request_chunk *kind; /* [ids.count] by number */
     size_t kind_capacity;
-    uint64_t content; /* hash of the file, by which a change of it shows */
-    uint64_t skipped; /* requests that had failed where they were recorded (BurstGPT) */
+    uint64_t content; /* hash of the file's bytes */
+    uint64_t skipped; /* requests that failed when they were recorded (BurstGPT) */
 };
 
-/* What a chunk number always says. */
+/* What a chunk's number stands for. */
 struct request_chunk {
     uint32_t before; /* the chunk in front, UINT32_MAX for a prompt's first */
     uint32_t tokens;
 };
 
-/* Read the file at `path`, at most `limit` requests (0: all). Lines that are malformed, arrive
- * before the one in front, have no tokens, or contradict the hashes of earlier ones go to
- * `complaints`, the caller's and zeroed; any makes the call fail. `out` is released on failure. */
+/* Read at most `limit` requests (0: all) from the file at `path`. A line is at fault if it is
+ * malformed, arrives before the previous request, has no tokens, or contradicts the hashes of
+ * earlier lines. Faults are added to `complaints` (the caller's, zeroed) and make the call fail.
+ * The caller calls requests_release() after success; on failure `out` is empty. */
 bool requests_read(const char *path, uint64_t limit, struct requests *out,
                    struct complaints *complaints, struct error *why);
 void requests_release(struct requests *requests);
 
-/* Let all arrive `scale` times as far apart (2: half the rate). Fails, and nothing is changed,
- * where the last one would arrive after REQUEST_MOST_ARRIVAL_S. */
+/* Multiply all times between arrivals by `scale` (2: half the rate). Fails and changes nothing if
+ * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
 #endif

@@ -1,7 +1,7 @@
-/* Requests as tables, told apart by the columns that their first line names.
+/* Requests as tables. The column names in the first line tell which format it is.
  *
- * Azure writes when a request came as date and time of day, to 100 ns; the others as seconds. In
- * BurstGPT a response of 0 tokens is a request that failed (its README says so). */
+ * Azure writes arrivals as date and time of day, to 100 ns; the others write seconds. In BurstGPT a
+ * response of 0 tokens means that the request failed (see its README). */
 #include "serve/request_line.h"
 
 #include "trace/csv/csv_number.h"
@@ -16,10 +16,10 @@ typedef bool (*read_arrival)(const char *text, double *seconds);
 
 struct csv_format {
     size_t columns;
-    const char *head[6]; /* in the file's order; of any case */
+    const char *head[6]; /* names in the file's order; case does not matter */
     uint32_t arrival, prompt, output;
     read_arrival read;
-    bool marks_failures; /* an output of 0 */
+    bool marks_failures; /* an output of 0 tokens is a failed request */
 };
 
 /* ---- arrivals ------------------------------------------------------------------------- */

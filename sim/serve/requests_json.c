@@ -1,11 +1,11 @@
-/* Requests as JSON, an object a line: Mooncake's published traces, and what a benchmark wrote down
- * of a real server. Keys besides those that are read are let be. */
+/* Requests as JSON, one object a line: Mooncake's published traces, and a benchmark's record of a
+ * real server. Other keys are ignored. */
 #include "serve/request_line.h"
 
 #include <jansson.h>
 #include <string.h>
 
-/* How a format names what is read. */
+/* The names of a format's keys. */
 struct json_format {
     const char *arrival, *prompt, *output, *hashes;
     double seconds; /* of the arrival's unit */
@@ -18,7 +18,7 @@ static const struct json_format measured = {"arrival_time", "input_toks", "outpu
 static bool blame(const struct csv_reader *reader, const char *key, const char *expected,
                   struct error *why)
 {
-    error_set(why, reader->path, reader->line, "no '%s' that is %s", key, expected);
+    error_set(why, reader->path, reader->line, "'%s' is missing or not %s", key, expected);
     return error_expect(why, "%s", expected);
 }
 
@@ -45,7 +45,7 @@ static bool read_tokens(const json_t *object, const char *key, const struct csv_
     return true;
 }
 
-/* A file's prompts all have hashes or none has. */
+/* Every prompt of a format with hashes must have them. */
 static bool read_hashes(const json_t *object, const char *key, const struct csv_reader *reader,
                         struct request_line *line, struct error *why)
 {
@@ -53,7 +53,7 @@ static bool read_hashes(const json_t *object, const char *key, const struct csv_
     if (json_array_size(hashes) == 0) {
         return blame(reader, key, "a list of hashes", why);
     }
-    line->hashes = (uint32_t)json_array_size(hashes); /* a line has no room for more than fit */
+    line->hashes = (uint32_t)json_array_size(hashes); /* fits: a line's length is limited */
     for (uint32_t i = 0; i < line->hashes; i++) {
         const json_t *hash = json_array_get(hashes, i);
         if (!json_is_integer(hash)) {
@@ -82,7 +82,7 @@ static bool parse(struct csv_reader *reader, const struct json_format *format,
     json_error_t fault;
     json_t *object = json_loads(reader->text, JSON_REJECT_DUPLICATES, &fault);
     if (object == NULL) {
-        return error_set(why, reader->path, reader->line, "no JSON: %s", fault.text);
+        return error_set(why, reader->path, reader->line, "invalid JSON: %s", fault.text);
     }
     bool ok = read_object(object, format, reader, line, why);
     json_decref(object);

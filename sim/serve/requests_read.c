@@ -1,4 +1,4 @@
-/* A file of requests, line by line. */
+/* Reading a file of requests, line by line. */
 #include "serve/request_line.h"
 
 #include "base/array.h"
@@ -31,7 +31,8 @@ static bool find_parser(struct reading *reading, request_parse *parse, bool *lin
     *line_is_request = *parse != NULL;
     *parse = *parse != NULL ? *parse : request_csv_parser(&reading->in);
     if (*parse == NULL) {
-        error_set(why, reading->in.path, reading->in.line, "no file of requests begins so");
+        error_set(why, reading->in.path, reading->in.line,
+                  "unknown format: not the first line of a file of requests");
         return error_expect(why, "Mooncake's JSON lines, or a table with the head of Azure "
                                  "(TIMESTAMP,ContextTokens,GeneratedTokens), BurstGPT "
                                  "(Timestamp,Model,Request tokens,...) or vLLM "
@@ -40,7 +41,7 @@ static bool find_parser(struct reading *reading, request_parse *parse, bool *lin
     return true;
 }
 
-/* A line at fault is noted, and the next one read all the same. */
+/* Append the line's request. Faults are collected, so that reading goes on. */
 static void take_line(struct reading *reading, request_parse parse, struct requests *requests)
 {
     struct error fault;

@@ -20,7 +20,7 @@ void series_release(struct series *series)
     *series = (struct series){.count = 0};
 }
 
-/* Neighbours become one. */
+/* Merge neighbouring bins. */
 static void fold(struct series *series)
 {
     for (uint32_t i = 0; i < SERIES_BINS / 2; i++) {
@@ -33,7 +33,7 @@ static void fold(struct series *series)
     series->bin_ns *= 2;
 }
 
-/* The bin of a moment. */
+/* The bin of a moment; folds the series if the moment is past its last bin. */
 static uint32_t reach(struct series *series, int64_t at_ns)
 {
     while (at_ns / series->bin_ns >= SERIES_BINS) {
@@ -50,7 +50,7 @@ void series_hold(struct series *series, enum series_figure figure, int64_t start
     if (series == NULL || level == 0 || end_ns <= start_ns) {
         return;
     }
-    uint32_t last = reach(series, end_ns - 1); /* first: it may fold */
+    uint32_t last = reach(series, end_ns - 1); /* before the other call: it may fold */
     for (uint32_t bin = reach(series, start_ns); bin <= last; bin++) {
         int64_t from = bin * series->bin_ns, to = from + series->bin_ns;
         int64_t ns = (end_ns < to ? end_ns : to) - (start_ns > from ? start_ns : from);

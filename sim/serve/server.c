@@ -1,6 +1,6 @@
-/* An event is a turn of run()'s loop: what arrives, what is scheduled, a step, or time until
- * something changes. In the middle of each, and after the last, the books are looked at
- * (conservation.h).
+/* Each turn of run()'s loop is an event: requests arrive, the scheduler runs, then a step runs, or
+ * time passes until something changes. The conservation laws are checked in the middle of each
+ * event and after the last (conservation.h).
  */
 #include "serve/server_state.h"
 
@@ -20,13 +20,13 @@ static uint64_t known_tokens(const struct server *server, const struct sequence 
 
 /* ---- the queue ------------------------------------------------------------------------ */
 
-/* The request can never run: its tokens are more than the GPU has blocks for. */
+/* Can the request never run, because the GPU has too few blocks for its tokens? */
 static bool is_too_long(const struct server *server, uint32_t index)
 {
     return request_kept_tokens(&server->requests->all[index]) > server->all_blocks_tokens;
 }
 
-/* When the next request arrives; INT64_MAX where that waits for another's end. */
+/* When the next request arrives; INT64_MAX if its client waits for another to end. */
 static int64_t next_arrival(const struct server *server)
 {
     if (server->options->clients == 0) {
@@ -81,7 +81,7 @@ static void queue_pop(struct server *server)
 
 /* ---- copies --------------------------------------------------------------------------- */
 
-/* Queue a copy of so many tokens' KV; its number. */
+/* Queue a copy of the KV of `tokens` tokens. Returns its number. */
 static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
                             struct copy_blocks blocks)
 {
@@ -95,7 +95,8 @@ static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64
     return number;
 }
 
-/* Queue what the cache has begun to save. Blocks that it has let go already are free only then. */
+/* Queue the saves that the cache has begun. Blocks that the GPU has evicted already become free
+ * only when their copy ends. */
 static void copy_saves(struct server *server)
 {
     struct prefix_counts counts = prefix_counts(server->cache);
@@ -110,9 +111,9 @@ static void copy_saves(struct server *server)
     server->evicted = counts.evicted;
 }
 
-/* Room to swap is given back when what it held has been copied in. vLLM gives it back when a copy
- * is scheduled, and no step begins before that has ended; here others run meanwhile, and what one
- * of them swaps out must not go where the copy still reads. */
+/* Swap room is given back when its content has been copied in. vLLM gives it back when the copy is
+ * scheduled, and begins no step before that copy ends. Here other sequences run meanwhile, and one
+ * of them may swap out: it must not overwrite memory that the copy still reads. */
 static void end_load(struct copy_blocks blocks, void *context)
 {
     struct server *server = context;
@@ -126,7 +127,7 @@ static void end_save(struct copy_blocks blocks, void *context)
     prefix_saved(server->cache, blocks.moved);
 }
 
-/* Copies out that free the blocks which were taken last. */
+/* The copy out that frees the blocks taken last; 0 if they are free. */
 static uint64_t copies_in_the_way(const struct server *server)
 {
     return server->freeing > server->out.done ? server->freeing : 0;
@@ -143,7 +144,7 @@ static bool is_ready(const struct server *server, const struct sequence *sequenc
     return loaded && has_room(server, sequence);
 }
 
-/* Those that have what they waited for run from the next step on. */
+/* Sequences whose copies are done run from the next step on. */
 static void start_loaded(struct server *server)
 {
     uint32_t kept = 0;
@@ -157,7 +158,7 @@ static void start_loaded(struct server *server)
     server->loading_count = kept;
 }
 
-/* `ns` pass in which copies have these rates. */
+/* Let copies run for `ns` at these rates. */
 static void pass_copies(struct server *server, int64_t ns, double load_rate, double save_rate)
 {
     struct series *series = server->options->series;
@@ -171,7 +172,7 @@ static void pass_copies(struct server *server, int64_t ns, double load_rate, dou
 
 /* ---- scheduling ----------------------------------------------------------------------- */
 
-/* Begin to copy out what a sequence has computed, where there is room for it on the host. */
+/* Begin to copy out a sequence's KV, if the host has room. Returns its tokens, or 0. */
 static uint64_t swap_out(struct server *server, const struct sequence *sequence)
 {
     uint32_t block = prefix_block_tokens(server->cache);
@@ -187,7 +188,7 @@ static uint64_t swap_out(struct server *server, const struct sequence *sequence)
     return sequence->computed;
 }
 
-/* The last sequence that runs goes back to the front of the queue. */
+/* Preempt the running sequence that was admitted last: it goes to the front of the queue. */
 static void put_back_last(struct server *server)
 {
     struct sequence sequence = server->running[--server->running_count];
@@ -195,15 +196,15 @@ static void put_back_last(struct server *server)
     uint64_t swapped = swap_out(server, &sequence);
     prefix_end(server->cache, sequence.index, false);
     served->preemptions++;
-    waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* all else is charged */
+    waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* the rest is charged already */
     server->put_back[server->put_back_count++] = (struct sequence){.index = sequence.index,
                                                                    .generated = sequence.generated,
                                                                    .was_put_back = true,
                                                                    .swapped = swapped};
 }
 
-/* Give those that run their next tokens, making room where there is none. Returns the tokens that
- * the step has left. */
+/* Give running sequences their next tokens; preempt others if there is no room. Returns the tokens
+ * that the step has left. */
 static uint32_t schedule_running(struct server *server, uint32_t budget, bool *made_room)
 {
     for (uint32_t i = 0; i < server->running_count; i++) {
@@ -235,8 +236,9 @@ static void note_match(const struct server *server, const struct prefix_match *m
     series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->host_tokens);
 }
 
-/* Take blocks for the front of the queue; false where there is no room. `*load` are the tokens that
- * have to be loaded, `*room` the blocks in which the host has them for it alone. */
+/* Take blocks for the front of the queue; false if there is no room.
+ *   load  out: tokens to load
+ *   room  out: swap blocks that hold its KV on the host */
 static bool begin(struct server *server, struct sequence *front, uint32_t budget, uint64_t *load,
                   uint64_t *room)
 {
@@ -265,7 +267,7 @@ static bool begin(struct server *server, struct sequence *front, uint32_t budget
     return true;
 }
 
-/* Begin the front of the queue with at most `budget` tokens; false where there is no room. */
+/* Admit the front of the queue with at most `budget` tokens; false if there is no room. */
 static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
     uint64_t load = 0, room = 0, loaded = prefix_counts(server->cache).loaded;
@@ -282,9 +284,9 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
     if (load > 0) {
         copy_tokens(server, &server->in, load, (struct copy_blocks){loaded, room});
     } else {
-        server->swap_left += room; /* all that was swapped out is on the GPU still */
+        server->swap_left += room; /* all its KV is still on the GPU */
     }
-    /* Its own copy, or one that others began and that brings what it found. */
+    /* Its own load, or one begun by another request for blocks that it found. */
     front->load = prefix_load(server->cache, front->index);
     if (!is_ready(server, front)) {
         server->loading[server->loading_count++] = *front;
@@ -331,7 +333,7 @@ static struct step_load read_load(const struct server *server)
     return load;
 }
 
-/* What the step, which ends now, was to the sequence. */
+/* Charge the step, which ends now, to the sequence. */
 static void charge_step(const struct server *server, const struct sequence *sequence,
                         const struct step_time *time)
 {
@@ -351,7 +353,7 @@ static void charge_step(const struct server *server, const struct sequence *sequ
     }
 }
 
-/* The sequence has computed its chunk; true when that was its last token. */
+/* The sequence has computed its chunk. Returns true if it has ended. */
 static bool step_sequence(struct server *server, struct sequence *sequence)
 {
     struct served *served = &server->served[sequence->index];
@@ -390,14 +392,14 @@ static void finish_step(struct server *server, uint32_t computing, const struct 
     server->running_count = kept;
 }
 
-/* `ns` pass, in which copies have these rates and `computing` sequences a step. */
+/* Let `ns` pass: copies run at these rates, and `computing` sequences are in a step. */
 static void pass(struct server *server, int64_t ns, double load_rate, double save_rate,
                  uint32_t computing)
 {
     struct series *series = server->options->series;
     int64_t start = server->now_ns, end = start + ns;
     series_hold(series, SERIES_WAITING, start, end, waiting_requests(server));
-    /* Who runs while no step does waits for blocks that are being copied out. */
+    /* Without a step, running sequences wait for blocks that are being copied out. */
     series_hold(series, SERIES_LOADING, start, end,
                 server->loading_count + (computing == 0 ? server->running_count : 0));
     series_hold(series, SERIES_RUNNING, start, end, computing);
@@ -407,7 +409,7 @@ static void pass(struct server *server, int64_t ns, double load_rate, double sav
     server->now_ns = end;
 }
 
-/* The step's layers load, or write, one after the other for so long. */
+/* Lengthen a step whose layers load, or write, one after the other for `link_ns` in all. */
 static void stretch(struct step_time *time, double link_ns, uint32_t layers)
 {
     int64_t ns = (int64_t)ceil(layered_ns((double)time->ns, link_ns, layers));
@@ -415,7 +417,7 @@ static void stretch(struct step_time *time, double link_ns, uint32_t layers)
     time->ns = ns;
 }
 
-/* The last chunk's KV leaves with the last layer. */
+/* The step ends when the KV of its chunks has left. */
 static void wait_for_writes(const struct server *server, double bytes, struct step_time *time)
 {
     uint32_t layers = server->options->written_layers;
@@ -425,7 +427,7 @@ static void wait_for_writes(const struct server *server, double bytes, struct st
     }
 }
 
-/* Where layers wait each for its own, the step takes as long as the last load in it. */
+/* If layers wait for their own part, the step waits for the last load of its sequences. */
 static void wait_for_layers(const struct server *server, struct step_time *time)
 {
     uint64_t last = 0;
@@ -464,7 +466,7 @@ static bool run_step(struct server *server, const struct step_load *load, struct
     return true;
 }
 
-/* Until the first copy each way that is under way ends; INFINITY where none is, or nobody waits. */
+/* Time until a current copy, in or out, ends; INFINITY if there is none, or nobody waits. */
 static double next_copy_ns(const struct server *server, const double rate[LINK_FLOWS])
 {
     bool awaited = server->loading_count + server->running_count + waiting_requests(server) > 0;
@@ -478,8 +480,8 @@ static double next_copy_ns(const struct server *server, const double rate[LINK_F
     return ceil(ns);
 }
 
-/* Nothing computes: go on to the end of a copy that somebody may wait for, or to the next arrival.
- * False when there is neither. */
+/* Nothing computes: pass on to the end of a copy, if somebody waits, or to the next arrival. False
+ * if there is neither. */
 static bool pass_idle(struct server *server)
 {
     double rate[LINK_FLOWS], arrival_ns = INFINITY;
@@ -517,7 +519,7 @@ static bool run(struct server *server, struct error *why)
             server->totals->end_ns = server->now_ns;
             copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
             conservation_check(server);
-            assert(server->ended == server->count); /* who waits has all blocks to come */
+            assert(server->ended == server->count); /* an idle server has room for any request */
             return prefix_check(server->cache, why);
         }
     }

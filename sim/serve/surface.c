@@ -1,5 +1,5 @@
-/* A tree of cells, four below each that was cut, and the points computed so far in order of (x, y).
- */
+/* A tree of cells, with four below each cell that was cut, and the points computed so far, sorted
+ * by (x, y). */
 #include "serve/surface.h"
 
 #include "base/array.h"
@@ -21,7 +21,7 @@ struct cell {
     uint64_t middle_x, middle_y;
     uint32_t below; /* the first of its four, in order of x, then y; NO_CELL: none */
     uint8_t depth;
-    bool is_known; /* its corners are computed, and whether it has to be cut */
+    bool is_known; /* its corners are computed, and it was cut if needed */
 };
 
 struct surface {
@@ -87,7 +87,7 @@ uint32_t surface_points(const struct surface *surface)
 
 /* ---- points --------------------------------------------------------------------------- */
 
-/* The place of the first point that is not in front of (x, y). */
+/* The place of the first point that is not before (x, y). */
 static size_t find_point(const struct surface *surface, uint64_t x, uint64_t y)
 {
     size_t from = 0, to = surface->point_count;
@@ -164,7 +164,7 @@ static bool is_bent(struct surface *surface, struct cell *cell, bool *bent, stru
     return true;
 }
 
-/* Put the four parts behind the cells there are. `index`, not a pointer: cells move. */
+/* Append the four parts of a cell. It takes an index because appending moves the cells. */
 static bool cut(struct surface *surface, size_t index, struct error *why)
 {
     if (!array_reserve(&surface->cells, &surface->cell_capacity, surface->cell_count + 4,
@@ -183,7 +183,7 @@ static bool cut(struct surface *surface, size_t index, struct error *why)
     return true;
 }
 
-/* Compute the cell's corners, and cut it where it has to be. */
+/* Compute the cell's corners, and cut it if needed. */
 static bool look_at(struct surface *surface, size_t index, struct error *why)
 {
     struct cell *cell = &surface->cells[index];

@@ -1,5 +1,5 @@
-/* Durations of kernels alone: a roofline by operator, each with the share of the peak that its size
- * reaches. */
+/* Durations of kernels that run alone: a roofline for each operator, at the share of the peak that
+ * its size reaches. */
 #include "decode/cost/cost.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ struct kernel kernel_then(struct kernel first, struct kernel second)
     return (struct kernel){first.bytes + second.bytes, first.ns + second.ns, first.trust};
 }
 
-/* The same kernel, with a bound that may be the one that decides. */
+/* The same kernel with one more bound, which decides its time and trust if it is the largest. */
 static struct kernel bounded(struct kernel kernel, double ns, struct trust trust)
 {
     return ns > kernel.ns ? (struct kernel){kernel.bytes, ns, trust} : kernel;
@@ -69,8 +69,8 @@ struct kernel cost_product_as(const struct setup *setup, double flops, double ro
     return bounded(cost_read(setup, bytes), flops * 1e9 / (peak * share), trust);
 }
 
-/* Matrix products of fp8 weights run at the fp8 rate, all others at bf16's: weights of fewer bits
- * are unpacked before the product. */
+/* Matrix products with fp8 weights run at the fp8 rate, all others at that of bf16: weights of
+ * fewer bits are unpacked before the product. */
 struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes)
 {
     return cost_product_as(setup, flops, rows, bytes, setup->model.weights == DTYPE_FP8);

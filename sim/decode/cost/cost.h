@@ -1,8 +1,8 @@
-/* What kernels and copies cost on a machine, alone: durations read off a profile.
+/* How long kernels and copies take when they run alone, from the curves of a profile.
  *
- * A kernel costs max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap). Of
- * several bounds only the one that decides is trusted or not: a kernel bound by memory does not
- * rest on an assumed compute rate.
+ * A kernel takes max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap). Its trust
+ * is that of the largest of these: a kernel bound by memory does not rest on an assumed compute
+ * rate.
  */
 #ifndef DECODE_COST_COST_H
 #define DECODE_COST_COST_H
@@ -13,8 +13,8 @@
 
 /* A kernel, or a run of them on one stream. */
 struct kernel {
-    double bytes; /* that it moves in HBM */
-    double ns;    /* alone */
+    double bytes; /* moved in HBM */
+    double ns;    /* running alone */
     struct trust trust;
 };
 
@@ -30,12 +30,13 @@ struct kernel kernel_at_least(const struct setup *setup, struct kernel kernel, u
 /* A memory-bound kernel that reads `bytes` of HBM. */
 struct kernel cost_read(const struct setup *setup, double bytes);
 
-/* A copy inside HBM of `bytes` by `ctas` CTAs, each bound by latency; all of them by the bandwidth
- * (read and written). `even` is what they would copy if each had as much as the one with most. */
+/* A copy of `bytes` inside HBM by `ctas` CTAs. Latency limits each CTA, and HBM's bandwidth, for
+ * reading and writing, limits all together. `even` is the bytes there would be if every CTA had as
+ * much as the busiest one. */
 struct kernel cost_cta_copy(const struct setup *setup, double bytes, double even, double ctas);
 
-/* A matrix product over `rows` rows that moves `bytes` in HBM: of the model's weights, or in the
- * type that is said. */
+/* A matrix product over `rows` rows that moves `bytes` in HBM. The first takes the rate of the
+ * model's weight type, the second that of fp8 or bf16 as asked. */
 struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes);
 struct kernel cost_product_as(const struct setup *setup, double flops, double rows, double bytes,
                               bool fp8);
@@ -54,26 +55,27 @@ struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_s
  * mechanisms say, rounded up, and the last has the rest. At least 1 each. */
 uint64_t cost_stage_kernels(const struct mechanisms *mechanisms, enum model_stage stage);
 
-/* The functions below worsen `trust` by what they read. */
+/* The functions below lower `trust` to that of the curves they read. */
 
-/* CPU time of starting an asynchronous copy of `bytes`: the call, and of pageable memory a pass
- * into a pinned block, which is what such a copy takes longer than one of pinned memory. */
+/* CPU time, in ns, to start an asynchronous copy of `bytes`: the call, and for pageable memory the
+ * pass through a pinned block: the time by which such a copy is slower than a pinned one. */
 double cost_copy_call(const struct setup *setup, bool pageable, double bytes, struct trust *trust);
 
-/* Threads that a mechanism's number stands for: at most one a core; 0 is every core. */
+/* The number of threads that a mechanism's key asks for: at most one a core; 0 is every core. */
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
 
 /* Threads of the CPU pool: at most one for each core, or logical CPU of a NUMA node, that is not
  * spared. At least 1. */
 double cost_pool_threads(const struct setup *setup, struct trust *trust);
 
-/* GPUs of this run whose transfers meet on one uplink, all at the same moment. At least 1. */
+/* GPUs of this run that share one uplink; they transfer at the same time. At least 1. */
 double cost_uplink_sharers(const struct setup *setup, struct trust *trust);
 
-/* Bytes a second that the transfer mechanism reaches on one GPU's link with much to move. */
+/* Bytes a second that the transfer mechanism reaches on one GPU's link when it is saturated. */
 double cost_transfer_rate(const struct setup *setup, struct trust *trust);
 
-/* Bytes a second of one head's KV at most, by this mechanism: a thread's stores, a head's CTAs. */
+/* Most bytes a second for the KV of one head: one thread's stores, or one head's CTAs. INFINITY
+ * when the mechanism has no such limit. */
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
 
 #endif

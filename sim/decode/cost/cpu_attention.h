@@ -1,5 +1,5 @@
-/* Where the CPU attends to a part of the context, and with how many threads (decode/time/hybrid.h shows
- * how a step of such a layer runs).
+/* Where the CPU attends to a part of the context, and with how many threads. decode/time/hybrid.h
+ * shows how a step of such a layer runs.
  */
 #ifndef DECODE_COST_CPU_ATTENTION_H
 #define DECODE_COST_CPU_ATTENTION_H
@@ -11,8 +11,8 @@
 /* Does the CPU attend to a part of this layer? */
 bool cpu_attends(const struct setup *setup, uint32_t layer);
 
-/* Threads of the CPU pool that attend for one GPU; 0 if the CPU attends to nothing. Worsens `trust`
- * by the figures of the host that it reads. */
+/* Threads of the CPU pool that attend for one GPU; 0 if the CPU attends to nothing. Lowers `trust`
+ * to that of the host figures it reads. */
 uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust);
 
 #endif

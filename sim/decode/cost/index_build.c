@@ -1,4 +1,4 @@
-/* What indexes cost to make. */
+/* Building an index on the GPU, and on the host. */
 #include "decode/cost/index_build.h"
 
 #include "decode/cost/retrieval.h"
@@ -31,7 +31,7 @@ void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt,
     }
 }
 
-/* In bf16, whatever the weights. */
+/* K-means runs in bf16, whatever the type of the weights. */
 struct kernel index_build(const struct setup *setup, const struct indexing *indexing)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -48,7 +48,7 @@ struct kernel index_build(const struct setup *setup, const struct indexing *inde
     return cost_product_as(setup, flops, indexing->rows, iterations * bytes, false);
 }
 
-/* Subspaces share a key's values, so that all of them together compare whole keys. */
+/* The subspaces divide a key's values among them, so all together compare whole keys. */
 double index_build_host_ns(const struct setup *setup, const struct indexing *indexing,
                            double hidden_ns, struct trust *trust)
 {

@@ -24,7 +24,7 @@ uint32_t retrieval_copies(const struct setup *setup)
     return repeats && group(setup) > 1 ? (uint32_t)group(setup) : 0;
 }
 
-/* Values of a key that are compared with each of `rows` queries. */
+/* Values of a key that are compared with each query, and `rows`: the queries of a KV head. */
 static double compared_values(const struct setup *setup, double *rows)
 {
     if (setup_indexes(setup)) {
@@ -37,7 +37,7 @@ static double compared_values(const struct setup *setup, double *rows)
     return setup->mechanisms.retrieval_keys * values;
 }
 
-/* Scores that top-k sorts. */
+/* The number of scores that top-k sorts. */
 static double sorted_scores(const struct setup *setup, double entries)
 {
     return entries * (setup->mechanisms.retrieval_per_query_head ? group(setup) : 1);
@@ -52,7 +52,7 @@ struct kernel retrieval_cost(const struct setup *setup, double entries)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double rows, values = compared_values(setup, &rows);
-    double times = 1 + 2.0 * retrieval_copies(setup); /* read, written and read again by each */
+    double times = 1 + 2.0 * retrieval_copies(setup); /* each copy is written and read */
     double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
     double flops = 2 * entries * values * rows;
     struct kernel score =

@@ -1,10 +1,10 @@
-/* Retrieval: what finding a selection costs. One formula for every system, with constants in its
- * preset; of a model's own indexer (DeepSeek-V3.2), with the model's geometry.
+/* Retrieval: the cost of finding a selection. Every system uses one formula with the constants of
+ * its preset; a model's own indexer (DeepSeek-V3.2) uses the model's geometry.
  *
- *     an entry       holds     keys * a key + bytes          one a token, page or cluster, a KV
- * head scoring        moves     entries * (entry + scores)    in HBM takes     2 FLOPs for each
- * value of a key that is compared, and query head top-k          sorts     a score for each entry,
- * of KV heads or of query heads
+ *     an entry  holds   keys * a key + bytes         one a KV head and token, page or cluster
+ *     scoring   moves   entries * (entry + scores)   bytes in HBM
+ *               takes   2 FLOPs                      for each value compared, a query head
+ *     top-k     sorts   a score an entry             of each KV head, or of each query head
  *
  * Codes (hash or product quantisation) are compared without matrix products: no FLOPs.
  */
@@ -16,20 +16,20 @@
 /* Bytes of an entry of one KV head. */
 double retrieval_entry_bytes(const struct setup *setup);
 
-/* Copies of K, V and entries that are made for the query heads of one KV head, where they are made
- * at all; else 0. MLA's latents are read by all heads at once. */
+/* Copies of K, V and entries that `repeat_kv` makes for the query heads of one KV head; 0 if it
+ * makes none. With MLA all heads read the same latents, so there are none. */
 uint32_t retrieval_copies(const struct setup *setup);
 
-/* Scores of so many entries of KV heads, as top-k takes them. */
+/* Bytes of the scores that top-k sorts, for `entries` entries of KV heads. */
 double retrieval_score_bytes(const struct setup *setup, double entries);
 
-/* Scoring so many entries of all (sequence, head) pairs, and top-k over the scores. */
+/* Scoring `entries` entries, those of all (sequence, KV head) pairs, and top-k over the scores. */
 struct kernel retrieval_cost(const struct setup *setup, double entries);
 
-/* The share of the query projection that speculation runs once more. */
+/* Running the share of the query projection that speculation repeats. */
 struct kernel retrieval_query_cost(const struct setup *setup);
 
-/* Do its products run in bf16, or in fp8? Neither where it compares codes. */
+/* Does scoring need matrix products in bf16, or in fp8? Comparing codes needs neither. */
 bool retrieval_needs_bf16(const struct setup *setup);
 bool retrieval_needs_fp8(const struct setup *setup);
 

@@ -1,7 +1,7 @@
-/* Weights are stored by operator; half a layer is the sum of its operators. */
+/* Weights are known by operator; half a layer is the sum of its operators. */
 #include "decode/cost/streamed_weights.h"
 
-/* The output projection counts with the FFN, as it runs behind the attention. */
+/* The output projection belongs to the FFN's half, because it runs after the attention. */
 double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];

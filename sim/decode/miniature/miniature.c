@@ -1,5 +1,4 @@
-/* What the simulator says that a miniature takes: each mechanism is a short program, put on the
- * engine layer by layer. */
+/* Predictions for miniatures: each mechanism is a short program that is put on the engine. */
 #include "decode/miniature/miniature_pipe.h"
 
 #include "base/array.h"
@@ -34,7 +33,7 @@ uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
     return miniature->threads > beside ? miniature->threads - beside : 1;
 }
 
-/* ---- what hits ---- */
+/* ---- replay ---- */
 
 struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
                                   const struct replay_head *heads)
@@ -96,8 +95,8 @@ bool miniature_look_up(struct pipe *pipe, uint32_t layer, struct error *why)
     return fetch_lookup(pipe, layer, why);
 }
 
-/* The pipeline's gathers say nothing of a hand-off: the rates of profiles that nobody measured have
- * it in them. */
+/* A gather with its hand-off. The pipeline's gathers have none, because in profiles that were not
+ * measured the gather's rate includes it. */
 bool miniature_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct trust trust = work_trust;
@@ -159,7 +158,7 @@ static bool put_steps(struct pipe *pipe, enum miniature_id id, const struct mini
     return good && engine_run(pipe->engine, INT64_MAX, why);
 }
 
-/* Of a mechanism that has a cache: what its heads may hold. */
+/* Bytes that the caches may hold; 0 for a mechanism without a cache. */
 static uint64_t cache_bytes(const struct miniature *miniature, const struct setup *setup)
 {
     double tokens = miniature->capacity * (double)miniature->context;

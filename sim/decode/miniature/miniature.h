@@ -1,40 +1,40 @@
-/* Miniatures: mechanisms of KV offload run for real, on a GPU or on a host without one, and what
- * the simulator says that they take.
+/* Miniatures: mechanisms of KV offload that run for real, on a GPU or on a host without one, and
+ * the time that the simulator predicts for them.
  *
- * A miniature is a few layers of a model's true shapes, a batch of one, whose heads want what a
- * trace recorded and whose caches the simulator's own policies keep. Nothing but attention and what
- * fetches its KV is run. On a host, what a GPU would do, one thread does: it attends; another one,
- * its copy engine, copies rows to their places in the cache. These stand-ins are no model of a GPU:
- * they are there so that what the CPU does has its place in a layer and something to overlap with.
+ * A miniature is a few layers with a model's true shapes and a batch of one. Its heads want what a
+ * trace recorded, and the simulator's own policies run its caches. It runs only attention and the
+ * fetching of KV. On a host, two threads stand in for the GPU: one attends, and one, as the copy
+ * engine, copies rows to their places in the cache. These stand-ins are not a model of a GPU: they
+ * give the CPU's work its place in a layer, and something to overlap with.
  *
  *     lru             caller  |look up|gather|......copy......|......attend......|update|
  *     lru-overlapped  pool    |look up|gather|                |update|
  *                     link                   |copy rows       |
  *                     "GPU"                                   |attend            |
  *
- * A prediction builds the same program on the engine, with the pipeline's own stages wherever
- * the pipeline has them (look up, gather, transfer, update, CPU attention) and the profile's
- * curves: a hand-off to a stand-in is one to a pool of one thread, its attention that of one
- * thread. How fast the stand-ins copy, and attend to KV that lies in a row, is no curve of a host's
- * profile: it is measured alone, as a link and a GPU would be.
+ * A prediction builds the same program on the engine, with the profile's curves and with the
+ * pipeline's own stages where there are any (look up, gather, transfer, update, CPU attention). A
+ * hand-off to a stand-in counts as one to a pool of one thread, and its attention as that of one
+ * thread. A host's profile has no curve for the stand-ins' copies, nor for their attention to
+ * contiguous KV; both are measured separately, as a link and a GPU would be.
  *
- * On a GPU the same demands drive real kernels, streams and copies. There is no retrieval: what a
- * head wants stands in HBM from the beginning, but a CPU that manages a cache waits for the layer
- * before as if it had to be told. Bare launches are no curve of a profile either, for these are of
- * a framework's operators: what one takes the CPU is measured alone.
+ * On a GPU the same demands drive real kernels, streams and copies. There is no retrieval: the
+ * demands lie in HBM from the beginning, but a CPU that manages a cache waits for the layer before,
+ * as if it had to be told. A profile's launches are those of a framework's operators; the CPU's
+ * time for a bare launch is measured separately.
  *
  *     lru-copy   CPU   |sync|look up|gather|launch |..update..|
  *                GPU                        |copy|place|attend|
  *
- * QSAC's labels the GPU keeps. It asks for a layer's sets before it attends to the layer before,
- * and the CPU only fetches; nothing is approximated, for a layer's true queries are known from the
- * beginning.
+ * QSAC's labels are kept by the GPU. It asks for a layer's sets before it attends to the layer
+ * before, and the CPU only fetches. Nothing is approximated: a layer's true queries are known from
+ * the beginning.
  *
  *     qsac-copy-poll   CPU   |launch|hear|gather|call|hear|tell|launch|...
  *                      GPU   |ask  |ask next|poll............|attend|
  *
- * A context is a whole multiple of the recorded one: each recorded unit stands for `repeat` tokens,
- * a recorded context apart, so that rows stay scattered and the ledger's counts are exact.
+ * The context is a multiple of the recorded one. Each recorded unit stands for `repeat` tokens, one
+ * in each multiple, so that rows stay scattered and the ledger's counts are exact.
  */
 #ifndef DECODE_MINIATURE_MINIATURE_H
 #define DECODE_MINIATURE_MINIATURE_H
@@ -69,54 +69,56 @@ struct miniature_kind {
 };
 extern const struct miniature_kind miniature_kinds[MINIATURE_COUNT];
 
-/* What all miniatures of a run have in common. */
+/* The shape that all miniatures of a run share. */
 struct miniature {
     enum miniature_site site;
     uint32_t layers, kv_heads, query_heads, head_dim, hidden;
     uint64_t context; /* tokens: `repeat` for each recorded unit */
     uint32_t repeat;
-    double selection, capacity; /* shares of the context: wanted, and cached, by each head */
-    uint32_t warmup, steps;     /* replayed only, and run */
+    double selection, capacity; /* shares of the context that each head wants, and caches */
+    uint32_t warmup, steps;     /* steps replayed only, and steps run */
     uint32_t threads;           /* cores of the host */
 };
 
-/* What is measured alone. On a host, in bytes a second: copying in one piece, copying row by row to
- * their places, attention to a whole layer. On a GPU, in ns: the CPU's time of a launch. */
+/* Figures that no profile has; they are measured separately. */
 struct miniature_stand_ins {
+    /* On a host, bytes a second: a copy in one piece, copies of single rows to their places, and
+     * attention to a whole layer. */
     double copies_whole, copies_rows, attends_whole;
-    double launch;
+    double launch; /* on a GPU: ns of the CPU for one launch */
 };
 
-/* How QSAC that the GPU manages fetches; `graph` polls, too. */
+/* How QSAC with labels on the GPU fetches. `graph` implies `polls`. */
 struct miniature_qsac {
-    bool stores, /* by the CPU into GPU memory; else it gathers, and copies */
-        polls,   /* flags, on both sides; else the CPU waits, and launches attention then */
-        graph;   /* a step is one */
+    bool stores, /* the CPU stores into GPU memory; else it gathers, then starts copies */
+        polls,   /* GPU and CPU poll flags; else the CPU waits, then launches the attention */
+        graph;   /* a step is launched as one graph */
 };
-/* NULL of all other mechanisms. */
+/* NULL for all other mechanisms. */
 const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
-/* CTAs of a KV head that move rows, of each layer's heads together. */
+/* CTAs that move rows, for each KV head, and the threads of each CTA. */
 enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256 };
 
-/* Threads of the pool. */
+/* Threads of the pool; at least 1. */
 uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id);
 
-/* How its caches replay. `heads`: [layers * kv_heads], which outlive the plan. */
+/* The plan by which its caches replay. It borrows `heads` [layers * kv_heads]. */
 struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
                                   const struct replay_head *heads);
 
-/* What each layer wants, hits and misses. The caller releases the ledger, on failure too. */
+/* Replay `trace` into `ledger`. The caller releases the ledger, on failure too. */
 bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
                       const struct trace *trace, struct ledger *ledger, struct error *why);
 
-/* Refuse a profile that lacks a curve that a prediction for the site reads. */
+/* Refuse a profile that lacks a curve which predictions for the site read. */
 bool miniature_require(const struct profile *profile, enum miniature_site site, struct error *why);
 
-/* What a single mechanism reads besides, and a machine may not have. */
+/* Refuse a profile that lacks a further curve which this mechanism reads. */
 bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why);
 
-/* Mean time of a layer over the ledger's steps. `profile` has passed miniature_require(). */
+/* Predict `layer_ns`, the mean time of a layer over the ledger's steps. `profile` has passed
+ * miniature_require(). */
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why);

@@ -1,8 +1,8 @@
 /* Predictions for a GPU: on the machine of the profile, with the pipeline's own stages and kernels.
- * Attention is two kernels, one that reads KV and one that merges its splits.
+ * Attention is two kernels: one reads KV, one merges its splits.
  *
- * A step ends when the CPU has seen its last kernel done. The streams of a cache that the CPU
- * manages are one: a copy, or a kernel that loads, stands among the other kernels. */
+ * A step ends when the CPU has seen the end of its last kernel. If the CPU manages the cache there
+ * is a single stream: copies, and kernels that load, run in order with the other kernels. */
 #include "base/array.h"
 #include "decode/miniature/miniature_pipe.h"
 #include "decode/plan/representation.h"
@@ -56,20 +56,20 @@ static bool put_attention(struct pipe *pipe, uint64_t tokens, engine_task_id aft
            miniature_attend_launched(pipe, tokens, first, after, why);
 }
 
-/* The CPU is told what the layer wants when the one before is done. */
+/* The CPU learns what the layer wants when the layer before is done. */
 static bool put_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     pipe->at[layer].selected = pipe->last[PIPE_MAIN];
     return fetch_sync(pipe, layer, why);
 }
 
-/* Numbers of the rows that are missed, keys and values. */
+/* Bytes of the numbers of missed rows, for keys and for values. */
 static double number_bytes(const struct pipe *pipe, uint32_t layer)
 {
     return 2.0 * sizeof(uint32_t) * (double)pipe_row(pipe, layer)->missed;
 }
 
-/* Rows that were copied, to their places in the cache. */
+/* A kernel moves the copied rows to their places in the cache. */
 static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     double bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes;
@@ -78,7 +78,7 @@ static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
                            pipe->at[layer].fetched, NULL, why);
 }
 
-/* A copy to the GPU that stands among the kernels. */
+/* A copy to the GPU in the kernels' stream. */
 static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
 {
     struct trust trust = work_trust;
@@ -130,7 +130,7 @@ static bool run_lru_loads(struct pipe *pipe, uint32_t layer, struct error *why)
            attend_and_update(pipe, layer, why);
 }
 
-/* Looked up when the layer before is done; all of it stands among the kernels. */
+/* The lookup starts when the layer before is done; everything runs in the kernels' stream. */
 static bool run_lru_kernels(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     pipe->at[layer].selected = pipe->last[PIPE_MAIN];
@@ -149,7 +149,7 @@ static struct split split_of(const struct pipe *pipe)
     return representation_split(pipe->setup, pipe->setup->context, 0, share);
 }
 
-/* What the host keeps of a layer: K and V of all tokens, or activations of some. */
+/* Bytes of a layer on the host: K and V of all tokens, or activations of some of them. */
 static double kept_bytes(const struct pipe *pipe)
 {
     struct split split = split_of(pipe);
@@ -157,7 +157,7 @@ static double kept_bytes(const struct pipe *pipe)
            (double)split.act_host * (double)model_activation_bytes(&pipe->setup->model);
 }
 
-/* K and V of the tokens that came as activations: norm, product, positions. */
+/* Compute K and V of the tokens kept as activations: norm, product, positions. */
 static bool put_making(struct pipe *pipe, engine_task_id after, struct error *why)
 {
     struct split split = split_of(pipe);
@@ -167,7 +167,7 @@ static bool put_making(struct pipe *pipe, engine_task_id after, struct error *wh
                            MAKING_KERNELS, after, NULL, why);
 }
 
-/* Into the buffer that the layer before last has been attended to in. */
+/* Load a whole layer into the buffer that attention last used two layers before it. */
 static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
     double bytes = kept_bytes(pipe);
@@ -177,7 +177,7 @@ static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *w
     return fetch_put_transfer(pipe, bytes, bytes, ENGINE_NONE, freed, copied, why);
 }
 
-/* Each layer's copy is started by the layer before; the first one's by itself. */
+/* Each layer starts the copy of the next; the very first also starts its own. */
 static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct pipe_layer *at = pipe->at;
@@ -193,8 +193,8 @@ static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
            put_attention(pipe, whole_tokens(pipe), mine, why);
 }
 
-/* Queries to the host; while the pool attends, the GPU does; then the pool's part of the output
- * comes and both are merged. */
+/* Queries go to the host; pool and GPU attend at the same time; then the pool's part of the output
+ * is copied to the GPU and both are merged. */
 static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -210,8 +210,8 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
            work_put_kernel(pipe, PART_MERGE, kernel_none, 1, ENGINE_NONE, NULL, why);
 }
 
-/* The mechanisms are of a CPU that manages, launches kernel by kernel and is waited for, and of the
- * main stream, unless something else is said. */
+/* Defaults of the fields: the CPU manages, launches kernel by kernel and is waited for; transfers
+ * run in the main stream. */
 static const struct program {
     bool (*run)(struct pipe *pipe, uint32_t layer, struct error *why);
     enum transfer transfer;
@@ -249,7 +249,7 @@ static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *w
     return programs[id].run(pipe, pipe->layer, why);
 }
 
-/* A graph is launched when the step before was seen done. */
+/* Begin a step: launch its graph, if it has one. End it: the CPU sees its last kernel done. */
 static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struct error *why)
 {
     struct trust trust = work_trust;
@@ -262,7 +262,7 @@ static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struc
            work_put_thread(pipe, PART_LAUNCH, launch, ENGINE_NONE, trust, &pipe->graph, why);
 }
 
-/* A bare launch in the place of a framework's. */
+/* Set the mechanisms; a bare launch replaces that of a framework. */
 static void set_up(const struct miniature_run *run, double figures[8])
 {
     uint32_t threads = miniature_pool(run->miniature, run->id);

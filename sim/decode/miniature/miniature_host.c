@@ -1,6 +1,6 @@
-/* Predictions for a host: of the pipeline's resources a program uses the launch thread (the
- * caller), the pool, the copy engine and the main stream (the two stand-ins), and one channel,
- * DRAM. */
+/* Predictions for a host. A program uses these resources of the pipeline: the launch thread (the
+ * caller), the pool, and the copy engine and the main stream (the two stand-ins). There is one
+ * channel, DRAM. */
 #include "decode/miniature/miniature_pipe.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
@@ -12,7 +12,7 @@ static const enum curve_id curves[] = {
 
 /* ---- tasks ---- */
 
-/* The thread that stands for the GPU attends to `tokens` of one KV head's K and V. */
+/* The GPU's stand-in attends to `tokens`, each K and V of one KV head. */
 static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
 {
     struct work work = work_of(PART_COMPUTE, PIPE_MAIN);
@@ -24,7 +24,7 @@ static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
     return work_put(pipe, &work, NULL, why);
 }
 
-/* Gathered misses, to their places. */
+/* Copy gathered misses to their places. */
 static bool put_copy(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return fetch_transfer(pipe, layer, why) && miniature_wait(pipe, pipe->at[layer].fetched, why);
@@ -98,8 +98,8 @@ static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *w
                               why);
 }
 
-/* The next layer's copy runs beside this one's attention, into the other of two buffers; the very
- * first has nothing to run beside. */
+/* The next layer's copy runs during this layer's attention, into the other of two buffers. Nothing
+ * overlaps with the very first copy. */
 static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id copied = ENGINE_NONE;
@@ -126,7 +126,7 @@ static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct e
 
 /* ---- the machine ---- */
 
-/* A copy that a thread makes reads and writes DRAM. */
+/* The channel and the resources. A copy by a thread reads and writes DRAM. */
 static bool machine_init(struct pipe *pipe, struct error *why)
 {
     double dram = pipe_figure(pipe, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
@@ -152,7 +152,7 @@ static bool machine_init(struct pipe *pipe, struct error *why)
     return good;
 }
 
-/* What stands for a link and a GPU, in the places of their curves. */
+/* Set the mechanisms; the figures of the stand-ins replace the curves of a link and a GPU. */
 static void set_up(const struct miniature_run *run, double figures[8])
 {
     struct profile *profile = &run->setup->profile;

@@ -1,10 +1,10 @@
-/* Predictions for QSAC that the GPU manages, a layer ahead; who fetches what is told in
- * miniature.h. The launch thread is the one that fetches, too: what it does stands in one queue. */
+/* Predictions for QSAC with labels on the GPU, one layer ahead; miniature.h draws it. The launch
+ * thread fetches, too, so launches and fetches share one queue. */
 #include "decode/miniature/miniature_pipe.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
 
-enum { ASK_KERNELS = 2 }; /* comparison, and list of what is asked for */
+enum { ASK_KERNELS = 2 }; /* the comparison, and the list of rows to fetch */
 
 const struct miniature_qsac *miniature_qsac(enum miniature_id id)
 {
@@ -19,7 +19,7 @@ const struct miniature_qsac *miniature_qsac(enum miniature_id id)
     return is ? &ways[id] : NULL;
 }
 
-/* A flag on its way. */
+/* The time until the other side sees a flag. */
 static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out,
                      struct error *why)
 {
@@ -29,7 +29,7 @@ static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *ou
     return work_put(pipe, &work, out, why);
 }
 
-/* Labels are compared, and numbers of what is missed stored into host memory. */
+/* Compare the labels and store the numbers of missed rows in host memory. */
 static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct kernel kernel = kernel_none;
@@ -39,7 +39,7 @@ static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
                            &pipe->at[layer].selected, why);
 }
 
-/* The CPU waits for what was asked for. */
+/* The CPU waits for the numbers of the rows to fetch. */
 static bool put_hearing(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id *selected = &pipe->at[layer].selected;
@@ -48,7 +48,7 @@ static bool put_hearing(struct pipe *pipe, uint32_t layer, struct error *why)
                : put_flag(pipe, *selected, selected, why) && miniature_wait(pipe, *selected, why);
 }
 
-/* Rows by copies, one for each head, or by the pool's stores. */
+/* Move the rows: by copies, one for each head, or by the pool's stores. */
 static bool put_rows(struct pipe *pipe, uint32_t layer, bool stores, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -88,7 +88,7 @@ static bool put_fetch(struct pipe *pipe, uint32_t layer, struct error *why)
                                              (stores ? put_stores : put_copies)(pipe, layer, why));
 }
 
-/* The CPU sees its copies done, and lets the kernel go that polls. */
+/* The CPU sees that its copies are done and sets the flag for which a kernel polls. */
 static bool put_answer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id *fetched = &pipe->at[layer].fetched;
@@ -98,7 +98,7 @@ static bool put_answer(struct pipe *pipe, uint32_t layer, struct error *why)
            put_flag(pipe, pipe->last[PIPE_LAUNCH], fetched, why);
 }
 
-/* Asked for in the layer before; the first layer by itself. */
+/* A layer's rows are asked for in the layer before; the first layer (`own`) asks itself. */
 static bool put_asks(struct pipe *pipe, uint32_t layer, bool own, struct error *why)
 {
     return own ? layer > 0 || put_ask(pipe, layer, why)
@@ -114,7 +114,7 @@ static bool run_told(struct pipe *pipe, uint32_t layer, struct error *why)
                                      pipe->at[layer].fetched, why);
 }
 
-/* All launches stand before the fetch. */
+/* All kernels are launched before the fetch. */
 static bool run_polled(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id await, attend;

@@ -1,5 +1,6 @@
-/* Three kinds of heads: those that attend to everything, those whose ledger says what they attended
- * to (they select, or their policy chooses), and resident ones that select with the true query. */
+/* There are three kinds of heads: those that attend to everything, offloaded ones whose mass is in
+ * the ledger (they select, or their policy chooses), and resident ones that select with the true
+ * query. */
 #include "decode/plan/mass.h"
 
 #include "base/array.h"
@@ -17,7 +18,7 @@ bool mass_is_measured(const struct setup *setup)
     return setup->trace_basis == BASIS_MEASURED && source.masses;
 }
 
-/* A cohort, as far as its mass goes. */
+/* A cohort and how to replay it. */
 struct view {
     const struct setup *setup; /* at its context */
     const struct plan *plan;
@@ -34,7 +35,7 @@ static double rows_mass(const struct plan *plan, const struct ledger_row *rows, 
     return mass;
 }
 
-/* What a fresh demand of the resident heads would attend to: the same replay without a cache. */
+/* The mass of fresh demands of the resident heads: the same replay without a cache. */
 static bool replay_resident(const struct view *view, struct ledger *ledger, struct error *why)
 {
     const struct plan *plan = view->plan;
@@ -60,7 +61,7 @@ static bool replay_resident(const struct view *view, struct ledger *ledger, stru
     return good;
 }
 
-/* Resident heads that select, over all layers. */
+/* The number of resident heads that select, over all layers. */
 static uint64_t count_selecting(const struct view *view)
 {
     const struct plan *plan = view->plan;
@@ -99,7 +100,7 @@ static bool add_mass(const struct view *view, const struct ledger *ledger, doubl
     return true;
 }
 
-/* Does any head, or its policy, leave something out? */
+/* Does any head attend to a part of its context only? */
 static bool any_selects(const struct setup *setup, const struct plan *plan)
 {
     bool selects = mechanisms_offload(&setup->mechanisms) && setup->mechanisms.policy->chooses_own;

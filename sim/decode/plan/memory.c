@@ -1,5 +1,5 @@
-/* Bytes of every tier. All in doubles until the end: a sum past 64 bits saturates instead of
- * wrapping, and below 2^53 (8 PiB) every figure is an exact integer. */
+/* Bytes of every tier, computed in doubles: a sum past 64 bits saturates instead of wrapping, and
+ * below 2^53 (8 PiB) every figure is an exact integer. */
 #include "decode/plan/memory.h"
 
 #include "decode/cost/cpu_attention.h"
@@ -59,11 +59,11 @@ static uint64_t entry_count(const struct setup *setup)
     return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
 }
 
-/* HBM that nothing but the cache takes. Leaves sizes of a batch with next to none. */
+/* HBM left for the cache. Sets the cache of all heads to one block on the way. */
 static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
     struct trust ignored = {BASIS_MEASURED, false};
-    for (uint32_t i = 0; i < plan->cohort_count; i++) { /* a cache there is, of one block */
+    for (uint32_t i = 0; i < plan->cohort_count; i++) { /* not 0, which has other buffers */
         plan->cohorts[i].sizes.cache_tokens = setup->mechanisms.granularity;
     }
     struct memory memory = memory_of(setup, plan, offloaded);
@@ -79,7 +79,7 @@ static double mean_context(const struct plan *plan)
     return tokens / plan->batch;
 }
 
-/* Bytes of a token in the cache, a KV head: K and V, or a head's part of an activation. */
+/* Bytes of a token in the cache of a KV head: K and V, or the head's part of an activation. */
 static double cached_bytes(const struct setup *setup)
 {
     const struct model *model = &setup->model;
@@ -88,7 +88,7 @@ static double cached_bytes(const struct setup *setup)
                : (double)model_activation_bytes(model) / model_kv_heads(model);
 }
 
-/* Tokens that a budget in bytes pays for of a head with the mean context; else 0. */
+/* Tokens that a budget in bytes pays for, for a head with the mean context; 0 for other budgets. */
 static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
     const struct amount *budget = &setup->mechanisms.budget;
@@ -100,7 +100,8 @@ static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t
     return all / (heads * cached_bytes(setup));
 }
 
-/* Tokens a head that the budget pays for, before rounding to blocks; `paid` of them in bytes. */
+/* Tokens of a head that the budget pays for, before rounding to blocks. `paid` is the number for a
+ * budget in bytes. */
 static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes, double paid)
 {
     const struct amount *budget = &setup->mechanisms.budget;
@@ -118,7 +119,7 @@ static double budget_tokens(const struct setup *setup, const struct head_sizes *
     }
 }
 
-/* What retrieval has, and what is taken of it. */
+/* Entries of the index, and how many are selected and estimated. */
 static void size_selection(const struct setup *setup, struct head_sizes *out)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -140,45 +141,44 @@ static bool check_selection(const struct setup *setup, const struct head_sizes *
     const struct mechanisms *m = &setup->mechanisms;
     if (sizes->selected_tokens == 0) {
         uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
-        error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is none at all",
+        error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is empty",
                     100 * setup_share(setup, &m->selection), (unsigned long long)setup->context);
-        return error_expect(why, "more, such as %.3g %%, which is %llu of them",
+        return error_expect(why, "a larger one, such as %.3g %% (tokens: %llu)",
                             100 * (double)least / (double)setup->context,
                             (unsigned long long)least);
     }
     uint64_t chosen = sizes->selected_tokens / m->retrieval_tokens;
     if (sizes->estimated_entries > 0 && chosen + sizes->estimated_entries > sizes->entries) {
-        error_usage(why, NULL, 0,
-                    "what is selected and what is estimated are more than all entries");
-        return error_expect(why, "at most %llu, not %llu and %llu",
+        error_usage(why, NULL, 0, "selection and estimation together are more than all entries");
+        return error_expect(why, "at most %llu entries, not %llu + %llu",
                             (unsigned long long)sizes->entries, (unsigned long long)chosen,
                             (unsigned long long)sizes->estimated_entries);
     }
     return true;
 }
 
-/* Tokens a head that the budget pays for, in whole blocks. */
+/* Tokens of a head that the budget pays for, in whole blocks. */
 static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes *sizes,
                               double paid_bytes)
 {
     uint64_t block = setup->mechanisms.granularity;
     double paid = budget_tokens(setup, sizes, paid_bytes);
     double tokens = fmin(paid, (double)setup->context);
-    if (block > setup->context && paid >= (double)block) { /* one block is more than there is */
+    if (block > setup->context && paid >= (double)block) { /* one block holds the whole context */
         return setup->context;
     }
     return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
 }
 
-/* Blocks that the budget pays for. Of K and V they are the cache; else `split` holds them, of which
- * only what is in HBM is known yet. */
+/* Set the cache to the blocks that the budget pays for. If K and V are recomputed these are
+ * activations: `split` gets them, and its other parts are not known yet. */
 static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t batch, double paid,
                        struct head_sizes *out, struct error *why)
 {
     const struct mechanisms *m = &setup->mechanisms;
     uint64_t cached = budget_blocks(setup, out, paid);
     if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
-        error_usage(why, NULL, 0, "the budget is below one block of the cache a head");
+        error_usage(why, NULL, 0, "the budget is less than one block for each head");
         return error_expect(why, "at least %llu tokens for each of %llu heads of %u sequences",
                             (unsigned long long)m->granularity, (unsigned long long)offloaded,
                             batch);
@@ -187,14 +187,15 @@ static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t b
     out->cache_tokens = kv ? cached : 0;
     out->split = (struct split){.act_hbm = kv ? 0 : cached, .kv = kv ? setup->context : 0};
     if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
-        error_usage(why, NULL, 0, "policy '%s' caches a whole selection, and the budget is less",
+        error_usage(why, NULL, 0,
+                    "policy '%s' caches whole selections, and the budget is less than one",
                     m->policy->name);
         return error_expect(why, "a budget of at least 1x");
     }
     return true;
 }
 
-/* One share of all that HBM does not hold, found for the mean sequence. */
+/* Split every cohort's context with the same share, which is balanced for the mean sequence. */
 static void split_contexts(const struct setup *setup, struct plan *plan)
 {
     double held = 0;
@@ -249,8 +250,8 @@ static double all_streamed_bytes(const struct setup *setup)
     return bytes;
 }
 
-/* KV on the host, or what stands for it: a copy of everything; where a window moves on, what has
- * left it; nothing of what a policy drops for good. */
+/* KV on the host, or activations in its place: a copy of everything; with attention on the CPU only
+ * the tokens outside the window; nothing if the policy deletes what it evicts. */
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch)
 {
@@ -276,7 +277,7 @@ static uint32_t indexed_layers(const struct setup *setup)
     return layers;
 }
 
-/* What retrieval reads of all layers. */
+/* The index of all layers. */
 static double index_bytes(const struct setup *setup, const struct head_sizes *sizes, uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -288,7 +289,8 @@ static double index_bytes(const struct setup *setup, const struct head_sizes *si
     return heads * (double)sizes->entries * entry * batch;
 }
 
-/* Of an index on the host, two buffers for a layer's; of a window for the CPU, its averages. */
+/* The index in HBM. If it lies on the host, two buffers of a layer's index; with attention on the
+ * CPU, the averages of the window. */
 static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
                              uint64_t offloaded, uint32_t batch)
 {
@@ -303,11 +305,11 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
     return index_bytes(setup, sizes, batch);
 }
 
-/* What grows with the sequences. */
+/* Memory that grows with the sequences. */
 struct held {
     double resident, window, cache, metadata; /* HBM */
     double host_kv, staging, index;           /* host memory, of one GPU */
-    uint32_t indexed;                         /* layers that any has an index of */
+    uint32_t indexed;                         /* layers with an index, in any sequence */
 };
 
 /* Add `batch` sequences of the setup's context. */

@@ -1,30 +1,31 @@
-/* Memory of a setup at a batch: how much of each tier, and how much there is. */
+/* Memory that a batch needs in each tier, and memory that the machine has. */
 #ifndef DECODE_PLAN_MEMORY_H
 #define DECODE_PLAN_MEMORY_H
 
 #include "decode/plan/plan.h"
 #include "decode/plan/representation.h"
 
-/* The sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known. Fails when
- * the budget is below one block, or below what the policy must hold. `offloaded` heads of all
- * layers share a budget in bytes, each sequence's in proportion to its context. */
+/* Set the head sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known.
+ * A budget in bytes is shared by `offloaded` heads (over all layers); each sequence gets a part in
+ * proportion to its context. Fails when the budget is below one block or below what the policy must
+ * hold, and when the selection is empty or more than all entries. */
 bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                        struct error *why);
 
-/* Memory of the plan's sequences, of each of which `offloaded` heads (over all layers) leave HBM.
- * Sums saturate. */
+/* Memory of the plan's sequences when `offloaded` heads (over all layers) of each leave HBM. Sums
+ * saturate. */
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
-/* What may be used of HBM, and what there is of host memory. A pool of so many tokens of KV comes
- * on top of weights and workspace. */
+/* Bytes of HBM that may be used, and of host memory. With `kv_pool_tokens` HBM's are weights,
+ * workspace and that pool. */
 uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
                           struct trust *trust);
 uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);
 
-/* KV bytes of one head's whole context; heads of sliding layers hold their window. */
+/* KV bytes of one head for the whole context, or for the window in a sliding layer. */
 uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer);
 
-/* Can this layer's KV leave HBM at all? A sliding window stays. */
+/* Can this layer's KV leave HBM? Not in a sliding layer. */
 bool memory_can_offload(const struct setup *setup, uint32_t layer);
 
 #endif

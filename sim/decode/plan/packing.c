@@ -1,5 +1,5 @@
-/* Runs of equal micro-batches, which splitting keeps few: each cohort breaks at most one run into
- * three and adds two. */
+/* Micro-batches are kept as runs of equal ones. There are few runs: each cohort splits at most one
+ * run in three and adds two. */
 #include "decode/plan/packing.h"
 
 #include "base/array.h"
@@ -28,7 +28,7 @@ static uint32_t *run_of(const struct packing *packing, uint32_t run)
     return packing->sequences + (size_t)run * packing->cohorts;
 }
 
-/* A run of `times` at the end, of `sequences` of one cohort. */
+/* Append a run of `times` micro-batches with `sequences` sequences of one cohort. */
 static void add_run(struct packing *packing, uint32_t times, uint32_t cohort, uint32_t sequences)
 {
     if (times > 0 && sequences > 0) {
@@ -39,7 +39,7 @@ static void add_run(struct packing *packing, uint32_t times, uint32_t cohort, ui
     }
 }
 
-/* Break run `run` behind its first `times`, where it has more. */
+/* Split run `run` after its first `times` micro-batches, if it has more. */
 static void split_run(struct packing *packing, uint32_t run, uint32_t times)
 {
     uint32_t all = packing->times[run], behind = packing->runs - run;
@@ -80,7 +80,7 @@ void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_
     count(packing);
 }
 
-/* Sequences of a context that a bin of this run has room for. */
+/* Sequences of the cohort for which a bin of this run has room. */
 static uint32_t room_of(const struct packing *packing, const struct cohort *batch, uint32_t run,
                         uint32_t cohort, uint64_t most)
 {
@@ -92,7 +92,7 @@ static uint32_t room_of(const struct packing *packing, const struct cohort *batc
     return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
 }
 
-/* Put up to `left` sequences of a cohort into the bins of a run; returns how many are left. */
+/* Put up to `left` sequences of a cohort into the bins of a run. Returns how many are left. */
 static uint32_t fill_run(struct packing *packing, uint32_t run, uint32_t cohort, uint32_t room,
                          uint32_t left)
 {

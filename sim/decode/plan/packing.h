@@ -1,18 +1,18 @@
 /* Packing: which sequences of a batch pass a layer together.
  *
- * Sequences of one context are alike, so a batch is counts by context, and micro-batches come in
- * runs that hold the same counts:
+ * Sequences of one context are alike. So a batch is a count for each context, and micro-batches
+ * come in runs with equal counts:
  *
  *     2000 x 5, 3000 x 5, bins of 8192    | 1 x 2000, 2 x 3000 | twice
  *                                         | 2 x 2000, 1 x 3000 | once, with 1 x 2000 left
  *
- * A block holds so many sequences, in the order of their contexts. A balanced micro-batch is a bin
- * of so many tokens, filled first fit decreasing: the longest sequence that is left goes to the
- * first bin that has room for it, and one longer than a bin has one to itself. CAPTURE's
- * mini-batches must fit their buffers of activations and of KV, and should take as long to make K
- * and V of the ones as to load the others; here all sequences keep the host's ratio of both, so
- * that a bin of tokens is within both limits, and whatever is put into it as well balanced as any
- * other.
+ * A block has a fixed number of sequences, in the order of their contexts. A balanced micro-batch
+ * is a bin with a fixed number of tokens, filled by first fit decreasing: the longest sequence left
+ * goes to the first bin with room for it, and a sequence longer than a bin gets a bin to itself.
+ *
+ * CAPTURE's mini-batches must fit two buffers, of activations and of KV, and should take as long to
+ * recompute K and V from the first as to load the second. Here all sequences have the same ratio of
+ * both, so a limit on tokens keeps both limits, and every bin is equally well balanced.
  */
 #ifndef DECODE_PLAN_PACKING_H
 #define DECODE_PLAN_PACKING_H
@@ -27,22 +27,22 @@ struct cohort; /* sequences of one context (plan.h) */
 struct packing {
     uint32_t cohorts;
     uint32_t runs;
-    uint32_t *times;     /* [runs] micro-batches of each, in the order in which they pass; owned */
-    uint32_t *sequences; /* [runs * cohorts] of each cohort in one of them, owned */
+    uint32_t *times;     /* [runs] micro-batches of each run, in the order they pass; owned */
+    uint32_t *sequences; /* [runs * cohorts] of each cohort in one micro-batch, owned */
     uint32_t count;      /* micro-batches of all runs */
 };
 
-/* Room for so many cohorts; packing_release() mirrors it, also after a failure. */
+/* An empty packing of `cohorts` cohorts. Call packing_release() after a failure, too. */
 bool packing_init(struct packing *packing, uint32_t cohorts, struct error *why);
 void packing_release(struct packing *packing);
 
-/* Blocks of `most` (> 0) sequences; the last one may be smaller. */
+/* Pack `batch` [cohorts] into blocks of `most` (> 0) sequences; the last one may be smaller. */
 void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_t most);
 
-/* Bins of `most` tokens. */
+/* Pack `batch` [cohorts] into bins of `most` tokens. */
 void packing_bins(struct packing *packing, const struct cohort *batch, uint64_t most);
 
-/* Sequences of each cohort in micro-batch `index`. */
+/* [cohorts] the sequences of each cohort in micro-batch `index`. */
 const uint32_t *packing_of(const struct packing *packing, uint32_t index);
 
 #endif

@@ -1,4 +1,4 @@
-/* Two moments, added up and compared. */
+/* The peak of a step and that of its prefill, and the larger of the two. */
 #include "decode/plan/peak.h"
 
 #include "decode/cost/retrieval.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The most that a micro-batch comes to, of what `of` counts of each sequence. */
+/* The largest sum over a micro-batch of an amount for each sequence, which `of` returns. */
 static double most_of_pass(const struct plan *plan, uint64_t (*of)(const struct cohort *cohort))
 {
     const struct packing *packing = &plan->micro_batches;
@@ -37,8 +37,8 @@ static uint64_t prompt_of(const struct cohort *cohort)
     return cohort->prompt;
 }
 
-/* Two buffers for a micro-batch's whole layer: of KV, and where K and V are recomputed of
- * activations, of loaded KV and of all KV to attend to. */
+/* Two buffers for a micro-batch's whole layer. Each holds its KV; if K and V are recomputed, it
+ * holds activations, loaded KV, and all KV to attend to. */
 static double whole_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -49,9 +49,9 @@ static double whole_bytes(const struct setup *setup, const struct plan *plan)
     return 2 * most_of_pass(plan, context_of) * token;
 }
 
-/* Buffers for one layer's selection. It needs none where it goes straight into the cache, one where
- * it is fetched in its own layer, two where a layer is fetched while another is used; whole layers
- * always come a layer ahead. */
+/* Buffers for one layer's selection: none if it is fetched straight into the cache, one if it is
+ * fetched in its own layer, two if it is prefetched while another layer is used. Whole layers have
+ * buffers of their own (whole_bytes()). */
 static double selection_bytes(const struct setup *setup, const struct head_sizes *sizes,
                               uint32_t batch)
 {
@@ -92,7 +92,7 @@ static double weight_buffer_bytes(const struct setup *setup)
 
 /* ---- workspace ---- */
 
-/* Operands of the operator of any layer that has most, on so many tokens. */
+/* Operands of the operator with the largest operands in any layer, on `tokens` tokens. */
 static double operand_bytes(const struct setup *setup, double tokens)
 {
     double most = 0;
@@ -138,7 +138,7 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
 #define ASSIGNMENT_BYTES 4.0 /* of a key to its centroid: int32 */
 #define SUM_BYTES 4.0        /* of a value of a centroid, while it is averaged: fp32 */
 
-/* Of the k-means that makes a sequence's clusters in a layer, whose kernels keep no distances. */
+/* Memory of the k-means for one sequence's clusters in a layer. Its kernels store no distances. */
 static double cluster_bytes(const struct setup *setup, uint64_t prompt)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -150,8 +150,8 @@ static double cluster_bytes(const struct setup *setup, uint64_t prompt)
     return keys * (ASSIGNMENT_BYTES + centroid / (double)m->retrieval_tokens);
 }
 
-/* Of a token in a layer: K and V, which its attention reads, and what of the layer before is on its
- * way to the host. */
+/* Bytes for each token of a layer: K and V, which its attention reads, and the KV or activations of
+ * the layer before on their way to the host. */
 static double leaving_bytes(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;

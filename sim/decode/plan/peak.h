@@ -1,18 +1,19 @@
-/* HBM that comes and goes: what is there at the fullest moment of a step, or of the prefill before.
+/* Temporary HBM: buffers and workspace at the fullest moment of a step, or of its prefill.
  *
- *     step      buffers     of KV, of streamed weights, of what is copied once per query head
- *               workspace   hidden states of the batch, an operator's operands on the sequences
- *                           that pass, scores of a retrieval; or the logits, if these are more
- *     prefill   buffers     of streamed weights; of offloaded KV that of a layer, and the last
- * one's on its way workspace   the same on the tokens that pass; the k-means of an index
+ *     step      buffers     KV, streamed weights, copies for each query head
+ *               workspace   hidden states of the batch, one operator's operands for the sequences
+ *                           of a micro-batch, scores of a retrieval; or the logits, if larger
+ *     prefill   buffers     streamed weights; KV of one layer, and the layer before it on its way
+ *                           to the host
+ *               workspace   as in a step, for the tokens that pass; k-means of an index
  *
- * An operator holds what it reads and writes. Of a prompt, `prefill_chunk` tokens pass at a time,
- * as serving engines have it, or all of a micro-batch: then the hidden states of all others wait,
- * unless they are what is kept of the tokens anyway. In the end the fuller of both moments counts:
- * buffers of a step are not there in prefill, and the other way about. Weights, KV that stays, the
- * cache and what retrieval reads are always there, and not counted here.
+ * An operator's operands are all it reads and writes. `prefill_chunk` tokens of prompts pass at a
+ * time, as in serving engines; with 0 a whole micro-batch does, and then the hidden states of all
+ * other tokens are held, unless activations are what is kept of tokens anyway. The buffers of a
+ * step are not there in prefill, and the reverse, so the larger total of the two counts. Weights,
+ * resident KV, the cache and the index are always there and are not counted here.
  *
- * Least memory: an allocator's fragmentation comes on top, for which `hbm_usable` is there.
+ * This is the minimum: `hbm_usable` leaves room for the allocator's fragmentation.
  */
 #ifndef DECODE_PLAN_PEAK_H
 #define DECODE_PLAN_PEAK_H
@@ -24,7 +25,7 @@ struct peak {
     bool in_prefill;
 };
 
-/* Of the plan's sequences, whose sizes and micro-batches are known. */
+/* The peak of the plan's sequences, whose sizes and micro-batches are known. */
 struct peak peak_of(const struct setup *setup, const struct plan *plan);
 
 #endif

@@ -1,9 +1,9 @@
-/* Rounding, piece by piece. Doubles hold powers of two exactly. */
+/* Rounding of each piece. Doubles hold powers of two exactly. */
 #include "decode/plan/pinned.h"
 
 #include <math.h>
 
-#define PAGE_BYTES 4096.0 /* of x86-64; 64 KiB on some ARM hosts, as little beside any buffer */
+#define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
 
 static double round_up(const struct setup *setup, double bytes)
 {
@@ -14,13 +14,13 @@ static double round_up(const struct setup *setup, double bytes)
     return frexp(bytes, &exponent) == 0.5 ? bytes : ldexp(1, exponent);
 }
 
-/* Of `bytes` in `pieces` that are alike. */
+/* The padding of `bytes` in `pieces` of equal size. */
 static double padding(const struct setup *setup, double bytes, double pieces)
 {
     return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
 }
 
-/* A copy engine and SMs read pinned memory only. */
+/* Is the KV pinned? Copy engines and SMs read only pinned memory. */
 static bool pins_kv(const struct mechanisms *m)
 {
     return m->attention != ATTEND_HYBRID &&

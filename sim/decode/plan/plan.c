@@ -1,4 +1,4 @@
-/* Resolve: sizes, heads, memory, the largest batch, the steps. */
+/* Resolving a plan: sizes, heads, memory, the largest batch, the steps. */
 #include "decode/plan/plan.h"
 
 #include "base/apportion.h"
@@ -14,11 +14,11 @@
 
 #define MOST_BATCH (1u << 20)
 
-/* Steps of a run that no trace limits: every step is alike. */
+/* Steps of a run without a trace, in which all steps are equal: the default, and the most. */
 #define STEPS_WITHOUT_TRACE 16
 #define MOST_ALIKE 1024
 
-/* As many sequences of each cohort as `batch` comes to, in whole ones. */
+/* Set the batch, and share its sequences among the cohorts in whole numbers. */
 static void set_batch(const struct setup *setup, uint32_t batch, struct plan *plan)
 {
     int64_t shares[SETUP_MOST_COHORTS], counts[SETUP_MOST_COHORTS];
@@ -35,7 +35,7 @@ static void set_batch(const struct setup *setup, uint32_t batch, struct plan *pl
     }
 }
 
-/* The plan's sequences, none longer than `most`. */
+/* Set the cohorts' contexts, none longer than `most`. */
 static void set_contexts(const struct setup *setup, uint64_t most, struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
@@ -44,7 +44,7 @@ static void set_contexts(const struct setup *setup, uint64_t most, struct plan *
     }
 }
 
-/* Which of the plan's sequences pass together, and the sizes of their heads. */
+/* Set the micro-batches of the plan's sequences, and the sizes of their heads. */
 static bool size_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                        struct error *why)
 {
@@ -60,7 +60,7 @@ static bool size_batch(const struct setup *setup, uint64_t offloaded, struct pla
     return memory_head_sizes(setup, offloaded, plan, why);
 }
 
-/* Does the plan's batch fit, and if not, which tier is it that stops it? */
+/* Does the plan's batch fit? If not, `limit` is the tier that is too small. */
 static bool fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                  enum limit *limit, struct trust *trust)
 {
@@ -78,9 +78,9 @@ static bool fits(const struct setup *setup, uint64_t offloaded, struct plan *pla
 }
 
 /* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
- * every batch's cache is the same size, and a batch so large that a head has no block left does not
- * fit. What a batch of several contexts comes to follows their shares, so that one more may be less
- * by a sequence's difference: then it is a batch that fits while one more would not. */
+ * the cache has the same size for every batch; a batch with less than a block for each head does
+ * not fit. In a batch of several contexts the rounding of shares can make a larger batch need less
+ * memory. The result is then still a batch that fits while one more sequence would not. */
 static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                               enum limit *limit, struct trust *trust)
 {
@@ -100,8 +100,8 @@ static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, str
     return good;
 }
 
-/* The longest context that would fit with this batch, shorter than its longest. Leaves the plan
- * with other contexts. */
+/* The longest context that would fit with this batch; it is shorter than the batch's longest. The
+ * plan's contexts are changed. */
 static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                                 struct trust *trust)
 {
@@ -123,7 +123,7 @@ static bool resolve_steps(const struct setup *setup, struct plan *plan, struct e
 {
     if (setup->trace == NULL) {
         if (setup->steps > MOST_ALIKE) {
-            error_usage(why, NULL, 0, "without a trace every step is alike: %u say no more than 1",
+            error_usage(why, NULL, 0, "%u steps without a trace, where all steps are equal",
                         setup->steps);
             return error_expect(why, "at most %d steps", MOST_ALIKE);
         }
@@ -175,8 +175,8 @@ uint64_t plan_offloaded_heads(const struct plan *plan)
     return heads;
 }
 
-/* Heads and memory at the plan's batch. Resident heads are chosen with the sizes that the fewest of
- * them leave. */
+/* Heads and memory at the plan's batch. Resident heads are chosen with the head sizes that hold
+ * when as few heads as possible are resident. */
 static bool resolve_heads(const struct setup *setup, const double *head_cosine, uint64_t most,
                           struct plan *plan, struct trust *trust, struct error *why)
 {
@@ -322,7 +322,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     };
 }
 
-/* Of everything but heads. */
+/* The hash of all fields but the heads. */
 static uint64_t hash_common(const struct replay_plan *replay)
 {
     const double shares[] = {replay->selection, replay->margin, replay->capacity,
@@ -366,7 +366,7 @@ uint64_t plan_replay_hash(const struct replay_plan *replay)
     return hash;
 }
 
-/* All but capacity, batch and heads, and what of a plan follows from these. */
+/* The hash of all fields but capacity, batch, heads, and those that follow from them. */
 uint64_t plan_family(const struct replay_plan *replay)
 {
     struct replay_plan common = *replay;

@@ -1,11 +1,11 @@
-/* Splitting a context into what is kept and what is made again, and the cost of making it. */
+/* Splitting a context into stored and recomputed parts, and the cost of recomputing. */
 #include "decode/plan/representation.h"
 
 #include <math.h>
 
 static const struct trust ideal = {BASIS_MEASURED, false};
 
-/* Of a layer in the mean: the first ones may be dense where the others have experts. */
+/* The mean over layers: the first ones may be dense while the others have experts. */
 static double mean_weight_bytes(const struct model *model)
 {
     double bytes = 0;
@@ -15,8 +15,8 @@ static double mean_weight_bytes(const struct model *model)
     return bytes / model->layer_count;
 }
 
-/* K and V of `tokens` tokens from their activations: one product with [W_K W_V], or with what makes
- * the latent of both. */
+/* K and V of `tokens` tokens from their activations: one product with [W_K W_V], or for MLA with
+ * the projection to the latent of both. */
 static struct kernel project(const struct setup *setup, double tokens)
 {
     const struct model *model = &setup->model;
@@ -61,10 +61,10 @@ double representation_host_bytes(const struct setup *setup, const struct split *
            (double)split->act_host * (double)model_activation_bytes(&setup->model);
 }
 
-/* CAPTURE's balance: tokens of a sequence to keep on the host as activations, of `left` that HBM
- * does not hold. The unknown is on both sides only through the loads of activations: where each
- * takes as long as that of the K and V that it saves, none are worth their making. What the figures
- * rest on is the timing's to say, which reads the same ones. */
+/* CAPTURE's balance: tokens of a sequence to keep on the host as activations, of the `left` tokens
+ * outside HBM. It solves the equation in representation.h for act_host. If loading an activation
+ * takes as long as loading the K and V it replaces, activations save nothing, and the result is 0.
+ * Trust is ignored here: the timing reads the same figures and reports theirs. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
     const struct mechanisms *m = &setup->mechanisms;

@@ -1,5 +1,5 @@
-/* Reuse difficulty after CLO: a head whose threshold lies above the similarity that its queries
- * reach misses often; what the link cannot prefetch for in time is kept whole in HBM. */
+/* Reuse difficulty after CLO: a head misses often if its threshold is above the similarity that its
+ * queries reach. Such heads stay whole in HBM if the link cannot prefetch them in time. */
 #include "decode/plan/resident.h"
 
 #include "base/array.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A target head with what it is sorted by. */
+/* A target head and its sort key. */
 struct ranked {
     uint32_t index; /* layer * kv_heads + head */
     double key;
@@ -41,7 +41,7 @@ static double source_cosine(const struct setup *setup, const double *head_cosine
     return head_cosine[source_layer * header->kv_heads + source_head];
 }
 
-/* The heads of one GPU are the first of the model's; the others have as many. */
+/* The plan has the heads of one GPU: the first of the model's. */
 static float own_importance(const struct model *model, uint32_t layer, uint32_t head)
 {
     return model->importance != NULL ? model->importance[layer * model->kv_heads + head] : 1;
@@ -139,7 +139,7 @@ static void keep_head(struct plan *plan, uint32_t index)
     plan->offloaded[index / plan->kv_heads]--;
 }
 
-/* Heads more that HBM holds whole, each in place of its window and cache. */
+/* How many more heads HBM can hold whole, each in place of its window and cache. */
 static uint64_t room_for_heads(const struct setup *setup, const struct plan *plan)
 {
     uint64_t offloaded = plan_offloaded_heads(plan);

@@ -1,31 +1,31 @@
-/* Which heads stay in HBM, and what importance each has. */
+/* Which heads stay in HBM, and the importance of each. */
 #ifndef DECODE_PLAN_RESIDENT_H
 #define DECODE_PLAN_RESIDENT_H
 
 #include "decode/plan/memory.h"
 #include "decode/plan/plan.h"
 
-/* Fill the importance of every head of `plan` (traces/FORMAT.md's mapping gives each its source
- * head). The model's own table where the trace was recorded from it, or where there is no cosine to
- * pair by; otherwise importances sorted descending are laid over heads sorted by the cosine of
- * their source head, ascending: the cautious pairing, in which the heads that matter most reuse
- * least. 1 without a table. */
+/* Set the importance of every head of `plan`, from the model's table; 1 without a table. If the
+ * trace was recorded from another model and has cosines, the pairing of importances with heads is
+ * unknown. The cautious one is assumed: the most important heads reuse least, so the importances,
+ * largest first, go to the heads whose source head (traces/FORMAT.md) has the smallest cosine. */
 bool resident_importance(const struct setup *setup, const double *head_cosine, struct plan *plan,
                          struct error *why);
 
-/* Decide `offloaded` of every head. By difficulty (CLO): all heads of layer 0, which nothing
- * prefetches for, and in each other layer max(#{D > 0} − N_p, 0) heads, the hardest first, as many
- * as `plan->hbm_limit` holds at `plan->batch`. D = τ − (ŝ − ε). Without cosines, layer 0 only. */
+/* Decide `offloaded` of every head. By difficulty (CLO), these heads stay in HBM: all of layer 0,
+ * because nothing prefetches for it, and in each other layer max(#{D > 0} − N_p, 0) heads, as far
+ * as `plan->hbm_limit` has room at `plan->batch`, the hardest of all layers first. D = τ − (ŝ − ε).
+ * Without cosines, layer 0 only. */
 bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
                      struct trust *trust, struct error *why);
 
-/* N_p: selections of one KV head (of all sequences of `plan`) that cross the link during a layer's
- * compute; at most all KV heads. */
+/* N_p: KV heads whose selections, for all sequences of `plan`, cross the link while a layer
+ * computes; at most all KV heads. */
 uint32_t resident_prefetchable(const struct setup *setup, const struct plan *plan,
                                struct trust *trust);
 
-/* Heads over all layers that leave HBM when as few as possible stay: what the largest batch is
- * reckoned with. */
+/* Heads, over all layers, that leave HBM when as few as possible stay. The largest batch is
+ * computed with this number. */
 uint64_t resident_most_offloaded(const struct setup *setup);
 
 #endif

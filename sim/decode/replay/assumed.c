@@ -1,9 +1,9 @@
 /* A ledger without a trace, from a mean hit ratio and its spread over heads.
  *
- * The beta distribution of that mean and spread is cut into slices of equal probability, one for
- * each offloaded head, and a head's hit ratio is the mean of its slice: so the mean over heads is
- * the one that was asked for, whatever their number. Slices are dealt to heads in shuffled order,
- * as a layer waits for its worst head: sorted, the worst would share a layer.
+ * The beta distribution with that mean and spread is cut into slices of equal probability, one for
+ * each offloaded head. A head's hit ratio is the mean of its slice, so the mean over heads is exact
+ * for any number of heads. Slices are dealt to heads in shuffled order: a layer waits for its worst
+ * head, and in sorted order all the worst heads would share a layer.
  */
 #include "base/array.h"
 #include "base/random.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A narrower distribution is a point for all that a ledger can tell, and GSL's series for it do not
+/* In a ledger a narrower distribution cannot be told from a point, and GSL's series for it do not
  * converge. */
 #define LEAST_SPREAD 0.001
 
@@ -23,8 +23,8 @@ struct beta {
     double mean, a, b;
 };
 
-/* Least x that has at least `probability` below it. By bisection, as GSL's own inverse gives up
- * (and aborts) on distributions that lie at the ends. */
+/* The smallest x with at least `probability` below it. By bisection, because GSL's own inverse
+ * aborts on distributions close to 0 or 1. */
 static double beta_quantile(const struct beta *beta, double probability)
 {
     double low = 0, high = 1;
@@ -41,8 +41,8 @@ static double beta_quantile(const struct beta *beta, double probability)
     }
 }
 
-/* Integral of x over the lowest `probability` of the distribution. Near 1, where doubles are too
- * coarse for the quantile, what lies above `probability` lies at the quantile itself. */
+/* Integral of x over the lowest `probability` of the distribution. Near 1 doubles are too coarse
+ * for the quantile x: probability in excess of `probability` is taken to lie at x itself. */
 static double beta_part(const struct beta *beta, double probability)
 {
     double x = beta_quantile(beta, probability);
@@ -50,7 +50,7 @@ static double beta_part(const struct beta *beta, double probability)
     return beta->mean * gsl_cdf_beta_P(x, beta->a + 1, beta->b) - x * above;
 }
 
-/* Means of `count` slices of equal probability, ascending. */
+/* Set slices [count] to the means of slices of equal probability, ascending. */
 static void slice_means(double mean, double spread, uint32_t count, double *slices)
 {
     double both = spread > 0 ? mean * (1 - mean) / (spread * spread) - 1 : 0;
@@ -100,7 +100,7 @@ static uint64_t rounded(double value)
 static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wanted, uint64_t hit)
 {
     uint64_t missed = wanted - hit;
-    double units = plan->policy->by_position ? 0 : 1 / plan->manager_unit; /* of a token, managed */
+    double units = plan->policy->by_position ? 0 : 1 / plan->manager_unit; /* managed, a token */
     units /= plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
     return (struct ledger_row){
         .wanted = wanted,
@@ -116,8 +116,8 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
     };
 }
 
-/* The same where a policy attends to all `held` tokens that it has chosen, and the CPU to what it
- * keeps of the others. */
+/* The row of a head whose policy chooses: the GPU attends to all `held` tokens, and the CPU to
+ * `kept` others. */
 static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held, uint64_t kept)
 {
     return (struct ledger_row){
@@ -130,7 +130,7 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
     };
 }
 
-/* The CPU's tasks in a layer: all sequences are alike. */
+/* The CPU's tasks in a layer; all sequences are alike. */
 static struct ledger_row task_row(const struct replay_plan *plan, const uint64_t *kept,
                                   uint32_t heads)
 {
@@ -140,8 +140,8 @@ static struct ledger_row task_row(const struct replay_plan *plan, const uint64_t
     return row;
 }
 
-/* What a head asks for, and what of it a policy that chooses its own always attends to: there is
- * nothing else where the policy drops the rest. */
+/* The tokens that a head wants, and those `held` to which a policy that chooses always attends. A
+ * policy that deletes the rest wants nothing else. */
 static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint64_t *held)
 {
     double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
@@ -155,8 +155,8 @@ static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint
     }
 }
 
-/* One step; all are alike. Hits are rounded so that their sum over heads is the rounded sum. `kept`
- * is scratch for the heads of a layer. */
+/* Fill the first step; all steps are equal. Hits are rounded so that their sum over heads is the
+ * rounded sum. `kept` is scratch for the heads of a layer. */
 static void fill_step(const struct replay_plan *plan, const double *ratios, uint64_t *kept,
                       struct ledger *ledger)
 {

@@ -1,26 +1,26 @@
-/* How a CPU pool shares the heads of a layer that it attends to.
+/* How the threads of a CPU pool share the heads of a layer.
  *
- * HGCA deals the (sequence, KV head) pairs of a layer in order, ceil(pairs /
- * threads) to each thread: a task of adjacent heads, which runs as one batched product, padded to
- * the longest head in it:
+ * HGCA deals the (sequence, KV head) pairs of a layer in order, ceil(pairs / threads) to each
+ * thread. They are a task: one batched product of adjacent heads, padded to the longest of them:
  *
  *     heads      5 2 | 3 7 | 1 1       two heads a task
  *     padded     5 5 | 7 7 | 1 1       26 tokens for 19; the longest task has 14
  *
- * Here a task holds heads of one sequence. Where a sequence has fewer heads than a thread is due,
- * its sequences are taken to be alike (in a batch, neighbours read neighbouring rows), so that
- * nothing has to be reckoned a sequence at a time.
+ * Here a task has heads of one sequence only. If a thread is due more heads than a sequence has,
+ * the task's other sequences are taken to be like this one (neighbours in a batch read neighbouring
+ * rows), so that one sequence gives the result for all.
  */
 #ifndef DECODE_REPLAY_CPU_HEADS_H
 #define DECODE_REPLAY_CPU_HEADS_H
 
 #include <stdint.h>
 
-/* Pairs that each of `threads` threads is due; at least 1. */
+/* Pairs for each of `threads` threads; at least 1. */
 uint64_t cpu_heads_each(uint64_t pairs, uint64_t threads);
 
-/* What `heads` heads of one sequence with these tokens come to in tasks of `each`: all of them,
- * padded, and the longest task. */
+/* Deal `heads` heads of one sequence, with `tokens` [heads] each, in tasks of `each` heads.
+ *   padded  out: tokens of all heads, padding included
+ *   worst   out: tokens of the longest task */
 void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64_t *padded,
                    uint64_t *worst);
 

@@ -1,5 +1,5 @@
-/* Each figure is a row: either one of trace/stats.h, or what one policy at one setting makes of
- * each head. All policies of a layer see its frames in one pass. */
+/* Each figure is a row of a table: a statistic of trace/stats.h, or the result of one policy at one
+ * setting for each head. All policies of a layer see its frames in one pass. */
 #include "decode/replay/likeness.h"
 
 #include "base/array.h"
@@ -13,8 +13,8 @@
 
 enum answer { STATS, HITS, REUSES, MASS };
 
-/* How a figure comes about: of `policy` at a cache of `setting` of the context (HITS), or at this
- * threshold (REUSES, MASS). */
+/* The source of a figure: a statistic, or `policy`, with a cache of `setting` of the context (HITS)
+ * or with `setting` as its threshold (REUSES, MASS). */
 static const struct source {
     enum answer answer;
     enum trace_figure figure;
@@ -62,11 +62,11 @@ const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
     {"fifo_20", "hits of FIFO, 20 %", 0.02, 0.04},
     {"fifo_30", "hits of FIFO, 30 %", 0.02, 0.04},
     {"fifo_50", "hits of FIFO, 50 %", 0.02, 0.04},
-    {"reuse_.9", "sets that QSAC reuses, threshold .9 at all heads", 0.04, 0.04},
+    {"reuse_.9", "sets that QSAC reuses, threshold .9 for all heads", 0.04, 0.04},
     {"reuse_.8", "threshold .8", 0.04, 0.04},
     {"reuse_.7", "threshold .7", 0.04, 0.04},
     {"reuse_.6", "threshold .6", 0.04, 0.04},
-    {"mass_.9", "attention mass of sets so reused or fetched, and window", 0.015, 0.015},
+    {"mass_.9", "attention mass of QSAC's sets and the window, threshold .9", 0.015, 0.015},
     {"mass_.8", "threshold .8", 0.015, 0.015},
     {"mass_.7", "threshold .7", 0.015, 0.015},
     {"mass_.6", "threshold .6", 0.015, 0.015},
@@ -78,12 +78,12 @@ struct measurement {
     struct likeness *out;
 };
 
-/* Policies of a layer: those of a head stand together. */
+/* The policies of a layer, head by head. */
 struct layer {
     struct trace_frame frame;
     struct demand_buffer buffer;
     struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for STATS */
-    double *wanted;           /* of the same, over the second half of the steps */
+    double *wanted;           /* by policy, over the second half of the steps */
     double *got;
 };
 

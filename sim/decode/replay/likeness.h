@@ -1,8 +1,10 @@
-/* How alike two traces are to those who use them: the figures on which cache policies live, head by
- * head, for a trace and its twin, and by how much a twin may be off to be called honest.
+/* Likeness: whether cache policies see the same behaviour in a trace and in its generated twin.
  *
- * Hits, reuse and mass are of the second half of the steps, after caches that start empty have seen
- * the first. Only the first sequence is read.
+ * A list of figures (hits, reuse, attention mass, overlap) is measured for each head of both. For
+ * each figure the list states how far the twin's mean may differ from the recording's.
+ *
+ * Hits, reuse and mass count the second half of the steps; caches start empty and fill in the first
+ * half. Only the first sequence is read.
  */
 #ifndef DECODE_REPLAY_LIKENESS_H
 #define DECODE_REPLAY_LIKENESS_H
@@ -16,8 +18,8 @@
 struct likeness_figure {
     const char *name; /* "lru_30" */
     const char *summary;
-    /* By how much the mean over heads may be off: at the context of the fit, and at another. 0: not
-     * promised. */
+    /* Largest difference of the means over heads: at the context of the fit, and at another one. 0:
+     * nothing is promised. */
     double same, other;
 };
 
@@ -29,14 +31,14 @@ struct likeness {
     double *values[LIKENESS_FIGURES]; /* [heads], layer-major; owned */
 };
 
-/* Measure demands of `share` of the context outside the trace's window, layers in parallel, with
- * the same result for any number of threads. Fails where trace_stats_measure() does, and without
- * queries. The caller releases it. */
+/* Measure all figures for demands of `share` of the context, outside the trace's window. Layers run
+ * in parallel; the result is the same for any number of threads. Fails where trace_stats_measure()
+ * does, and if the trace has no queries. The caller releases `out` after success. */
 bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
                       struct likeness *out, struct error *why);
 void likeness_release(struct likeness *likeness);
 
-/* The mean of a figure over heads, and the head where two differ most. */
+/* The mean of a figure over heads, and the head in which `a` and `b` differ most. */
 double likeness_mean(const struct likeness *likeness, uint32_t figure);
 uint32_t likeness_worst(const struct likeness *a, const struct likeness *b, uint32_t figure);
 

@@ -1,5 +1,5 @@
-/* A replay: what is asked of the trace is checked once, then its layers replay in parallel, each
- * writing the ledger rows of its own target layers. */
+/* A replay checks its plans against the trace once. Then the layers replay in parallel; each writes
+ * the ledger rows of its own target layers. */
 #include "decode/replay/replay.h"
 
 #include "base/array.h"
@@ -35,14 +35,13 @@ bool replay_check(const struct replay_plan *plan, struct error *why)
                 plan->capacity >= 0 && plan->manager_unit > 0 &&
                 replay_all_sequences(plan) * plan->kv_heads <= UINT32_MAX;
     if (!good) {
-        error_set(why, NULL, 0, "%u steps of batch %u at context %llu, wanting %g of it",
+        error_set(why, NULL, 0, "invalid plan: %u steps, batch %u, context %llu, selection %g",
                   plan->steps, plan->batch, (unsigned long long)plan->context, plan->selection);
-        return error_expect(why,
-                            "all over 0, a selection of at most 100 %%, a batch below 2^32 heads");
+        return error_expect(
+            why, "all above 0, a selection of at most 1, a batch of fewer than 2^32 heads");
     }
     if (plan->block_span != BLOCK_UNIT && plan->policy->holds == NULL) {
-        return error_set(why, NULL, 0,
-                         "policy '%s' does not keep or evict one block after the other",
+        return error_set(why, NULL, 0, "policy '%s' does not admit and evict blocks one by one",
                          plan->policy->name);
     }
     return true;
@@ -59,13 +58,13 @@ bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted
     const struct trace_header *header = trace_header(trace);
     *wanted = replay_units(header, selection);
     if (*wanted == header->keep + 1 && selection * header->units < *wanted) {
-        *wanted = header->keep; /* a share in whole clusters, less than a unit over what is kept */
+        *wanted = header->keep; /* the share exceeds the kept units by less than one unit */
     }
     struct demand_shape recorded = demand_shape(header, *wanted, header->sinks, header->recent);
     if (*wanted > header->keep && header->keep < recorded.end_unit - recorded.first_unit) {
-        error_set(why, trace_path(trace), 0, "a selection of %.3g %% wants %u units of a row",
+        error_set(why, trace_path(trace), 0, "a selection of %.3g %% needs %u units a row",
                   100 * selection, *wanted);
-        return error_expect(why, "at most %.3g %%, as the trace keeps %u of %u",
+        return error_expect(why, "at most %.3g %%: the trace keeps %u of %u units",
                             100.0 * header->keep / header->units, header->keep, header->units);
     }
     return true;
@@ -84,12 +83,13 @@ static bool check_steps(const struct trace *trace, const struct replay_plan *pla
     if ((uint64_t)plan->warmup + plan->steps <= header->steps) {
         return true;
     }
-    error_set(why, trace_path(trace), 0, "%u steps of warm-up and %u reported, of %u recorded",
-              plan->warmup, plan->steps, header->steps);
+    error_set(why, trace_path(trace), 0,
+              "%u steps of warm-up and %u to report, but only %u recorded", plan->warmup,
+              plan->steps, header->steps);
     return error_expect(why, "at most %u steps", header->steps);
 }
 
-/* What all plans have in common. */
+/* Fill the fields that all plans share. */
 static bool job_describe(struct replay_job *job, const struct trace *trace,
                          const struct replay_plan *plan, struct error *why)
 {

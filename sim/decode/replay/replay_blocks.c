@@ -1,18 +1,18 @@
 /* Replay of caches that keep blocks: ranges of tokens of one head, or the same range of all heads
  * of a layer (PQCache).
  *
- * A wanted token hits if the block that it lies in is held before the step. Then the step's blocks,
- * those with most wanted tokens first (ties by position), are the demand that the policy sees: all
- * of them, or the best `block_candidates`. So hits are counted in tokens, the manager in blocks.
+ * A wanted token hits if its block is in the cache before the step. Then the policy sees a demand
+ * of the step's blocks, those with most wanted tokens first (ties by position): all of them, or the
+ * first `block_candidates`. So hits are counted in tokens, and the manager's work in blocks.
  *
  *     tokens  head 0   . x . . | x x . . | . . . .        block     0 1 2
  *             head 1   . . . . | x . . x | . . x .        wanted    1 4 1: 1 first, then 0, then 2
  *
- * A cache of a layer is that of a target layer, whose heads read their source heads shifted in time
- * (traces/FORMAT.md). So what the source heads want is read first, in blocks; then each target
- * layer plays its heads together, a head that is shifted by s reading step t + s, and from the step
- * that is past the end the first reported ones. Blocks are as large a part of the context as they
- * are of the target's; a unit of the trace that is larger than a block is one.
+ * A cache belongs to a target layer, whose heads read their source heads shifted in time
+ * (traces/FORMAT.md). So the demands of all source heads are read first, in blocks. Then each
+ * target layer plays its heads together: a head shifted by s reads step t + s, and past the end it
+ * goes on with the first reported step. A block is the same share of the recorded context as of the
+ * target's, but at least a unit of the trace.
  */
 #include "decode/replay/replay_layer.h"
 
@@ -22,12 +22,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tokens that are wanted of a block, in units of the trace. */
+/* A block and how many of its units are wanted. */
 struct wish {
     uint32_t block, count;
 };
 
-/* What a source head wants at a step. */
+/* The blocks that a source head wants at a step. */
 struct wishes {
     size_t first;
     uint32_t blocks; /* wishes[first, first + blocks) */
@@ -37,16 +37,16 @@ struct wishes {
 /* A source layer and the target layers [first, end) that read it. */
 struct layer {
     const struct replay_job *job;
-    const struct replay_part *part; /* that is played */
+    const struct replay_part *part; /* the part being played */
     uint32_t source, first, end;
     uint32_t blocks, sinks, recent; /* blocks */
     uint32_t capacity;              /* the same, of the part */
-    uint32_t total;                           /* steps, warm-up and all */
+    uint32_t total;                 /* steps, with warm-up */
     struct wishes *wishes;                    /* [source KV heads][total] */
     struct wish *wish;
     size_t wish_count, wish_capacity;
-    uint32_t *tally;            /* [blocks] tokens wanted at the step, else 0 */
-    struct wish *step;          /* [blocks] of the step: those with a tally */
+    uint32_t *tally;            /* [blocks] units wanted at the step */
+    struct wish *step;          /* [blocks] the blocks of the step: those with a tally above 0 */
     uint32_t *demand;           /* [blocks] best first */
     struct ledger_row *rows;    /* [target KV heads][steps] of a target layer */
     struct ledger_row *manager; /* [steps] of a cache */
@@ -74,8 +74,7 @@ static uint32_t block_of(const struct layer *layer, uint32_t unit)
     return (uint32_t)((uint64_t)unit * layer->blocks / layer->job->header->units);
 }
 
-/* Blocks of which no token is wanted are those of the window: a block that reaches into it is not.
- */
+/* Set the number of blocks, and how many lie wholly in the window; no token of these is wanted. */
 static void size_blocks(struct layer *layer)
 {
     const struct replay_job *job = layer->job;
@@ -87,7 +86,7 @@ static void size_blocks(struct layer *layer)
     layer->recent = end > 0 ? layer->blocks - 1 - block_of(layer, end - 1) : layer->blocks;
 }
 
-/* Play this part from now on. */
+/* Make this the part being played. */
 static void take_part(struct layer *layer, const struct replay_part *part)
 {
     double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
@@ -108,7 +107,8 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         .total = plan->warmup + plan->steps,
     };
     if (job->header->unit_kind != TRACE_POSITIONS) {
-        error_set(why, trace_path(job->trace), 0, "clusters are no ranges of tokens");
+        error_set(why, trace_path(job->trace), 0,
+                  "the units of the trace are clusters, not ranges of tokens");
         return error_expect(why, "'block_span: unit', or a trace of positions");
     }
     size_blocks(layer);
@@ -198,7 +198,7 @@ static uint32_t source_of(const struct layer *layer, uint32_t target, uint32_t h
     return source_head;
 }
 
-/* What a target head wants at a step. */
+/* The blocks that a target head wants at a step. */
 static const struct wishes *wishes_of(const struct layer *layer, uint32_t target, uint32_t head,
                                       uint32_t step)
 {
@@ -208,7 +208,7 @@ static const struct wishes *wishes_of(const struct layer *layer, uint32_t target
     return &layer->wishes[(size_t)source_head * layer->total + at];
 }
 
-/* Look a head's wishes up and add them to the step's; returns what hit and missed. */
+/* Look up the blocks that a head wants and add them to the step's. Returns hits and misses. */
 static struct outcome look_up(struct layer *layer, const struct policy *policy,
                               const struct wishes *wishes, uint32_t *touched)
 {
@@ -232,7 +232,7 @@ static int most_wanted_first(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->block > y->block ? 1 : -1);
 }
 
-/* The step's blocks as the policy is to see them. */
+/* The demand that the policy sees: the step's blocks, best first. */
 static struct demand block_demand(struct layer *layer, uint32_t touched)
 {
     uint32_t candidates = layer->job->plan->block_candidates;
@@ -248,7 +248,7 @@ static struct demand block_demand(struct layer *layer, uint32_t touched)
     return (struct demand){.units = layer->demand, .wanted = wanted};
 }
 
-/* One step of a cache; returns whether it was full or stayed as large as it was. */
+/* One step of a cache. Returns whether the cache is full or has kept its size. */
 static bool play_step(struct layer *layer, const struct group *group, struct policy *policy,
                       uint32_t step)
 {
@@ -315,7 +315,7 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
 
 /* ---- a layer ---- */
 
-/* Play a cache for the sequence and add what it gave to its target layer. */
+/* Play a cache for the sequence and add its rows to the target layer. */
 static bool add_group(struct layer *layer, const struct group *group, uint32_t sequence,
                       struct error *why)
 {

@@ -1,15 +1,15 @@
-/* The heads of a source layer are replayed tile by tile, head by head, one cache for each distinct
- * setting that target heads ask for, in each size that a part gives them; then what came out is
- * added to the target layers' rows of each part.
+/* The heads of a source layer are replayed tile by tile and head by head. There is one cache for
+ * each distinct importance among the target heads and each capacity among the parts. The outcomes
+ * are then added to the rows of the target layers in each part.
  *
- * A source head is asked in two ways, with the true query or with an approximate one that
- * speculates: each is a stream of demands, 2 * head + (approximate). Target layers choose, so that
- * one source head may give both.
+ * A source head has two streams of demands, by its true query and by an approximate one for
+ * speculation; their number is 2 * head + (approximate). Target layers choose, so one source head
+ * may be read in both ways.
  *
- * A policy that knows the future reads the layer twice: first what each head will want, which is
- * kept for as long as the sequence replays, a number for each unit wanted.
+ * A policy that knows the future needs two passes over the layer. The first notes what each head
+ * will want, a number for each wanted unit, and keeps it while the sequence replays.
  *
- * A target head of a batch reads one outcome many times, shifted. A row is added once for each
+ * The sequences of a batch read one outcome many times, shifted. A row is added once for each
  * distinct shift, however large the batch.
  */
 #include "decode/replay/replay_layer.h"
@@ -25,14 +25,14 @@
 
 #define NONE UINT32_MAX
 
-/* What a cache did for one (sequence, target head). */
+/* The rows of one cache for one sequence. */
 struct record {
     struct ledger_row *rows; /* [steps] owned */
     bool filled;
     uint64_t wanted, hit; /* units of the trace over reported steps */
 };
 
-/* Caches of several sizes over one stream. */
+/* Caches of several sizes over one stream, for heads of one importance. */
 struct instance {
     uint32_t stream;
     float importance;
@@ -53,13 +53,13 @@ struct layer {
     uint32_t *first_of_stream; /* [streams] instance or NONE */
     uint32_t *instance_of;     /* [part][target layer - first][target KV head] instance or NONE */
     float *importance;         /* [query heads of a group] */
-    struct next_use *future;   /* [streams] of the sequence; empty where nothing asks */
+    struct next_use *future;   /* [streams] of the sequence; empty unless the policy needs it */
     uint64_t *for_cpu;         /* [target KV heads] tokens of one step, scratch */
     struct ledger_row *tasks;  /* [steps] of the CPU's tasks, scratch */
     struct outcome *outcomes;  /* [parts] of an instance's caches, scratch */
 };
 
-/* What to do with the demand of one stream at one step. */
+/* Called for the demand of one stream at one step. */
 typedef bool (*demand_visit)(struct layer *layer, uint32_t stream, uint32_t step,
                              const struct demand *demand, struct error *why);
 
@@ -70,7 +70,8 @@ static uint32_t *assigned_instance(const struct layer *layer, uint32_t part, uin
     return &layer->instance_of[row * layer->job->plan->kv_heads + head];
 }
 
-/* The first layer's query is known only when it runs, and nothing asks for what is loaded whole. */
+/* Does the target layer fetch by approximate demands? Not the first, whose query is known only when
+ * it runs, and not layers that are loaded whole. */
 static bool speculates(const struct replay_job *job, const struct replay_plan *plan,
                        uint32_t target)
 {
@@ -78,7 +79,7 @@ static bool speculates(const struct replay_job *job, const struct replay_plan *p
            target >= plan->whole_layers;
 }
 
-/* The instance of this stream and importance, a new one if there is none. */
+/* The instance of this stream and importance; it is created if there is none. */
 static uint32_t find_instance(struct layer *layer, uint32_t stream, float importance)
 {
     for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
@@ -132,7 +133,7 @@ static bool reads(const struct layer *layer, uint32_t part, uint32_t instance)
     return false;
 }
 
-/* The number of a size among an instance's; `count` when it is not there. */
+/* The index of a capacity among an instance's; `count` if it has none such. */
 static uint32_t find_size(const struct instance *instance, uint32_t capacity)
 {
     uint32_t i = 0;
@@ -148,7 +149,7 @@ static int compare_units(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sizes that the parts which read the instance give it. */
+/* Collect the capacities of all parts that read the instance. */
 static bool take_sizes(struct layer *layer, uint32_t number, struct error *why)
 {
     const struct replay_job *job = layer->job;
@@ -234,7 +235,7 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     return good;
 }
 
-/* Empty caches for the next sequence. */
+/* Create empty caches for the next sequence. */
 static bool start_instances(struct layer *layer, uint32_t sequence, struct error *why)
 {
     const struct replay_job *job = layer->job;
@@ -280,7 +281,7 @@ struct ledger_row replay_row(const struct replay_job *job, float window_mass,
                              const struct outcome *outcome)
 {
     double managed = job->tokens / job->plan->manager_unit;
-    double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads stay as many */
+    double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads do not scale */
     uint64_t wanted = rounded(job->tokens * (outcome->hit + outcome->missed));
     uint64_t missed = rounded(job->tokens * outcome->missed);
     uint64_t for_cpu = rounded(job->tokens * outcome->for_cpu);
@@ -383,7 +384,7 @@ static bool visit_sequence(struct layer *layer, uint32_t sequence, struct replay
     return true;
 }
 
-/* Learn what each stream of the sequence will want. */
+/* The first pass: note what each stream of the sequence will want. */
 static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
                              struct error *why)
 {
@@ -398,7 +399,7 @@ static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct repl
     return good;
 }
 
-/* Were all answers such as policies may give? */
+/* Did all policies give valid answers? */
 static bool check_instances(const struct layer *layer, struct error *why)
 {
     bool good = true;
@@ -418,13 +419,14 @@ static bool replay_sequence(struct layer *layer, uint32_t sequence, struct repla
            check_instances(layer, why);
 }
 
-/* The sequences of a batch that read a recorded one: of all, those of the part. */
+/* Of the sequences of the whole batch that read one recorded sequence (`all`), the range
+ * [first, end) that belongs to a part. */
 struct readers {
     uint32_t first, end, all;
 };
 
 /* Readers of recorded sequence `sequence` among the first `count` sequences of the batch: sequence
- * b reads b mod those that are recorded. */
+ * b reads recorded sequence b modulo their number. */
 static uint32_t readers_among(const struct replay_part *part, uint32_t sequence, uint64_t count)
 {
     uint64_t recorded = part->sequences;
@@ -456,7 +458,7 @@ bool replay_is_read(const struct replay_job *job, uint32_t sequence)
     return part < job->part_count;
 }
 
-/* Those of `readers` that are shifted by less than `by`. */
+/* The number of the part's readers that are shifted by less than `by`. */
 static uint32_t shifted_less(struct readers readers, uint32_t steps, uint64_t by)
 {
     uint32_t place = mapping_first(readers.all, steps, by);
@@ -487,7 +489,7 @@ static uint32_t shift_of(const struct layer *layer, uint32_t target, uint32_t he
     return shift;
 }
 
-/* What the cache of a part's target head did; NULL of one that is resident. */
+/* The record of a part's target head; NULL if the head is resident. */
 static const struct record *record_of(const struct layer *layer, uint32_t part, uint32_t target,
                                       uint32_t head)
 {
@@ -499,8 +501,8 @@ static const struct record *record_of(const struct layer *layer, uint32_t part, 
     return &instance->records[find_size(instance, layer->job->parts[part].capacity)];
 }
 
-/* The CPU's tasks over the offloaded heads of one sequence, of which there are `heads`, all shifted
- * alike by its place in the batch: so tasks are added as a head's rows are. */
+/* Add the CPU's tasks over the `heads` offloaded heads of one sequence. A sequence's place in the
+ * batch shifts all its heads equally, so tasks are added like the rows of a head. */
 static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, uint32_t heads,
                           uint32_t sequence)
 {
@@ -522,7 +524,7 @@ static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, u
     replay_add_copies(&layer->job->parts[part], target, layer->tasks, 0, sequence);
 }
 
-/* Add what a sequence's replay gave to a part's target layers. */
+/* Add the result of a sequence's replay to a part's target layers. */
 static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence)
 {
     const struct replay_part *part = &layer->job->parts[number];

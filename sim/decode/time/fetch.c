@@ -1,4 +1,4 @@
-/* A fetch, stage by stage. Each takes what the stage before left in pipe->at[layer]. */
+/* The stages of a fetch. Each waits for a task that an earlier stage left in pipe->at[layer]. */
 #include "decode/time/fetch.h"
 
 #include "decode/cost/retrieval.h"
@@ -31,7 +31,7 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
     return count;
 }
 
-/* Copy `bytes` to HBM in `calls` calls, on the copy engine and no kernel's stream. */
+/* Copy `bytes` to HBM in `calls` calls, on the copy engine and not in the kernels' stream. */
 static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
                      engine_task_id *out, struct error *why)
 {
@@ -66,9 +66,9 @@ static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
 }
 
-/* Each layer's fetch starts the next layer's index, which fills the buffer that the layer before
- * has read; the first one has to wait for its own. The last step has read both of a step's first
- * two. */
+/* Each layer's fetch starts the copy of the next layer's index into the buffer that the layer
+ * before has read. The first layer waits for its own copy. The buffers of a step's first two copies
+ * are free: the step before has read them. */
 bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     bool first = layer == 0 || !fetch_is_asked(pipe, layer - 1);
@@ -77,8 +77,8 @@ bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
             (!fetch_is_asked(pipe, layer + 1) || put_index(pipe, layer + 1, why)));
 }
 
-/* (sequence, head) pairs of a cohort that score their entries: labels are compared before, so that
- * with them only those that fetch do. */
+/* (sequence, head) pairs of a cohort that score their entries. With query labels these are only the
+ * pairs that fetch, because labels are compared first. */
 static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct ledger_row *row = pipe_part(pipe, cohort, layer);
@@ -95,7 +95,7 @@ static double asked_entries(const struct pipe *pipe, uint32_t layer)
     return entries;
 }
 
-/* Tokens that the pairs of a cohort select: alike, or each what is near its heaviest. */
+/* Tokens that the pairs of a cohort select: equally many each; with a margin, from the ledger. */
 static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
@@ -103,7 +103,7 @@ static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t
                                                   : each * asking_pairs(pipe, cohort, layer);
 }
 
-/* What was selected of them, as indices. */
+/* Bytes of the indices of selected entries. */
 static double index_bytes(const struct pipe *pipe, uint32_t layer)
 {
     double bytes = 0;
@@ -117,7 +117,7 @@ static double index_bytes(const struct pipe *pipe, uint32_t layer)
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* asked for when this layer has begun */
+    pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* without retrieval: when the layer begins */
     if (pipe->at[layer].filled != ENGINE_NONE &&
         !work_put_event(pipe, PART_LINK, pipe->at[layer].filled, why)) {
         return false;
@@ -131,8 +131,8 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
                            pipe->at[layer].indexed, &pipe->at[layer].selected, why);
 }
 
-/* Indices to the host: a copy that the launch thread waits for, or the kernel's own stores and a
- * flag. */
+/* Move the indices to the host: by a copy that the launch thread waits for, or by the kernel's own
+ * stores and a flag. */
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -168,7 +168,7 @@ bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
     return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why);
 }
 
-/* Attention over the summaries of entries that were not selected, beside the CPU's lookup. */
+/* Attention over the summaries of entries that were not selected, during the CPU's lookup. */
 bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     double bytes = 0;
@@ -191,9 +191,9 @@ static double updated_units(const struct ledger_row *row)
     return (double)(row->updates + row->inserts);
 }
 
-/* The CPU's manager working on `units` of a layer: a hand-off that wakes every thread of the pool,
- * then one job a (sequence, head). Threads share them evenly, but for what a single one has. What a
- * unit costs goes by how many a head wants. */
+/* The CPU's manager works on `units` of a layer: a hand-off wakes every thread of the pool, then
+ * there is a job for each (sequence, head). Threads share the jobs evenly, but the longest single
+ * job is a lower bound. The cost of a unit depends on how many units a head wants. */
 static bool put_managed(struct pipe *pipe, uint32_t layer,
                         double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
                         engine_task_id after, engine_task_id *out, struct error *why)
@@ -211,8 +211,8 @@ static bool put_managed(struct pipe *pipe, uint32_t layer,
     return work_put(pipe, &work, out, why);
 }
 
-/* The GPU's manager: a kernel that looks up all wanted units and re-stamps or inserts them, a
- * sector each. Labels need none: they were compared with the retrieval. */
+/* The GPU's manager: a kernel that looks up all wanted units and updates or inserts them, with a
+ * sector for each access. Query labels need no such kernel: retrieval has compared them. */
 static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
                            struct error *why)
 {
@@ -242,7 +242,8 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
            work_put_thread(pipe, PART_MANAGER, 0, at->looked_up, work_trust, NULL, why);
 }
 
-/* Bytes a second: by threads, and by how far the rows of a head's keys lie apart. */
+/* Bytes a second: depends on the threads and, if the profile has that curve, on the span of a
+ * head's keys over which the rows are scattered. */
 static double gather_rate(const struct pipe *pipe, struct trust *trust)
 {
     double threads = cost_threads(pipe->setup, pipe->mechanisms->transfer_threads, trust);
@@ -268,7 +269,7 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
            work_put_thread(pipe, PART_GATHER, 0, at->looked_up, work_trust, NULL, why);
 }
 
-/* Who moves the bytes of a transfer, at what fixed cost. */
+/* The resource that moves the bytes of a transfer, and its fixed time. */
 static struct work way_of(const struct pipe *pipe)
 {
     struct work work;
@@ -291,8 +292,8 @@ static struct work way_of(const struct pipe *pipe)
     return work;
 }
 
-/* CPU time of starting a transfer: a copy call, a launch, a pass over pageable memory, or nothing
- * where threads poll. */
+/* The CPU's time to start a transfer: a copy call, a launch, or a pass over pageable memory; none
+ * if a graph launches it or threads poll for it. */
 static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *started,
                            struct error *why)
 {
@@ -330,8 +331,8 @@ bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_ta
     return work_put(pipe, &work, out, why);
 }
 
-/* Two buffers: the one to fill was last attended to two layers ago. Among the kernels, a transfer
- * waits for all before it, and all behind it wait. */
+/* There are two buffers; the one to fill was last used two layers ago. In the main stream a
+ * transfer waits for all earlier kernels, and all later ones wait for it. */
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -347,8 +348,8 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
             (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
 }
 
-/* The CPU's update of the cache; blocking, it holds up every launch behind it, or the kernels
- * behind it where they wait for themselves. */
+/* The CPU's update of the cache. If it blocks, every later launch waits for it; with `sync: gpu`
+ * the later kernels wait for it instead. */
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -376,8 +377,8 @@ double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)
     return m->block_span == BLOCK_UNIT ? 0 : (double)row->inserts * block;
 }
 
-/* Of the blocks that were admitted, only what was wanted has been fetched: they come whole, K and V
- * by a call each, behind the layer's transfer. Whoever wants them next waits. */
+/* The transfer fetched only the wanted tokens of the admitted blocks. Whole blocks are copied after
+ * it, with a call each for K and V, and the layer's next retrieval waits for them. */
 bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);

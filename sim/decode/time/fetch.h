@@ -4,19 +4,19 @@
 
 #include "decode/time/pipe.h"
 
-/* The layers whose KV is asked for in the current layer: itself when nothing can ask for it
- * earlier, the next one when something can. Returns how many (0 to 2). */
+/* The layers whose fetch starts in the current layer: the current one if it cannot be prefetched,
+ * and the next one if it can. Returns their number (0 to 2). */
 uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
 
-/* Is this layer's KV asked for with a query? (Not when it is resident, loaded whole, or attended to
- * where it is.) */
+/* Is this layer's KV fetched by a query? (Not if it is resident, loaded whole, or attended to by
+ * the CPU.) */
 bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
 
-/* Bytes of the blocks that a step admits to the cache of a layer, where blocks are larger than what
- * was fetched: they come whole. */
+/* Bytes of the blocks that a step admits to the cache of a layer, if the cache keeps blocks: they
+ * are copied whole, although fewer tokens were wanted. Else 0. */
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row);
 
-/* In program order. */
+/* Stages of the table in stages.c, in program order. Each may put no task. */
 bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why);
@@ -28,8 +28,9 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why);
 
-/* Move `bytes`, of which one head needs `worst`, by the system's transfer: as slow as the link, or
- * as the slowest head; after `after`, into a buffer that is free after `freed`. */
+/* Put a transfer of `bytes` by the system's mechanism. The rate is the link's, or that of the head
+ * with most bytes (`worst`), whichever is slower. It starts after `after`, and after `freed`, which
+ * frees its buffer. `out` may not be NULL. */
 bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
                         engine_task_id freed, engine_task_id *out, struct error *why);
 

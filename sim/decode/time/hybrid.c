@@ -1,4 +1,4 @@
-/* The stages of hybrid attention. Each takes what the stage before left in pipe->at[layer]. */
+/* The stages of hybrid attention. Each waits for a task that an earlier stage left in pipe->at. */
 #include "decode/time/hybrid.h"
 
 #include "decode/replay/cpu_heads.h"
@@ -16,7 +16,7 @@ static double group(const struct model *model)
     return (double)model_query_heads(model) / model_kv_heads(model);
 }
 
-/* MLA: a query in the latent space, and a latent of the output. */
+/* With MLA, queries and outputs are in the latent space. */
 double hybrid_query_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
@@ -29,14 +29,14 @@ double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
     return (double)pairs * group(model) * (width * QUERY_BYTES + SUM_BYTES);
 }
 
-/* The ledger row of a layer in which the CPU has something to attend to, else NULL. */
+/* The ledger row of a layer in which the CPU attends to something; else NULL. */
 static const struct ledger_row *row_for_cpu(const struct pipe *pipe, uint32_t layer)
 {
     const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
     return row != NULL && row->for_cpu > 0 ? row : NULL;
 }
 
-/* Q to the host: a copy, or the kernel's own stores and a flag. */
+/* Move Q to the host: by a copy, or by the kernel's own stores and a flag. */
 bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -66,8 +66,8 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
     return work_put(pipe, &work, &pipe->at[layer].selected, why);
 }
 
-/* The weights of the window, read by every query head, and the average of each entry, read and
- * written. */
+/* Average the attention weights of the window: the weights of every query head are read, and the
+ * average of each entry is read and written. */
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
@@ -84,7 +84,7 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
                            why);
 }
 
-/* As many threads are woken as there are tasks. */
+/* One thread is woken for each task. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           struct error *why)
 {
@@ -106,8 +106,8 @@ bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger
     return work_put(pipe, &work, &pipe->at[layer].answered, why);
 }
 
-/* The launch thread waits for Q, hands it over and waits for the pool; or polling threads take it,
- * and their flag is polled. */
+/* The launch thread waits for Q, hands it to the pool and waits for the pool; or polling threads
+ * take Q, and the GPU polls their flag. */
 bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -133,7 +133,7 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     return work_put(pipe, &flag, &at->answered, why);
 }
 
-/* Bytes a second that SMs load over one GPU's share of the link. */
+/* Bytes a second that the SMs load over one GPU's share of the link. */
 static double load_rate(const struct pipe *pipe, struct trust *trust)
 {
     double link =
@@ -141,7 +141,7 @@ static double load_rate(const struct pipe *pipe, struct trust *trust)
     return fmin(link, pipe_figure(pipe, CURVE_LINK_ZERO_COPY, 0, trust));
 }
 
-/* One kernel on the main stream, that loads over the link. */
+/* Merge both parts: one kernel on the main stream, which loads the CPU's part over the link. */
 bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = row_for_cpu(pipe, layer);

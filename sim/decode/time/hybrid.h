@@ -1,20 +1,20 @@
-/* Attention on both sides of the link: the GPU attends to its window while the CPU attends, where
- * they lie, to the entries outside it that the policy keeps. In one layer:
+/* Attention on both sides of the link: the GPU attends to its window, and meanwhile the CPU
+ * attends, in host memory, to the entries outside the window that the policy keeps. In one layer:
  *
  *     launch thread |pre|copy|att|avg| |..sync..|..........................|combine|post|
  *     main stream   |    pre     |  window  |avg|                          |combine|post|
  *     D2H engine                 |Q|
  *     CPU pool                                  | hand-off | kept entries  |
  *
- * A thread for each task is woken. A task is some adjacent heads, padded to the longest
- * (cpu_heads.h); their K and V are read once for all query heads of a group: bound by memory, never
- * by arithmetic. So the time is that of all padded bytes at the rate of the threads at work, or of
- * the longest task at one thread's rate. The GPU then reads the CPU's output and its log-sum-exp
- * from pinned memory and merges both. HGCA is such a system.
+ * One thread of the pool is woken for each task. A task is a few adjacent heads, padded to the
+ * longest (cpu_heads.h). It reads their K and V once for all query heads of a group, so memory
+ * bounds it, never arithmetic. The time is that of all padded bytes at the rate of the threads at
+ * work, or of the longest task at one thread's rate, whichever is longer. Then the GPU reads the
+ * CPU's output and its log-sum-exp from pinned memory and merges both parts. HGCA works this way.
  *
- * With `sync: gpu` nothing of this takes the launch thread: kernels store Q and poll for the
- * output. What attention weighed is averaged by one more kernel, beside the CPU. A layer in which
- * no head keeps anything does none of this but the average.
+ * With `sync: gpu` the launch thread takes no part: kernels store Q and poll for the output. One
+ * more kernel averages the attention weights while the CPU computes. In a layer in which no head
+ * keeps anything outside the window, only this kernel runs.
  */
 #ifndef DECODE_TIME_HYBRID_H
 #define DECODE_TIME_HYBRID_H
@@ -22,16 +22,16 @@
 #include "decode/cost/cpu_attention.h"
 #include "decode/time/pipe.h"
 
-/* Of so many (sequence, KV head) pairs: their queries, and what the CPU answers. */
+/* Bytes of the queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. */
 double hybrid_query_bytes(const struct model *model, uint64_t pairs);
 double hybrid_answer_bytes(const struct model *model, uint64_t pairs);
 
-/* The CPU's share of attention in a layer whose row this is, behind at[layer].selected; leaves
+/* Put the CPU's share of attention in a layer with this ledger row, after at[layer].selected. Sets
  * at[layer].answered. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           struct error *why);
 
-/* Stages, in program order; the GPU's attention stands behind the first. */
+/* Stages, in program order. The GPU's own attention follows the first. */
 bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why);
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why);
 bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why);

@@ -1,4 +1,4 @@
-/* Resources queue, channels share: what a task of the pipeline can run on and cross. */
+/* The resources, which tasks queue for, and the channels, which flows share. */
 #include "decode/time/machine.h"
 
 #include "decode/time/work.h"
@@ -11,7 +11,7 @@ static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
     [PIPE_STORES] = "CPU stores",
 };
 
-/* A channel of the machine. Only what the setup uses is made: the others' curves may be unknown. */
+/* Add a channel. Only those that the setup uses are added: the curves of others may be unknown. */
 static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve, double share,
                         uint32_t *channel, struct error *why)
 {
@@ -37,8 +37,8 @@ static double zero_copy_share(const struct pipe *pipe)
     return fmin(MOST_WITHHELD, threads / (sms * sm_threads));
 }
 
-/* What crosses the link, and what the CPU moves. The link and DRAM of GPUs below one uplink are
- * shared by all of them, each doing the same at the same time. */
+/* The channels and routes of the link and of DRAM. GPUs below one uplink share both, and all do the
+ * same at the same time. */
 static bool add_link(struct pipe *pipe, struct engine_use hbm, struct engine_use *some_sm,
                      struct engine_route *routes, struct error *why)
 {

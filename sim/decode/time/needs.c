@@ -1,5 +1,5 @@
-/* The curves that a setup reads: so that a profile which lacks one is refused before anything runs,
- * and so that --require-basis asks about these and no others. */
+/* The curves that a setup reads. A profile that lacks one is refused before anything runs, and
+ * --require-basis checks these and no others. */
 #include "decode/cost/index_build.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"

@@ -1,4 +1,4 @@
-/* Building the schedule: step after step, layer after layer, the stage table. */
+/* Building the schedule: the stage table, for each layer of each step. */
 #include "decode/time/pipeline.h"
 
 #include "base/array.h"
@@ -17,7 +17,7 @@ const char *const pipeline_part_names[PART_COUNT] = {
 #undef PART
 };
 
-/* Tokens that each head of a layer attends to on the GPU, of a sequence of a cohort. */
+/* Tokens that each head of a layer attends to on the GPU, in a sequence of the cohort. */
 static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = &pipe->setup->mechanisms;
@@ -33,8 +33,8 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
     return some < all ? some : all;
 }
 
-/* The same of all sequences of a cohort in the pass. A head that selects what is near its heaviest
- * attends to what the ledger says of the step, in the mean over heads. */
+/* The same, summed over the cohort's sequences in the pass. With a selection margin it is the mean
+ * over heads of what the ledger has for the step. */
 static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = &pipe->setup->mechanisms;
@@ -51,7 +51,7 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
     return some < all ? some : all;
 }
 
-/* K and V of what is attended to, copied once per query head and read as often. */
+/* K and V of the attended tokens, copied for each query head and read again. */
 static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
 {
     double token = (double)model_kv_token_bytes(&pipe->setup->model, layer);

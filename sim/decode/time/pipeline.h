@@ -4,7 +4,7 @@
  * resources of the engine:
  *
  *   launch   the thread that launches kernels, blocks in synchronisations, and runs the scheduler
- *   main     the GPU's stream: its end is the step's end
+ *   main     the GPU's stream: a step ends with its last task
  *   side     a second stream (SM loads beside the main stream's copies)
  *   h2d, d2h copy engines
  *   pool     the CPU's worker pool: lookup, update, gather
@@ -48,30 +48,31 @@ struct timing {
     struct pipeline_step *step;    /* [steps], owned */
     int64_t *layer_ns;             /* [layers]: sum over steps, owned */
     int64_t total_ns;              /* sum over steps */
-    int64_t part_ns[PART_COUNT];   /* sums; they add up to total_ns */
-    int64_t stall_ns[PART_COUNT];  /* sums; they add up to the time the main stream waits */
-    int64_t basis_ns[BASIS_COUNT]; /* total_ns by the basis of what it was computed from */
+    int64_t part_ns[PART_COUNT];   /* over all steps; they add up to total_ns */
+    int64_t stall_ns[PART_COUNT];  /* over all steps; they add up to the main stream's idle time */
+    int64_t basis_ns[BASIS_COUNT]; /* total_ns, split by the basis of the figures it rests on */
     struct trust trust;
 };
 
-/* Time all steps of the ledger (of `plan->steps` equal steps when `ledger` is NULL: nothing is
- * offloaded). One step is run before the first, so that every reported step starts in a filled
- * pipeline. */
+/* Time all steps of the ledger. `ledger` is NULL when nothing is offloaded; then `plan->steps`
+ * equal steps are timed. One more step runs first, so that every reported step starts in a filled
+ * pipeline. The caller calls timing_release() after success. */
 bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   struct timing *out, struct error *why);
 void timing_release(struct timing *timing);
 
-/* Write reported step `step` as a Chrome trace. */
+/* Write reported step `step`, counted from 0, as a Chrome trace. */
 bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
                        const struct ledger *ledger, uint32_t step, FILE *out, struct error *why);
 
-/* What the machine does beside steps of decode. */
+/* What the machine does besides decode steps. */
 struct pipeline_beside {
     bool prompts; /* prompts are processed, whatever the setup's `prompt` */
-    bool copies;  /* KV is loaded and saved beside the steps */
+    bool copies;  /* KV is loaded and saved during the steps */
 };
 
-/* The curves that the setup reads, into `ids`, which has room for CURVE_COUNT. Returns how many. */
+/* Write the curves that this setup reads to `ids`, for profile_require(); `ids` has room for
+ * CURVE_COUNT. Returns their number. */
 size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
                        enum curve_id *ids);
 

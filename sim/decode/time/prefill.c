@@ -24,8 +24,8 @@ static uint64_t pass_rows(const struct pipe *pipe)
     return rows;
 }
 
-/* At one attended token for each row, K and V of every token are read once. In bf16, whatever the
- * weights. */
+/* Attention in bf16, whatever the type of the weights. model_operators() is asked for one attended
+ * token a row, so its bytes read K and V of every token once. */
 static struct kernel attention(const struct pipe *pipe)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
@@ -97,7 +97,7 @@ static bool put_attention(struct pipe *pipe, struct error *why)
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
 }
 
-/* The GPU's time for all of a pass. */
+/* The GPU's time for a whole pass. */
 static double pass_ns(const struct pipe *pipe)
 {
     double ns = attention(pipe).ns;
@@ -110,7 +110,7 @@ static double pass_ns(const struct pipe *pipe)
     return ns;
 }
 
-/* Keys that have left are trained on by the CPU, beside the passes behind. */
+/* The CPU builds the index from the keys that have left, while later passes run. */
 static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error *why)
 {
     struct work work = work_of(PART_RETRIEVAL, PIPE_POOL);
@@ -120,7 +120,7 @@ static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error 
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }
 
-/* K and V are there, and leave, once the first operators have run. */
+/* K and V exist, and start to leave, after the operators before attention. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
     const uint32_t *cohorts = pipe_cohorts(pipe);
@@ -139,7 +139,7 @@ static bool put_pass(struct pipe *pipe, struct error *why)
            stage_collective(pipe, pass_rows(pipe), why);
 }
 
-/* The first layer's weights come like those of any other: as if a layer had gone before. */
+/* The first layer's weights are loaded like those of any other, as if a layer came before it. */
 static bool put_first_weights(struct pipe *pipe, struct error *why)
 {
     pipe->layer = pipe->plan->layers - 1;
@@ -170,7 +170,8 @@ static bool build(struct pipe *pipe, struct error *why)
     return stage_end_step(pipe, why) && engine_run(pipe->engine, INT64_MAX, why);
 }
 
-/* The weights of the first layer that come again are decode's. */
+/* The prefill's end. The copy engine to the GPU is left out: its last load, the first layer's
+ * weights, is for decode. */
 static int64_t end_of(const struct pipe *pipe)
 {
     static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_D2H, PIPE_POOL};

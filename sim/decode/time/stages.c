@@ -1,7 +1,6 @@
-/* The stage table: what a layer does, in program order.
+/* The stage table: the program of a layer, for every system.
  *
- * A stage looks at the mechanisms and puts its tasks, or none; the table below is the whole
- * program of a layer for every system. */
+ * A stage reads the mechanisms and puts its tasks, or none. */
 #include "decode/cost/retrieval.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
@@ -46,8 +45,8 @@ static bool put_merge(struct pipe *pipe, uint32_t layer,
                            after, NULL, why);
 }
 
-/* Hits into the execution buffer: launched before the launch thread gathers the misses, else behind
- * the transfer, beside which they are copied. */
+/* Copy hits into the execution buffer. If the CPU gathers misses, the kernel is launched before the
+ * gather; else after the transfer is started, so that both run at the same time. */
 static bool put_hits(struct pipe *pipe, uint32_t layer, bool before_gather, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -60,7 +59,7 @@ static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why
     return put_hits(pipe, layer, true, why);
 }
 
-/* Misses go there, too, where the cache takes whole blocks instead. */
+/* Misses are copied there, too, if the cache admits whole blocks (fetch_fill()). */
 static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -69,7 +68,7 @@ static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
             put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].fetched, why));
 }
 
-/* Misses once more, into the cache. */
+/* Copy misses into the cache, too. */
 static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -92,7 +91,7 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
-/* K and V of what was kept as activations or as tokens; then what was loaded beside them, into one
+/* Compute K and V from activations or token ids; with `merge` copy the loaded K and V into the same
  * buffer. */
 static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
 {
@@ -162,8 +161,8 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
     return stage_collective(pipe, pipe_sequences(pipe), why);
 }
 
-/* Bytes of one pair that a new token adds on the host, where a part of the context is kept as
- * activations: what the parts there weigh. */
+/* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: their
+ * mean, weighted by the split. */
 static double kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
 {
     double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
@@ -171,8 +170,8 @@ static double kept_bytes(const struct pipe *pipe, const struct split *split, uin
     return kv_share * pipe->head_bytes + (1 - kv_share) * act;
 }
 
-/* Bytes of one pair of a cohort that leave HBM in this step: the new token's K and V; of a window,
- * once it has moved by a block, that block with the average of each entry. */
+/* Bytes that leave HBM in this step for one pair of a cohort: the new token's K and V. A window is
+ * different: a block leaves, with the average of each entry, each time it has moved by a block. */
 static double leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -184,7 +183,7 @@ static double leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t l
     return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
 }
 
-/* What leaves of offloaded heads, to the host. */
+/* Copy new KV of the offloaded heads to the host. */
 static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     uint32_t heads = pipe->plan->offloaded[layer];
@@ -250,7 +249,7 @@ const struct stage layer_stages[] = {
     {NULL, false, HALF_BOTH, NULL},
 };
 
-/* A graph is launched once; eager kernels one by one. */
+/* Launch the step's graph; without one, kernels are launched one by one. */
 bool stage_begin_step(struct pipe *pipe, struct error *why)
 {
     struct trust trust = work_trust;
@@ -263,8 +262,8 @@ bool stage_begin_step(struct pipe *pipe, struct error *why)
     return work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
 }
 
-/* Embedding, norm and head as one task (the embedding reads a row); then the token reaches the CPU,
- * which schedules the next step. */
+/* Embedding, norm and head are one task (the embedding only reads a row). Then the token reaches
+ * the CPU, which schedules the next step. */
 bool stage_end_step(struct pipe *pipe, struct error *why)
 {
     struct trust trust = work_trust;

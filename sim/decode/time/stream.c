@@ -1,4 +1,4 @@
-/* Two buffers of weights and two of KV, and the copies that fill them. */
+/* Two buffers for weights and two for KV, and the copies that fill them. */
 #include "decode/time/stream.h"
 
 #include "decode/time/fetch.h"
@@ -33,7 +33,7 @@ void stream_attended(struct pipe *pipe, engine_task_id attended)
 
 /* ---- weights ---- */
 
-/* The halves that pass after the current ones, and their layer. */
+/* The half, or whole, layer that passes next, and its layer. */
 static enum stage_half next_halves(const struct pipe *pipe, uint32_t *layer)
 {
     *layer = pipe->layer;
@@ -53,7 +53,7 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     if (pipe->micro_batch == 0) {
         stream->weights_now++;
-        stream->weights_freed = pipe->last[PIPE_MAIN]; /* the pass before has read it */
+        stream->weights_freed = pipe->last[PIPE_MAIN]; /* the last pass that reads the buffer */
     }
     double parts = m->weights_spread ? pipe->plan->micro_batches.count : 1;
     enum stage_half halves = next_halves(pipe, &layer);
@@ -79,8 +79,8 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* ---- KV ---- */
 
-/* The slot after the current one, where its KV starts to cross with the current pass: a pass over
- * an FFN starts that of the next layer, behind its last micro-batch. */
+/* The slot after the current one. Returns whether its KV starts to cross in the current pass: that
+ * of the next layer starts with the last micro-batch, in the pass over its FFN. */
 static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_batch)
 {
     bool last = pipe->micro_batch + 1 == pipe->plan->micro_batches.count;
@@ -89,7 +89,7 @@ static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_
     return last ? (pipe->halves & HALF_FFN) != 0 : (pipe->halves & HALF_ATTENTION) != 0;
 }
 
-/* What crosses of a cohort's sequence for a layer that comes whole. */
+/* Bytes that cross for one sequence of a cohort, in a layer that is loaded whole. */
 static double sequence_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct ledger_row *part = pipe_part(pipe, cohort, layer);

@@ -1,10 +1,11 @@
-/* Streaming: what crosses the link in an order known beforehand, and so before it is needed.
+/* Streaming: loads of weights and whole KV. Their order is known, so each starts before it is
+ * needed.
  *
- * A slot is a micro-batch's attention in a layer. With each slot the whole KV of the next one
- * starts to cross; with a layer's first micro-batch, or in parts with all of them, the weights of
- * the next layer, or of its other half where attention and FFN are two layers. Both have two
- * buffers: what comes fills the one that was freed last. The copy engine serves in this order (l.k:
- * layer l, micro-batch k):
+ * A slot is the attention of one micro-batch in one layer. With each slot the whole KV of the next
+ * slot starts to cross the link. With the first micro-batch of a layer the weights of the next
+ * layer start to cross (with `halves`: of the next half layer; with `weights_spread`: in parts, one
+ * with each micro-batch). Both have two buffers; a load fills the one that was freed last. The copy
+ * engine serves in this order (l.k: layer l, micro-batch k):
  *
  *   h2d  |weights 1| KV 0.1 | KV 1.0 |weights 2| KV 1.1 | KV 2.0 | ...
  *   main           |  0.0   |  0.1   |         |  1.0   |  1.1   | ...
@@ -18,17 +19,17 @@
 
 void stream_init(struct pipe *pipe);
 
-/* Stages: start the next weights, with the first micro-batch; start the next slot's KV, where its
- * layer comes whole. */
+/* Stages: start to load the next weights; start to load the next slot's KV, if its layer is loaded
+ * whole. */
 bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why);
 bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why);
 
-/* When the current pass has its weights, and the current slot its KV; ENGINE_NONE: it always has.
- */
+/* The tasks that load the current pass's weights and the current slot's KV; ENGINE_NONE if they
+ * need not be loaded. */
 engine_task_id stream_weights(const struct pipe *pipe);
 engine_task_id stream_kv(const struct pipe *pipe);
 
-/* The current slot ends with `attended`, which frees its buffer. */
+/* End the current slot: `attended` frees its buffer. */
 void stream_attended(struct pipe *pipe, engine_task_id attended);
 
 #endif

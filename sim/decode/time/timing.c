@@ -1,9 +1,8 @@
-/* Reading the schedule: how long each step took, what it was spent on, where the main stream
- * waited.
+/* Reading the schedule: the time of each step, its parts, and the stalls of the main stream.
  *
  * A step is the time between the ends of two steps' last kernels on the main stream. Its parts are
- * the pieces of the walk back over binding predecessors, its stalls those pieces of the walk that
- * lie in gaps of the main stream; both add up exactly. */
+ * the pieces of the walk back over binding predecessors; its stalls are the pieces of walks that
+ * fill the gaps of the main stream. Both add up exactly. */
 #include "decode/time/work.h"
 
 #include "base/array.h"
@@ -17,14 +16,14 @@ static int64_t end_of(const struct pipe *pipe, engine_task_id task)
     return engine_task_record(pipe->engine, task)->end_ns;
 }
 
-/* Where the pieces of a walk go. */
+/* The sums to which the pieces of a walk are added. */
 struct sums {
     const struct pipe *pipe;
     int64_t *part_ns;  /* [PART_COUNT] */
     int64_t *basis_ns; /* [BASIS_COUNT], or NULL */
 };
 
-/* How much of [begin, end) lies in [from, to). */
+/* The length of the part of [begin, end) in [from, to). */
 static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
 {
     int64_t first = begin > from ? begin : from;
@@ -32,8 +31,8 @@ static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
     return last > first ? last - first : 0;
 }
 
-/* A task's time rests on what its fixed part was read from, then on its rate; and what it took
- * longer than alone, because others were on its channels, on the channels' capacities:
+/* A task's time rests first on the figure of its fixed part, then on that of its rate. The time by
+ * which other flows slowed it rests on the capacities of the channels:
  *
  *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end
  */
@@ -48,7 +47,7 @@ static void add_bases(const struct pipe *pipe, const struct engine_record *recor
     basis_ns[pipe->channel_trust.basis] += overlap(begin_ns, end_ns, alone, record->end_ns);
 }
 
-/* Nothing is waited for without a task: no task of the pipeline has a release time. */
+/* Every piece has a task, because no task of the pipeline has a release time. */
 static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
 {
     struct sums *sums = context;
@@ -59,7 +58,8 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
     }
 }
 
-/* The gaps of the main stream within reported steps, each by what its end waited for. */
+/* The gaps of the main stream in reported steps, each split by what the task after it waited for.
+ */
 static void read_stalls(const struct pipe *pipe, struct timing *out)
 {
     struct sums sums = {pipe, out->stall_ns, NULL};
@@ -89,8 +89,8 @@ static void read_steps(const struct pipe *pipe, struct timing *out)
     }
 }
 
-/* A layer lasts from the end of the one before to its own; the first from the start of its first
- * kernel. */
+/* A layer lasts from the end of the layer before to its own end; the first layer from the start of
+ * its first kernel. */
 static void read_layers(const struct pipe *pipe, struct timing *out)
 {
     for (uint32_t s = 1; s < pipe->steps; s++) {

@@ -1,4 +1,4 @@
-/* Tasks with their marks: what the schedule is read back by. */
+/* Tasks, each with a mark by which timing.c reads the schedule. */
 #include "decode/time/work.h"
 
 #include "base/array.h"
@@ -160,8 +160,8 @@ uint32_t pipe_sequences(const struct pipe *pipe)
     return sequences;
 }
 
-/* Where the current step and `layer` stand in a ledger. The step before the first reported one
- * repeats it. */
+/* The index of the current step and `layer` in a ledger. The step that fills the pipeline has the
+ * row of the first reported step. */
 static size_t row_at(const struct pipe *pipe, uint32_t layer)
 {
     uint32_t step = pipe->step > 0 ? pipe->step - 1 : 0;

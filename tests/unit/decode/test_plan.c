@@ -343,35 +343,35 @@ static const struct {
     const char *message;
 } refused[] = {
     {{"system=clo", "mechanisms.selection=0.01%", "context=4K"},
-     "a selection of 0.01 % of 4096 tokens is none at all\n"
-     "  expected: more, such as 0.0244 %, which is 1 of them"},
+     "a selection of 0.01 % of 4096 tokens is empty\n"
+     "  expected: a larger one, such as 0.0244 % (tokens: 1)"},
     {{"system=retroinfer", "mechanisms.selection=0.01%", "context=4K"}, /* whole clusters */
-     "a selection of 0.01 % of 4096 tokens is none at all\n"
-     "  expected: more, such as 0.391 %, which is 16 of them"},
+     "a selection of 0.01 % of 4096 tokens is empty\n"
+     "  expected: a larger one, such as 0.391 % (tokens: 16)"},
     {{"system=retroinfer", "mechanisms.budget=15tok"},
-     "the budget is below one block of the cache a head\n"
+     "the budget is less than one block for each head\n"
      "  expected: at least 16 tokens for each of 256 heads of 1 sequences"},
     {{"system=retroinfer", "mechanisms.budget=0.01%"}, /* 13.1 tokens */
-     "the budget is below one block of the cache a head\n"
+     "the budget is less than one block for each head\n"
      "  expected: at least 16 tokens for each of 256 heads of 1 sequences"},
     {{"system=retroinfer", "mechanisms.budget=4MiB", "batch=3"},
-     "the budget is below one block of the cache a head\n"
+     "the budget is less than one block for each head\n"
      "  expected: at least 16 tokens for each of 256 heads of 3 sequences"},
     {{"system=clo", "mechanisms.budget=0.99x"},
-     "policy 'qsac' caches a whole selection, and the budget is less\n"
+     "policy 'qsac' caches whole selections, and the budget is less than one\n"
      "  expected: a budget of at least 1x"},
     {{"system=clo", "mechanisms.budget=13106tok"},
-     "policy 'qsac' caches a whole selection, and the budget is less\n"
+     "policy 'qsac' caches whole selections, and the budget is less than one\n"
      "  expected: a budget of at least 1x"},
     {{"system=clo", "mechanisms.budget=0x"},
-     "policy 'qsac' caches a whole selection, and the budget is less\n"
+     "policy 'qsac' caches whole selections, and the budget is less than one\n"
      "  expected: a budget of at least 1x"},
     {{"system=fullattn", "model=opt-6.7b", "context=2049"},
      "'opt-6.7b' has learned positions and cannot run 2049 tokens\n"
      "  expected: a context of at most 2048"},
     {{"system=retroinfer", "mechanisms.selection=100800tok"}, /* 76.9 % and 23.2 % */
-     "what is selected and what is estimated are more than all entries\n"
-     "  expected: at most 8192, not 6300 and 1901"},
+     "selection and estimation together are more than all entries\n"
+     "  expected: at most 8192 entries, not 6300 + 1901"},
     {{"system=clo", "context=68"},
      "a context of 68 tokens has nothing outside the window\n"
      "  expected: more than 68 tokens"},

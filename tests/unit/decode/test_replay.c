@@ -364,19 +364,19 @@ static void what_a_trace_cannot_tell_is_refused(void **state)
     struct trace *trace = open_hand_trace();
     struct replay_plan plan = hand_plan("lru", one_head);
     plan.steps = 5;
-    assert_refused(trace, &plan, "2 steps of warm-up and 5 reported, of 6 recorded");
+    assert_refused(trace, &plan, "2 steps of warm-up and 5 to report, but only 6 recorded");
     plan = hand_plan("lru", one_head);
     plan.selection = .5;
-    assert_refused(trace, &plan, "a selection of 50 % wants 4 units of a row");
+    assert_refused(trace, &plan, "a selection of 50 % needs 4 units a row");
     plan = hand_plan("qsac", one_head);
     plan.capacity = .125;
     assert_refused(trace, &plan, "policy 'qsac' has a cache of 1 blocks, but a head wants 2");
     plan = hand_plan("lru", one_head);
     plan.batch = 0;
-    assert_refused(trace, &plan, "4 steps of batch 0 at context 8, wanting 0.25 of it");
+    assert_refused(trace, &plan, "invalid plan: 4 steps, batch 0, context 8, selection 0.25");
     plan = hand_plan("lru", one_head);
     plan.selection = (double)NAN;
-    assert_refused(trace, &plan, "4 steps of batch 1 at context 8, wanting nan of it");
+    assert_refused(trace, &plan, "invalid plan: 4 steps, batch 1, context 8, selection nan");
     trace_close(trace);
 
     char path[64];

@@ -164,10 +164,10 @@ static void what_has_no_blocks_is_refused(void **state)
     struct ledger ledger;
     ledger_init(&ledger);
     assert_false(replay_run(trace, &plan, 1, &ledger, &why));
-    assert_string_equal(why.found, "clusters are no ranges of tokens");
+    assert_string_equal(why.found, "the units of the trace are clusters, not ranges of tokens");
     plan.policy = kind("opt");
     assert_false(replay_run(trace, &plan, 1, &ledger, &why));
-    assert_string_equal(why.found, "policy 'opt' does not keep or evict one block after the other");
+    assert_string_equal(why.found, "policy 'opt' does not admit and evict blocks one by one");
     ledger_release(&ledger);
     trace_close(trace);
 }

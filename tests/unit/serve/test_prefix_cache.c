@@ -133,10 +133,10 @@ static void what_cannot_run_a_host_is_refused(void **state)
     assert_true(replay(&options, &requests, &totals));
     options.pins = true;
     assert_false(replay(&options, &requests, &totals));
-    assert_string_equal(why.found, "policy 'arc' cannot hold blocks of a host tier");
+    assert_string_equal(why.found, "policy 'arc' cannot pin blocks of a host tier");
     options.block_tokens = 48;
     assert_false(replay(&options, &requests, &totals));
-    assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
+    assert_string_equal(why.found, "a block of 48 tokens does not divide the 512 tokens of a hash");
 }
 
 /* A block that is on its way is held by the GPU, and no use on the host; then it is. */

@@ -1,4 +1,4 @@
-/* Files of requests: each format's words, and lines that cannot be meant. */
+/* Files of requests: each format's words, and lines that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,12 +116,12 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         {head, "-3,5,1\n", "arrives at -3 s"},
         {head, "1,5.5,1\n", "'num_prefill_tokens' is '5.5'"},
         {head, "1,99999999999,1\n", "'num_prefill_tokens' is '99999999999'"},
-        {json, "{\"timestamp\": 4}\n", "no 'input_length' that is a whole number"},
-        {json, "[]\n", "no 'timestamp' that is a number"},
-        {json, "{\"timestamp\": 5, \"timestamp\"", "no JSON: duplicate object key near '\"timestamp\"'"},
-        {json,
-         "{\"timestamp\": 4, \"input_length\": 2, \"output_length\": 1, \"hash_ids\": [9]}\n",
-         "arrives 0.001000 s before the request in front of it"},
+        {json, "{\"timestamp\": 4}\n", "'input_length' is missing or not a whole number"},
+        {json, "[]\n", "'timestamp' is missing or not a number"},
+        {json, "{\"timestamp\": 5, \"timestamp\"",
+         "invalid JSON: duplicate object key near '\"timestamp\"'"},
+        {json, "{\"timestamp\": 4, \"input_length\": 2, \"output_length\": 1, \"hash_ids\": [9]}\n",
+         "arrives 0.001000 s before the previous request"},
         {json,
          "{\"timestamp\": 5, \"input_length\": 513, \"output_length\": 1, \"hash_ids\": [9]}\n",
          "1 hashes for a prompt of 513 tokens"},
@@ -130,9 +130,9 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
          "hash 2 stands for 1 tokens here and for 88 earlier"},
         {json,
          "{\"timestamp\": 5, \"input_length\": 600, \"output_length\": 1, \"hash_ids\": [3, 2]}\n",
-         "hash 2 follows another beginning than earlier"},
+         "hash 2 has another predecessor than earlier"},
         {json, "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": []}\n",
-         "no 'hash_ids' that is a list of hashes"},
+         "'hash_ids' is missing or not a list of hashes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
@@ -162,7 +162,7 @@ static void files_without_requests_are_refused(void **state)
     assert_false(read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n", 0));
     assert_string_equal(why.found, "no requests");
     assert_false(read_text("when,how much\n1,2\n", 0));
-    assert_string_equal(why.found, "no file of requests begins so");
+    assert_string_equal(why.found, "unknown format: not the first line of a file of requests");
 }
 
 static int make_file(void **state)

@@ -262,7 +262,7 @@ static void what_cannot_be_drawn_is_refused(void **state)
     request.policy = kind("lru");
     request.selection = .5;
     assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));
-    assert_string_equal(why.found, "a selection of 50 % wants 10 units of a row");
+    assert_string_equal(why.found, "a selection of 50 % needs 10 units a row");
     miss_curve_release(&curve);
     ids_release(&ids);
     trace_close(trace);
