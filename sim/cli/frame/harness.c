@@ -10,17 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The path of this program with something behind its name. */
+/* The path of this program with a suffix. */
 static bool harness_path(const char *ending, char path[PATH_MAX], struct error *why)
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0) {
-        return error_set(why, NULL, 0, "where this program is cannot be read: %s", strerror(errno));
+        return error_set(why, NULL, 0, "the path of this program cannot be read: %s",
+                         strerror(errno));
     }
     self[length] = '\0';
     int written = snprintf(path, PATH_MAX, "%s-calibrate%s", self, ending);
-    return written < PATH_MAX || error_set(why, self, 0, "too long a path");
+    return written < PATH_MAX || error_set(why, self, 0, "its path is too long");
 }
 
 /* "--base=h100-sxm" or "--host", owned. */
@@ -33,7 +34,7 @@ static char *option_word(const struct command_option *option, const char *value)
     return length < 0 ? NULL : word;
 }
 
-/* What was typed, as the harness takes it: its name, the command, options, "--", operands. The
+/* The typed words as arguments of the harness: its name, the command, options, "--", operands. The
  * words of options are owned, from `*first` to `*end`. */
 static const char **words_of(const struct arguments *arguments, size_t *first, size_t *end,
                              struct error *why)
@@ -83,7 +84,7 @@ static bool is_complete(const char *const *words, size_t first, size_t end)
     return first == end;
 }
 
-/* The one that knows the GPU where that is wanted and was built. */
+/* The harness for the GPU if that is wanted and was built, else the one for the host. */
 static bool choose_harness(bool host, char path[PATH_MAX], struct error *why)
 {
     return harness_path("-cuda", path, why) &&
@@ -104,7 +105,8 @@ bool harness_become(const struct arguments *arguments, bool host, struct error *
     if (is_complete(words, first, end)) {
         execv(path, (char *const *)words);
         error_set(why, path, 0, "cannot be run: %s", strerror(errno));
-        error_expect(why, "the harness beside the program, as 'make' and 'make install' leave it");
+        error_expect(why, "the harness in the program's folder, where 'make' and 'make install' "
+                          "put it");
     } else {
         error_set(why, NULL, 0, "out of memory");
     }
