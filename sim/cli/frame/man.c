@@ -78,7 +78,7 @@ void man_page(const struct command *const *commands, FILE *out)
           ".SH ENVIRONMENT\n"
           ".TP\n"
           ".B SPILLWAY_DATA\n"
-          "The folder that holds models, hwprofiles, scenarios, traces and plots. By default it "
-          "is searched for above the program, as built or as installed.\n",
+          "The folder that holds models, hwprofiles, scenarios, traces and plots. By default the "
+          "program looks in the folders above its own.\n",
           out);
 }
