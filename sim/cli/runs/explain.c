@@ -110,8 +110,7 @@ static void print_measure_first(const struct explanation *explanation, FILE *out
         }
     }
     qsort(guessed, count, sizeof *guessed, by_error);
-    fputs(count > 0 ? " To measure first (by how much an error of 10 % changes the step): " : "",
-          out);
+    fputs(count > 0 ? " To measure first (effect of a 10 % error on the step): " : "", out);
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
         fputs(i > 0 ? ", " : "", out);
         print_figure(&guessed[i], error_effect(&guessed[i]), out);
