@@ -31,7 +31,7 @@ eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set label 2 source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
-        (ringed && served && axis eq "rate" ? "; dashed: all that come" : "") \
+        (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "") \
     at screen 0.015, screen 14.0 / height left tc rgb GREY
 set lmargin 9
 set rmargin lines == 1 ? 3 : longest + 6
