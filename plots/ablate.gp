@@ -1,5 +1,5 @@
-# What each mechanism saves, alone and added last; below them what they save alone, summed, and what the
-# system saves.
+# What each mechanism saves, alone and added last; below them the sum of what they save alone, and what the system
+# saves.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -37,7 +37,7 @@ do for [i = 1:2] {
     set label 10 + i name at screen x + 0.02, y left
 }
 
-# Both bars of a mechanism lie about its line; all of them a little further down.
+# The two bars of a mechanism lie on both sides of its line; all bars are shifted down a little.
 line(kind, y) = kind eq "bar" ? y : last + 1.5
 set xrange [least - (least < 0 ? 0.14 : 0.02) * span : most + (most > 0 ? 0.14 : 0.02) * span]
 set yrange [last + 2.1:0.4]

@@ -19,6 +19,6 @@ UNION ALL SELECT 'title', 0, 0, 0, 0,
        FROM drawn
 UNION ALL SELECT 'source', 0, 0, 0, 0,
        'a step of ' || base || ': ' || COALESCE(base.step, 'no time') || COALESCE('; hit ratios: ' || trace_source, ''), '' FROM drawn, base
--- A step without a time saves what is no number.
+-- A step without a time saves NaN.
 UNION ALL SELECT 'both', 0, COALESCE(alone_us / 1000, 'NaN'), COALESCE(saves_us / 1000, 'NaN'), 0, 'summed, together', '' FROM drawn
 UNION ALL SELECT 'bar', y, COALESCE(alone, 'NaN'), COALESCE(last, 'NaN'), 0, name, '' FROM bar;

@@ -1,5 +1,5 @@
--- What pictures of ablations begin with: which are drawn. Each KIND.sql goes on with more tables and a
--- SELECT, of rows as runs.sql describes them.
+-- The beginning of all pictures of ablations: which ablations are drawn. Each KIND.sql continues with more tables and a
+-- SELECT of rows as runs.sql describes them.
 , whole AS (
   SELECT ablations.*, model, hardware, context, batch, trace_source
   FROM ablations LEFT JOIN runs USING (run) WHERE kind = 'whole'

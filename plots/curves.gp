@@ -1,4 +1,4 @@
-# Hit ratio over the size of the cache, a line a policy, its knee ringed.
+# Hit ratio over cache size: one line per policy, with a ring at its knee.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 

@@ -1,4 +1,4 @@
--- Hit ratio over the size of the cache: a line a policy, of all heads.
+-- Hit ratio over the size of the cache: one line per policy, for all heads.
 , knee(series, text) AS (
   SELECT series, printf(': %g%%', round(share, 1)) FROM hit WHERE layer IS NULL AND is_knee
 )

@@ -1,4 +1,4 @@
-# How far the answer spreads over draws of the machine: a distribution a run, and a ring for the run itself.
+# How far a result spreads over draws of the machine: one distribution per run, and a ring for the run itself.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 

@@ -1,6 +1,5 @@
--- How far the answer spreads: the share of a run's replications in which it decodes at most so many
--- tokens a second, and where the run itself stands among them; where all runs are of servers, mean times
--- to first token.
+-- How far a result spreads: the share of a run's replications at or below each rate in tokens a second, and the place
+-- of the run itself among them. If all runs are of servers, mean times to first token instead of rates.
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
@@ -9,7 +8,7 @@ figure(name, of_steps) AS (
          COALESCE(MAX(step_us), 0) > 0
   FROM ok WHERE run IN (SELECT run FROM replications)
 ),
--- Where a machine's ranges were changed between studies, those with most draws.
+-- If the ranges of a machine changed between studies: the version with the most draws.
 draw(id, value) AS (
   SELECT ok.id, CASE WHEN of_steps THEN replications.decode_tokens_per_s ELSE replications.ttft_ms END
   FROM ok, figure JOIN replications ON replications.run = ok.run
@@ -29,7 +28,7 @@ all_lines(id, series, place) AS (
   SELECT id, system || COALESCE(', ' || variant.text, ''), row_number() OVER (ORDER BY id)
   FROM ok LEFT JOIN variant USING (id) WHERE id IN (SELECT id FROM point)
 ),
--- As many as there are colours, evenly spread over all.
+-- As many lines as there are colours, evenly spread over all.
 line(id, series, place) AS (
   SELECT id, series, row_number() OVER (ORDER BY place) FROM all_lines, (SELECT COUNT(*) AS count FROM all_lines)
   WHERE count <= 7 OR (place - 1) * 6 % (count - 1) < 6

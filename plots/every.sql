@@ -1,2 +1,2 @@
--- All runs, those that failed too: what tables of a report show.
+-- All runs, including those that failed, for the tables of a report.
 , candidate AS (SELECT rowid AS id, * FROM runs)

@@ -1,4 +1,4 @@
-# Hit ratio by system, over the cache's budget or the context where runs sweep one of them.
+# Hit ratio by system, along the cache's budget or the context if runs sweep one of them.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 

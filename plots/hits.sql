@@ -1,4 +1,4 @@
--- Hit ratio over what the runs sweep: the budget, else the context, else only the system.
+-- Hit ratio along the swept key: the budget, else the context, else only the system.
 , axis(name, path) AS (
   SELECT CASE WHEN '$.mechanisms.budget' IN told THEN 'budget'
               WHEN '$.context' IN told THEN 'context' ELSE 'system' END,

@@ -1,4 +1,4 @@
-# Step latency by part: a bar a run, its parts along the critical path end to end.
+# Step latency by part: one bar per run, its parts along the critical path end to end.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -16,7 +16,7 @@ stats rows using ( \
     (is("bar") && $2 > last ? (last = $2) : 0), \
     (is("bar") && $3 > most ? (most = $3) : 0), 0) nooutput
 
-# Parts that can be seen, in the order in which they stand in a bar.
+# The parts that are long enough to see, in the order of a bar.
 parts = ""
 stats rows using ( \
     (is("part") && $4 - $3 > most / 300 && !strstrt(parts, " ".strcol(6)." ") \
@@ -36,7 +36,7 @@ set bmargin at screen 86.0 / height
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
 set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
 
-# A legend of its own: the built-in one breaks its lines elsewhere in each format.
+# A legend of its own, because the built-in one breaks lines differently in each format.
 unset key
 do for [i = 1:words(parts)] {
     x = 0.03 + 0.19 * ((i - 1) % PER_LINE)

@@ -1,7 +1,7 @@
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
--- Runs that differ in the same keys stand together, in the order of their seats.
+-- Runs that differ in the same keys are adjacent, in the order of their seats.
 grouped AS (
   SELECT ok.*, seat, COALESCE(variant.text, '') AS variant,
          MIN(seat) OVER (PARTITION BY COALESCE(variant.text, '')) AS first_seat

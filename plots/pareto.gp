@@ -1,5 +1,5 @@
-# Tokens a second over the step that they take, a colour a system; what no other run beats is filled, and as
-# large as the HBM that it takes.
+# Tokens a second over the step time, one colour per system; runs on the Pareto front are filled, and sized by their
+# HBM.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -21,7 +21,7 @@ eval start(WIDTH, height)
 set output picture
 
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 "filled: on the Pareto front, as large as the HBM that it takes; pale: beaten" \
+set label 2 "filled: on the Pareto front, sized by HBM; pale: not on it" \
     at screen 0.015, screen 1 - 42.0 / height left tc rgb GREY
 set label 3 source at screen 0.015, screen 14.0 / height left tc rgb GREY
 set tmargin at screen 1 - 68.0 / height
@@ -30,7 +30,7 @@ set lmargin 11
 set key outside right top Left reverse samplen 1 spacing 1.2
 if (short > 0 && long / short >= 8) { set logscale x; set xrange [0.9 * short:1.1 * long] }
 if (slow > 0 && fast / slow >= 8) { set logscale y; set yrange [0.8 * slow:1.3 * fast] }
-set xlabel "a step, which is a token of each sequence (ms)" offset 0, 0.4
+set xlabel "step: one token for each sequence (ms)" offset 0, 0.4
 set ylabel "tokens a second, all sequences" offset 0.5, 0
 set offsets graph 0.03, graph 0.03, graph 0.05, graph 0.03
 

@@ -1,6 +1,6 @@
--- What can be had of throughput and step latency, of runs of several batches; on the front are those that no
--- other beats: none has as many tokens a second, as short a step, as little HBM and as much attention mass, and
--- more of one of these. A run whose mass nobody knows counts as one of none.
+-- Throughput over step latency, for runs of several batches. A run is on the front if no other run beats it: none has as
+-- many tokens a second, as short a step, as little HBM and as much attention mass, and is better in one of these. A run
+-- with an unknown mass counts as 0.
 , run(id, rate, ms, hbm, mass, series) AS (
   SELECT id, decode_tokens_per_s, tpot_ms, hbm_bytes, COALESCE(mass_recall, 0),
          system || CASE WHEN (SELECT COUNT(DISTINCT hardware) FROM ok) > 1 THEN ', ' || hardware ELSE '' END

@@ -1,5 +1,5 @@
--- What pictures of miss curves begin with: which curve is drawn as which line, and its points. Each
--- KIND.sql goes on with more tables and a SELECT, of rows as runs.sql describes them.
+-- The beginning of all pictures of miss curves: which curve is drawn as which line, and its points. Each KIND.sql
+-- continues with more tables and a SELECT of rows as runs.sql describes them.
 , keyed(id, key, value) AS (
   SELECT curve, key, CAST(value AS TEXT)
   FROM curves, json_each(json_patch(parameters, json_object(
@@ -11,7 +11,7 @@ kept(id) AS (
   GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 drawn AS (SELECT * FROM curves WHERE NOT EXISTS (SELECT 1 FROM only) OR curve IN kept),
--- A source, selection or order is told when curves differ in it.
+-- A label names the source, selection or order if curves differ in it.
 label(curve, series) AS (
   SELECT curve, policy
     || COALESCE((SELECT ', ' || group_concat(key || ' ' || printf('%.15g', value), ', ') FROM json_each(parameters)), '')
@@ -25,7 +25,7 @@ hit(curve, series, layer, head, share, percent, is_knee) AS (
   SELECT curve, series, layer, head, 100.0 * size / blocks, 100 - 100.0 * misses / accesses, size IS knee
   FROM drawn JOIN label USING (curve) JOIN curve_points USING (curve) WHERE accesses > 0
 ),
--- Best first where curves lie apart, so that a list of them stands as the lines do.
+-- Best first, in the range where curves differ, so that the legend has the order of the lines.
 line(series, place) AS (
   SELECT series, row_number() OVER (
     ORDER BY AVG(CASE WHEN share BETWEEN 10 AND 50 THEN percent END) DESC, series)

@@ -1,4 +1,4 @@
-# How requests fare: two distributions, one below the other.
+# Times of requests: two distributions, one below the other.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -11,7 +11,7 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-# Names stand below, a column of them or, where they are short, two.
+# Names are below the panels: in one column, or in two if they are short.
 single = lines == 1 && !measured
 named = single ? 0 : lines + (measured > 0)
 columns = longest > 32 ? 1 : 2
@@ -46,7 +46,7 @@ unset logscale x
 set format x "%g"
 set xlabel "at most so many ms for each next token" offset 0, 0.4
 eval panel(room + 290, room + 70)
-# gnuplot's own key would break its column where a panel ends.
+# gnuplot's own key would break its column at the end of a panel.
 down(i) = (room + 2.0 - 24 * ((i - 1) / columns)) / height
 across(i) = 0.09 + 0.46 * ((i - 1) % columns)
 do for [i = 1:named] {

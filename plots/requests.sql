@@ -1,5 +1,5 @@
--- How requests fare: the share of them whose time to first token (panel 1), or per output token behind
--- it (panel 2), is at most so many milliseconds. A line is a run; two hundred points are enough for it.
+-- Distributions over requests: the share of requests at or below a time to first token (panel 1), or a time per further
+-- output token (panel 2), in milliseconds. A line is a run; two hundred points are enough for it.
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
@@ -23,7 +23,7 @@ all_lines(id, series, place) AS (
   SELECT id, system || COALESCE(', ' || variant.text, ''), row_number() OVER (ORDER BY id)
   FROM ok LEFT JOIN variant USING (id) WHERE id IN (SELECT id FROM point)
 ),
--- As many as there are colours, evenly spread over all.
+-- As many lines as there are colours, evenly spread over all.
 line(id, series, place) AS (
   SELECT id, series, row_number() OVER (ORDER BY place) FROM all_lines, (SELECT COUNT(*) AS count FROM all_lines)
   WHERE count <= 7 OR (place - 1) * 6 % (count - 1) < 6

@@ -1,4 +1,4 @@
-# What reuse costs: a cached set used as it is saves its transfer, and attends to less of the mass.
+# The cost of reuse: a cached set that is reused saves its transfer, but attends to less of the mass.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -24,7 +24,7 @@ set rmargin 4
 set key inside bottom left Left reverse samplen 2 spacing 1.2 title "at the points: threshold eta" left
 set xlabel "reuse: wanted KV that need not cross the link (%)" offset 0, 0.4
 set ylabel "attention mass attended to (%)" offset 0.5, 0
-# Room for a label on either side; no share is below 0 or above 100.
+# Room for labels on both sides; no share is below 0 or above 100.
 set xrange [least < 10 ? -6 : 5 * floor((least - 5) / 5):103]
 set xtics least < 50 ? 20 : 5
 set offsets 0, 0, graph 0.06, graph 0.06

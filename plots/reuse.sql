@@ -1,5 +1,5 @@
--- What reuse costs: the share of wanted KV that need not be fetched again, against the attention mass
--- that is attended to. A line is a system; along it, eta is the threshold.
+-- The cost of reuse: the share of wanted KV that need not be fetched again, against the attention mass that is attended
+-- to. A line is a system; along it the threshold eta varies.
 , eta(id, value) AS (
   SELECT id, CAST(value AS REAL) FROM leaf WHERE path = '$.mechanisms.policy.eta'
 ),

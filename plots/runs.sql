@@ -1,11 +1,12 @@
--- What pictures and tables of runs go on with: what tells candidates, which another file says, apart.
+-- A part that pictures and tables of runs share: the keys in which the candidates differ. An earlier file defines
+-- `candidate`.
 --
--- A key of the scenario is told when runs differ in it; a mechanism, when runs of one system do.
--- Each KIND.sql goes on with more tables and a SELECT, whose rows are what KIND.gp reads:
+-- A key of the scenario is named if runs differ in it; a mechanism, if runs of one system do.
+-- Each KIND.sql continues with more tables and a SELECT, whose rows KIND.gp reads:
 --   kind   what the row is
 --   y, a, b, c   numbers
 --   text, name   texts
--- Keys as --only names them: those of the scenario, a profile or policy by its own.
+-- Keys as --only names them: those of the scenario; a profile or a policy by its own key.
 , keyed(id, key, value) AS (
   SELECT candidate.id,
          replace(substr(CASE WHEN tree.key IN ('extends', 'name') THEN tree.path ELSE tree.fullkey END, 3), '"', ''),
@@ -31,12 +32,12 @@ told(path) AS (
   GROUP BY path, system HAVING COUNT(DISTINCT value) > 1
     OR COUNT(*) < (SELECT COUNT(*) FROM ok WHERE ok.system = leaf.system)
 ),
--- A value as tables print it, where that tells all values of its key apart.
+-- A value as tables print it, if that distinguishes all values of its key; else as the scenario has it.
 spelled(path, value, text) AS MATERIALIZED (
   SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, quantity(value)) = 1 THEN quantity(value) ELSE value END
   FROM (SELECT DISTINCT path, value FROM leaf JOIN told USING (path))
 ),
--- What runs may be walked over, the likeliest first: the budget, keys that have numbers, others.
+-- The possible axes of runs, the likeliest first: the budget, keys with numbers, others.
 walkable(path, place, numbers, name, unit) AS MATERIALIZED (
   SELECT path, row_number() OVER (ORDER BY path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*') DESC, path),
          MIN(value GLOB '[0-9]*'),
@@ -44,8 +45,8 @@ walkable(path, place, numbers, name, unit) AS MATERIALIZED (
          ltrim(MIN(value), '0123456789.e+- ')
   FROM leaf JOIN told USING (path) GROUP BY path
 ),
--- A search tries values as it needs them. Of runs that differ in nothing but the likeliest axis each takes the place,
--- among those of them all, that its value has.
+-- A search tries values in its own order. Runs that differ only along the likeliest axis are therefore sorted by value,
+-- among the places (seats) that they have in the database.
 alike(id, text) AS (
   SELECT id, group_concat(path || '=' || value, ';')
   FROM (SELECT leaf.* FROM leaf JOIN walkable USING (path) WHERE place > 1 ORDER BY id, path) GROUP BY id

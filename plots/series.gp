@@ -12,7 +12,7 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-# What a panel shows of one run: by panel, then place.
+# The quantities that a panel shows for one run: by panel, then place.
 PARTS = 4
 array parts[3 * PARTS]
 do for [i = 1:|parts|] { parts[i] = "" }
@@ -28,7 +28,7 @@ set lmargin 10
 set rmargin lines == 1 ? 21 : longest + 6
 set multiplot
 
-# A panel, from the top down.
+# Panel i, counted from the top.
 panel(i) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1 - (40.0 + (i - 1) * (each + 20)) / height, 1 - (40.0 + (i - 1) * (each + 20) + each) / height)
 

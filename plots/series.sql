@@ -1,12 +1,12 @@
--- Servers over time: a panel for requests, for tokens, for the link. Of one run, a line for each of what a
--- panel shows; of several, a line a run. Bins go together by fours, so that lines stay lines.
+-- Servers over time: a panel each for requests, tokens and the link. For one run, each panel has a line per quantity; for
+-- several runs, a line per run. Four bins are averaged into one, which keeps the lines readable.
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
 shown AS (SELECT ok.*, system || COALESCE(', ' || variant.text, '') AS series FROM ok LEFT JOIN variant USING (id)
           WHERE run IN (SELECT run FROM series)),
 all_lines(id, place, series) AS (SELECT id, row_number() OVER (ORDER BY id), series FROM shown),
--- As many as there are colours, evenly spread over all.
+-- As many lines as there are colours, evenly spread over all.
 run_line(id, place, series) AS (
   SELECT id, row_number() OVER (ORDER BY place), series FROM all_lines, (SELECT COUNT(*) AS count FROM all_lines)
   WHERE count <= 7 OR (place - 1) * 6 % (count - 1) < 6
@@ -23,7 +23,7 @@ bins AS (
          SUM(written_bytes) AS written
   FROM shown JOIN series USING (run) GROUP BY shown.id, bin / 4
 ),
--- Of one run.
+-- For one run.
 part(panel, place, name) AS (
   VALUES (1, 1, 'waiting'), (1, 2, 'running'), (1, 3, 'loading'), (2, 1, 'output'),
          (2, 2, 'prompts: computed'), (2, 3, 'found on GPU'), (2, 4, 'found on host'),
@@ -40,7 +40,7 @@ of_one AS (
     ELSE fetched / s / 1e9 END AS value
   FROM part JOIN bins
 ),
--- Of several.
+-- For several runs.
 of_many AS (
   SELECT 1 AS panel, place, start + s / 2 AS t, waiting AS value FROM bins JOIN run_line USING (id)
   UNION ALL SELECT 2, place, start + s / 2, output / s FROM bins JOIN run_line USING (id)

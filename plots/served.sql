@@ -1,4 +1,4 @@
--- Runs of a server with a clock, and what tells them apart.
+-- Timed runs of a server, and the keys in which they differ.
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 )

@@ -1,7 +1,7 @@
-"""Read what `spillway ... --db results.db` keeps, for those who live in notebooks.
+"""Read the results that `spillway ... --db results.db` stores, for use in notebooks.
 
-Only Python's standard library is needed; pandas where it is there and asked for. Rows are dicts, numbers are
-numbers, and a column that holds JSON is what it says. What each column means stands in sim/result/columns.def.
+Only Python's standard library is needed, and pandas for to_pandas(). Rows are dicts, numbers are numbers, and a column
+that holds JSON is decoded. sim/result/columns.def says what each column means.
 
 >>> import spillway
 >>> for row in spillway.runs("results.db", where={"batch": 1}):
@@ -9,13 +9,13 @@ numbers, and a column that holds JSON is what it says. What each column means st
 fullattn ok True
 retroinfer ok True
 
-Of tables with a row for each part, layer, step or request of a run, each row says which run it is of:
+In tables with a row for each part, layer, step or request of a run, each row has columns of its run:
 
 >>> stalls = spillway.table("results.db", "stalls", where={"system": "retroinfer", "batch": 4})
 >>> max(stalls, key=lambda row: row["us"])["name"]
 'manager'
 
-What was swept stands beside what came out; keys of a scenario may be asked for by their paths:
+sweep() shows swept keys beside results; keys of a scenario can be selected by their paths:
 
 >>> spillway.sweep("results.db", "cache_bytes", where={"mechanisms.policy": "lru"})
 [{'system': 'retroinfer', 'batch': 1, 'cache_bytes': 26542080}, {'system': 'retroinfer', 'batch': 4, 'cache_bytes': 106168320}]
@@ -26,7 +26,7 @@ import pathlib
 import re
 import sqlite3
 
-APPLICATION = 0x53706C77  # what a results file is marked with
+APPLICATION = 0x53706C77  # the mark of a results file
 
 
 def _open(path):
@@ -48,7 +48,7 @@ def _open(path):
 
 
 def _value(value):
-    """A text that is a JSON object or list, decoded."""
+    """Decode a text that is a JSON object or list."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -66,7 +66,7 @@ def _select(path, statement):
 
 
 def _number(value):
-    """A scenario writes numbers as texts, as JSON does; inf, 1_000 and the like are names."""
+    """Decode a number, which a scenario holds as text, in JSON's spelling; inf, 1_000 and the like are names."""
     if isinstance(value, str) and re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", value, re.ASCII):
         return json.loads(value)
     return value
@@ -114,8 +114,8 @@ def tables(path):
 
 
 def table(path, name, where=None, columns=("system", "model", "hardware", "context", "batch")):
-    """Rows of a table; each of one that has a column `run` begins with these columns of its run, and `where`
-    keeps those of the runs that runs() would."""
+    """Rows of a table. If the table has a column `run`, each row begins with these columns of its run, and `where`
+    keeps the rows of the runs that runs() would return."""
     if name not in tables(path):
         raise KeyError(f"{name!r} is no table of {path}: {', '.join(tables(path))}")
     rows = _select(path, f'SELECT * FROM "{name}"')
@@ -130,7 +130,8 @@ def table(path, name, where=None, columns=("system", "model", "hardware", "conte
 
 
 def sweep(path, *columns, where=None):
-    """A row a run: what the runs differ in, and these columns (without any, the rate, the step and the hits)."""
+    """One row per run: the keys in which the runs differ, and these columns (by default status, rate, step, hit ratio and
+    attention mass)."""
     columns = columns or ("status", "decode_tokens_per_s", "step_us", "hit_ratio", "mass_recall")
     rows = runs(path, where)
     flat = [keys(row["scenario"]) for row in rows]
@@ -138,7 +139,7 @@ def sweep(path, *columns, where=None):
     by_system = {row["system"]: None for row in rows}
 
     def differs(key):
-        # A system brings mechanisms of its own: these differ where runs of one system do.
+        # A system has mechanisms of its own: a mechanism is swept only if runs of one system differ in it.
         groups = by_system if key.startswith("mechanisms.") else [None]
         for system in groups:
             values = {repr(one.get(key)) for row, one in zip(rows, flat) if system in (None, row["system"])}
@@ -152,12 +153,12 @@ def sweep(path, *columns, where=None):
 
 
 def curves(path):
-    """A row a point of a miss curve (of `spillway curve --db`): which curve, the size, and the hit ratio there."""
+    """One row per point of a miss curve (from `spillway curve --db`): the curve, the size, and the hit ratio there."""
     rows = _select(path, "SELECT * FROM curves JOIN curve_points USING (curve) ORDER BY policy, curve, size")
     return [{**row, "hit_ratio": 1 - row["misses"] / row["accesses"] if row["accesses"] else None} for row in rows]
 
 
 def to_pandas(rows):
     """The same rows as a pandas.DataFrame; needs pandas."""
-    import pandas  # the one thing here that is not of the standard library
+    import pandas  # the only import outside of the standard library
     return pandas.DataFrame(rows)

@@ -1,4 +1,4 @@
-# How far heads lie apart: a panel a policy, a band from the tenth to the ninetieth percentile over them.
+# How far heads differ: one panel per policy, with a band from the tenth to the ninetieth percentile of the heads.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -27,7 +27,7 @@ set label 2 source."; ring: the knee of all together" \
 set label 3 "hit ratio (%)" at screen 14.0 / WIDTH, screen 0.5 center rotate by 90
 set label 4 "size of a cache (% of all blocks)" at screen 0.5, screen 44.0 / height center
 
-# A legend of its own, once for all panels.
+# One legend for all panels.
 unset key
 legend = 1 - 52.0 / height
 set object 1 rectangle center screen 0.11, screen legend size screen 0.03, screen 14.0 / height \
@@ -58,7 +58,7 @@ do for [i = 1:panels] {
         rows using (is("whole") && $2 == i ? $3 : NaN):4 with lines lc rgb COLORS[2] lw 2 dt 2, \
         rows using (is("whole") && $2 == i && $5 == 1 ? $3 : NaN):4 \
             with points lc rgb COLORS[2] lw 2 pt 6 ps 1.8
-    # What is placed on the screen is drawn with the first panel.
+    # Labels placed on the screen are drawn with the first panel only.
     unset label
     unset arrow
     unset object

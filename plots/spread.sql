@@ -1,5 +1,5 @@
--- How far the curves of heads lie apart: percentiles over the heads at each size; over the layers where
--- there are curves of no heads.
+-- How far the curves of heads differ: percentiles over the heads at each size, or over the layers if there are no curves
+-- of heads.
 , part(series, share, percent, rank, count) AS (
   SELECT series, share, percent, row_number() OVER size, COUNT(*) OVER (PARTITION BY series, share)
   FROM hit
@@ -7,7 +7,7 @@
     AND (head IS NOT NULL) = (SELECT MAX(head IS NOT NULL) FROM hit WHERE layer IS NOT NULL)
   WINDOW size AS (PARTITION BY series, share ORDER BY percent)
 ),
--- Of the nearest rank.
+-- Percentiles by nearest rank.
 band(series, share, least, median, most) AS (
   SELECT series, share, MAX(CASE WHEN rank = 1 + CAST(.1 * (count - 1) + .5 AS INTEGER) THEN percent END),
          MAX(CASE WHEN rank = 1 + CAST(.5 * (count - 1) + .5 AS INTEGER) THEN percent END),

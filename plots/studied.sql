@@ -1,7 +1,7 @@
--- The runs that a report compares: all but those that a plan or an ablation made, which has an answer of its own. The
--- values that a plan tried are not equals, for some break its targets. An ablation's two ends
--- are systems like others, and stay where another study has runs of that system. What it tried on its way to a row
--- has none itself: it is an end's system with two mechanisms or more of another value.
+-- The runs that a report compares: all except those made by a plan or an ablation, which have answers of their own. The
+-- values that a plan tried cannot be compared as equals, because some miss its targets. The two ends of an ablation are
+-- systems like others, and stay if another study has runs of that system. Runs that an ablation tried on its way to a row
+-- have no row themselves: they are recognised as an end's system with other values for two or more mechanisms.
 , ablated(run, is_end) AS (
   SELECT run, MAX(kind IN ('base', 'whole')) FROM ablations WHERE run IS NOT NULL GROUP BY run
 ),

@@ -1,8 +1,7 @@
-# What all pictures have in common, for a KIND.gp that has set `rows`, the file to read, and `format`,
-# that of the picture. Rows are `kind y a b c text name`, tab-separated.
+# Settings that all pictures share. A KIND.gp loads them after it has set `rows`, the file to read, and `format`, the
+# picture's format. Rows are `kind y a b c text name`, tab-separated.
 #
-# Colours are those of Okabe and Ito, which people who see fewer colours tell apart; what they have
-# no more for is a dark shade of one.
+# Colours are those of Okabe and Ito, which colour-blind people can distinguish; further lines use dark shades of them.
 
 set datafile separator tab
 set datafile commentschars ""
@@ -10,13 +9,13 @@ set encoding utf8
 
 is(kind) = strcol(1) eq kind
 
-# The statement that begins a picture of so many points (of 1/100 inch on paper); eval it.
+# The statement that begins a picture of this size in points (1/100 inch on paper); to be passed to eval.
 start(width, height) = \
     format eq "svg" ? sprintf("set terminal svg size %d,%d noenhanced background 'white' font 'Helvetica,16'", width, height) : \
     format eq "png" ? sprintf("set terminal pngcairo size %d,%d noenhanced font 'Sans,12' fontscale 2 linewidth 2 pointscale 2", 2 * width, 2 * height) : \
     sprintf("set terminal pdfcairo size %fin,%fin noenhanced font 'Sans,12' fontscale 0.8", width / 100.0, height / 100.0)
 
-# A number with three digits.
+# A number with three significant digits.
 three(x) = sprintf(x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x)
 
 WIDTH = 800
@@ -26,7 +25,7 @@ color(i) = COLORS[1 + (int(i) + |COLORS| - 1) % |COLORS|]
 array POINTS[6] = [7, 5, 9, 13, 11, 6]
 point(i) = POINTS[1 + (int(i) + |POINTS| - 1) % |POINTS|]
 
-# Of `lines` lines the first ones are wider, so that one below another shows.
+# The first of `lines` lines are wider, so that a line shows behind another.
 below(i) = lines - i > 4 ? 4 : lines - i
 wide(i) = 2 + 1.2 * below(i)
 large(i) = 0.8 + 0.4 * below(i)

@@ -1,4 +1,4 @@
-# Where requests' time goes: a panel a run, a bar for each fiftieth of its requests, quickest first.
+# Where the time of requests goes: one panel per run, a bar for each fiftieth of its requests, quickest first.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -16,7 +16,7 @@ stats rows using ( \
 array names[panels]
 stats rows using (is("panel") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-# What can be seen somewhere, from the ground up.
+# The causes that are long enough to see in any bar, from the bottom up.
 causes = ""
 stats rows using ( \
     (is("box") && $5 - $4 > most / 300 && !strstrt(causes, " ".strcol(6)." ") \
@@ -31,7 +31,7 @@ eval start(WIDTH, height)
 set output picture
 set label 1 (panels == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 
-# A legend of its own: the built-in one breaks its lines elsewhere in each format.
+# A legend of its own, because the built-in one breaks lines differently in each format.
 unset key
 do for [i = 1:words(causes)] {
     x = 0.03 + 0.16 * ((i - 1) % PER_LINE)

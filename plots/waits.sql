@@ -1,5 +1,5 @@
--- Where requests' time goes: a panel a run, in it a bar for each fiftieth of its requests, quickest first; the
--- bar is the mean of their time from arrival to end, its parts what they waited for.
+-- Where the time of requests goes: a panel per run, with a bar for each fiftieth of its requests, quickest first. A bar is
+-- the mean of their time from arrival to end; its parts are what they waited for.
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
@@ -18,7 +18,7 @@ wait(place, bar, name, s) AS (
   SELECT place, bar, name, SUM(ms) / 1000 / count
   FROM ranked JOIN waits USING (run, request) JOIN size USING (place, bar) GROUP BY place, bar, name
 ),
--- From the ground up in the order in which a request meets them.
+-- From the bottom up, in the order in which a request meets them.
 cause(name, level) AS (
   VALUES ('queue', 1), ('load', 2), ('prefill', 3), ('preempted', 4), ('others', 5), ('decode', 6)
 ),

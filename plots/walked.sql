@@ -1,8 +1,8 @@
--- What walks along axes are about: what runs are wanted for over each key with numbers that they differ in, and over
--- links; where there is none of these, over the first key. What else runs differ in, and their system, tells lines
--- apart. Wanted are tokens a second; of servers with objectives requests that meet them; of servers without a
--- clock prompts' tokens found; of others to which the same requests come in every run that they take less time. Points
--- where these are not all answered have no part in a knee, nor are there any over what comes.
+-- Runs along axes: a measure over each key with numbers in which runs differ, and over links; without any of these, over
+-- the first key. A line is one system with equal values of all other keys. The measure is tokens a second; for servers
+-- with objectives, requests that meet them; for servers without times, prompt tokens found; for other servers to which the
+-- same requests arrive in every run, the time of a request. Points at which not all requests are answered have no part in
+-- a knee, and tokens a second have no knee if the arrivals determine them.
 , axis(path, place, numbers, name, unit) AS MATERIALIZED (
   SELECT * FROM walkable WHERE numbers OR name = 'hardware.link' OR place = 1
 ),
@@ -60,7 +60,7 @@ spanned AS (
   WINDOW whole AS (PARTITION BY axis, series ORDER BY x, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
          held AS (PARTITION BY axis, series, sound ORDER BY x, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 ),
--- Of the line from the first point to the last, how far above it a point lies; that of most is the knee.
+-- How far each point lies above the line from the first point to the last; the furthest is the knee.
 above AS (
   SELECT *, CASE WHEN numbers AND sound AND bends AND to_x > from_x AND (last > first OR figure = 'requests a second in time')
                  THEN sign * rate - first - (last - first) * (x - from_x) / (to_x - from_x) ELSE 0 END AS beyond

@@ -1,5 +1,5 @@
-# What runs are wanted for over what they sweep, its knee ringed; below it what there is of the hit ratio,
-# or of how long the slowest hundredth waits for its first token.
+# The measure of runs along the swept key, with a ring at the knee; below it the hit ratio, or the time that the slowest
+# hundredth of requests waits for the first token.
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
@@ -31,7 +31,7 @@ eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set label 2 source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
-        (ringed && served && axis eq "rate" ? "; dashed: all that come" : "") \
+        (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "") \
     at screen 0.015, screen 14.0 / height left tc rgb GREY
 set lmargin 9
 set rmargin lines == 1 ? 3 : longest + 6
@@ -40,9 +40,9 @@ set multiplot
 # From the top of a panel down to its bottom, in pixels from the bottom of the picture.
 panel(top, bottom) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1.0 * top / height, 1.0 * bottom / height)
-where = axis eq "budget" ? "HBM for the cache (GiB)" : axis eq "rate" ? "requests a second that come" : axis.(numbers && unit ne "" ? " (".unit.")" : "")
+where = axis eq "budget" ? "HBM for the cache (GiB)" : axis eq "rate" ? "requests a second that arrive" : axis.(numbers && unit ne "" ? " (".unit.")" : "")
 
-# What is walked in equal ratios is drawn so, but for a budget, which pays by the byte.
+# An axis of equal ratios has a logarithmic scale; a budget has a linear one, because each byte costs the same.
 ratios = numbers && !budget && least > 0 && most / least >= 8
 plain = numbers && most >= 1e5 ? "%.0s %c" : "%g"
 few = ratios && points <= 12 && most < 1e5

@@ -1,5 +1,5 @@
--- Over the likeliest of its axes, what runs are wanted for, and below it what it costs: the hit ratio, or how long
--- the slowest hundredth waits.
+-- The measure of runs along their likeliest axis, and below it what it costs: the hit ratio, or how long the slowest
+-- hundredth waits.
 , drawn AS (SELECT * FROM axis WHERE place = 1)
 SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
 UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL

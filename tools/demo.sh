@@ -1,6 +1,6 @@
 #!/bin/bash
-# The main job, on the trace that ships: one comparison and two sweeps, each as a table, a database and a
-# picture in the folder $1, and a page about the first.
+# The main use, on a shipped trace: one comparison and two sweeps, each as a table, a database and a picture
+# in the folder $1, and a report about the first.
 set -eu
 cd "$(dirname "$0")/.."
 out=$1
@@ -18,4 +18,4 @@ study budget hits
 study reuse reuse
 build/spillway report "$out/demo.db" -o "$out/report.html"
 echo "databases and pictures: $out/{demo,budget,reuse}.db $out/{latency,hits,reuse}.svg"
-echo "and a page about the first: $out/report.html"
+echo "report about the first: $out/report.html"

@@ -1,7 +1,6 @@
 #!/bin/bash
-# Install the Debian packages that building, testing and plotting need and that are missing,
-# saying which. NO_INSTALL=1 refuses instead. Silent when all are there. With arguments: these
-# packages instead.
+# Install the missing Debian packages that building, testing and plotting need, and list them. Silent if
+# none is missing. NO_INSTALL=1 lists them and fails instead. Arguments replace the list of packages.
 set -eu
 
 needed=(
@@ -14,7 +13,7 @@ needed=(
 [ $# -eq 0 ] || needed=("$@")
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "this is not Debian: make sure that you have what these packages hold: ${needed[*]}" >&2
+    echo "this is not Debian: make sure that you have the contents of these packages: ${needed[*]}" >&2
     exit 0
 fi
 
@@ -31,12 +30,12 @@ install="$sudo apt-get install -y --no-install-recommends ${missing[*]}"
 
 if [ "${NO_INSTALL:-0}" != 0 ]; then
     echo "missing Debian packages: ${missing[*]}" >&2
-    echo "NO_INSTALL is set, so install them yourself:" $install >&2
+    echo "NO_INSTALL is set; install them with:" $install >&2
     exit 1
 fi
 if [ -n "$sudo" ] && ! command -v sudo >/dev/null; then
     echo "missing Debian packages: ${missing[*]}" >&2
-    echo "neither root nor sudo, so ask someone who is:" "${install#sudo }" >&2
+    echo "this needs root or sudo; ask an administrator to run:" "${install#sudo }" >&2
     exit 1
 fi
 

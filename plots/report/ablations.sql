@@ -1,5 +1,5 @@
--- What each mechanism saves, alone and added last, and all of them together. Of many others, how many: the next
--- table has their names once.
+-- What each mechanism saves, alone and added last, and all of them together. If it is switched with many others, only
+-- their number is shown: the next table has their names.
 SELECT system || ' against ' || base AS "ablation",
        CASE kind WHEN 'base' THEN 'nothing of it' WHEN 'whole' THEN 'all of it' WHEN 'alone' THEN 'alone' ELSE 'left out' END AS "what",
        mechanism AS "mechanism",

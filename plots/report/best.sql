@@ -1,5 +1,5 @@
--- For each setting: how many runs, and of these the best, the one behind it, the best that is not
--- lossy, the one with the shortest step, and the one that takes the least HBM of those within 5 % of the best.
+-- For each setting: the number of runs, the best run, the second best, the best that is not lossy, the one with the
+-- shortest step, and the one with the least HBM among those within 5 % of the best.
 , placed_first AS (
   SELECT *, MAX(score) OVER setting AS most,
          row_number() OVER (PARTITION BY kind, setting ORDER BY score DESC, id) AS place,

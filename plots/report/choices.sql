@@ -1,10 +1,9 @@
--- What tables of a report go on with: what each run chose, where, and how well it did.
+-- A part that tables of a report share: the choice of each run, its setting, and its score.
 --
--- A choice is a system, a mechanism or a batch; a setting is all else that runs differ in. Choices
--- compare within a setting, and among runs of one kind: of steps, of a server under its clock, or of
--- what a server finds without one. A higher score is better: tokens a second; requests that meet
--- the objectives or, without any, the median time to the last token;
--- share of the prompts found.
+-- A choice is a system, a mechanism or a batch; a setting is everything else in which runs differ. Choices are compared
+-- within a setting, and among runs of one kind: decode steps, a timed server, or a server that is not timed. A higher score
+-- is better: tokens a second; requests that meet the objectives or, without objectives, minus the median time to the last
+-- token; the share of prompt tokens found.
 , picked(id, text) AS (
   SELECT id, group_concat(text, ', ')
   FROM (SELECT * FROM word WHERE path LIKE '$.mechanisms.%' OR path = '$.batch' ORDER BY id, path) GROUP BY id

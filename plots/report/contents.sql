@@ -1,4 +1,4 @@
--- What the database holds: tables and how many rows.
+-- The tables of the database, and their numbers of rows.
 , held(name, rows) AS (
   SELECT 'runs', COUNT(*) FROM runs UNION ALL SELECT 'parts', COUNT(*) FROM parts
   UNION ALL SELECT 'stalls', COUNT(*) FROM stalls UNION ALL SELECT 'layers', COUNT(*) FROM layers

@@ -1,4 +1,4 @@
--- The draws of each run: of where a machine's ranges were changed between studies, each apart.
+-- The draws of each run. If the ranges of a machine changed between studies, each version stands apart.
 SELECT choice, setting, named.id || ' ' || ranges AS draws,
        CASE kind WHEN 'decode' THEN 'tokens/s' ELSE 'TTFT (ms)' END AS unit,
        CASE kind WHEN 'decode' THEN replications.decode_tokens_per_s ELSE replications.ttft_ms END AS value

@@ -1,4 +1,4 @@
--- What runs are about: where, what was asked, and how many have no answer.
+-- The heading of runs: their setting, the question, and how many have no result.
 , key(place, name) AS (
   SELECT row_number() OVER (ORDER BY path), replace(replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''), '_', ' ')
   FROM told
@@ -17,5 +17,5 @@ SELECT COALESCE(NULLIF((SELECT text FROM title), ''), runs || ' runs') AS title,
          || COALESCE(', and how does that change with ' || (SELECT text FROM asked), '') || '?' AS question,
        NULLIF(CASE WHEN missing > 0 THEN missing || ' of ' || runs || ' runs have no result; the table of runs says why.' ELSE '' END
               || CASE WHEN runs < (SELECT COUNT(*) FROM runs)
-                      THEN ' Made by ' || rtrim(CASE WHEN EXISTS (SELECT 1 FROM plans) THEN 'plans and ' ELSE '' END || CASE WHEN EXISTS (SELECT 1 FROM ablations) THEN 'ablations' ELSE '' END, ' and') || ', ' || ((SELECT COUNT(*) FROM runs) - runs) || ' runs are not compared with the others.' ELSE '' END, '') AS missing
+                      THEN ' ' || ((SELECT COUNT(*) FROM runs) - runs) || ' runs made by ' || rtrim(CASE WHEN EXISTS (SELECT 1 FROM plans) THEN 'plans and ' ELSE '' END || CASE WHEN EXISTS (SELECT 1 FROM ablations) THEN 'ablations' ELSE '' END, ' and') || ' are not compared with the others.' ELSE '' END, '') AS missing
 FROM counts WHERE runs > 0;

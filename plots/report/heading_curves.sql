@@ -1,4 +1,4 @@
--- What miss curves are about, and which policy hits most; where one of them knows the future, it is a bound.
+-- The heading of miss curves, and the policy that hits most. `opt` knows the future, so it is a bound and does not count.
 , best AS (
   SELECT series, AVG(percent) AS percent, MAX(CASE WHEN is_knee THEN share END) AS knee,
          MAX(CASE WHEN is_knee THEN percent END) AS hits
@@ -10,5 +10,5 @@ SELECT (SELECT text FROM title) AS title,
        (SELECT series || CASE WHEN (SELECT COUNT(*) FROM line) > 1 THEN ' hits most' ELSE ' has its knee' END
                || CASE WHEN knee IS NULL THEN ''
                        ELSE printf(': %.1f %% at its knee, %.1f %% of all blocks', hits, knee) END || '.'
-               || CASE WHEN series LIKE 'qsac%' THEN ' It pays with attention mass, which curves do not count.' ELSE '' END FROM best) AS answer
+               || CASE WHEN series LIKE 'qsac%' THEN ' It loses attention mass, which curves do not show.' ELSE '' END FROM best) AS answer
 FROM drawn GROUP BY NULL;

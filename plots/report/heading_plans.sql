@@ -1,4 +1,4 @@
--- What each plan is about: its targets, and its own answer.
+-- The heading of each plan: its targets, and its answer.
 , asked AS (
   SELECT plan, MAX(goal) AS goal, MAX(targets) AS targets, MAX(answer) AS answer,
          COUNT(DISTINCT system) AS systems, MIN(system) AS system FROM plans GROUP BY plan
@@ -9,6 +9,6 @@ place AS (
   FROM plan_points JOIN runs USING (run) GROUP BY plan
 )
 SELECT COALESCE(model || ' on ' || CASE machines WHEN 1 THEN hardware ELSE machines || ' machines' END || tokens, 'a plan') AS title,
-       'What is the ' || goal || ' for ' || targets || ', of ' || CASE systems WHEN 1 THEN system ELSE systems || ' systems' END || '?' AS question,
+       'What is the ' || goal || ' for ' || targets || ', ' || CASE systems WHEN 1 THEN 'with ' || system ELSE 'among ' || systems || ' systems' END || '?' AS question,
        answer || '.' AS answer
 FROM asked LEFT JOIN place USING (plan) ORDER BY asked.plan LIMIT 6;

@@ -1,4 +1,4 @@
--- What runs have to say of themselves, and what their hit ratios rest on.
+-- The notes of runs, and what their hit ratios rest on.
 , note(id, system, text) AS (
   SELECT ok.id, system, each.value
   FROM ok, json_each('[' || replace(json_quote(message), '; ', '","') || ']') AS each

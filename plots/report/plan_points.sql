@@ -1,4 +1,4 @@
--- The values that plans tried, the best liked first: which meet all targets, and the figures that targets judge.
+-- The values that plans tried, the best first: which meet all targets, and the metrics of the targets.
 , judged AS (
   SELECT plan, place, liked, MIN(met) AS met FROM plan_points GROUP BY plan, place, liked
 )

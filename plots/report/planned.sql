@@ -1,4 +1,4 @@
--- The run that each plan found, or that comes nearest.
+-- The run that each plan found, or else the nearest.
 , ranked AS (
   SELECT *, row_number() OVER (PARTITION BY plan ORDER BY verdict <> 'wins', verdict <> 'meets', place) AS rank
   FROM plans WHERE run IS NOT NULL

@@ -1,4 +1,4 @@
--- What went in, and the hash of what it held.
+-- The inputs of runs, and the hash of their contents.
 , input(place, what, name, hash, id) AS (
   SELECT 1, 'program', 'spillway ' || version, NULL, id FROM ok
   UNION ALL SELECT 2, 'model', model, NULL, id FROM ok

@@ -1,4 +1,4 @@
--- Runs of steps, and those that have no time with the reason.
+-- Runs of decode steps; runs without a time have the reason.
 , waited(id, ms) AS (
   SELECT ok.id, SUM(each.value) / 1000 FROM ok, json_each(COALESCE(stalls_us, '{}')) AS each GROUP BY ok.id
 ),

@@ -1,4 +1,4 @@
--- Runs of a server, with or without its clock.
+-- Runs of a server, timed or not.
 SELECT system AS "system", substr(choice, length(system) + 3) AS "with", setting AS "setting", requests AS "requests",
        CASE WHEN hashed_blocks IS NOT NULL THEN round(100.0 * hit_tokens_gpu / prompt_tokens, 1) END AS "GPU hit (%)",
        CASE WHEN hashed_blocks IS NOT NULL THEN round(100.0 * hit_tokens_host / prompt_tokens, 1) END AS "host hit (%)",

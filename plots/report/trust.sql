@@ -1,4 +1,4 @@
--- What the figures of each system rest on: shares of its steps' time, least and most over its runs.
+-- What the figures of each system rest on: shares of its step time by basis, the least and the most over its runs.
 , level(basis, rank) AS (VALUES ('assumed', 1), ('datasheet', 2), ('published', 3), ('measured', 4)),
 worst(system, basis, rank) AS (
   SELECT system, level.basis, MIN(level.rank) FROM named JOIN level USING (basis) WHERE status = 'ok' GROUP BY system

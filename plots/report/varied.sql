@@ -1,4 +1,4 @@
--- What runs differ in: each key, and its values in the order of their seats, the first dozen of them.
+-- The keys in which runs differ, each with its first dozen values, in the order of their seats.
 , value(key, path, text, first_at) AS (
   SELECT 'system', '', system, MIN(id) FROM ok GROUP BY system HAVING (SELECT COUNT(DISTINCT system) FROM ok) > 1
   UNION ALL

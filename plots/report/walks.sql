@@ -1,13 +1,13 @@
--- A sentence on what follows along each axis, for each line of three points or more, in the words of `whatif`: the most of what is wanted, as
--- the first point within a thousandth of it has it; the knee; what waits come to from the line's first point to its
--- last; and from where on, or up to where, a server's queue grows without bound. A grid of axes is said along the likeliest alone: not a
--- line of which two points lie on lines of axes before its own.
+-- A sentence on each line of three points or more along an axis, in the words of `whatif`: the best value of the
+-- measure, at the first point within a thousandth of it; the knee; the waiting times at the line's first and last point;
+-- and from where on, or up to where, a server's queue grows without bound. A grid is described along its likeliest axis
+-- alone: a line is left out if two of its points lie on lines of axes before its own.
 , ranked AS (SELECT *, rank > MIN(rank) OVER (PARTITION BY id) AS behind FROM walk WHERE points > 2),
 lined AS (
   SELECT *, SUM(behind) OVER line AS crossed,
          MAX(CASE WHEN sound THEN sign * rate END) OVER line AS most, MIN(CASE WHEN sound THEN sign * rate END) OVER line AS least,
          row_number() OVER (PARTITION BY axis, series ORDER BY x, id) AS place,
-         -- The queue grows at every point behind this one.
+         -- The queue grows at every point after this one.
          COALESCE(MAX(CASE WHEN NOT COALESCE(queue_grows, 0) THEN x END) OVER line, low - 1) AS bounded,
          MIN(CASE WHEN NOT COALESCE(queue_grows, 0) THEN x END) OVER line AS bounded_from
   FROM ranked WINDOW line AS (PARTITION BY axis, series)
@@ -37,22 +37,22 @@ lines AS (
   WHERE placed.numbers OR walkable.name = 'hardware.link'
   GROUP BY placed.axis, series
 )
--- Between ** what is strong. `best_answer` is of the line that does best, among several.
+-- Text between two ** is strong. `best_answer` is about the line that does best, among several.
 SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
-       || CASE WHEN best IS NULL THEN 'no point answers all that come.'
+       || CASE WHEN best IS NULL THEN 'no point answers all requests.'
                WHEN flat THEN printf('**%.4g** %s at every value.', best, unit)
                WHEN knee IS NULL THEN printf('best **%.4g** %s at %s.', best, unit, best_at)
-               ELSE printf('best **%.4g** %s at %s; knee %.4g %s at %s, past which more earns less than it did.',
+               ELSE printf('best **%.4g** %s at %s; knee %.4g %s at %s, beyond which each increase gains less.',
                            best, unit, best_at, knee, unit, knee_at) END
        || CASE WHEN e2e_from IS NULL OR ttft_from IS NULL THEN ''
-               ELSE printf(' The median request has its last token after %.0f ms at the first value and %.0f ms at the last;'
-                           || ' the slowest hundredth waits %.0f and %.0f ms for its first token.',
+               ELSE printf(' From the first value to the last, the median time to the last token goes from %.0f to %.0f ms,'
+                           || ' and the 99th percentile of the time to first token from %.0f to %.0f ms.',
                            e2e_from, e2e_to, ttft_from, ttft_to) END
-       || CASE WHEN unbounded_at IS NOT NULL THEN printf(' From %s %s on', axis, unbounded_at)
-               WHEN unbounded_until IS NOT NULL THEN printf(' Up to %s %s', axis, unbounded_until) ELSE '' END
+       || CASE WHEN unbounded_at IS NOT NULL THEN printf(' From %s %s on,', axis, unbounded_at)
+               WHEN unbounded_until IS NOT NULL THEN printf(' Up to %s %s,', axis, unbounded_until) ELSE '' END
        || CASE WHEN COALESCE(unbounded_at, unbounded_until) IS NULL THEN ''
-               ELSE ' more requests come than are answered: the queue grows without bound.' END AS answer,
+               ELSE ' more requests arrive than are answered: the queue grows without bound.' END AS answer,
        CASE WHEN best IS NOT NULL AND row_number() OVER (ORDER BY best IS NULL, merit DESC, first_id) = 1 THEN
-            printf('Of these lines **%s** does best, with %s: **%.4g** %s.', series,
+            printf('Of these, **%s** does best, with %s: **%.4g** %s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best, unit) END AS best_answer
 FROM lines ORDER BY first_id;

@@ -1,10 +1,10 @@
-/* `spillway calibrate`: measure this machine, by the harness. */
+/* `spillway calibrate`: measures this machine by running the harness. */
 #include "cli/calibrate.h"
 
 #include "cli/frame/commands.h"
 #include "cli/frame/harness.h"
 
-/* Files of other tools need no GPU to be read. */
+/* Reading other tools' files needs no GPU. */
 static bool run(const struct arguments *arguments, struct error *why)
 {
     bool host =
@@ -14,31 +14,31 @@ static bool run(const struct arguments *arguments, struct error *why)
 
 static void print_more(FILE *out)
 {
-    fputs(
-        "A profile says under 'provenance' what was measured, on what and when, and under\n"
-        "'observed' all points with their spread. Cut short, it goes on from FILE.part when it\n"
-        "is called again. GPU and link are measured by the harness that 'make calibrate' builds.\n",
-        out);
+    fputs("In the profile, 'provenance' says what was measured, on which machine and when;\n"
+          "'observed' lists all points with their spread. After an interruption, run the same\n"
+          "command again: it continues from FILE.part. 'make calibrate' builds the harness that\n"
+          "measures GPU and link.\n",
+          out);
 }
 
 static const struct command_option options[] = {
     [CALIBRATE_HOST] = {.name = "--host",
-                        .summary = "measure processor and memory alone; needs no GPU"},
+                        .summary = "measure only the processor and host memory; needs no GPU"},
     [CALIBRATE_QUICK] = {.name = "--quick",
-                         .summary = "fewer samples: 90 seconds at most instead of 8 minutes"},
+                         .summary = "take fewer samples: at most 90 seconds instead of 8 minutes"},
     [CALIBRATE_BASE] = {.name = "--base",
                         .argument = "NAME",
-                        .summary = "the profile, or its file, that states what is not measured "
-                                   "(default: h100-sxm)"},
+                        .summary = "the profile, by name or file, that supplies what is not "
+                                   "measured (default: h100-sxm)"},
     [CALIBRATE_FROM] = {.name = "--from",
                         .argument = "FILE",
                         .repeats = true,
-                        .summary = "take link and launches from nvbandwidth -j, or from an Nsight "
-                                   "Systems export (SQLite), and measure no GPU"},
+                        .summary = "read link and launches from the output of nvbandwidth -j or "
+                                   "an Nsight Systems export (SQLite); measures no GPU"},
     [CALIBRATE_GROUP] = {.name = "--group",
                          .argument = "NAME",
                          .repeats = true,
-                         .summary = "measure this group of figures alone"},
+                         .summary = "measure only this group of figures"},
     [CALIBRATE_OUTPUT] = {.name = "--output",
                           .letter = 'o',
                           .argument = "FILE",
@@ -50,7 +50,7 @@ static const struct command_option options[] = {
 const struct command command_calibrate = {
     .name = "calibrate",
     .operands = "",
-    .summary = "measure this machine: GPU, link, launches and host, into a profile",
+    .summary = "measure this machine (GPU, link, launches, host) and write its profile",
     .example = "spillway calibrate --host --quick -o here.yaml",
     .options = options,
     .more = print_more,

@@ -1,5 +1,5 @@
-/* The options of `calibrate` by number, for the program that takes them and the harness that obeys
- * them. */
+/* The numbers of the options of `calibrate`, for the program that reads them and the harness that
+ * carries them out. */
 #ifndef CLI_CALIBRATE_H
 #define CLI_CALIBRATE_H
 

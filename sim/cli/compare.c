@@ -1,5 +1,5 @@
-/* `spillway compare`: predictions beside what papers state, as Markdown; or beside what a server
- * was measured to do. */
+/* `spillway compare`: predictions beside published figures, as Markdown; or beside measurements of
+ * a server. */
 #include "base/units.h"
 #include "cli/compare_measured.h"
 #include "cli/frame/arguments.h"
@@ -21,12 +21,13 @@ enum { MEASURED, ERRORS, JOBS };
 static const struct command_option options[] = {
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE",
-                  .summary = "what a server was measured to do (vLLM's or SGLang's benchmark, or a "
-                             "JSON line a request with queued_ts, first_token_ts and last_token_ts "
-                             "in seconds, and output_toks), beside the runs of a database"},
+                  .summary = "measurements of a server, to compare with a database's runs: a "
+                             "benchmark of vLLM or SGLang, or a JSON line per request with "
+                             "queued_ts, first_token_ts and last_token_ts in seconds, and "
+                             "output_toks"},
     [ERRORS] = {.name = "--errors",
                 .argument = "FILE",
-                .summary = "write the error bands that follow, by class of system"},
+                .summary = "write the resulting error bands to this file, by class of system"},
     [JOBS] = JOBS_OPTION,
     {.name = NULL},
 };
@@ -41,7 +42,7 @@ static void print_percent(double share, FILE *out)
     fprintf(out, "%s%.*f %%", percent > 0 ? "+" : "", fabs(percent) < 9.95 ? 1 : 0, percent);
 }
 
-/* The systems of a rank, as published or as predicted. */
+/* Print the systems of a ranking, in the published or in the predicted order. */
 static void print_order(const struct comparison *comparison, const struct comparison_row *row,
                         bool predicted, FILE *out)
 {
@@ -101,10 +102,10 @@ static void print_row(const struct comparison *comparison, const struct comparis
     fprintf(out, " | %s%s%s |\n", bold, verdict_names[row->verdict], bold);
 }
 
-/* ---- what a miss is put down to ---- */
+/* ---- the likely cause of a miss ---- */
 
-/* What a row of the clock is put down to: a figure of the machine or a key, and where the time
- * goes. */
+/* The likely cause of a missed time: a figure of the machine or a key, and the largest part of the
+ * step. */
 static void print_suspect(const struct comparison_end *suspect, const struct result *result,
                           FILE *out)
 {
@@ -145,7 +146,7 @@ static void print_cause(const struct comparison *comparison, const struct compar
     }
 }
 
-/* Rows of one sweep share their texts: a reason stands at the first, a note at the last. */
+/* Rows of one sweep share their texts: a reason is printed at the first, a note at the last. */
 static void print_remark(const struct comparison *comparison, size_t index, FILE *out)
 {
     const struct comparison_row *row = &comparison->rows[index];
@@ -194,9 +195,9 @@ static void print_paper(const struct comparison *comparison, const struct paper 
     }
 }
 
-/* A line of the last table: how many rows of a class have each verdict. Classes are told apart by
- * address, as rows name them; NULL is of rows that predict nothing. `band`: NULL where the class
- * has none. */
+/* A line of the last table: how many rows of a class have each verdict. Classes are compared by
+ * address, as rows refer to them; NULL stands for rows that predict nothing. `band`: NULL if the
+ * class has none. */
 static void print_class(const struct comparison *comparison, const char *class_name,
                         const struct error_band *band, FILE *out)
 {
@@ -289,14 +290,14 @@ static bool compare(const char *const *files, uint32_t count, const struct argum
     return good;
 }
 
-/* A database alone holds predictions, and nothing to hold them against. */
+/* A database alone holds only predictions: there is nothing to compare them with. */
 static bool check_papers(const char *const *files, uint32_t count, struct error *why)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (store_is_database(files[i])) {
-            error_usage(why, NULL, 0, "'%s' is a database: what was measured is missing", files[i]);
-            return error_expect(why, "--measured FILE beside it, what a server's benchmark saved; "
-                                     "or papers, such as scenarios/papers/geometry.yaml");
+            error_usage(why, NULL, 0, "'%s' is a database, and --measured is missing", files[i]);
+            return error_expect(why, "--measured FILE, saved by a server's benchmark; or paper "
+                                     "files, such as scenarios/papers/geometry.yaml");
         }
     }
     return true;
@@ -312,7 +313,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     if (measured != NULL) {
         return count == 1 ? compare_measured(files[0], measured, why)
-                          : error_usage(why, NULL, 0, "'--measured' goes with one database");
+                          : error_usage(why, NULL, 0, "'--measured' needs exactly one database");
     }
     return check_papers(files, count, why) && compare(files, count, arguments, jobs, why);
 }
@@ -322,7 +323,7 @@ const struct command command_compare = {
     .operands = "FILE...|DB",
     .least_operands = 1,
     .most_operands = COMMAND_MANY,
-    .summary = "hold predictions against what papers state, or a server was measured to do",
+    .summary = "compare predictions with published figures, or with measurements of a server",
     .example = "spillway compare scenarios/papers/geometry.yaml\n"
                "spillway compare results.db --measured benchmark.json",
     .options = options,

@@ -1,4 +1,4 @@
-/* A row a figure that the measurement says and the run predicts. */
+/* One row per figure that the measurement has and the run predicts. */
 #include "cli/compare_measured.h"
 
 #include "base/array.h"
@@ -22,7 +22,7 @@ static const struct table_column columns[] = {
     {.title = "error", .right = true},
 };
 
-/* A run, and what tells it from the others. */
+/* A run, and what distinguishes it from the others. */
 struct run {
     char hash[RUN], variant[VARIANT];
 };
@@ -58,7 +58,7 @@ static bool add_figure(struct table *table, const char *what, double measured, d
     char left[TEXT], right[TEXT], error[TEXT];
     snprintf(error, sizeof error, "%+.1f %%", 100 * (predicted / measured - 1));
     const char *texts[] = {what, format_value(measured, left), format_value(predicted, right),
-                           measured > 0 ? error : NULL}; /* of answers of one token TPOT is 0 */
+                           measured > 0 ? error : NULL}; /* answers of one token have a TPOT of 0 */
     return table_add(table, texts, 4, why);
 }
 
@@ -71,7 +71,7 @@ static void print_rate(double per_s, FILE *out)
     }
 }
 
-/* Requests that come all at once have no rate. */
+/* Requests that arrive all at once have no rate. */
 static void print_rates(const struct cell *cells, double asked)
 {
     const struct cell *in = &cells[COLUMN_RATE_IN];
@@ -83,13 +83,14 @@ static void print_rates(const struct cell *cells, double asked)
     if (!isnan(asked) && !agree) {
         fputs("note: requests were sent ", stdout);
         print_rate(asked, stdout);
-        fputs(" where it was measured, and come ", stdout);
+        fputs(" in the measurement, and arrive ", stdout);
         print_rate(predicted, stdout);
         fputs(" in the run\n", stdout);
     }
 }
 
-/* What the run was asked, where the measurement was asked something else, and what it rests on. */
+/* How the run differs from the measurement (requests, model, rate), and the basis of its figures.
+ */
 static void print_notes(const struct result *result, const struct measured *measured)
 {
     const struct cell *cells = result->cells;
@@ -141,8 +142,8 @@ static bool print_runs(struct store *store, const char *database, const struct m
     bool ok = text != NULL && store_query(store, text, add_run, &runs, why);
     free(text);
     if (ok && runs.count == 0) {
-        ok = error_set(why, database, 0, "holds no run of a server");
-        error_expect(why, "one of 'simulate --set workload=...', with a clock");
+        ok = error_set(why, database, 0, "holds no run of a server with times");
+        error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
     }
     for (size_t i = 0; ok && i < runs.count; i++) {
         struct result result;

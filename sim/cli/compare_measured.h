@@ -1,4 +1,4 @@
-/* `compare DB --measured FILE`: runs of a server beside what a real one was measured to do. */
+/* `compare DB --measured FILE`: predicted runs of a server beside measurements of a real one. */
 #ifndef CLI_COMPARE_MEASURED_H
 #define CLI_COMPARE_MEASURED_H
 

@@ -1,4 +1,4 @@
-/* `spillway list`: what can be named, with what one wants to know when choosing. */
+/* `spillway list`: the names that a scenario can use, with the facts one needs to choose. */
 #include "cli/frame/commands.h"
 
 #include "base/find.h"
@@ -107,7 +107,7 @@ static bool add_models(struct table *table, struct error *why)
 
 /* ---- hardware ---- */
 
-/* The curves that tell machines apart. */
+/* The curves in which machines differ most. */
 static const enum curve_id listed_curves[] = {
     CURVE_GPU_HBM_CAPACITY, CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_FLOPS_BF16,
     CURVE_LINK_H2D,         CURVE_HOST_DRAM_CAPACITY, CURVE_HOST_CORES,
@@ -125,7 +125,7 @@ static const struct table_column hardware_columns[] = {
     {.title = "cores", .right = true},
 };
 
-/* A machine, or a part that stands in a scenario's `hardware: {PART: NAME}`. */
+/* A machine, or a part for a scenario's `hardware: {PART: NAME}`. */
 static bool add_profile(struct table *table, const char *name, const char *part, struct error *why)
 {
     char text[128], values[LISTED_CURVES][TEXT];
@@ -200,7 +200,7 @@ static bool add_policies(struct table *table, struct error *why)
         }
     }
     const char *own[] = {PLUGIN_PREFIX "PATH", "its own",
-                         "a policy of yours: a shared library, as spillway_policy.h describes it"};
+                         "your own policy: a shared library, as spillway_policy.h describes"};
     return table_add(table, own, 3, why);
 }
 
@@ -259,8 +259,8 @@ static bool add_recording(struct table *table, const char *name, struct error *w
     return table_add(table, texts, 6, why);
 }
 
-/* A name that is a recording's, too, means that one: then the profile is told apart by its suffix.
- */
+/* If a recording has the same name, the name means the recording; the profile is then listed with
+ * its suffix. */
 static bool add_trace_profile(struct table *table, const char *name, struct error *why)
 {
     char path[4096], recording[4096], called[280], context[TEXT];
@@ -334,7 +334,7 @@ const struct command command_list = {
     .least_operands = 1,
     .most_operands = 1,
     .kind = list_name,
-    .summary = "list what a scenario can name",
+    .summary = "list the names that a scenario can use",
     .example = "spillway list systems",
     .options = options,
     .run = run,

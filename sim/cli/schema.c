@@ -1,9 +1,10 @@
 /* `spillway schema`: a JSON Schema of scenarios, for editors that check and complete YAML.
  *
  * It walks the tables that reading a scenario walks: keys of scenarios and mechanisms, policies
- * with their parameters, curves, the names of files that ship. What it lets pass may still be no
- * scenario, for what one key means beside another only the program knows; what it flags is none.
- * Draft 7 of JSON Schema is what editors' YAML servers read. */
+ * with their parameters, curves, the names of shipped files. What it rejects is never a valid
+ * scenario; what it accepts may still be invalid, because only the program knows which keys go
+ * together. It is Draft 7 of JSON Schema, which editors' YAML servers read.
+ */
 #include "base/array.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
@@ -29,7 +30,7 @@ static json_t *policy_names(void)
     return json_pack("{s:o}", "enum", names);
 }
 
-/* A parameter that several policies have may be what any of them lets it be. */
+/* A parameter that several policies have may have any value that one of them accepts. */
 static json_t *policy_param(const char *name)
 {
     const struct policy_param *found = NULL;
@@ -50,7 +51,8 @@ static json_t *policy_param(const char *name)
                             NULL);
 }
 
-/* A name, or a map of it and of parameters; laid over a preset, the name may be left to that. */
+/* A name, or a map of a name and parameters; as an override of a preset, the map may omit the name.
+ */
 static json_t *policy_schema(void)
 {
     static const char plugin[] = "^" PLUGIN_PREFIX;
@@ -122,7 +124,7 @@ static const char *const parts[][2] = {
     {"gpu", "hwprofiles/gpus"}, {"link", "hwprofiles/links"}, {"host", "hwprofiles/hosts"}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
-/* A value, or one with what it rests on: profile.h says the rules. */
+/* A value, or a map of a value with its basis and source; profile.h has the rules. */
 static json_t *curve_schema(const struct curve_kind *kind)
 {
     json_t *basis = schema_words(basis_names);
@@ -214,7 +216,7 @@ static json_t *objectives_schema(void)
                                 "tpot_ms", schema_number(UNIT_COUNT, false)));
 }
 
-/* What a key may be is swept as a list; parts of maps are named by their paths. */
+/* A sweep: each key has a list of its possible values; parts of maps are named by their paths. */
 static json_t *sweep_schema(void)
 {
     json_t *keys = json_object();
@@ -246,7 +248,7 @@ static json_t *sweep_schema(void)
 
 /* ---- all ---- */
 
-/* Within what its reader takes. */
+/* A number in the range that its reader accepts. */
 static json_t *bounded_number(const struct scenario_key *key)
 {
     json_t *number = schema_number(key->unit, key->shape == SCENARIO_WHOLE);
@@ -328,7 +330,7 @@ static const struct command_option options[] = {{.name = NULL}};
 const struct command command_schema = {
     .name = "schema",
     .operands = "",
-    .summary = "print a JSON Schema of scenarios, with which editors check and complete them",
+    .summary = "print a JSON Schema of scenarios, which lets editors check and complete them",
     .example = "spillway schema >scenario.schema.json",
     .options = options,
     .run = run,

@@ -7,7 +7,7 @@
 
 /* ---- numbers ---- */
 
-/* Definitions are called after what they are. */
+/* The names of the definitions. */
 static const struct {
     const char *name;
     enum unit unit;
@@ -21,7 +21,7 @@ static const struct {
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
-/* A bare number where the unit allows one, and always a text with the unit. */
+/* A bare number if the unit allows one, or a text with the unit. */
 static json_t *define_number(enum unit unit, bool whole)
 {
     char pattern[160];
@@ -36,7 +36,7 @@ static json_t *define_number(enum unit unit, bool whole)
     return schema_either(bare, text);
 }
 
-/* What a number may not be, as a number and as a text, whatever its unit. */
+/* The values that a number must not have, as a number and as a text, in any unit. */
 static json_t *define_zero(void)
 {
     json_t *bare = json_pack("{s:s, s:i}", "type", "number", "maximum", 0);
@@ -178,7 +178,7 @@ json_t *schema_list(json_t *item)
     return json_pack("{s:s, s:i, s:o}", "type", "array", "minItems", 1, "items", item);
 }
 
-/* Beside a reference nothing counts, so that one is put into a list of its own. */
+/* Draft 7 ignores keys beside a reference, so a reference is put into a list of its own. */
 json_t *schema_described(json_t *schema, const char *summary, const char *example)
 {
     char text[512];

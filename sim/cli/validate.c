@@ -1,4 +1,5 @@
-/* `spillway validate`: mechanisms run for real, in miniature, beside what is predicted of them. */
+/* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with
+ * predictions. */
 #include "base/named.h"
 #include "base/units.h"
 #include "cli/frame/arguments.h"
@@ -22,28 +23,30 @@ enum { HOST, MODEL, CONTEXT, QUICK, DB };
 /* A layer of 32 Ki tokens of eight heads is 134 MB: more than a CPU's caches hold. */
 static const char default_model[] = "llama-3-8b", default_context[] = "32768";
 
-/* For all mechanisms together. */
+/* Seconds for all mechanisms together. */
 #define SECONDS 120.0
 #define QUICK_SECONDS 30.0
 
 static const struct command_option options[] = {
     [HOST] = {.name = "--host",
-              .summary = "run what needs no GPU; threads stand for it and for the link"},
+              .summary = "run mechanisms that need no GPU; threads stand in for the GPU and the "
+                         "link"},
     [MODEL] = {.name = "--model",
                .argument = "NAME",
-               .summary = "whose shapes to run (default: llama-3-8b)"},
+               .summary = "the model whose shapes are run (default: llama-3-8b)"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
-                 .summary = "to run at, rounded up to a multiple of the recorded context "
-                            "(default: 32768)"},
+                 .summary = "the context to run at, rounded up to a multiple of the recorded "
+                            "context (default: 32768)"},
     [QUICK] = {.name = "--quick", .summary = "take samples for 30 seconds instead of 120"},
     [DB] = {.name = "--db",
             .argument = "FILE",
-            .summary = "keep what was predicted and measured, in table 'validations'"},
+            .summary = "store predictions and measurements in table 'validations' of this SQLite "
+                       "file"},
     {.name = NULL},
 };
 
-/* What a validation is of. */
+/* What is validated. */
 struct subject {
     struct profile profile;
     struct model model;
@@ -163,7 +166,7 @@ static void print_absent(const struct validation *validation)
 
 static void print_changes(const struct validation *validation)
 {
-    printf("this machine today, over what the profile says:");
+    printf("this machine today, relative to its profile:");
     for (uint32_t i = 0; i < validation->curve_count; i++) {
         const struct validation_curve *curve = &validation->curves[i];
         printf("%s %s %.2f", i > 0 ? "," : "", curve_kinds[curve->id].name, curve->change);
@@ -187,12 +190,12 @@ static void print_stand_ins(const struct validation *validation)
     const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
     char whole[TEXT], rows[TEXT], attends[TEXT];
     if (validation->shape.site == MINIATURE_GPU) {
-        printf("a launch, which here is no framework's, takes the CPU %s\n",
+        printf("a kernel launch takes the CPU %s (no framework runs here)\n",
                units_format(stand_ins->launch, UNIT_NS, whole, sizeof whole));
         return;
     }
-    printf("a thread stands for the link, and copies %s in one piece, %s row by row; another for "
-           "the GPU, and attends to whole layers at %s\n",
+    printf("a thread stands in for the link: it copies at %s in one piece, at %s row by row; "
+           "another stands in for the GPU: it attends to whole layers at %s\n",
            units_format(stand_ins->copies_whole, UNIT_BYTES_PER_S, whole, sizeof whole),
            units_format(stand_ins->copies_rows, UNIT_BYTES_PER_S, rows, sizeof rows),
            units_format(stand_ins->attends_whole, UNIT_BYTES_PER_S, attends, sizeof attends));
@@ -208,15 +211,15 @@ static void print_remarks(const struct subject *subject, const struct validation
     for (int by = 0; by < MINIATURE_CLASSES; by++) {
         print_class(validation, by, validation->shape.site == MINIATURE_GPU);
     }
-    printf("a layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error is predicted over "
-           "measured, rank predicted / measured\n",
+    printf("one layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error: predicted relative "
+           "to measured; rank: predicted / measured\n",
            subject->model.name, validation->shape.context, validation->shape.threads);
-    puts("predicted from the profile's curves, those of the host as they are today, measured anew "
-         "in the same rounds; as profiled is what simulate would say");
+    puts("predicted: from the profile's curves, with those of the host measured again in the "
+         "same rounds; as profiled: what simulate predicts, from the profile alone");
     print_absent(validation);
     print_changes(validation);
     print_stand_ins(validation);
-    printf("every output is that of attention in double precision, to %.1g of the largest value\n",
+    printf("every output equals attention in double precision, within %.1g of the largest value\n",
            worst);
 }
 
@@ -293,7 +296,7 @@ static bool store_rows(const struct subject *subject, const struct validation *v
 
 /* ---- the command ---- */
 
-/* Who cannot run it says so before anybody is told to wait. */
+/* A short trial run, so that a machine that cannot run it fails before the user waits. */
 static bool can_measure(const struct subject *subject, struct error *why)
 {
     char *lines = NULL;
@@ -309,7 +312,7 @@ static bool measure(const struct subject *subject, const char *spec, double seco
                     struct error *why)
 {
     struct waiting waiting;
-    waiting_start(&waiting, "mechanisms run for real, on an idle machine", seconds);
+    waiting_start(&waiting, "running mechanisms (keep the machine idle)", seconds);
     bool good = harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, lines, why);
     waiting_stop(&waiting);
     return good;
@@ -333,7 +336,7 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     return good;
 }
 
-/* The database is opened first: what cannot be kept is not measured. */
+/* The database is opened first, so that a bad path fails before the measurement. */
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct subject subject = {.trace = NULL};
@@ -369,7 +372,7 @@ const struct command command_validate = {
     .operands = "PROFILE TRACE",
     .least_operands = 2,
     .most_operands = 2,
-    .summary = "run mechanisms for real, in miniature, beside what is predicted of them",
+    .summary = "run mechanisms for real, in miniature, and compare their times with predictions",
     .example = "spillway validate --host here.yaml smollm2-135m",
     .options = options,
     .more = print_mechanisms,

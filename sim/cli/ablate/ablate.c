@@ -1,4 +1,4 @@
-/* `spillway ablate`: what each mechanism saves by which a system differs from a base. */
+/* `spillway ablate`: what each mechanism in which a system differs from a base saves. */
 #include "base/array.h"
 #include "cli/ablate/ablate_report.h"
 #include "cli/frame/arguments.h"
@@ -119,20 +119,20 @@ static json_t *json_of_US(double number)
     return json_of_REAL(number);
 }
 
-/* Twelve digits: picoseconds of a second, and no more than a figure has. What `out` does not take
- * is seen when it is flushed. */
+/* Twelve digits: picoseconds in a second, and as many as a figure has. Write errors of `out` are
+ * found when it is flushed. */
 static bool print_object(json_t *object, FILE *out, struct error *why)
 {
     char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
     if (text == NULL) {
-        return error_set(why, NULL, 0, "a row is not UTF-8, and so cannot be written as JSON");
+        return error_set(why, NULL, 0, "a row is not UTF-8, so it cannot be written as JSON");
     }
     fprintf(out, "%s\n", text);
     free(text);
     return true;
 }
 
-/* A JSON object a row, on a line of its own. Fails on text that is not UTF-8. */
+/* Print one JSON object per row, each on its own line. Fails on text that is not UTF-8. */
 static bool print_json(const struct ablation *ablation, FILE *out, struct error *why)
 {
     bool good = true;
@@ -174,32 +174,33 @@ enum { AGAINST, SET, DB, JOBS, JSON };
 static const struct command_option options[] = {
     [AGAINST] = {.name = "--against",
                  .argument = "SYSTEM",
-                 .summary = "the base, as its preset says it (default: the baseline that the "
-                            "system's preset names, else fullattn)"},
+                 .summary = "the base system to compare with (default: the baseline named by the "
+                            "system's preset, else fullattn)"},
     [SET] = SCENARIO_SET_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
-            .summary = "keep runs and rows in this SQLite file, for 'plot ablate'; runs that it "
-                       "has are not run again"},
+            .summary = "store runs and rows in this SQLite file, for 'plot ablate'; runs already "
+                       "in it are reused"},
     [JOBS] = JOBS_OPTION,
     [JSON] = {.name = "--json",
-              .summary = "print a JSON object a row, on a line of its own, and nothing else"},
+              .summary = "print one JSON object per row, each on its own line, and nothing else"},
     {.name = NULL},
 };
 
 static void print_meaning(FILE *out)
 {
     fputs("rows:\n"
-          "  + MECHANISM      the base with this mechanism of the system's; where that cannot be\n"
-          "                   meant, the reason, and the mechanism on top of the least it needs\n"
-          "  - MECHANISM      the system without it; or without the fewest that go with it\n"
-          "saves: the step without the mechanism less the step with it, all else alike; the\n"
-          "interaction is what the base with each alone, summed, misses of what the system saves\n"
-          "Overrides (--set mechanisms.KEY=VALUE) are the system's, not the base's.\n",
+          "  + MECHANISM      the base with this mechanism of the system; if that is invalid,\n"
+          "                   the reason, and the mechanism on top of the fewest it needs\n"
+          "  - MECHANISM      the system without this mechanism; if that is invalid, the\n"
+          "                   reason, and the system also without the fewest that go with it\n"
+          "saves: the step without the mechanism minus the step with it, all else equal\n"
+          "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
+          "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
           out);
 }
 
-/* What failed is a row like the others, and an error once all are shown. */
+/* A failed run is shown as a row like the others; the command then fails with its error. */
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
                  struct error *why)
 {

@@ -12,7 +12,8 @@ enum { NAMES = 512, LINE = 1024 };
 
 /* ---- figures ---- */
 
-/* Milliseconds with as many decimals as the longest step shown: sums can be checked by eye. */
+/* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
+ */
 static const char *format_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE])
 {
     int64_t longest = 0;
@@ -28,7 +29,7 @@ static const char *format_ms(const struct ablation *ablation, int64_t ns, char t
 
 /* ---- names ---- */
 
-/* A preset may be held against itself, with overrides. */
+/* A preset may be compared with itself under overrides. */
 static const char *name_system(const struct ablation *ablation, char text[NAMES])
 {
     bool same = strcmp(ablation->system.name, ablation->base.name) == 0;
@@ -38,7 +39,7 @@ static const char *name_system(const struct ablation *ablation, char text[NAMES]
 
 /* ---- mechanisms ---- */
 
-/* A mechanism nearest to the base, and nearest to the system. */
+/* The rows of a mechanism that are nearest to the base and nearest to the system. */
 struct ends {
     const struct ablation_row *rows[2];
     int64_t saves[2];
@@ -55,7 +56,7 @@ static const struct ablation_row *find_row(const struct ablation *ablation, enum
     return row;
 }
 
-/* False where a step has no time. */
+/* False if a step has no time. */
 static bool read_ends(const struct ablation *ablation, uint32_t mechanism, struct ends *out)
 {
     double times;
@@ -65,7 +66,7 @@ static bool read_ends(const struct ablation *ablation, uint32_t mechanism, struc
            ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
 }
 
-/* Does it change nothing, among whichever others? Its rows would say no more than that. */
+/* Does the mechanism change nothing, alone and with the others? Its rows are then left out. */
 static bool is_idle(const struct ablation *ablation, uint32_t mechanism)
 {
     struct ends ends;
@@ -125,7 +126,7 @@ static const char *name_others(const struct ablation *ablation, const struct abl
     return text;
 }
 
-/* In place of figures. */
+/* A reason in place of figures. */
 static bool add_reason(struct table *table, const char **texts, const char *what,
                        const char *message, struct error *why)
 {
@@ -180,7 +181,7 @@ static bool print_rows(const struct ablation *ablation, FILE *out, struct error 
     return good;
 }
 
-/* The keys behind the names. */
+/* The keys that a mechanism's name stands for. */
 static bool print_changes(const struct ablation *ablation, FILE *out, struct error *why)
 {
     static const struct table_column names[] = {{.title = "mechanism"},
@@ -217,9 +218,7 @@ static void print_untimed(const struct ablation *ablation, FILE *out)
         const struct ablation_row *row = &ablation->rows[i];
         if (row->refused == NULL && row->kind != ABLATION_LEFT_OUT &&
             !ablation_saves(ablation, row, &ns, &times)) {
-            snprintf(line, sizeof line,
-                     "what mechanisms do only together is unknown: '%s' has no "
-                     "step to compare",
+            snprintf(line, sizeof line, "the interaction is unknown: '%s' has no step to compare",
                      name_row(ablation, row, name) + strspn(name, " "));
             table_line("", line, out);
             return;
@@ -233,16 +232,16 @@ static void print_interaction(const struct ablation *ablation, const struct abla
     char ms[FIGURE];
     format_ms(ablation, sum->interaction_ns, ms);
     if (strtod(ms, NULL) == 0) {
-        snprintf(text, size, "nothing comes only together");
+        snprintf(text, size, "there is no interaction");
         return;
     }
     snprintf(text, size,
-             "the interaction is %s ms, so much %s they save together; where gains multiply it is "
+             "the interaction is %s ms, so much %s they save together; as a ratio of gains it is "
              "%.2fx",
              ms, sum->interaction_ns < 0 ? "less" : "more", sum->interaction_times);
 }
 
-/* What all of them save, and what each by itself misses of that. */
+/* What all mechanisms save together, and how much of that each alone does not explain. */
 static void print_total(const struct ablation *ablation, FILE *out)
 {
     struct ablation_sum sum;
@@ -269,7 +268,7 @@ static void print_total(const struct ablation *ablation, FILE *out)
     table_line("", line, out);
 }
 
-/* How what it saves behind others compares with what it saves first. */
+/* How the saving of a mechanism added last compares with its saving when added first. */
 static const char *describe_more(const struct ends *ends)
 {
     bool more = ends->saves[1] > ends->saves[0];
@@ -295,7 +294,7 @@ static void print_ends(const struct ablation *ablation, const struct ends *ends,
     table_line("", line, out);
 }
 
-/* The mechanism that depends most on the others. */
+/* The mechanism whose saving depends most on the others. */
 static void print_most_dependent(const struct ablation *ablation, FILE *out)
 {
     struct ends ends, most = {.saves = {0, 0}};
@@ -319,7 +318,7 @@ static void print_idle(const struct ablation *ablation, FILE *out)
         idle |= is_idle(ablation, i) ? 1u << i : 0;
     }
     if (idle != 0) {
-        snprintf(line, sizeof line, "no step changes by %s",
+        snprintf(line, sizeof line, "no effect on any step: %s",
                  difference_names(&ablation->difference, idle, true, names, sizeof names));
         table_line("", line, out);
     }
@@ -332,7 +331,7 @@ static void print_findings(const struct ablation *ablation, FILE *out)
     print_most_dependent(ablation, out);
     print_idle(ablation, out);
     if (strcmp(ablation->base.lossless, "lossy") == 0) {
-        fprintf(out, "note: %s is lossy itself: nothing here is held against exact attention\n",
+        fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
                 ablation->base.name);
     }
 }

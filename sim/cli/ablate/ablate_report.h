@@ -1,4 +1,4 @@
-/* An ablation as people read it: a table, what changes, and what follows in sentences. */
+/* An ablation for people: a table, the keys that change, and conclusions in sentences. */
 #ifndef CLI_ABLATE_ABLATE_REPORT_H
 #define CLI_ABLATE_ABLATE_REPORT_H
 

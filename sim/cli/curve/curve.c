@@ -1,4 +1,4 @@
-/* `spillway curve`: what policies hit at one cache size after the other. */
+/* `spillway curve`: the hit ratios of policies at a range of cache sizes. */
 #include "base/array.h"
 #include "base/units.h"
 #include "cli/curve/curve_report.h"
@@ -22,33 +22,36 @@ static const char *const groups[] = {"layer", "head", NULL};
 static const struct command_option options[] = {
     [POLICY] = {.name = "--policy",
                 .argument = "POLICY",
-                .summary = "NAME, plugin:PATH, or with parameters as in a scenario: {name: qsac, "
-                           "eta: 0.9} (default: every policy that the trace can feed)",
+                .summary = "a policy: NAME, plugin:PATH, or with parameters as in a scenario: "
+                           "{name: qsac, eta: 0.9} (default: every policy that can run on the "
+                           "trace)",
                 .repeats = true},
     [SIZES] = {.name = "--sizes",
                .argument = "N,N",
-               .summary = "blocks of a head's cache, or shares of all blocks, as 30% (default: "
-                          "some shares; with lru and --json every size)"},
+               .summary = "cache sizes per head: blocks, or shares of all blocks such as 30% "
+                          "(default: some shares; every size for lru with --json)"},
     [BY] = {.name = "--by",
             .argument = "GROUP",
-            .summary = "a curve for each layer or KV head of a trace (default: one of all)",
+            .summary = "print a curve for each layer or KV head of a trace (default: one for all "
+                       "heads)",
             .values = groups},
     [SELECTION] = {.name = "--selection",
                    .argument = "SHARE",
-                   .summary = "of a trace's context that a demand has (default: 10%)"},
+                   .summary = "share of a trace's context in each demand (default: 10%)"},
     [ORDER] = {.name = "--order",
                .argument = "ORDER",
-               .summary = "how a step of a trace is handled (default: batch)",
+               .summary = "handle the units of a step as one batch, or sequentially (default: "
+                          "batch)",
                .values = orders},
-    [JSON] = {.name = "--json", .summary = "print a JSON object a size"},
+    [JSON] = {.name = "--json", .summary = "print one JSON object per size"},
     [DATABASE] = {.name = "--db",
                   .argument = "FILE",
-                  .summary = "keep the curves in this SQLite file, for 'plot curves' and 'plot "
+                  .summary = "store the curves in this SQLite file, for 'plot curves' and 'plot "
                              "spread'"},
     {.name = NULL},
 };
 
-/* What the operand names: a trace, or a stream of ids. */
+/* The source that the operand names: a trace, or a stream of ids. */
 struct source {
     struct trace *trace;
     struct ids ids;
@@ -60,7 +63,7 @@ static bool open_ids(const struct arguments *arguments, const char *name, struct
     for (int option = BY; option <= ORDER; option++) {
         if (arguments_given(arguments, option)) {
             return error_usage(why, NULL, 0,
-                               "%s is for traces: ids come one after the other, of no head",
+                               "%s applies to traces; a stream of ids has neither steps nor heads",
                                options[option].name);
         }
     }
@@ -95,13 +98,13 @@ static bool read_selection(const struct arguments *arguments, double *selection,
         return false;
     }
     if (!(*selection > 0 && *selection <= 1)) {
-        error_usage(why, NULL, 0, "--selection: %s of the context", text);
+        error_usage(why, NULL, 0, "'--selection' is '%s'", text);
         return error_expect(why, "more than 0 %% and at most 100 %%");
     }
     return true;
 }
 
-/* Half of a trace's steps warm up, as in a simulation. */
+/* The first half of a trace's steps warms up the cache, as in a simulation. */
 static bool describe_source(const struct arguments *arguments, const struct source *source,
                             struct curve_report *report, struct error *why)
 {
@@ -141,8 +144,8 @@ static bool read_policy(const char *text, struct policy_curves *curves, struct e
     return ok;
 }
 
-/* Does every head get what the policy needs? One that caches nothing has no curve, nor has one that
- * attends to what it holds. */
+/* Can every head give the policy what it needs? A policy that caches nothing has no curve, and
+ * neither has one that attends only to what it holds. */
 static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
 {
     bool queries = report->trace != NULL && report->trace->has_queries;
@@ -171,8 +174,8 @@ static bool read_policies(const struct arguments *arguments, struct curve_report
     return ok;
 }
 
-/* A cache that cannot hold a set cannot reuse it: a policy that does so has no curve there, which
- * is an error only to those who ask for that policy alone. */
+/* A cache too small for a set cannot reuse it, so a policy that reuses sets has no curve at that
+ * size. This is an error only if that policy alone was asked for. */
 static bool choose_sizes(const struct arguments *arguments, const struct source *source,
                          const struct curve_report *report, struct policy_curves *curves,
                          struct error *why)
@@ -247,7 +250,7 @@ static bool show_report(const struct arguments *arguments, const struct curve_re
                                             : curve_report_tables(report, why);
 }
 
-/* The database is opened first: who cannot have it there need not wait. */
+/* The database is opened first, so that a bad path fails before the computation. */
 static bool run_report(const struct arguments *arguments, const struct source *source,
                        struct curve_report *report, struct error *why)
 {
@@ -275,7 +278,7 @@ const struct command command_curve = {
     .operands = "TRACE|IDS.u32",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "print what cache policies hit at one cache size after the other",
+    .summary = "print the hit ratios of cache policies at a range of cache sizes",
     .example = "spillway curve smollm2-135m --policy arc --sizes 10%,30%\n"
                "spillway curve smollm2-135m --policy lru --policy '{name: qsac, eta: 0.9}'",
     .options = options,

@@ -1,4 +1,4 @@
-/* Curves on their way out: as tables, as JSON, into the database. */
+/* Output of curves: as tables, as JSON, into a database. */
 #ifndef CLI_CURVE_CURVE_REPORT_H
 #define CLI_CURVE_CURVE_REPORT_H
 
@@ -15,7 +15,7 @@ struct policy_curves {
     struct miss_curve whole; /* their sum */
 };
 
-/* What was measured, and on what. */
+/* The curves, and their source. */
 struct curve_report {
     const char *source;               /* as the user named it */
     const struct trace_header *trace; /* NULL: the source is a stream of ids */
@@ -33,30 +33,31 @@ struct curve_report {
 void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
                         int64_t *head);
 
-/* The size of the knee of a group, of a curve that was drawn at these sizes; 0 where it has none.
- */
+/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none. */
 uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
                            uint32_t group);
 
-/* How a list of parameters is written: before a name, between it and its value, between two. */
+/* How a list of parameters is written: the texts before a name, between name and value, and between
+ * two parameters. */
 struct parameter_style {
     const char *quote, *equals, *comma;
 };
 extern const struct parameter_style parameter_words; /* eta 0.9, power 1 */
 extern const struct parameter_style parameter_json;  /* "eta":0.9,"power":1 */
 
-/* The parameters that differ from their defaults. */
+/* Write the parameters that differ from their defaults. */
 #define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
 void curve_report_parameters(const struct policy_curves *curves,
                              const struct parameter_style *style, char text[CURVE_PARAMETERS]);
 
-/* An object a size. */
+/* Print one JSON object per size. */
 bool curve_report_json(const struct curve_report *report, struct error *why);
 
-/* One table of the whole, a column a policy; or a table a policy, a row a layer or head. */
+/* Print one table for all heads, with a column per policy; or a table per policy, with a row per
+ * layer or head. */
 bool curve_report_tables(const struct curve_report *report, struct error *why);
 
-/* Into the database; see store_put_curves(). */
+/* Store the curves in the database; see store_put_curves(). */
 bool curve_report_store(const struct curve_report *report, struct store *store, struct error *why);
 
 #endif

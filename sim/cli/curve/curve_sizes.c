@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Closer where curves bend: near nothing. */
+/* Closer together at small sizes, where curves bend. */
 static const char default_list[] = "1%,2%,5%,10%,15%,20%,30%,40%,50%,70%,100%";
 
 void curve_sizes_release(struct curve_sizes *sizes)
@@ -39,11 +39,11 @@ static bool add_text(struct curve_sizes *sizes, const char *text, uint32_t block
         quantity.value == floor(quantity.value)) {
         return sizes_add(sizes, quantity.value, why);
     }
-    error_usage(why, NULL, 0, "--sizes: '%s' is no size", text);
-    return error_expect(why, "blocks, as 512, or a share, as 30%%, with commas between");
+    error_usage(why, NULL, 0, "--sizes: '%s' is not a size", text);
+    return error_expect(why, "numbers of blocks, as 512, or shares, as 30%%, separated by commas");
 }
 
-/* Of few blocks several shares are as many. */
+/* With few blocks, several shares give the same size. */
 static void drop_repeated(struct curve_sizes *sizes)
 {
     size_t kept = 0;

@@ -1,4 +1,4 @@
-/* The sizes of caches, as the option --sizes says them. */
+/* The sizes of caches, from the option --sizes. */
 #ifndef CLI_CURVE_CURVE_SIZES_H
 #define CLI_CURVE_CURVE_SIZES_H
 
@@ -14,8 +14,8 @@ struct curve_sizes {
 
 void curve_sizes_release(struct curve_sizes *sizes);
 
-/* Append what a list names: blocks, as 512, or shares of `blocks`, as 30%, at least one block where
- * a share is not 0. NULL: some shares that show a curve. */
+/* Append the sizes in a list: blocks, as 512, or shares of `blocks`, as 30%; a share above 0 is at
+ * least one block. NULL: some shares that show a curve. */
 bool curve_sizes_read(const char *list, uint32_t blocks, struct curve_sizes *sizes,
                       struct error *why);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What all curves of a policy have in common. */
+/* The columns that all curves of a policy share. */
 static struct store_curve describe(const struct curve_report *report,
                                    const struct policy_curves *curves, const char *parameters)
 {
@@ -39,7 +39,7 @@ static void take_points(struct store_curve *row, const struct policy_curves *cur
     row->knee = knee > 0 ? (int64_t)knee : -1;
 }
 
-/* The whole, and the groups where there are others. */
+/* Store the curve of all heads, and those of the groups if there are several. */
 static bool put_policy(const struct curve_report *report, const struct policy_curves *curves,
                        struct store *store, struct error *why)
 {

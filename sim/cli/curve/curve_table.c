@@ -1,4 +1,5 @@
-/* Curves as tables: of one curve a row a size; of several a row each and a column a size. */
+/* Curves as tables. One curve: one row per size. Several curves: one row each, one column per size.
+ */
 #include "base/array.h"
 #include "cli/curve/curve_report.h"
 #include "cli/frame/table.h"
@@ -10,8 +11,8 @@ enum { LABEL = CURVE_PARAMETERS + 32 };
 
 static const char *const order_names[] = {
     [POLICY_BATCH] = "a step at a time", [POLICY_SEQUENTIAL] = "one by one"};
-static const char knee_note[] = "* knee: the size whose misses lie furthest below the line from no "
-                                "cache to the largest size\n";
+static const char knee_note[] = "* knee: the size whose misses lie furthest below the line from "
+                                "no cache to the largest size\n";
 
 static void write_label(const struct policy_curves *curves, char text[LABEL])
 {
@@ -21,7 +22,7 @@ static void write_label(const struct policy_curves *curves, char text[LABEL])
              parameters);
 }
 
-/* Hits of the accesses, in percent; -1 where there are none. */
+/* Hits in percent of accesses; -1 without accesses. */
 static double hit_percent(uint64_t accesses, uint64_t misses)
 {
     return accesses > 0 ? 100 * (1 - (double)misses / (double)accesses) : -1;
@@ -36,7 +37,7 @@ static void write_hits(char text[32], double percent, int digits, const char *un
     }
 }
 
-/* One curve: a row a size. */
+/* One curve per policy: one row per size. */
 static bool fill_list(const struct curve_report *report, struct table *table, struct error *why)
 {
     const struct policy_curves *curves = &report->policies[0];
@@ -62,8 +63,8 @@ static const struct table_column list_columns[] = {{.title = "blocks", .right = 
                                                    {.title = "hit ratio", .right = true},
                                                    {.title = "misses", .right = true}};
 
-/* Many curves: a row each, a column a size. Policies that leave sizes out have some of those of the
- * one that has most. */
+/* Many curves: one row each, one column per size. The sizes are those of the policy with the most;
+ * other policies have some of them. */
 struct matrix {
     const struct curve_report *report;
     const struct curve_sizes *sizes;
@@ -91,7 +92,7 @@ static bool add_row(struct matrix *matrix, const char *policy, const char *layer
     return table_add(matrix->table, texts, count, why);
 }
 
-/* The place of a size in the list of a policy; its count where it is not. */
+/* Index of a size in the list of a policy; the list's count if it is absent. */
 static uint32_t find_size(const struct policy_curves *curves, uint32_t size)
 {
     uint32_t at = 0;
@@ -101,7 +102,7 @@ static uint32_t find_size(const struct policy_curves *curves, uint32_t size)
     return at;
 }
 
-/* A row of one group of the policy's curves, or of their sum. */
+/* A row for one group of the policy's curves, or for their sum. */
 static bool add_curve(struct matrix *matrix, const struct policy_curves *curves,
                       const struct miss_curve *curve, uint32_t group, const char *layer,
                       const char *head, struct error *why)
@@ -136,7 +137,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The hits that so large a share of the groups stays below: that of the nearest rank. */
+/* A percentile of hits over the groups, by nearest rank. */
 static double percentile(const struct policy_curves *curves, uint32_t at, double share,
                          double *scratch)
 {
@@ -154,7 +155,7 @@ static double percentile(const struct policy_curves *curves, uint32_t at, double
     return scratch[(uint32_t)(share * (count - 1) + 0.5)];
 }
 
-/* Rows for the spread over the groups. */
+/* Rows that show the spread over the groups. */
 static bool add_spread(struct matrix *matrix, const struct policy_curves *curves, struct error *why)
 {
     static const struct {
@@ -219,7 +220,7 @@ static struct table *create_matrix(struct matrix *matrix, struct error *why)
     if (count + matrix->sizes->count > TABLE_MOST_COLUMNS) {
         error_usage(why, NULL, 0, "%zu sizes are too many for a table with a column each",
                     matrix->sizes->count);
-        error_expect(why, "at most %u of them, or --json", TABLE_MOST_COLUMNS - count);
+        error_expect(why, "at most %u sizes, or --json", TABLE_MOST_COLUMNS - count);
         return NULL;
     }
     for (size_t i = 0; i < matrix->sizes->count; i++) {

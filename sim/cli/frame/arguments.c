@@ -14,7 +14,7 @@ const struct command_option command_help = {
     .summary = "print this help",
 };
 
-/* What one word of argv turned out to be: the option's number, or that of the operands. */
+/* A word of argv: the number of its option, or the number that stands for operands. */
 struct word {
     uint32_t option;
     const char *text;
@@ -38,7 +38,7 @@ static bool is_in(const char *text, const char *const *names)
     return *names != NULL;
 }
 
-/* Is it a key of the scenario, where the command reads one? */
+/* Does the command read a scenario, and is the word one of its keys? */
 static bool is_key(const struct command *command, const char *given)
 {
     const struct command_option *option = command->options;
@@ -70,7 +70,7 @@ static bool unknown_option(const struct command *command, const char *text, size
                                   : name_expect(given, names, why);
 }
 
-/* Is `text` this option, and if so, where does a value that is part of it begin? */
+/* Is `text` this option? If so, `*value` is the value that is part of it, or NULL. */
 static bool matches(const struct command_option *option, const char *text, const char **value)
 {
     size_t length = strlen(option->name);
@@ -86,7 +86,7 @@ static bool matches(const struct command_option *option, const char *text, const
     return false;
 }
 
-/* One of the option's values, or one with more behind its `value_end`. */
+/* Is it one of the option's values, alone or followed by `value_end` and more? */
 static bool is_value(const struct command_option *option, const char *value)
 {
     const char *end = option->value_end != '\0' ? strchr(value, option->value_end) : NULL;
@@ -108,7 +108,7 @@ static bool check_value(const struct command_option *option, const char *value, 
     return name_expect(value, option->values, why);
 }
 
-/* An option, at `*at`, which moves on to its value when that is the next word. */
+/* Read the option at `*at`; `*at` advances if its value is the next word. */
 static bool read_option(const struct command *command, int count, char *const *argv, int *at,
                         struct word *word, struct error *why)
 {
@@ -169,7 +169,7 @@ static bool check_options(const struct arguments *arguments, struct error *why)
     return true;
 }
 
-/* The kinds as an array that ends with NULL. */
+/* The kinds, as an array that ends with NULL. */
 static const char *const *list_kinds(const struct command *command,
                                      const char *names[COMMAND_MOST_KINDS + 1])
 {
@@ -188,17 +188,17 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     const char *const *operands = arguments_operands(arguments, &count);
     const char *kinds[COMMAND_MOST_KINDS + 1];
     if (count > 0 && command->kind != NULL && !is_in(operands[0], list_kinds(command, kinds))) {
-        error_usage(why, NULL, 0, "'%s' knows no '%s'", command->name, operands[0]);
+        error_usage(why, NULL, 0, "'%s' does not know '%s'", command->name, operands[0]);
         return name_expect(operands[0], kinds, why);
     }
     if (count >= command->least_operands && count <= command->most_operands) {
         return true;
     }
     if (count > command->most_operands) {
-        error_usage(why, NULL, 0, "'%s' has no use for '%s'", command->name,
+        error_usage(why, NULL, 0, "'%s' takes no argument '%s'", command->name,
                     operands[command->most_operands]);
     } else {
-        error_usage(why, NULL, 0, "'%s' lacks an operand", command->name);
+        error_usage(why, NULL, 0, "'%s' needs another argument", command->name);
     }
     char spelling[128];
     command_operands_spelling(command, spelling, sizeof spelling);

@@ -1,27 +1,26 @@
-/* What was typed behind a command's name, checked against its row.
+/* The words typed after a command's name, checked against its row.
  *
  * Options may stand anywhere; "--name VALUE", "--name=VALUE", "-o VALUE" and "-oVALUE" are the
- * same;
- * "--" ends them. A value that begins with "--" needs the form with "=". Of one that does not
- * repeat and is given twice, the second is an error.
+ * same, and "--" ends the options. A value that begins with "--" needs the form with "=". An option
+ * that does not repeat and is given twice is an error.
  */
 #ifndef CLI_FRAME_ARGUMENTS_H
 #define CLI_FRAME_ARGUMENTS_H
 
 #include "cli/frame/command.h"
 
-/* Texts are argv's. The values of option `i` are texts[start[i]] ... texts[start[i + 1] - 1]; a
- * switch has its name as value. Operands stand where one more option would. */
+/* The texts belong to argv. The values of option `i` are texts[start[i]] ... texts[start[i + 1] -
+ * 1]; a switch has its name as value. Operands follow as if they were one more option. */
 struct arguments {
     const struct command *command;
     char *const *typed; /* [count] argv's, as they were typed */
     int count;
     const char **texts; /* owned */
     uint32_t start[COMMAND_MOST_OPTIONS + 2];
-    bool help; /* --help was among them: nothing else was checked */
+    bool help; /* --help was given: nothing else was checked */
 };
 
-/* Read argv[0] ... argv[count - 1], which stand behind the command's name. */
+/* Read argv[0] ... argv[count - 1], the words after the command's name. */
 bool arguments_parse(const struct command *command, int count, char *const *argv,
                      struct arguments *out, struct error *why);
 void arguments_release(struct arguments *arguments);

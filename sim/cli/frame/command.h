@@ -1,7 +1,7 @@
 /* A command: a row that says how it is called and what it does.
  *
- * Parsing, --help, the man page and shell completion all walk the same rows, so that none of them
- * can say what another does not.
+ * Parsing, --help, the man page and shell completion all walk the same rows, so they cannot
+ * disagree.
  */
 #ifndef CLI_FRAME_COMMAND_H
 #define CLI_FRAME_COMMAND_H
@@ -17,9 +17,9 @@ struct command_option {
     const char *name;          /* "--db" */
     char letter;               /* 'o' for -o; 0: none */
     const char *argument;      /* "FILE"; NULL: a switch */
-    const char *summary;       /* with its default and unit, where it has any */
-    const char *const *values; /* what the argument may be, ends with NULL; NULL: anything */
-    char value_end;            /* behind it the command reads more than the value; 0: nothing */
+    const char *summary;       /* with its default and unit, if it has any */
+    const char *const *values; /* the valid arguments, ends with NULL; NULL: anything */
+    char value_end;            /* a character after which the command reads more; 0: none */
     bool repeats;              /* may be given several times */
     bool required;
 };
@@ -28,14 +28,14 @@ struct arguments;
 
 struct command {
     const char *name;     /* "simulate"; "trace info" is a command of the group "trace" */
-    const char *operands; /* "[FILE...]", as usage shows them; behind the kinds, where it has any */
+    const char *operands; /* "[FILE...]", as usage shows them, after the kinds if there are any */
     uint32_t least_operands, most_operands;
-    /* The names that the first operand may be, and NULL behind the last one. NULL: anything. */
+    /* The valid names of the first operand, then NULL. NULL: anything is valid. */
     const char *(*kind)(size_t index);
     const char *summary;                  /* one sentence, without its full stop */
     const char *example;                  /* one that works; several have a line each */
     const struct command_option *options; /* ends with name NULL; the command's enum counts them */
-    void (*more)(FILE *out);              /* prints what help has to say besides; NULL: nothing */
+    void (*more)(FILE *out);              /* prints the rest of the help; NULL: nothing */
     bool (*run)(const struct arguments *arguments, struct error *why);
 };
 
@@ -43,7 +43,7 @@ struct command {
 #define COMMAND_MOST_OPTIONS 16
 #define COMMAND_MOST_KINDS 16
 
-/* The option that each command has besides its own. */
+/* The option that every command has in addition to its own. */
 extern const struct command_option command_help;
 
 #endif

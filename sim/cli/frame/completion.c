@@ -1,16 +1,16 @@
-/* Completion for bash: the words that may stand where the cursor is, by what stands before it; file
- * names where none of them fits. */
+/* Completion for bash: the words that are valid at the cursor, given the words before it; file
+ * names if none of them fits. */
 #include "cli/frame/help.h"
 
 #include <string.h>
 
-/* Length of the group's name, or of the whole name of a command that is in none. */
+/* Length of the group's name, or of the whole name of a command without a group. */
 static int first_word(const struct command *command)
 {
     return (int)strcspn(command->name, " ");
 }
 
-/* Commands of a group stand together, so that its first one stands for it. */
+/* Is this the first command of its group? The commands of a group are adjacent. */
 static bool starts_group(const struct command *const *commands, size_t i)
 {
     int length = first_word(commands[i]);

@@ -12,8 +12,8 @@ static const char *const drawn_names[DRAWN_COUNT] = {
 #undef DRAWN
 };
 
-/* Are there draws of a figure? It is null in all of them or in none, but for a server's whose
- * seed decides whether there is something to count: then nothing can be said. */
+/* Does every draw have the figure? For a server, the seed can decide whether there is something to
+ * count; if one draw has none, the figure is left out. */
 static bool is_drawn(const struct result *result, enum drawn drawn)
 {
     const struct result_draws *draws = &result->draws;
@@ -30,7 +30,7 @@ static const double *values_of(const struct result *result, enum drawn drawn)
     return &result->draws.values[0][drawn];
 }
 
-/* Digits behind the point: two that count of `half`, at most four of `value`. */
+/* Digits after the point: two significant digits of `half`, at most four of `value`. */
 static int digits_of(double value, double half)
 {
     int most = value > 0 ? 3 - (int)floor(log10(value)) : 0;

@@ -1,4 +1,4 @@
-/* What replications say of a run (study/sweep/replication.h), beside what the run itself says. */
+/* Results of a run's replications (study/sweep/replication.h), to print beside the run's own. */
 #ifndef CLI_FRAME_DRAWN_H
 #define CLI_FRAME_DRAWN_H
 
@@ -8,31 +8,32 @@
 
 enum { DRAWN_TEXT = 80 };
 
-/* A figure's mean over the draws; NaN where there are none of it. */
+/* A figure's mean over the draws; NaN if the draws do not have it. */
 double drawn_value(const struct result *result, enum drawn drawn);
 
-/* That and the half-width of its interval, "45.13 ± 0.62", divided by `scale`; or NULL. */
+/* The mean and the half-width of its interval, "45.13 ± 0.62", divided by `scale`; or NULL. */
 const char *drawn_mean(const struct result *result, enum drawn drawn, double scale,
                        char text[DRAWN_TEXT]);
 
-/* What the middle nine of ten draws span, "41 - 52". The same. */
+/* The range of the middle nine in ten draws, "41 - 52", divided by `scale`; or NULL. */
 bool drawn_span(const struct result *result, enum drawn drawn, double scale, char text[DRAWN_TEXT],
                 const char **out, struct error *why);
 
-/* The run's own main figure (study/sweep/replication.h), of the machine as its profile says, where it lies
- * outside of what the draws span or of the interval of their mean: "63.28 ms a step, longer than in
- * 9 of 10 draws"; or NULL. */
+/* If the run's own main figure (study/sweep/replication.h), for the machine as its profile states
+ * it, lies outside the range of the draws or the interval of their mean: "63.28 ms a step, longer
+ * than in 9 of 10 draws"; else NULL. */
 bool drawn_own(const struct result *result, char text[DRAWN_TEXT], const char **out,
                struct error *why);
 
-/* "5 % wanted, 11.6 % reached after 10 draws", where the draws did not reach the precision of their
- * main figure that was wanted (0: none); or NULL. */
+/* If the draws did not reach the requested precision of their main figure (0: none requested): "5 %
+ * wanted, 11.6 % reached after 10 draws"; else NULL. */
 const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT]);
 
-/* `,"replications":{"draws":100,"step_us":{"mean":...},...}`, and nothing where there are none. */
+/* Print `,"replications":{"draws":100,"step_us":{"mean":...},...}`; nothing without replications.
+ */
 bool drawn_print_json(const struct result *result, FILE *out, struct error *why);
 
-/* ",draws,step_us_mean,step_us_low,step_us_high,...", and a row of these. */
+/* Print the CSV head ",draws,step_us_mean,step_us_low,step_us_high,...", and a row for it. */
 void drawn_print_csv_head(FILE *out);
 void drawn_print_csv(const struct result *result, FILE *out);
 

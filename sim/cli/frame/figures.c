@@ -22,7 +22,7 @@ const char *figure_percent(const struct cell *share, char text[FIGURE])
     return text;
 }
 
-/* Cents, and where these are few three digits. */
+/* Cents; three digits for a few cents or less. */
 const char *figure_dollars(const struct cell *dollars, char text[FIGURE])
 {
     if (!dollars->set) {

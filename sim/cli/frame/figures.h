@@ -1,4 +1,4 @@
-/* Figures of a run as tables show them. NULL stands for what does not apply. */
+/* Figures of a run as tables show them. NULL: the figure does not apply. */
 #ifndef CLI_FRAME_FIGURES_H
 #define CLI_FRAME_FIGURES_H
 
@@ -13,8 +13,8 @@ const char *figure_rate(const struct cell *rate, char text[FIGURE]);
 const char *figure_ms(int64_t ns, char text[FIGURE]);
 const char *figure_seconds(int64_t ns, char text[FIGURE]);
 
-/* Of a run that has a time: the share of its step in which it waits, "23 %"; and by cause, largest
- * first, without what rounds to 0: "manager 18, sync 2". */
+/* For a run with a time: the share of its step in which it waits, "23 %"; and these shares by
+ * cause, largest first, without those that round to 0: "manager 18, sync 2". */
 const char *figure_stalled(const struct result *result, char text[FIGURE]);
 const char *figure_stalls(const struct result *result, char text[FIGURE_STALLS]);
 

@@ -10,20 +10,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The path of this program with something behind its name. */
+/* The path of this program with a suffix. */
 static bool harness_path(const char *ending, char path[PATH_MAX], struct error *why)
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0) {
-        return error_set(why, NULL, 0, "where this program is cannot be read: %s", strerror(errno));
+        return error_set(why, NULL, 0, "the path of this program cannot be read: %s",
+                         strerror(errno));
     }
     self[length] = '\0';
     int written = snprintf(path, PATH_MAX, "%s-calibrate%s", self, ending);
-    return written < PATH_MAX || error_set(why, self, 0, "too long a path");
+    return written < PATH_MAX || error_set(why, self, 0, "its path is too long");
 }
 
-/* The one that knows the GPU where that is wanted and was built. */
+/* The harness for the GPU if that is wanted and was built, else the one for the host. */
 static bool choose_harness(bool host, char path[PATH_MAX], struct error *why)
 {
     return harness_path("-cuda", path, why) &&

@@ -1,17 +1,18 @@
-/* The harness: the program that measures, which stands beside this one and may need CUDA where this
- * one never does. It has the same commands by the same rows, so that help and errors are the same
- * here and there. */
+/* The harness: the program that measures. It lies beside this program and may need CUDA, which this
+ * program never does. It has the same commands from the same rows, so help and errors are the same.
+ */
 #ifndef CLI_FRAME_HARNESS_H
 #define CLI_FRAME_HARNESS_H
 
 #include "cli/frame/arguments.h"
 
-/* Become the harness that knows the GPU, or with `host` or where that one was not built, the one
- * that knows only the host, which says what is missing. Returns only when neither can be run. */
+/* Replace this process by the harness for the GPU; with `host`, or if that one was not built, by
+ * the harness for the host alone, which says what is missing. Returns only if neither can be run.
+ */
 bool harness_become(const struct arguments *arguments, bool host, struct error *why);
 
-/* Run a command of the harness, with one operand, for what it prints: `*out`, the caller's to free.
- * Which harness, as with harness_become(). */
+/* Run a command of the harness with one operand, and return what it prints in `*out`, which the
+ * caller frees. The harness is chosen as in harness_become(). */
 bool harness_read(const char *command, const char *operand, bool host, char **out,
                   struct error *why);
 

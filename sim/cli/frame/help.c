@@ -46,7 +46,7 @@ void command_operands_spelling(const struct command *command, char *text, size_t
     }
 }
 
-/* A word of a usage line, which goes on below itself where it would be too long. */
+/* Print a word of a usage line; continue on the next line if it would be too long. */
 static void print_word(const char *word, size_t *column, FILE *out)
 {
     if (*column + 1 + strlen(word) > COLUMNS) {
@@ -117,7 +117,7 @@ void help_group(const struct command *const *commands, const char *group, FILE *
             fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
         }
     }
-    fprintf(out, "\n'spillway %s COMMAND --help' says more.\n", group);
+    fprintf(out, "\n'spillway %s COMMAND --help' shows the options of a command.\n", group);
 }
 
 void help_program(const struct command *const *commands, FILE *out)
@@ -130,7 +130,7 @@ void help_program(const struct command *const *commands, FILE *out)
     for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
         fprintf(out, "  %-14s %s\n", row->name, row->summary);
     }
-    fputs("\n'spillway COMMAND --help' says more.\n", out);
+    fputs("\n'spillway COMMAND --help' shows the options of a command.\n", out);
 }
 
 void help_version(const struct command *const *commands, FILE *out)

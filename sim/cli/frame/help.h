@@ -1,10 +1,10 @@
-/* What the program says about itself: help, man page, shell completion; all from the rows. */
+/* Help, man page and shell completion, all printed from the rows. */
 #ifndef CLI_FRAME_HELP_H
 #define CLI_FRAME_HELP_H
 
 #include "cli/frame/command.h"
 
-/* The table of commands ends with NULL. Writing is checked by whoever closes `out`. */
+/* The table of commands ends with NULL. The caller checks `out` for write errors. */
 void help_command(const struct command *command, FILE *out);
 void help_group(const struct command *const *commands, const char *group, FILE *out);
 void help_program(const struct command *const *commands, FILE *out);
@@ -22,7 +22,7 @@ void command_option_spelling(const struct command_option *option, char *text, si
 /* "latency|hits|reuse DB" into `text`. */
 void command_operands_spelling(const struct command *command, char *text, size_t size);
 
-/* What the program is, in one sentence, and what it answers to beside the commands. */
+/* What the program does, in one sentence; and its options besides the commands. */
 extern const char program_summary[];
 
 struct program_switch {

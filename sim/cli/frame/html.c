@@ -62,10 +62,10 @@ void html_word(const char *word, FILE *out)
 
 /* ---- pictures ---- */
 
-/* What gnuplot writes in front of a name. */
+/* The texts that gnuplot writes before a name. */
 static const char *const name_marks[] = {" id='", " id=\"", "href='#", "url(#", NULL};
 
-/* How long is the mark at `at`? 0: there is none. */
+/* Length of the mark at `at`; 0: there is none. */
 static size_t mark_length(const char *at)
 {
     for (int i = 0; name_marks[i] != NULL; i++) {
@@ -86,7 +86,7 @@ static void write_prefixed(const char *svg, const char *prefix, FILE *out)
     }
 }
 
-/* gnuplot's text, where it says its size, up to its `>`; "" where it does not. */
+/* The part of gnuplot's text that states its size, up to its `>`; "" if there is none. */
 static const char *view_box(const char *svg, int *length)
 {
     const char *box = strstr(svg, "viewBox=");

@@ -16,7 +16,7 @@ bool jobs_read(const struct arguments *arguments, int option, uint32_t *jobs, st
         return false;
     }
     if (count == 0) {
-        error_usage(why, NULL, 0, "'--jobs' is 0, but nothing runs without a thread");
+        error_usage(why, NULL, 0, "'--jobs' is 0");
         return error_expect(why, "1 or more");
     }
     *jobs = (uint32_t)count;

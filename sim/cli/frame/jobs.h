@@ -1,4 +1,4 @@
-/* --jobs N, which commands that run points have in common. */
+/* The option --jobs N of commands that run points. */
 #ifndef CLI_FRAME_JOBS_H
 #define CLI_FRAME_JOBS_H
 
@@ -7,10 +7,10 @@
 #define JOBS_OPTION                                                                                \
     {                                                                                              \
         .name = "--jobs", .argument = "N",                                                         \
-        .summary = "threads to use (default: one a processor); the results are the same"           \
+        .summary = "threads to use (default: one per processor); does not change the results"      \
     }
 
-/* Read the command's option number `option`, 1 or more, into `jobs`; 0 where it is not given. */
+/* Read the command's option number `option`, 1 or more, into `jobs`; 0 if it is not given. */
 bool jobs_read(const struct arguments *arguments, int option, uint32_t *jobs, struct error *why);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { LINE = 2048 };
 
-/* Did an earlier one of these candidates, from the first on, have this reason, or this system? */
+/* Does an earlier candidate have the same reason, or the same system? */
 static bool is_told(const struct candidate *candidates, uint32_t first, uint32_t index, bool reason)
 {
     const struct candidate *own = &candidates[index];

@@ -1,4 +1,4 @@
-/* Which systems a choice was not among, and why. */
+/* The systems that were left out of a choice, and why. */
 #ifndef CLI_FRAME_LEFT_OUT_H
 #define CLI_FRAME_LEFT_OUT_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* A line a reason; nothing where none was left out. */
+/* Print one line per reason; nothing if no system was left out. */
 void left_out_print(const struct candidate *candidates, uint32_t count, FILE *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Text with what roff would take for markup escaped. */
+/* Print text with roff's markup characters escaped. */
 static void print_text(const char *text, FILE *out)
 {
     for (const char *c = text; *c != '\0'; c++) {
@@ -73,9 +73,12 @@ void man_page(const struct command *const *commands, FILE *out)
     for (; *commands != NULL; commands++) {
         print_command(*commands, out);
     }
-    fputs(".SH EXIT STATUS\n0: done; 1: something failed; 2: what was typed cannot be meant.\n"
-          ".SH ENVIRONMENT\n.TP\n.B SPILLWAY_DATA\n"
-          "The folder with models, hwprofiles, scenarios, traces and plots, where it is not beside "
-          "the program.\n",
+    fputs(".SH EXIT STATUS\n"
+          "0: success; 1: failure; 2: invalid request.\n"
+          ".SH ENVIRONMENT\n"
+          ".TP\n"
+          ".B SPILLWAY_DATA\n"
+          "The folder that holds models, hwprofiles, scenarios, traces and plots. By default the "
+          "program looks in the folders above its own.\n",
           out);
 }

@@ -1,5 +1,5 @@
-/* Where results go: a write that did not arrive is an error, and a file that a command makes
- * appears under its name only when it is whole. */
+/* Output of results. A failed write is an error, and a file that a command writes appears under its
+ * name only when it is complete. */
 #ifndef CLI_FRAME_OUTPUT_H
 #define CLI_FRAME_OUTPUT_H
 
@@ -7,19 +7,19 @@
 
 #include <stdio.h>
 
-/* Write out what is buffered. `name` is what messages call `out`. */
+/* Write out the buffer of `out`; messages call it `name`. */
 bool output_flush(FILE *out, const char *name, struct error *why);
 
-/* A file in the making, beside the one that it is to replace. */
+/* A file being written, beside the one that it will replace. */
 struct output {
     FILE *file;
     char *path; /* as the user wrote it */
-    char *
-        temporary; /* NULL: `path` is no plain file (a pipe, /dev/stdout) and is written as it is */
+    char *temporary; /* NULL: `path` is not a plain file (a pipe, /dev/stdout) and is written
+                        directly */
 };
 
-/* Open for writing; then either commit or discard it, which close it. A commit that fails leaves
- * nothing behind, and what was at `path` as it was. */
+/* Open for writing, then commit or discard; both close it. A commit that fails leaves no new file,
+ * and an existing file at `path` unchanged. */
 bool output_open(const char *path, struct output *out, struct error *why);
 bool output_commit(struct output *output, struct error *why);
 void output_discard(struct output *output);

@@ -14,8 +14,8 @@
 
 enum { MOST_WORDS = 32, MOST_NAMES = MOST_WORDS + 8 };
 
-/* The names that may stand first (`group` NULL), or second in a group, for messages: at most
- * MOST_WORDS of commands, and the switches. */
+/* For messages: the names that are valid as the first word (`group` NULL), or as the second word in
+ * a group; at most MOST_WORDS commands, and the switches. */
 static void list_words(const struct command *const *commands, const char *group,
                        char words[MOST_WORDS][16], const char *names[MOST_NAMES])
 {
@@ -44,7 +44,7 @@ static bool unknown_command(const struct command *const *commands, const char *g
     const char *names[MOST_NAMES];
     list_words(commands, group, words, names);
     if (given == NULL) {
-        error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " behind '" : "",
+        error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " after '" : "",
                     group != NULL ? group : "", group != NULL ? "'" : "");
         given = "";
     } else {
@@ -54,7 +54,7 @@ static bool unknown_command(const struct command *const *commands, const char *g
     return name_expect(given, names, why);
 }
 
-/* Whoever writes a result over what it was made from loses it. */
+/* Refuse an output that would overwrite an input. */
 static bool check_output(const struct arguments *arguments, struct error *why)
 {
     const struct command_option *options = arguments->command->options;
@@ -71,7 +71,8 @@ static bool check_output(const struct arguments *arguments, struct error *why)
     const char *const *operands = arguments_operands(arguments, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (stat(operands[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-            error_usage(why, NULL, 0, "--output: '%s' is what is read", path);
+            error_usage(why, NULL, 0, "--output: '%s' is also an input and would be overwritten",
+                        path);
             return error_expect(why, "another file");
         }
     }
@@ -139,12 +140,12 @@ static bool run_words(const struct command *const *commands, int argc, char *con
                  : run_switch(commands, argv[1]) || unknown_command(commands, NULL, argv[1], why);
 }
 
-/* A schedule takes megabytes, and a study makes thousands: memory that went back to the kernel each
- * time would come from there page by page, cleared. Of a study that only times again that was two
- * fifths of all processor time. */
+/* A schedule takes megabytes, and a study makes thousands of them. If freed memory went back to the
+ * kernel each time, the kernel would hand it out again page by page, cleared: in a study that only
+ * repeats the timing, that took two fifths of all processor time. */
 static void keep_freed_memory(void)
 {
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there may be */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that is allowed */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
@@ -167,8 +168,8 @@ static bool run_help(const struct command *const *commands, int argc, char *cons
 int program_run(const struct command *const *commands, int argc, char *const *argv)
 {
     struct error why, unwritten;
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of the write */
-    signal(SIGXFSZ, SIG_IGN); /* and so is a file past the limit on its size */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, which is reported */
+    signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
     keep_freed_memory();
     bool ok = run_words(commands, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {

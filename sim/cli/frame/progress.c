@@ -9,8 +9,7 @@
 
 enum { LINE = 256 };
 
-/* Characters that a line may have: one that reaches the terminal's edge goes on below, where nobody
- * takes it away. */
+/* The most characters of a line: a line that wraps at the terminal's edge could not be erased. */
 static size_t line_room(void)
 {
     struct winsize size;
@@ -18,7 +17,7 @@ static size_t line_room(void)
     return known ? size.ws_col - 1u : SIZE_MAX;
 }
 
-/* The bytes of a text of UTF-8 that are its first so many characters. */
+/* The number of bytes in the first `characters` characters of a UTF-8 text. */
 static int bytes_of(const char *text, size_t characters)
 {
     int bytes = 0;

@@ -1,6 +1,5 @@
-/* How far a command is: a line on standard error, written over again and taken away in the end.
- * Only on a terminal; a file would fill with it.
- */
+/* The progress of a command: a line on standard error that is overwritten, and erased at the end.
+ * It is shown only on a terminal, because it would fill a file. */
 #ifndef CLI_FRAME_PROGRESS_H
 #define CLI_FRAME_PROGRESS_H
 
@@ -9,17 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Write the line, in place of the one before, as much of it as the terminal is wide. */
+/* Show the line in place of the one before, cut to the terminal's width. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Take it away. */
+/* Erase the line. */
 void progress_clear(void);
 
-/* The same behind a study, which fails where it was interrupted before `what`, such as "all runs
- * were done". False, too, where it has failed already: then `why` is its own. */
+/* Erase the line after a study. Fails if the study failed (`good` is false, and `why` is the
+ * study's), or if it was interrupted before `what`, such as "all runs were done". */
 bool progress_end(bool good, bool interrupted, const char *what, struct error *why);
 
-/* What sweeps tell: "3 of 12 runs", and nothing once all are done. `context` is not looked at. */
+/* The progress of a sweep: "3 of 12 runs", and nothing once all are done. `context` is unused. */
 void progress_runs(uint32_t done, uint32_t points, void *context);
 
 #endif

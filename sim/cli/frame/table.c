@@ -15,7 +15,7 @@ struct row {
 
 struct table {
     uint32_t columns;
-    bool had[TABLE_MOST_COLUMNS]; /* a text, in some row */
+    bool had[TABLE_MOST_COLUMNS]; /* a text in any row */
     struct table_column column[TABLE_MOST_COLUMNS];
     struct row *rows; /* the first one holds the titles */
     size_t count, capacity;
@@ -114,7 +114,7 @@ bool table_set(struct table *table, uint32_t row, uint32_t column, const char *t
 
 /* ---- layout ---- */
 
-/* Does the last text of a row run over the rest of the line? */
+/* Does the last text of a row fill the rest of the line? */
 static bool runs_over(const struct table *table, const struct row *row)
 {
     return row->cells < table->columns || table->column[row->cells - 1].wrap;
@@ -146,7 +146,7 @@ static size_t width_before(const struct layout *layout, uint32_t end)
     return width;
 }
 
-/* Leave out columns until the last one, cut to `least`, fits the line too. Its title is not cut. */
+/* Leave out columns until the last one, cut to `least`, fits on the line. Its title is not cut. */
 static void drop_columns(const struct table *table, struct layout *layout)
 {
     enum { LEAST = 22 };
@@ -184,7 +184,7 @@ static size_t bytes_within(const char *text, size_t width)
     return bytes;
 }
 
-/* What is shown of a text in so many characters: all, or the items that fit. */
+/* The bytes of a text that are shown in `width` characters: all, or the items that fit. */
 static size_t bytes_shown(const char *text, size_t width)
 {
     size_t bytes = bytes_within(text, width);
@@ -199,7 +199,7 @@ static size_t bytes_shown(const char *text, size_t width)
     return bytes;
 }
 
-/* `pending` is the white space before the next text: none is left at the end of a line. */
+/* `pending` is the white space before the next text, so that a line does not end in blanks. */
 static void print_cell(const char *text, const struct table_column *column, size_t width,
                        size_t *pending, FILE *out)
 {

@@ -20,8 +20,8 @@ struct table_column {
     const char *title; /* copied */
     bool right;        /* aligned right, as numbers are */
     int drop;          /* 0: never left out */
-    bool optional;     /* left out where no row has it: all are NULL */
-    bool wrap;         /* the last column only: too long a text goes on below itself, uncut */
+    bool optional;     /* left out if it is NULL in every row */
+    bool wrap;         /* for the last column: a long text continues below itself, uncut */
 };
 
 struct table;
@@ -29,22 +29,22 @@ struct table;
 struct table *table_create(const struct table_column *columns, uint32_t count, struct error *why);
 void table_destroy(struct table *table);
 
-/* Append a row; texts are copied, NULL shows as "-". With `cells` fewer than the table's columns,
- * the last text runs over the rest of the line and is wrapped. */
+/* Append a row; texts are copied, NULL shows as "-". If `cells` is less than the number of columns,
+ * the last text fills the rest of the line and is wrapped. */
 bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why);
 
-/* Replace a cell of a row that is there. */
+/* Replace a cell of an existing row. */
 bool table_set(struct table *table, uint32_t row, uint32_t column, const char *text,
                struct error *why);
 
-/* Print head and rows; without any title no head. */
+/* Print head and rows; without titles there is no head. */
 void table_print(const struct table *table, FILE *out);
 
 /* Print a text from column `indent` to the end of the line, broken at blanks and continued below
  * itself. Neither indents the first line nor ends the last. */
 void table_wrap(const char *text, size_t indent, FILE *out);
 
-/* A line of its own, outside of any table: the text behind `label`, wrapped. */
+/* Print a line outside of a table: `label`, then the text, wrapped. */
 void table_line(const char *label, const char *text, FILE *out);
 
 #endif

@@ -1,6 +1,5 @@
-/* A line on standard error while something runs that says nothing of itself: how long it takes, and
- * on a terminal the seconds that went by, taken away in the end.
- */
+/* A line on standard error while another program runs silently: how long it takes and, on a
+ * terminal, the seconds that have passed, erased at the end. */
 #ifndef CLI_FRAME_WAITING_H
 #define CLI_FRAME_WAITING_H
 
@@ -15,7 +14,7 @@ struct waiting {
     double seconds;
 };
 
-/* Say that `what` takes about so many seconds, and count them. */
+/* Print that `what` takes about `seconds`, and count them. */
 void waiting_start(struct waiting *waiting, const char *what, double seconds);
 void waiting_stop(struct waiting *waiting);
 

@@ -1,4 +1,4 @@
-/* `spillway plan`: the least of something that meets targets. */
+/* `spillway plan`: the smallest (or largest) value of a key at which a scenario meets targets. */
 #include "base/name.h"
 #include "base/text.h"
 #include "cli/frame/arguments.h"
@@ -42,57 +42,60 @@ static const struct command_option options[] = {
     [TARGET] = {.name = "--target",
                 .argument = "KEY<=N,...",
                 .summary =
-                    "what has to hold: keys of 'simulate --json' with <= or >= and a number"},
+                    "the targets to meet: keys of 'simulate --json' with <= or >= and a number"},
     [MINIMISE] = {.name = "--minimise",
                   .argument = "KEY",
-                  .summary = "the axis whose least value is wanted (default: budget)"},
+                  .summary = "find the smallest value of this axis (default: budget)"},
     [MAXIMISE] = {.name = "--maximise",
                   .argument = "KEY",
-                  .summary =
-                      "the axis whose largest value is wanted (default with a workload: rate)"},
+                  .summary = "find the largest value of this axis (default with a workload: rate)"},
     [SYSTEM] = {.name = "--system",
                 .argument = "NAME,...",
-                .summary = "systems to choose among, or all (default: the scenario's, else all)"},
+                .summary = "the candidate systems, or all (default: the scenario's, else all)"},
     [HARDWARE] = {.name = "--hardware",
                   .argument = "NAME,...",
-                  .summary = "machines to choose among, or all (default: the scenario's)"},
+                  .summary = "the candidate machines, or all (default: the scenario's)"},
     [ALLOW] = {.name = "--allow",
                .argument = "WHAT,...",
-               .summary = "systems to admit besides: lossy, paper (that exist on paper only)"},
+               .summary = "also admit these systems: lossy, paper (those that exist on paper "
+                          "only)"},
     [PARETO] = {.name = "--pareto",
-                .summary = "instead of a least value: all budgets and batches that no other beats "
-                           "in throughput, step, HBM and mass; targets may be left out"},
+                .summary = "list all budgets and batches on the Pareto front of throughput, step "
+                           "time, HBM and attention mass, instead of one value; --target is then "
+                           "optional"},
     [REPLICATIONS] = {.name = "--replications",
                       .argument = "N",
-                      .summary = "run what is found on N machines, every figure drawn from its "
-                                 "range, and with other arrivals: how many of them meet the "
-                                 "targets"},
+                      .summary = "run each value found N times, with the machine's figures drawn "
+                                 "from their ranges and new arrivals, and count how often it "
+                                 "meets the targets"},
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
-                .summary = "write the winner's scenario to this file (default: behind the table)"},
+                .summary = "write the winner's scenario to this file (default: print it below "
+                           "the table)"},
     [SET] = SCENARIO_SET_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
-            .summary = "keep the runs in this SQLite file; those it has are not run again"},
+            .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
     [JSON] = {.name = "--json",
-              .summary = "print a JSON object a candidate, or a run of the front, on a line of its "
-                         "own, and nothing else"},
+              .summary = "print one JSON object per candidate, or per run of the front, each on "
+                         "its own line, and nothing else"},
     {.name = NULL},
 };
 
 static void print_axes(FILE *out)
 {
-    fputs(
-        "an axis is as for 'whatif --over': budget, batch, context, link, tensor_parallel, any "
-        "key\nof the scenario, mechanism, or figure of the machine; KEY=FROM:TO or KEY=[A, B, C] "
-        "say\nits values\n"
-        "exit status: 0 where targets are met; 1 where none of the candidates meets them: then "
-        "the\nanswer says how near each comes, and what stands in the way; 1 also, without an "
-        "answer, of a\nplan that failed or was interrupted, as of every command; 2 of what cannot "
-        "be meant\n",
-        out);
+    fputs("An axis is written as for 'whatif --over': budget, batch, context, link,\n"
+          "tensor_parallel, any other key of the scenario, a mechanism, or a figure of the\n"
+          "machine. KEY=FROM:TO or KEY=[A, B, C] sets its values.\n"
+          "\n"
+          "exit status:\n"
+          "  0                a candidate meets the targets\n"
+          "  1                no candidate meets them, and the answer says how near each comes\n"
+          "                   and what limits it; or the plan failed or was interrupted\n"
+          "  2                invalid request\n",
+          out);
 }
 
 static bool has_workload(const struct scenario *scenario)
@@ -101,24 +104,23 @@ static bool has_workload(const struct scenario *scenario)
     return workload != NULL && workload->kind != NODE_NULL;
 }
 
-/* Without a workload no request comes, and nothing that is said of requests can be met. */
+/* Serving metrics need a workload. */
 static bool check_workload(const struct scenario *scenario, const struct targets *targets,
                            bool pareto, struct error *why)
 {
     for (uint32_t i = 0; !has_workload(scenario) && i < targets->count; i++) {
         if (target_serves(&targets->all[i])) {
-            error_usage(why, "--target", 0,
-                        "'%s' is of requests, and without a 'workload' none come",
+            error_usage(why, "--target", 0, "'%s' is a serving metric; it needs a 'workload'",
                         column_kinds[targets->all[i].column].name);
-            return error_expect(why, pareto ? "a figure of a decode step, such as tpot_ms"
-                                            : "--set workload=NAME, as conversations; or a figure "
-                                              "of a decode step, such as tpot_ms");
+            return error_expect(why, pareto ? "a metric of a decode step, such as tpot_ms"
+                                            : "--set workload=NAME, such as conversations; or a "
+                                              "metric of a decode step, such as tpot_ms");
         }
     }
     return true;
 }
 
-/* Without objectives no request is within them, unless the axis is one of them. */
+/* Goodput needs objectives: stated in `slo`, or as the axis. */
 static bool check_objectives(const struct scenario *scenario,
                              const struct planning_options *options, struct error *why)
 {
@@ -129,12 +131,13 @@ static bool check_objectives(const struct scenario *scenario,
         return true;
     }
     error_usage(why, "--target", 0,
-                "'goodput' is of requests within objectives, and 'slo' says none");
-    return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of them");
+                "'goodput' counts requests that meet objectives, and 'slo' sets none");
+    return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
 }
 
-/* A step's budget is asked for, unless said otherwise; of a server the largest rate. One to which
- * more requests come than it can serve holds no rate, however few they are. */
+/* The default axis is the smallest budget, or for a server the largest rate. A rate also has to
+ * keep the queue bounded: a few requests can meet every other target while more arrive than are
+ * answered. */
 static bool choose_axis(const struct scenario *scenario, struct planning_options *out,
                         struct error *why)
 {
@@ -148,7 +151,7 @@ static bool choose_axis(const struct scenario *scenario, struct planning_options
         return true;
     }
     if (out->targets.count == TARGETS_MOST) {
-        return error_usage(why, "--target", 0, "with '%s' these are too many", holds);
+        return error_usage(why, "--target", 0, "too many targets: a rate adds '%s'", holds);
     }
     bool good = targets_parse(holds, &more, why);
     out->targets.all[out->targets.count++] = more.all[0];
@@ -174,14 +177,14 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
         out->allow_lossy = out->allow_lossy || strcmp(name, names[0]) == 0;
         out->allow_paper = out->allow_paper || strcmp(name, names[1]) == 0;
         if (strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0) {
-            error_usage(why, "--allow", 0, "there is no '%s' to allow", name);
+            error_usage(why, "--allow", 0, "unknown kind of system '%s'", name);
             return name_expect(name, names, why);
         }
     }
     return true;
 }
 
-/* A front has options of a search as little as a search has none of targets. */
+/* A front takes no option of a search, and a search needs targets. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
     static const int others[] = {MINIMISE, MAXIMISE, REPLICATIONS, OUTPUT};
@@ -190,8 +193,7 @@ static bool read_targets(const struct arguments *arguments, struct targets *out,
     for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
         if (arguments_given(arguments, others[i])) {
             return error_usage(why, NULL, 0,
-                               "'--pareto' shows all that is worth choosing among: "
-                               "there is no '%s'",
+                               "'--pareto' lists a whole front, so '%s' does not apply",
                                options[others[i]].name);
         }
     }
@@ -213,8 +215,8 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
     out->candidates.systems = arguments_text(arguments, SYSTEM);
     out->candidates.machines = arguments_text(arguments, HARDWARE);
     if (least != NULL && largest != NULL) {
-        error_usage(why, NULL, 0, "'--minimise' and '--maximise' cannot both be had");
-        return error_expect(why, "one of them, and the other as a target");
+        error_usage(why, NULL, 0, "use either --minimise or --maximise");
+        return error_expect(why, "one axis; a bound on the other is a target");
     }
     return read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
@@ -224,7 +226,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
 
 /* ---- the answer ---- */
 
-/* What bounds the step of the run that comes nearest, and what would help. */
+/* Say what limits the step of the run that comes nearest, and what would help. */
 static bool explain_nearest(const struct arguments *arguments, const struct planning *planning,
                             struct error *why)
 {
@@ -244,7 +246,7 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
     return good;
 }
 
-/* How its server is started, where it has one. */
+/* Print the command that starts its server, if it has one. */
 static bool print_command(const struct scenario *point, const struct result *result,
                           struct error *why)
 {
@@ -258,9 +260,9 @@ static bool print_command(const struct scenario *point, const struct result *res
     }
     if (pool > 0) {
         snprintf(note, sizeof note,
-                 "the pool here is computed (%" PRIu64 " tokens), and a server's graphs and "
-                 "workspace may leave less: what its start-up log says goes into --set "
-                 "kv_pool_tokens=N, and plan again",
+                 "the KV pool is computed (%" PRIu64 " tokens); a real server's graphs and "
+                 "workspace may leave less. Take the size from its start-up log and plan again "
+                 "with --set kv_pool_tokens=N",
                  pool);
         fputc('\n', stdout);
         table_line("note: ", note, stdout);
@@ -384,7 +386,8 @@ const struct command command_plan = {
     .name = "plan",
     .operands = "[FILE...]",
     .most_operands = COMMAND_MANY,
-    .summary = "find the least budget, batch, link or number of GPUs that meets targets",
+    .summary = "find the smallest or largest value, such as a budget or a rate, that meets "
+               "targets",
     .example = "spillway plan --target 'tpot_ms<=70,decode_tokens_per_s>=15' --allow lossy \\\n"
                "    --system vllm,retroinfer --set model=llama-3-8b --set hardware=a40 \\\n"
                "    --set context=128K --set trace=smollm2-135m",

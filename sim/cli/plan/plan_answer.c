@@ -50,23 +50,23 @@ void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
 
 /* ---- met ---- */
 
-/* Of a system without a budget. */
+/* The answer for a system without a budget. */
 static void say_fixed(const struct quest *quest, char text[PLAN_ANSWER])
 {
     const struct cell *cells = quest->results[quest->found].cells;
     char all[FIGURE], part[FIGURE];
     const char *hbm = figure_bytes(&cells[COLUMN_HBM_BYTES], all);
     const char *kv = hbm == NULL ? NULL : figure_bytes(&cells[COLUMN_HBM_KV], part);
-    append(text, ": there is no budget to choose, for %s", quest->fixed);
+    append(text, ": there is no budget to choose, because %s", quest->fixed);
     if (hbm != NULL) {
         append(text, "; it takes %s of HBM", hbm);
     }
     if (kv != NULL) {
-        append(text, ", of which KV %s", kv);
+        append(text, ", %s of it KV", kv);
     }
 }
 
-/* Those that reach the same value, beyond a few by their number. */
+/* The candidates that reach the same value: the first few by name, the others as a number. */
 static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 {
     char name[PLAN_NAME];
@@ -90,7 +90,7 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
     }
 }
 
-/* Where fewer than nine in ten of its draws meet them, the value is not one to rely on. */
+/* Warn if fewer than nine in ten draws meet the targets: the value is then not reliable. */
 static void say_draws(const struct planning *planning, const struct targets *targets,
                       const struct quest *quest, char text[PLAN_ANSWER])
 {
@@ -105,14 +105,14 @@ static void say_draws(const struct planning *planning, const struct targets *tar
     }
 }
 
-/* Where the axis itself is what bounds the value. */
+/* The axis itself, not a target, limits the value. */
 static void say_end(const struct planning *planning, const struct quest *quest,
                     char text[PLAN_ANSWER])
 {
     bool more = planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
-    append(text, "; that is where the axis %s", planning->maximise ? "ends" : "begins");
+    append(text, "; the axis %s there", planning->maximise ? "ends" : "begins");
     if (more) {
-        append(text, "; for more: --maximise %s=FROM:TO", quest->axis.key);
+        append(text, "; for higher values: --maximise %s=FROM:TO", quest->axis.key);
     }
 }
 
@@ -151,7 +151,7 @@ static void say_winner(const struct planning *planning, const struct targets *ta
 
 /* ---- not met ---- */
 
-/* Of no value is there a figure to judge: the first candidate says why. */
+/* No value has figures to judge: the reason of the first candidate stands for all. */
 static void say_impossible(const struct planning *planning, const struct targets *targets,
                            char text[PLAN_ANSWER])
 {
@@ -161,7 +161,9 @@ static void say_impossible(const struct planning *planning, const struct targets
         if (quest->search.count > 0) {
             plan_name_quest(planning, quest, name);
             shortfall_describe(targets, &quest->results[0], shortfall);
-            snprintf(text, PLAN_ANSWER, "out of reach: no run has all figures asked for; %s %s",
+            snprintf(text, PLAN_ANSWER,
+                     "out of reach: no run has all the figures that the "
+                     "targets need; %s %s",
                      name, shortfall);
         }
     }
@@ -175,7 +177,7 @@ static void say_nearest(const struct planning *planning, const struct targets *t
     const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
     plan_name_quest(planning, quest, name);
     shortfall_describe(targets, &quest->results[quest->nearest], shortfall);
-    snprintf(text, PLAN_ANSWER, "out of reach: nearest is %s%s%s%s%s, which %s", name,
+    snprintf(text, PLAN_ANSWER, "out of reach: the nearest is %s%s%s%s%s, which %s", name,
              label != NULL ? " with a " : "", label != NULL ? plan_axis(planning) : "",
              label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
 }

@@ -1,7 +1,7 @@
-/* The answer of a plan, in a sentence: who meets the targets, with which value, who else reaches
- * it, in how many draws where those are too few, and what the next better value misses; or who
- * comes nearest. Tables and reports say the same one.
- */
+/* The answer of a plan, in one sentence, for tables and reports alike. It says which candidate
+ * meets the targets, with which value, which others reach the same value, in how many draws if
+ * those are too few, and which target the next better value misses. If no candidate meets the
+ * targets, it names the nearest. */
 #ifndef CLI_PLAN_PLAN_ANSWER_H
 #define CLI_PLAN_PLAN_ANSWER_H
 

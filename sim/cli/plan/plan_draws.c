@@ -7,7 +7,7 @@
 
 enum { ROOM = 2048 };
 
-/* The figure that a target judges, as the draws have it: "tpot_ms 58.1 ± 2.3, 49 - 70". */
+/* The metric of a target over the draws: "tpot_ms 58.1 ± 2.3, 49 - 70". */
 static bool say_figure(const struct target *target, const struct result *result, char *text,
                        size_t size, size_t *used, struct error *why)
 {
@@ -26,8 +26,8 @@ static bool say_figure(const struct target *target, const struct result *result,
     return true;
 }
 
-/* "retroinfer with a budget of 8.96 %: 14 of 20 draws meet all targets; tpot_ms 58.1 ± 2.3, 49 -
- * 70"; false where there are no draws of this value. */
+/* Write "retroinfer with a budget of 8.96 %: 14 of 20 draws meet all targets; tpot_ms 58.1 ± 2.3,
+ * 49 - 70". `*said` is false if this value has no draws. */
 static bool say_draws(const struct planning *planning, const struct targets *targets,
                       const struct quest *quest, char text[ROOM], bool *said, struct error *why)
 {
@@ -70,9 +70,9 @@ bool plan_draws_print(const struct planning *planning, const struct targets *tar
     if (any) {
         table_line(
             "",
-            "draws are of what is not known of the machine, and of a server's arrivals; behind each "
-            "figure stand its mean with the 95 % interval, and what nine of ten draws "
-            "span",
+            "each draw varies the machine's uncertain figures and a server's arrivals; each "
+            "metric is shown as its mean with the 95 % interval, and the range of nine in ten "
+            "draws",
             out);
     }
     return good;

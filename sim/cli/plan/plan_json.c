@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the library adds up to, or out of memory. */
+/* The finished object; or an error if the library ran out of memory. */
 static bool put(json_t *object, const char *key, json_t *value, struct error *why)
 {
     return json_object_set_new(object, key, value) == 0 ||
@@ -33,7 +33,7 @@ static json_t *list_shortfalls(const struct targets *targets, const struct resul
     return object;
 }
 
-/* Targets of which the verdict is nearer than the run's error band. */
+/* The targets whose verdict is closer than the run's error band. */
 static json_t *list_near(const struct targets *targets, const struct result *result)
 {
     json_t *list = json_array();
@@ -59,12 +59,12 @@ static json_t *tell_error(const struct targets *targets, const struct quest *que
     return json_string(text);
 }
 
-/* The value's scenario, and the command that starts its server. */
+/* The scenario of the value, and the command that starts its server. */
 static bool put_scenario(json_t *object, const struct planning *planning, const struct quest *quest,
                          uint32_t value, struct error *why)
 {
     char command[SERVER_COMMAND] = "";
-    uint64_t pool; /* the run's own kv_blocks say it */
+    uint64_t pool; /* the run's kv_blocks has it */
     struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, why),
                              .points = 1,
                              .sources = sources_hold(quest->candidate->scenario.sources)};
@@ -118,7 +118,7 @@ static bool put_quest(json_t *object, const struct planning *planning,
            (value == PLANNING_NONE || put_value(object, planning, targets, quest, value, why));
 }
 
-/* The run last, and as it is written everywhere: to the digit. */
+/* The run comes last, written as everywhere else, with the same digits. */
 static bool print_object(const json_t *object, const struct result *run, FILE *out,
                          struct error *why)
 {
@@ -149,7 +149,7 @@ bool plan_print_json(const struct planning *planning, const struct targets *targ
     return good;
 }
 
-/* A candidate that no run is of. */
+/* A candidate without a run. */
 static bool print_absent(const struct candidate *candidate, const struct error *refused, FILE *out,
                          struct error *why)
 {

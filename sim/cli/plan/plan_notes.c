@@ -35,12 +35,12 @@ bool plan_note_near(const struct target *target, const struct result *result, co
         return false;
     }
     snprintf(text, PLAN_NOTE,
-             "%s may yet %s %s: with the error band of %+.0f … %+.0f %% its %s lies anywhere from "
-             "%s to %s%s",
+             "%s may still %s %s: with the error band of %+.0f … %+.0f %%, its %s may be "
+             "anything from %s to %s%s",
              name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
              100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
              target_format_value(target, least, low), target_format_value(target, most, high),
-             result->cells[COLUMN_REQUESTS].set ? ", and further where requests queue" : "");
+             result->cells[COLUMN_REQUESTS].set ? ", and beyond if requests queue" : "");
     return true;
 }
 
@@ -71,12 +71,11 @@ static void print_mass(const struct planning *planning, const struct targets *ta
     plan_name_quest(planning, winner, name);
     if (mass->set) {
         snprintf(line, sizeof line,
-                 "%s is lossy: it attends to %.1f %% of the attention mass; to ask for more add "
+                 "%s is lossy: it attends to %.1f %% of the attention mass; to require more, add "
                  "'mass_recall>=SHARE' to --target, such as 0.9",
                  name, 100 * mass->real);
     } else {
-        snprintf(line, sizeof line,
-                 "%s is lossy, and how much of the attention mass it attends to is not known",
+        snprintf(line, sizeof line, "%s is lossy, and its share of the attention mass is not known",
                  name);
     }
     table_line("note: ", line, out);
@@ -84,7 +83,7 @@ static void print_mass(const struct planning *planning, const struct targets *ta
 
 /* ---- arrivals ---- */
 
-/* Has the run of this candidate replications, which say more? */
+/* Does the run of this candidate have replications? They say more than the note. */
 static bool is_drawn(const struct quest *quest)
 {
     uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
@@ -102,8 +101,9 @@ static void print_draw(const struct planning *planning, FILE *out)
         if (judged && strcmp(quest->axis.key, "rate") == 0) {
             table_line(
                 "note: ",
-                "each rate's arrivals are one draw, of the scenario's seed; another finds "
-                "another rate, and '--replications 20' says in how many draws this one holds",
+                "the arrivals at each rate are one random draw, from the scenario's seed; "
+                "another seed may find another rate. '--replications 20' counts the draws in "
+                "which this rate meets the targets",
                 out);
             return;
         }

@@ -9,17 +9,17 @@
 
 enum { PLAN_NAME = 1024, PLAN_NOTE = 2048 };
 
-/* Is the machine not the same for all? Then it is part of a quest's name. */
+/* Do the candidates differ in their machine? It is then part of a quest's name. */
 bool plan_machines_differ(const struct planning *planning);
 void plan_name_quest(const struct planning *planning, const struct quest *quest,
                      char text[PLAN_NAME]);
 
-/* Where the error band leaves open whether `result`, the run of a candidate called `name`, meets a
- * target: says so, with the range. */
+/* If the error band leaves open whether `result`, the run of the candidate `name`, meets a target,
+ * write a note with the range. */
 bool plan_note_near(const struct target *target, const struct result *result, const char *name,
                     char text[PLAN_NOTE]);
 
-/* A line a note, of the winner and of the candidate that misses by least. */
+/* Print one line per note, for the winner and for the candidate that misses by least. */
 void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out);
 
 #endif

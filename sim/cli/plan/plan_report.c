@@ -17,7 +17,7 @@ enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640 };
 
 /* ---- what is the matter ---- */
 
-/* What of a run's step, or of its memory, keeps it from being better: "link, 56 % of the step". */
+/* What limits a run, in its step or its memory: "link, 56 % of the step". */
 static const char *name_block(const struct result *result, char text[BLOCK])
 {
     const struct result_item *part = result_largest(result, COLUMN_PARTS);
@@ -41,7 +41,7 @@ static const char *name_block(const struct result *result, char text[BLOCK])
 
 enum { SYSTEM, HARDWARE, VALUE, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, FIXED_COLUMNS };
 
-/* What has a column of its own already. */
+/* Keys that have a column of their own already. */
 static const enum column shown[] = {COLUMN_BATCH,       COLUMN_CACHE_BYTES, COLUMN_HBM_BYTES,
                                     COLUMN_HIT_RATIO,   COLUMN_MASS_RECALL, COLUMN_TPOT,
                                     COLUMN_DECODE_RATE, COLUMN_COST};
@@ -65,13 +65,12 @@ static bool is_shown(const struct targets *targets, uint32_t index)
 struct report {
     const struct planning *planning;
     const struct targets *targets;
-    const struct target *judged[TARGETS_MOST]; /* with columns behind the others */
+    const struct target *judged[TARGETS_MOST]; /* shown in extra columns */
     uint32_t judged_count;
     struct table *table;
 };
 
-/* Is there a batch to show that is not the axis? What candidates fall short by stands in its place.
- */
+/* Is there a batch to show that is not the axis? A shortfall takes its place. */
 static bool has_batch(const struct planning *planning)
 {
     return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
@@ -134,7 +133,7 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     return table_add(report->table, texts, count, why);
 }
 
-/* In place of figures: how near it comes, and what stands in the way. */
+/* In place of figures: how near the candidate comes, and what limits it. */
 static bool add_missed(const struct report *report, const struct quest *quest, const char **texts,
                        struct error *why)
 {
@@ -185,7 +184,7 @@ static bool print_table(struct report *report, FILE *out, struct error *why)
 
 /* ---- what follows ---- */
 
-/* Whose tokens cost least, where there is a choice: the best value of an axis need not be that. */
+/* The candidate with the cheapest tokens, if several have a price: it need not be the winner. */
 static void print_cheapest(const struct planning *planning, FILE *out)
 {
     const struct quest *cheapest = NULL;
@@ -205,12 +204,13 @@ static void print_cheapest(const struct planning *planning, FILE *out)
         char line[2 * LINE], name[LINE], dollars[FIGURE];
         plan_name_quest(planning, cheapest, name);
         figure_dollars(&cheapest->results[cheapest->found].cells[COLUMN_COST], dollars);
-        snprintf(line, sizeof line, "cheapest of these is %s: $%s a million tokens", name, dollars);
+        snprintf(line, sizeof line, "the cheapest of these is %s: $%s per million tokens", name,
+                 dollars);
         table_line("", line, out);
     }
 }
 
-/* A value that nothing was tried below, though there may be something. */
+/* Is the nearest value the lowest one tried, while the axis may have lower ones? */
 static bool is_least_tried(const struct planning *planning, const struct quest *quest)
 {
     return planning->maximise && quest->fixed == NULL && quest->axis.numeric &&
@@ -229,12 +229,12 @@ static void print_answer(const struct planning *planning, const struct targets *
     const struct quest *quest = &planning->quests[planning->nearest];
     if (is_least_tried(planning, quest)) {
         snprintf(text, sizeof text,
-                 "that is where the axis begins; for less: --maximise %s=FROM:TO", quest->axis.key);
+                 "the axis begins there; for lower values: --maximise %s=FROM:TO", quest->axis.key);
         table_line("", text, out);
     }
 }
 
-/* Of a load: how many values hold what the answer says of all up to it. */
+/* For rate and clients: how many values up to the answer were tried and meet the targets. */
 static bool say_held(const struct planning *planning, const struct quest *quest, char line[LINE])
 {
     uint32_t held = 0, count = quest->search.count, above = 0;
@@ -249,15 +249,15 @@ static bool say_held(const struct planning *planning, const struct quest *quest,
         above += met && i < quest->found ? 1 : 0;
     }
     snprintf(line, LINE,
-             "of the %u values from %s to %s, %u were tried, and all of them meet the targets%s",
+             "of the %u values from %s to %s, %u were tried, and all of these meet the targets%s",
              count - quest->found,
              quest_label(quest, planning->maximise, count - 1, least, sizeof least),
              quest_label(quest, planning->maximise, quest->found, found, sizeof found), held,
-             above == 0 ? "" : "; where one above does too, one between them does not");
+             above == 0 ? "" : "; a higher value meets them too, but one between does not");
     return true;
 }
 
-/* What is not known of the values that were not tried; false where that is nothing. */
+/* What is unknown about the values that were not tried; false if nothing is. */
 static bool say_untried(const struct planning *planning, const struct quest *quest, char line[LINE])
 {
     const struct search *search = &quest->search;
@@ -269,15 +269,17 @@ static bool say_untried(const struct planning *planning, const struct quest *que
     }
     bool flat = quest->found == SEARCH_NONE && search_is_flat(search);
     if (quest->nearest == SEARCH_NONE) {
-        snprintf(line, LINE, "none of the values tried can be judged; others may be");
+        snprintf(line, LINE,
+                 "no tried value has the figures that the targets need; others may "
+                 "have them");
     } else if (flat) {
         snprintf(line, LINE,
-                 "all values tried, from one end of the axis to the other, fall short "
-                 "by as much");
+                 "all tried values, from one end of the axis to the other, miss the targets by "
+                 "the same amount");
     } else if (search->uneven) {
         snprintf(line, LINE,
-                 "shortfalls do not shrink steadily along the axis: of the values that were not "
-                 "tried one may %s",
+                 "the shortfall does not shrink steadily along the axis, so an untried value may "
+                 "%s",
                  quest->found != SEARCH_NONE ? "do better" : "meet the targets");
     }
     return quest->nearest == SEARCH_NONE || flat || search->uneven;

@@ -1,4 +1,4 @@
-/* A plan, or a Pareto front, on its way out: as tables, as JSON, into the database. */
+/* Output of a plan or a Pareto front: as tables, as JSON, into the database. */
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
@@ -7,52 +7,54 @@
 
 #include <stdio.h>
 
-/* For people: a row a candidate, who wins and how sure that is, or what stands in the way. */
+/* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
+ */
 bool plan_report(const struct planning *planning, const struct targets *targets, FILE *out,
                  struct error *why);
 
-/* A part of it: a line a candidate on its replications, how many draws meet the targets there, and
- * how far the figures that targets judge lie apart. */
+/* A part of it: one line per candidate on its replications, with the number of draws that meet the
+ * targets, and how far the targets' metrics spread. */
 bool plan_draws_print(const struct planning *planning, const struct targets *targets, FILE *out,
                       struct error *why);
 
-/* For people: what is worth choosing among. */
+/* For people: a Pareto front, one row per run. */
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out,
                      struct error *why);
 
-/* One JSON object a candidate on a line of its own:
+/* Print one JSON object per candidate, each on its own line:
  *
- *   system hardware   as named
+ *   system hardware   as named in the request
  *   left_out          why it was not considered, or null
  *   error             why it cannot be run, or null
- *   met winner        does it meet all targets; is it the best that does
- *   axis value        key, and the value found, or the nearest, as a scenario says it; null where
- *                     there is nothing to choose
- *   tried of steady   values that were tried, and that there are; do shortfalls shrink steadily
- *                     along the axis, as far as was tried
- *   shortfall         by target, as a share of its bound: of the value; 0 is met, null no figure
- *   before before_shortfall   the value that is liked one step better, and by how much that misses
- *   draws_met         with --replications: how many of the draws meet all targets; or null
- *   scenario          that gives the run
- *   server            command that starts it, of one that meets all targets and exists; or null
- *   run               as 'simulate --json' has it */
+ *   met winner        whether it meets all targets; whether it is the best candidate that does
+ *   axis value        the key, and the value found or else the nearest, as a scenario states it;
+ *                     null if there is nothing to choose
+ *   tried of steady   number of values tried, number of values of the axis, and whether the
+ *                     shortfall shrinks steadily along the values tried
+ *   shortfall         of the value, by target, as a share of its bound; 0: met, null: no figure
+ *   before before_shortfall   the next better value, and its shortfall
+ *   draws_met         with --replications: the number of draws that meet all targets; else null
+ *   scenario          the scenario of the run
+ *   server            the command that starts the server, if the candidate meets all targets and
+ *                     its server exists; else null
+ *   run               as 'simulate --json' prints it */
 bool plan_print_json(const struct planning *planning, const struct targets *targets, FILE *out,
                      struct error *why);
 
-/* The runs of the front, as 'simulate --json' has them, and then a candidate a line that none is
- * of: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
+/* Print the runs of the front as 'simulate --json' does, then one line per candidate that has no
+ * runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
 bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why);
 
-/* Into the tables of plans.def and plan_points.def, so that a report can say what was asked and
- * what came of it. The name is a hash of the question, of the runs that answer it, which files
- * decide that the scenario names, and of what was drawn of them: the same plan made again takes the
- * place of the first. */
+/* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the
+ * question and its answer. The plan's name is a hash of the question, of the runs that answer it
+ * (these depend on the files that the scenario names) and of their draws. The same plan made again
+ * replaces the first. */
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why);
 
-/* A Pareto front under targets into the same tables: a row a candidate, and every run that it was
- * walked over, with what targets judge of it and whether it lies on the front. Without targets
- * there is nothing that a report could miss. */
+/* Store a Pareto front under targets in the same tables: one row per candidate, and each of its
+ * runs with the verdict of every target and whether it is on the front. A front without targets is
+ * not stored, because a report finds it from the runs. */
 bool tradeoff_store(const struct tradeoff *tradeoff, const struct targets *targets,
                     struct store *store, struct error *why);
 

@@ -15,7 +15,7 @@
 
 enum { VALUE = 64 };
 
-/* What is the same in all rows. */
+/* The columns that are the same in all rows. */
 struct said {
     char name[17], goal[PLAN_GOAL], targets[TARGETS_TEXT], answer[PLAN_ANSWER];
 };
@@ -33,7 +33,8 @@ static const char *run_name(const struct quest *quest, uint32_t value)
     return run->set ? run->text : NULL;
 }
 
-/* What was tried, which files decide that the scenario names; and what was drawn of it. */
+/* Add the runs that were tried, which depend on the files that the scenario names, and their draws.
+ */
 static uint64_t add_runs(const struct quest *quest, uint64_t hash)
 {
     for (uint32_t value = 0; value < quest->search.count; value++) {
@@ -46,7 +47,7 @@ static uint64_t add_runs(const struct quest *quest, uint64_t hash)
     return hash;
 }
 
-/* A candidate is its scenario, the values that it may have, and its runs. */
+/* Add a candidate: its scenario, the values it may have, and its runs. */
 static bool add_candidate(const struct quest *quest, uint64_t *hash, struct error *why)
 {
     char *text = node_canonical(quest->candidate->scenario.root, why);
@@ -171,7 +172,7 @@ static void fill_point(const struct quest *quest, bool maximise, uint32_t value,
     out->met = target_shortfall(target, result) == 0;
 }
 
-/* Those of a candidate, and what each target says of each; how many. */
+/* The values of a candidate, with the verdict of each target; returns their number. */
 static uint32_t fill_points(const struct planning *planning, const struct targets *targets,
                             const char *name, uint32_t place, struct point_room *rooms,
                             struct store_plan_point *rows)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Texts that YAML would not read as anything else stand without quotes. */
+/* Only texts of plain letters, digits and signs go without quotes. */
 static void print_scalar(const char *text, FILE *out)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -25,7 +25,7 @@ static void print_scalar(const char *text, FILE *out)
     fputc('"', out);
 }
 
-/* The name that a machine or a part of it stands for as a whole; NULL. */
+/* The name of a machine, or of a part, that has no overrides; NULL if it has some. */
 static const char *bare_name(const struct node *node)
 {
     const struct node *extends = node_get(node, "extends");

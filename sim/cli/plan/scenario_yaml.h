@@ -1,4 +1,4 @@
-/* A scenario as a file that a person would write: a key a line, what has children in one line. */
+/* A scenario as a person would write it: one key per line, and maps on one line. */
 #ifndef CLI_PLAN_SCENARIO_YAML_H
 #define CLI_PLAN_SCENARIO_YAML_H
 
@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Reading what is written gives the same scenario. A machine's name that stands alone is written
- * so, and not as the map that overrides reach into. */
+/* Reading the text gives the same scenario. A machine without overrides is written as its name, not
+ * as the map that holds overrides. */
 void scenario_print_yaml(const struct node *root, FILE *out);
 
 #endif

@@ -22,7 +22,7 @@ void shortfall_describe(const struct targets *targets, const struct result *resu
             used += (size_t)snprintf(
                 text + used, SHORTFALL_TEXT - used, "%shas no %s%s", used > 0 ? ", " : "",
                 column_kinds[target->column].name,
-                target->column == COLUMN_COST ? " (the hardware says no price_per_hour)" : "");
+                target->column == COLUMN_COST ? " (the hardware has no price_per_hour)" : "");
         } else if (shortfall > 0) {
             used += (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%s%s by %.*f %% (%s)",
                                      used > 0 ? " and " : "misses ", target->text,

@@ -6,8 +6,8 @@
 
 enum { SHORTFALL_TEXT = 1024 };
 
-/* "misses tpot_ms<=20 by 15 % (23.1)", of each target that a run misses; or why it has no figures:
- * "has no hit_ratio", "failed (...)". */
+/* Write "misses tpot_ms<=20 by 15 % (23.1)" for each target that a run misses; or why it has no
+ * figures: "has no hit_ratio", "failed (...)". */
 void shortfall_describe(const struct targets *targets, const struct result *result,
                         char text[SHORTFALL_TEXT]);
 

@@ -1,4 +1,4 @@
-/* A row a run of the front, the fastest first. */
+/* One row per run of the front, the fastest first. */
 #include "cli/plan/plan_report.h"
 
 #include "base/units.h"
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = 1536, MANY = 20 /* rows, to choose among */ };
+enum { TEXT = 64, LINE = 1536, MANY = 20 /* more rows than this are too many to choose from */ };
 enum { SYSTEM, HARDWARE, BUDGET, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
@@ -27,7 +27,7 @@ static const struct table_column columns[COLUMNS] = {
     [COST] = {.title = "$/M tok", .right = true, .optional = true},
 };
 
-/* The budget of a run, where its study has walked budgets. */
+/* The budget of a run, if its study varied the budget. */
 static const char *label_budget(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
                                 char text[TEXT])
 {
@@ -85,7 +85,7 @@ static void print_title(const struct tradeoff *tradeoff, const struct targets *t
         snprintf(line + used, sizeof line - used, " that meet %s", targets_text(targets, all));
     }
     table_wrap(line, 0, out);
-    fputs(", the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "
+    fputs(" are on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "
           "mass without being worse in\nanother of these\n\n",
           out);
 }
@@ -93,11 +93,13 @@ static void print_title(const struct tradeoff *tradeoff, const struct targets *t
 static void print_hint(const struct tradeoff *tradeoff, FILE *out)
 {
     if (tradeoff->front_count > MANY) {
-        fputs("\nfor fewer of them say what has to hold, as in --target 'tpot_ms<=60'\n", out);
+        fputs("\n"
+              "to list fewer, set targets, as in --target 'tpot_ms<=60'\n",
+              out);
     }
 }
 
-/* Is there a candidate that was not walked? */
+/* Is there a candidate without runs? */
 static bool any_absent(const struct tradeoff *tradeoff)
 {
     bool absent = false;

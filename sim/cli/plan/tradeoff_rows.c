@@ -11,10 +11,10 @@
 
 enum { VALUE = 192, ANSWER = 512 };
 
-/* Stands among the targets as one that every run meets. */
+/* Stored among the targets, as one that every run is judged by. */
 static const char on_front[] = "on the front";
 
-/* What is the same in all rows. */
+/* The columns that are the same in all rows. */
 struct said {
     char name[17], targets[TARGETS_TEXT], answer[ANSWER];
 };
@@ -36,9 +36,9 @@ static void say(const struct tradeoff *tradeoff, const struct targets *targets, 
         snprintf(out->answer, sizeof out->answer, "No run fits in memory and meets the targets");
     } else {
         snprintf(out->answer, sizeof out->answer,
-                 "Of %u runs that meet the targets %u lie on the Pareto front: no other has more "
-                 "tokens/s, a shorter step, less HBM or more mass without being worse in another "
-                 "of these",
+                 "Of %u runs that meet the targets, %u are on the Pareto front: no other run has "
+                 "more tokens/s, a shorter step, less HBM or more mass without being worse in "
+                 "another of these",
                  tradeoff->run_count, tradeoff->front_count);
     }
 }
@@ -142,7 +142,7 @@ static uint32_t fill_point(const struct tradeoff *tradeoff, const struct targets
     return targets->count + 1;
 }
 
-/* Those of a candidate; how many. */
+/* The runs of a candidate; returns their number. */
 static uint32_t fill_points(const struct tradeoff *tradeoff, const struct targets *targets,
                             const char *name, uint32_t study, struct point_room *rooms,
                             struct store_plan_point *rows)

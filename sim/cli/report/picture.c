@@ -20,37 +20,36 @@ static const char *const of_curves[] = {"points", NULL};
 static const char *const of_ablations[] = {"ablations", NULL};
 
 const struct picture_kind picture_kinds[] = {
-    {"latency", of_runs, "runs that have a time", "bar", 24, false,
-     "the step by part, a bar a run"},
-    {"whatif", of_walks, "runs that have a time and differ in one key", "line", 12, true,
-     "throughput, goodput or hits over what runs sweep, with the knee"},
+    {"latency", of_runs, "runs with a time", "bar", 24, false, "the step by part, one bar per run"},
+    {"whatif", of_walks, "runs with a time that differ in one key", "line", 12, true,
+     "throughput, goodput or hits along the swept key, with the knee"},
     {"ablate", of_ablations, "ablations (of 'ablate --db')", "ablation", 1, false,
-     "what each mechanism saves, alone and added last, and all of them"},
-    {"hits", of_runs, "runs that have a hit ratio", "line", 24, false,
-     "hit ratio by system, over budget or context where runs sweep one"},
+     "what each mechanism saves, alone and added last, and what all save together"},
+    {"hits", of_runs, "runs with a hit ratio", "line", 24, false,
+     "hit ratio by system, along the budget or context if it is swept"},
     {"reuse", of_runs, "runs with policy qsac", "line", 16, true,
-     "reuse against attention mass, along the thresholds of qsac"},
+     "reuse against attention mass, along the threshold of qsac"},
     {"pareto", of_runs, "runs of several batches", "line", 24, false,
-     "throughput against the step, and which runs no other beats (of 'plan --pareto --db')"},
+     "throughput against the step, with the Pareto front (of 'plan --pareto --db')"},
     {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 7, false,
-     "how long requests wait for their first token, and for each next one: their distribution"},
+     "how long requests wait for the first token and for each next one, as distributions"},
     {"waits", of_runs, "runs of a server (with a workload and a clock)", "panel", 6, false,
-     "where requests' time goes, from arrival to end, quickest first, a panel a run"},
+     "where the time of requests goes, from arrival to end, quickest first; one panel per run"},
     {"series", of_runs, "runs of a server (with a workload and a clock)", "line", 7, false,
-     "servers over time: the queue, tokens a second, the link"},
-    {"draws", of_runs, "runs with replications (of 'simulate --replications --db')", "line", 7, false,
-     "how far the answer spreads over replications, and where the run itself stands among them"},
+     "servers over time: queue, tokens per second, link"},
+    {"draws", of_runs, "runs with replications (of 'simulate --replications --db')", "line", 7,
+     false, "how far a result spreads over replications, and the run itself among them"},
     {"curves", of_curves, "miss curves (of 'curve --db')", "line", 24, true,
-     "hit ratio over the size of the cache, a line a policy"},
+     "hit ratio over cache size, one line per policy"},
     {"spread", of_curves, "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,
-     false, "how far heads (or layers) lie apart, a panel a policy"},
+     false, "how far heads (or layers) differ, one panel per policy"},
     {.name = NULL},
 };
 
 /* ---- the rows ---- */
 
-/* A cell without what would end it, or what gnuplot makes of a quoted text: escapes, and in
- * backquotes a command to run. */
+/* Write a cell without the characters that would end it or that gnuplot interprets in a quoted
+ * text: escapes, and backquotes, which run a command. */
 static void write_cell(const char *text, FILE *out)
 {
     for (; *text != '\0'; text++) {
@@ -78,7 +77,7 @@ static bool write_row(uint32_t count, const char *const *names, const char *cons
     return true;
 }
 
-/* A file in memory, which a child can open by its number. */
+/* A file in memory, which a child process can open by its number. */
 static FILE *open_memory(const char *name, struct error *why)
 {
     int descriptor = memfd_create(name, 0);

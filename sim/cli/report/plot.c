@@ -13,19 +13,19 @@ enum { POINTS = 200 }; /* of a line that was measured */
 
 static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
-/* A picture of nothing, or of more than can be told apart, is none. */
+/* A picture needs at least one item, and no more than can be told apart. */
 static bool check_count(const char *database, const struct picture *picture, bool only,
                         struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
     if (picture->count == 0) {
-        return error_set(why, database, 0, "holds no %s%s, which '%s' draws", kind->needs,
-                         only ? " and that --only keeps" : "", kind->name);
+        return error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
+                         only ? " that match --only" : "", kind->name);
     }
     if (picture->count > kind->most) {
         error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'",
                   picture->count, kind->row, kind->name);
-        return error_expect(why, "at most %u; --only KEY=VALUE draws some", kind->most);
+        return error_expect(why, "at most %u; select some with --only KEY=VALUE", kind->most);
     }
     return true;
 }
@@ -39,7 +39,7 @@ static const char *format_of(const char *path, struct error *why)
             return formats[i];
         }
     }
-    error_usage(why, NULL, 0, "'%s' says no format of a picture", path);
+    error_usage(why, NULL, 0, "'%s' does not name a picture format", path);
     error_expect(why, "a name that ends in .svg, .png or .pdf");
     return NULL;
 }
@@ -70,8 +70,9 @@ static void add_times(const struct picture *picture, uint32_t place, int panel,
     }
 }
 
-/* Add the single requests of the measurement at `path` to a picture of kind `requests`, as
- * plots/requests.sql says a run's: a share of requests for a time, by some two hundred points. */
+/* Add the single requests of the measurement at `path` to a picture of kind `requests`. As in
+ * plots/requests.sql, a line is the share of requests at or below a time, in about two hundred
+ * points. */
 static bool add_measured(struct picture *picture, const char *path, struct error *why)
 {
     struct measured measured;
@@ -86,8 +87,8 @@ static bool add_measured(struct picture *picture, const char *path, struct error
         add_times(picture, place, 2, &measured.tpot);
         ok = output_flush(picture->rows, "rows of a picture", why);
     } else {
-        error_set(why, path, 0, "sums requests up: there is no distribution to draw");
-        error_expect(why, "a JSON line a request (queued_ts, first_token_ts, ...)");
+        error_set(why, path, 0, "holds only totals, so there is no distribution to draw");
+        error_expect(why, "one JSON line per request (queued_ts, first_token_ts, ...)");
     }
     measured_release(&measured);
     return ok;
@@ -111,7 +112,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *measured = arguments_text(arguments, MEASURED);
     const char *format = format_of(path, why);
     if (measured != NULL && strcmp(operands[0], "requests") != 0) {
-        error_usage(why, NULL, 0, "'--measured' is of requests, not of '%s'", operands[0]);
+        error_usage(why, NULL, 0, "'--measured' applies to 'requests', not to '%s'", operands[0]);
         return error_expect(why, "spillway plot requests");
     }
     struct store *store = format != NULL ? store_open(operands[1], false, why) : NULL;
@@ -147,15 +148,16 @@ static const struct command_option options[] = {
                 .letter = 'o',
                 .argument = "FILE",
                 .required = true,
-                .summary = "the picture to write; .svg, .png or .pdf says its format"},
+                .summary = "the picture to write; its suffix (.svg, .png or .pdf) sets the format"},
     [ONLY] = {.name = "--only",
               .argument = "KEY=VALUE",
               .repeats = true,
-              .summary = "draw what has this value of a key; of several values of a key, any"},
+              .summary = "draw only runs or curves with this value of the key; repeat a key to "
+                         "allow several values"},
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE",
-                  .summary = "of requests: draw those that a server was measured to answer, too (a "
-                             "JSON line a request)"},
+                  .summary = "for 'requests': also draw a server's measured requests, from a "
+                             "file with one JSON line per request"},
     {.name = NULL},
 };
 

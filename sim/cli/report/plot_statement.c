@@ -32,7 +32,7 @@ static bool append_file(const char *name, FILE *out, struct error *why)
     return ok;
 }
 
-/* As a text of SQL. */
+/* Write a text as an SQL string. */
 static void append_quoted(const char *text, size_t length, FILE *out)
 {
     fputc('\'', out);
@@ -50,7 +50,7 @@ static void append_pair(const char *key, size_t length, const char *value, FILE 
     append_quoted(value, strlen(value), out);
 }
 
-/* A number matches however it is spelt: in the database's spelling, and where one of both has no
+/* A number matches in any spelling: in the database's own, and also if only one of the two has a
  * unit. */
 static void append_spellings(const char *key, size_t length, const char *value, FILE *out)
 {
@@ -66,7 +66,8 @@ static void append_spellings(const char *key, size_t length, const char *value, 
     }
 }
 
-/* A row for each KEY=VALUE, behind one that keeps the table from being none. */
+/* A row for each KEY=VALUE, after a SELECT without rows: the statement needs at least one SELECT.
+ */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
     fputs("WITH only(key, value) AS (SELECT '', '' WHERE 0", out);
@@ -78,7 +79,7 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     fputs(")\n", out);
 }
 
-/* With `end`, a statement, in place of the last file where it is not NULL. */
+/* If `end` is not NULL, it is a statement that replaces the last file. */
 static char *make_text(const struct plot_statement *statement, const char *end, struct error *why)
 {
     char *text = NULL;
@@ -111,7 +112,7 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 
 /* ---- keys ---- */
 
-/* The keys that there are, with room for the NULL behind the last. */
+/* The keys of the database, with room for the final NULL. */
 struct keys {
     char **names;
     size_t count, capacity;

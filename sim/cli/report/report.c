@@ -1,9 +1,10 @@
-/* `spillway report`: one page of HTML from a database, whole in itself: question, answer, pictures,
- * tables, what the figures rest on, and how to get them again.
+/* `spillway report`: one self-contained page of HTML from a database: question, answer, pictures,
+ * tables, what the figures rest on, and how to reproduce them.
  *
  * Each table is a file of plots/report, a query whose columns are the table's. The page holds no
- * script and its policy allows none, so that a name in a database can do nothing; it does not say
- * when it was made, so that the same database gives the same bytes. */
+ * script and its policy allows none, so a name in a database cannot run anything. It does not say
+ * when it was made, so the same database gives the same bytes.
+ */
 #include "base/find.h"
 #include "base/version.h"
 #include "cli/frame/arguments.h"
@@ -34,11 +35,11 @@ struct report_kind {
 };
 
 static const struct report_kind varied[] = {
-    {"varied", of_studied, false, 40, "What the runs differ in"},
+    {"varied", of_studied, false, 40, "What differs between the runs"},
     {.name = NULL},
 };
 static const struct report_kind plans[] = {
-    {"plans", of_all, false, 60, "What came of each candidate of a plan"},
+    {"plans", of_all, false, 60, "The candidates of a plan, and their verdicts"},
     {"plan_points", of_all, true, 200, "The values that a plan tried, and which meet its targets"},
     {.name = NULL},
 };
@@ -49,23 +50,24 @@ static const struct report_kind figures[] = {
     {"stalls", of_runs, true, 100,
      "Time in which the GPU's main stream waits, by cause (% of the step)"},
     {"ablations", of_all, false, 100, "What each mechanism saves"},
-    {"ablation_others", of_all, false, 40, "What a mechanism is switched with"},
-    {"curves", of_curves, false, 100, "Policies over the size of the cache"},
-    {"validations", of_all, false, 100, "Mechanisms run for real, and what was predicted of them"},
+    {"ablation_others", of_all, false, 40, "Other mechanisms that a row switches as well"},
+    {"curves", of_curves, false, 100, "Policies: the knee of the miss curve, and the largest size"},
+    {"validations", of_all, false, 100, "Mechanisms run for real, compared with predictions"},
     {.name = NULL},
 };
 static const struct report_kind trust[] = {
     {"trust", of_runs, false, 60, "What the figures rest on"},
-    {"notes", of_runs, false, 30, "What is to be kept in mind"},
+    {"notes", of_runs, false, 30, "Notes on the runs"},
     {.name = NULL},
 };
 static const struct report_kind provenance[] = {
-    {"provenance", of_runs, false, 60, "What went in, by name and hash"},
+    {"provenance", of_runs, false, 60, "Inputs, by name and hash"},
     {"contents", of_all, false, 20, "What the database holds"},
     {.name = NULL},
 };
 
-/* What the page can be about. The first that has rows is its heading, and each has its answer. */
+/* The subjects of a page. The first that has rows gives the heading; each that has rows gets an
+ * answer. */
 static const struct {
     const char *const *begin;
     const char *name;
@@ -77,7 +79,7 @@ enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
 /* ---- tables ---- */
 
-/* Under `title`, which stands in front of the first one that has rows; NULL: no title. */
+/* Write the tables that have rows, the first one under `title`; NULL: no title. */
 static bool write_tables(const struct report *report, const char *title,
                          const struct report_kind *kind, struct error *why)
 {
@@ -144,7 +146,7 @@ static bool read_heading(const struct report *report, size_t heading, struct rep
                              out, why);
 }
 
-/* What was asked, and where; with how many runs have no answer. */
+/* The question, its setting, and the number of runs without a result. */
 static bool write_question(const struct report *report, struct error *why)
 {
     struct report_table table;
@@ -164,7 +166,7 @@ static bool write_question(const struct report *report, struct error *why)
     return ok;
 }
 
-/* Where the page's own question is another's, each answer says what was asked. */
+/* An answer states its question if that is not the page's own. */
 static void write_short_answer(const struct report *report, const struct report_table *table,
                                size_t row, bool asked)
 {
@@ -179,7 +181,7 @@ static void write_short_answer(const struct report *report, const struct report_
     }
 }
 
-/* Those of plans, ablations, curves and validations are sentences of the database. */
+/* The answers of plans, ablations, curves and validations are sentences from queries. */
 static bool write_short_answers(const struct report *report, struct error *why)
 {
     for (size_t i = 1; i < HEADINGS; i++) {
@@ -236,7 +238,7 @@ static bool write_page(const struct report *report, struct error *why)
     return ok;
 }
 
-/* What the database is about: the first of `headings` that has rows. */
+/* The subject of the database: the first of `headings` that has rows. */
 static bool find_heading(struct report *report, struct error *why)
 {
     bool found = false;
@@ -292,7 +294,7 @@ static const struct command_option options[] = {
                 .required = true,
                 .summary = "the page to write"},
     [NO_PICTURES] = {.name = "--no-pictures",
-                     .summary = "leave pictures out: gnuplot is not needed"},
+                     .summary = "leave out pictures; gnuplot is then not needed"},
     {.name = NULL},
 };
 
@@ -301,8 +303,7 @@ const struct command command_report = {
     .operands = "DB",
     .least_operands = 1,
     .most_operands = 1,
-    .summary =
-        "write a page of HTML about what a database holds: answer, pictures, tables, sources",
+    .summary = "write an HTML page about a database's results: answer, pictures, tables, sources",
     .example = "spillway report results.db -o report.html",
     .options = options,
     .run = run,

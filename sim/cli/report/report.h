@@ -1,10 +1,10 @@
-/* What the parts of a report are written from, and those that have a file of their own. */
+/* The inputs of a report's parts, and the parts that have a file of their own. */
 #ifndef CLI_REPORT_REPORT_H
 #define CLI_REPORT_REPORT_H
 
 #include "cli/report/report_table.h"
 
-/* What the parts of the page are made from. */
+/* The inputs of the page's parts. */
 struct report {
     struct store *store;
     const char *database; /* as the user named it */
@@ -15,27 +15,24 @@ struct report {
     FILE *out;
 };
 
-/* Every picture whose rows the database has; of one that would be too full, how to draw less. */
+/* Write every picture whose rows the database has; for a picture that would be too full, how to
+ * draw less. */
 bool report_write_pictures(const struct report *report, struct error *why);
 
-/* The answer, in sentences a person would write: the best run, how far ahead it is and of what,
- * what limits it, and how far predictions of its kind have been off. Where runs differ in more than
- * what can be chosen, each setting has a best run, and the answer is how often who wins. Along an
- * axis it is what `whatif` would say: no load is better for being lower. `best` is what
- * plots/report/best.sql answered, `walks` what walks.sql did. */
+/* `best` and `walks` are the results of plots/report/best.sql and walks.sql. */
 bool report_answer_write(struct store *store, const struct report_table *best,
                          const struct report_table *walks, FILE *out, struct error *why);
 
-/* Had any setting more than one run to choose from? */
+/* Has any setting more than one run to choose from? */
 bool report_has_choice(const struct report_table *best);
 
-/* Replications: of each run the mean of its draws, with the interval in which the true mean surely
- * lies (study/sweep/interval.h), and what nine of ten draws span. Sentences of the answer, the
- * first few where there are many; and the table, a row a run. */
+/* Replications: for each run the mean of its draws, its 95 % interval (study/sweep/interval.h), and
+ * the range of nine in ten draws. As sentences of the answer, at most a few; and as a table, one
+ * row per run. */
 bool report_say_draws(const struct report *report, struct error *why);
 bool report_write_draws(const struct report *report, struct error *why);
 
-/* How to get it again: scenarios and commands. */
+/* Write how to reproduce the figures: scenarios and commands. */
 bool report_write_again(const struct report *report, struct error *why);
 
 #endif

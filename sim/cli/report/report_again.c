@@ -1,8 +1,9 @@
-/* A run is its scenario, which the database keeps; a curve and a validation are a command. */
+/* A run is reproduced from its scenario, which the database keeps; a curve or a validation by a
+ * command. */
 #include "cli/frame/html.h"
 #include "cli/report/report.h"
 
-/* Runs whose scenario stands in the page. */
+/* The most runs whose scenario is printed in the page. */
 enum { MOST_SCENARIOS = 12 };
 
 static const char *const of_all[] = {NULL};
@@ -28,19 +29,20 @@ static bool write_scenario(const struct report *report, const struct report_tabl
 
 static void write_way(const struct report *report)
 {
-    fputs(
-        "<p>A run is a scenario, and its name a hash of all that went in. Any run's scenario is in "
-        "the database:</p>\n<pre>sqlite3 ",
-        report->out);
+    fputs("<p>A run is a scenario; its name is a hash of all inputs. The database holds the "
+          "scenario of every run:</p>\n"
+          "<pre>sqlite3 ",
+          report->out);
     html_word(report->database, report->out);
     fputs(" &quot;SELECT scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml\n"
           "spillway simulate run.yaml --json</pre>\n"
-          "<p>prints that run again, by the same name where the program's version and the contents "
-          "of model, machine and trace are those above. Save one of these as run.yaml for ",
+          "<p>prints that run again, under the same name if the program's version and the "
+          "contents of model, machine and trace are those above. Save one of these as run.yaml "
+          "for ",
           report->out);
 }
 
-/* Of the best runs, and of those that plans found. */
+/* The scenarios of the best runs, and of the runs that plans found. */
 static bool write_list(const struct report *report, const struct report_table *best,
                        const struct report_table *planned, struct error *why)
 {
@@ -78,7 +80,7 @@ static bool write_scenarios(const struct report *report, struct error *why)
     return ok;
 }
 
-/* Commands that fill the other tables again. */
+/* The commands that fill the other tables again. */
 static bool write_commands(const struct report *report, struct error *why)
 {
     static const char *const names[] = {"curve_commands", "validation_commands"};

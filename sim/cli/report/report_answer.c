@@ -53,7 +53,8 @@ static void say_server(const struct report_setting *setting, bool timed, FILE *o
 
 /* ---- several settings -------------------------------------------------------------------- */
 
-/* How many settings of one kind does the choice of `row` win? 0: an earlier row has said it. */
+/* The number of settings of one kind in which the choice of `row` is best; 0 if an earlier row had
+ * that choice. */
 static size_t count_wins(const struct report_table *best, size_t row)
 {
     const char *kind = report_table_text(best, row, "kind");
@@ -99,8 +100,8 @@ static double score_of(const struct report_table *best, size_t row)
     return strtod(report_table_text(best, row, "score"), NULL);
 }
 
-/* With nothing to choose, the settings themselves are what is compared. Of waits, which come with
- * the load, neither end is called the best. */
+/* With nothing to choose from, the settings themselves are compared. Waiting times grow with the
+ * load, so neither end is called the best. */
 static void say_range(const struct report_table *best, const char *kind, FILE *out)
 {
     size_t least = SIZE_MAX, most = SIZE_MAX;
@@ -132,10 +133,10 @@ static void say_range(const struct report_table *best, const char *kind, FILE *o
 
 /* ---- runs along an axis ------------------------------------------------------------------ */
 
-/* Lines that are said; a picture shows more. */
+/* The most lines in sentences; a picture shows more. */
 enum { MOST_WALKS = 8 };
 
-/* A paragraph in which ** stands before and behind what is strong. */
+/* Write a paragraph; text between two ** is strong. */
 static void say_marked(const char *text, FILE *out)
 {
     bool strong = false;
@@ -152,7 +153,7 @@ static void say_marked(const char *text, FILE *out)
     fputs(strong ? "</strong></p>\n" : "</p>\n", out);
 }
 
-/* What each line comes to; `compared`: and which does best. */
+/* Write a sentence per line; with `compared`, also which line does best. */
 static void say_walks(const struct report_table *walks, bool compared, FILE *out)
 {
     for (size_t row = 0; row < walks->count && row < MOST_WALKS; row++) {

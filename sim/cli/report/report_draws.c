@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs that are said, and that are listed. */
+/* The most runs in sentences, and in the table. */
 enum { MOST_SAID = 6, MOST_LISTED = 100 };
 
-/* Of all runs; the answer has those that it compares, by the names that it has for them. */
+/* Queries over all runs; the answer uses those over the runs that it compares, with its names for
+ * them. */
 static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
 
@@ -19,7 +20,7 @@ struct group {
     const struct report_table *draws;
     size_t first;
     uint32_t count;
-    struct interval interval; /* of two or more */
+    struct interval interval; /* if it has two draws or more */
 };
 
 typedef void (*write_group)(const struct group *group, FILE *out);
@@ -39,7 +40,7 @@ static void say(const struct group *group, FILE *out)
     fprintf(out, "over %u draws of the machine's figures <strong>%.4g ± %.2g</strong> ",
             group->count, interval->mean, interval->half);
     html_print(out, "%s (mean, and its 95 % interval); ", text_of(group, "unit"));
-    fprintf(out, "nine of ten draws lie from %.4g to %.4g.</p>\n", interval->p5, interval->p95);
+    fprintf(out, "nine in ten draws lie from %.4g to %.4g.</p>\n", interval->p5, interval->p95);
 }
 
 static void list(const struct group *group, FILE *out)
@@ -82,7 +83,7 @@ static bool measure(struct group *group, struct error *why)
     return ok;
 }
 
-/* Of at most `most` runs that have two draws or more. */
+/* Write at most `most` runs that have two draws or more. */
 static bool write_groups(const struct report_table *draws, uint32_t most, write_group write,
                          FILE *out, struct error *why)
 {

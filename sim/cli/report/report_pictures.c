@@ -1,4 +1,4 @@
-/* gnuplot's pictures, each within the page. */
+/* gnuplot's pictures, placed within the page. */
 #include "cli/frame/html.h"
 #include "cli/frame/progress.h"
 #include "cli/report/picture.h"
@@ -38,15 +38,15 @@ static bool write_picture(const struct report *report, const struct picture *pic
 static void write_too_many(const struct report *report, const struct picture *picture)
 {
     fprintf(report->out,
-            "<p class=\"shortened\">Not drawn, for %u %ss are too many for one picture",
+            "<p class=\"shortened\">Not drawn, because %u %ss are too many for one picture",
             picture->count, picture->kind->row);
-    html_print(report->out, ": %s. Some of them are drawn by <code>spillway plot %s ",
+    html_print(report->out, ": %s. To draw some of them: <code>spillway plot %s ",
                picture->kind->summary, picture->kind->name);
     html_word(report->database, report->out);
     html_print(report->out, " -o %s.svg --only KEY=VALUE</code>.</p>\n", picture->kind->name);
 }
 
-/* A report's pictures are of the runs that it compares. */
+/* A report draws the runs that it compares. */
 static struct picture_kind kind_of_studied(const struct picture_kind *kind)
 {
     static const char *const begins[][4] = {{"studied", "runs", NULL},
@@ -58,7 +58,7 @@ static struct picture_kind kind_of_studied(const struct picture_kind *kind)
     return studied;
 }
 
-/* Is there something to see? Runs of an ablation differ in too much to stand side by side. */
+/* Does the picture show anything? The runs of an ablation differ too much to be compared in one. */
 static bool is_worth_drawing(const struct report *report, const struct picture *picture)
 {
     const struct picture_kind *kind = picture->kind;
@@ -67,7 +67,7 @@ static bool is_worth_drawing(const struct report *report, const struct picture *
            (!of_runs || report->best.count > 0);
 }
 
-/* Under a title, which stands in front of the first one. */
+/* Write the pictures, with a title before the first. */
 bool report_write_pictures(const struct report *report, struct error *why)
 {
     bool ok = true, begun = false;

@@ -1,4 +1,3 @@
-/* Sentences a person would write. */
 #include "cli/report/report_step.h"
 
 #include "base/units.h"
@@ -8,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the best rate; two that lie nearer to each other are called equal. */
+/* As a share of the best rate: rates that differ by less are called equal. */
 static const double noticed = 0.0005;
 
-/* Of the best run's HBM; who takes no less is no saving. */
+/* As a share of the best run's HBM: a run that takes more than this is not a saving. */
 static const double saving = 0.9;
 
 static bool is(const char *a, const char *b)
@@ -62,7 +61,7 @@ static const char *rate(const struct report_setting *setting, enum report_place 
     return figure_rate(&setting->runs[place].cells[COLUMN_DECODE_RATE], text);
 }
 
-/* How much slower than the best. */
+/* How much slower than the best, as a share of its rate. */
 static double behind(const struct report_setting *setting, enum report_place place)
 {
     return 1 - setting->runs[place].cells[COLUMN_DECODE_RATE].real /
@@ -99,12 +98,12 @@ static void say_limits(const struct report_setting *setting, FILE *out)
     fprintf(out, "%.0f&nbsp;%%; ", 100 * (double)part->ns / step);
     html_print(out, "the GPU waits for %s of the step", figure_stalled(run, waits));
     if (stall != NULL && (double)stall->ns > step / 200) {
-        html_print(out, ", most for %s", stall->name);
+        html_print(out, ", mostly for %s", stall->name);
     }
     fputs(".</li>\n", out);
 }
 
-/* A lead that is smaller than what predictions have been off by is none to build on. */
+/* A lead that is smaller than the error of predictions is not reliable. */
 static void say_next(const struct report_setting *setting, FILE *out)
 {
     const struct result *best = &setting->runs[BEST];
@@ -123,7 +122,7 @@ static void say_next(const struct report_setting *setting, FILE *out)
     bool known = best->cells[COLUMN_ERROR_BAND].set;
     double off = known ? fmax(-best->band[0], best->band[1]) : 0;
     fputs(known && lead < off
-              ? ", which is less than predictions of such systems were off by.</li>\n"
+              ? ", which is less than the error of predictions for such systems.</li>\n"
               : ".</li>\n",
           out);
 }
@@ -144,7 +143,7 @@ static void say_output(const struct report_setting *setting, FILE *out)
                    figure_percent(&cells[COLUMN_MASS_RECALL], mass));
     }
     if (setting->differs[LOSSLESS]) {
-        html_print(out, ". The fastest that is not is %s, with %s tokens a second",
+        html_print(out, ". The fastest that is not lossy is %s, with %s tokens a second",
                    setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second));
     }
     fputs(".</li>\n", out);
@@ -155,7 +154,7 @@ static void say_others(const struct report_setting *setting, FILE *out)
     char per_second[FIGURE], step[FIGURE], hbm[FIGURE];
     if (setting->differs[QUICKEST]) {
         const struct result *run = &setting->runs[QUICKEST];
-        html_print(out, "<li>The shortest step, %s ms, is that of %s: %s tokens a second.</li>\n",
+        html_print(out, "<li>The shortest step is %s ms, with %s: %s tokens a second.</li>\n",
                    figure_ms(run->cells[COLUMN_STEP].integer, step), setting->names[QUICKEST],
                    rate(setting, QUICKEST, per_second));
     }
@@ -164,7 +163,7 @@ static void say_others(const struct report_setting *setting, FILE *out)
     if (setting->differs[FRUGAL] && (double)cells[COLUMN_HBM_BYTES].integer <= most) {
         html_print(
             out,
-            "<li>Least HBM within 5&nbsp;% of the best: %s, with %s in all and %s tokens a "
+            "<li>Least HBM within 5&nbsp;% of the best rate: %s, with %s in all and %s tokens a "
             "second.</li>\n",
             setting->names[FRUGAL],
             units_format((double)cells[COLUMN_HBM_BYTES].integer, UNIT_BYTES, hbm, sizeof hbm),
@@ -178,12 +177,12 @@ void report_say_trust(const struct report_setting *setting, FILE *out)
     const char *between = " ";
     if (run->cells[COLUMN_ERROR_BAND].set) {
         fprintf(out,
-                "<li>How sure: published rates of such systems lay %+.0f to %+.0f&nbsp;%% about "
-                "predicted ones.",
+                "<li>How sure: for such systems, published rates differ from predicted ones by "
+                "%+.0f to %+.0f&nbsp;%%.",
                 100 * run->band[0], 100 * run->band[1]);
     } else {
-        fputs("<li>How sure: of such systems no published rate can be compared, so how far off "
-              "this may be is not known.",
+        fputs("<li>How sure: not known, because no published rate of such systems can be "
+              "compared.",
               out);
     }
     fputs(run->basis_count > 0 ? " Its time rests on" : "", out);
@@ -196,9 +195,7 @@ void report_say_trust(const struct report_setting *setting, FILE *out)
     }
     bool carried = run->cells[COLUMN_EXTRAPOLATED].set && run->cells[COLUMN_EXTRAPOLATED].integer;
     fputs(run->basis_count > 0 ? "." : "", out);
-    fputs(carried ? " A curve or the recording was carried past where it was taken.</li>\n"
-                  : "</li>\n",
-          out);
+    fputs(carried ? " A curve or the recording was extrapolated.</li>\n" : "</li>\n", out);
 }
 
 void report_say_step(const struct report_setting *setting, bool chosen, FILE *out)

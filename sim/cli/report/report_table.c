@@ -51,7 +51,7 @@ static bool add_row(struct report_table *table, uint32_t count, const char *cons
     return ok;
 }
 
-/* Index of a column; `columns` when there is none. */
+/* Index of a column; `columns` if there is none. */
 static uint32_t find_column(const struct report_table *table, const char *name)
 {
     uint32_t i = 0;
@@ -66,7 +66,7 @@ static bool same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Is there a last row, and do the first `count` texts say it? */
+/* Is there a last row, and does it begin with these `count` texts? */
 static bool says_last_row(const struct report_table *table, uint32_t count,
                           const char *const *values)
 {
@@ -167,7 +167,7 @@ static enum content content_of_column(const struct report_table *table, uint32_t
     return all;
 }
 
-/* Four digits of a number that has a fraction and more of them. */
+/* Four digits, for a number that has a fraction and more digits. */
 static void write_number(const char *text, FILE *out)
 {
     double number = strtod(text, NULL);
@@ -180,7 +180,7 @@ static void write_number(const char *text, FILE *out)
     }
 }
 
-/* Longer texts keep some width where a page is narrow. */
+/* Longer texts keep some width if a page is narrow. */
 enum { LONG = 40 };
 
 /* A row, or the head. */

@@ -1,6 +1,7 @@
-/* What a query of a report answered, names of columns and texts, and how it stands as a table of
- * HTML: a column whose every value is a number to the right, its numbers with four digits; one
- * without any value not at all; and behind rows that are too many, how many there are.
+/* The result of a report's query (names of columns, and texts), and its form as an HTML table.
+ *
+ * A column whose values are all numbers is aligned right, with four digits. A column without any
+ * value is left out. If there are too many rows, a line says how many.
  */
 #ifndef CLI_REPORT_REPORT_TABLE_H
 #define CLI_REPORT_REPORT_TABLE_H
@@ -24,14 +25,14 @@ struct report_table {
     size_t count, capacity;
 };
 
-/* Ask `store` what plots/report/NAME.sql asks, behind the files of `begin` (ends with NULL). Of a
- * query that is to be pivoted the last two columns are a name and a value: all that agree in the
- * others are a row, and each name is a column. */
+/* Run the query plots/report/NAME.sql on `store`, after the files of `begin` (ends with NULL). In a
+ * query with `pivot`, the last two columns are a name and a value: rows that agree in the other
+ * columns become one row, and each name becomes a column. */
 bool report_table_read(struct store *store, const char *const *begin, const char *name, bool pivot,
                        struct report_table *out, struct error *why);
 void report_table_release(struct report_table *table);
 
-/* A cell; "" where it is null, or there is no such column. */
+/* A cell; "" if it is null, or if there is no such column. */
 const char *report_table_text(const struct report_table *table, size_t row, const char *column);
 
 /* Write the first `most` rows, under `caption`. */

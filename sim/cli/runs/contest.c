@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Later runs are counted only: nobody reads on. A paragraph has room for so many. */
+/* The most runs in a paragraph, to keep it readable; later runs are only counted. */
 enum { MOST_SHOWN = 9, NAME = 128, ROOM = 4096 };
 
 struct runner {
     size_t group;
     char title[NAME], name[NAME];
     double mean;
-    double *merits; /* of each draw, more is better; owned */
+    double *merits; /* one per draw, more is better; owned */
     uint32_t count;
 };
 
@@ -30,9 +30,9 @@ struct contest {
     struct remarks {
         char text[ROOM];
         uint32_t runs;
-    } own, missed;        /* on single runs (cli/frame/drawn.h) */
+    } own, missed;        /* remarks on single runs (cli/frame/drawn.h) */
     uint32_t least, most; /* draws of a run */
-    double precision;     /* wanted; 0: none */
+    double precision;     /* the requested precision; 0: none */
     bool serves;
 };
 
@@ -47,7 +47,7 @@ static void append(char text[ROOM], const char *format, ...)
     va_end(list);
 }
 
-/* ---- taking in ------------------------------------------------------------------------- */
+/* ---- adding runs ------------------------------------------------------------------------- */
 
 struct contest *contest_create(double precision, struct error *why)
 {
@@ -100,7 +100,7 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
     contest->serves = replication_main(result) == DRAWN_TTFT;
     enum drawn drawn = contest->serves ? DRAWN_TTFT : DRAWN_DECODE_RATE;
     if (isnan(drawn_value(result, drawn))) {
-        return true; /* some draws have none: it has no rank */
+        return true; /* some draws have no such figure, so the run has no rank */
     }
     snprintf(runner.title, NAME, "%s", title);
     snprintf(runner.name, NAME, "%s", name);
@@ -180,13 +180,13 @@ void contest_print(struct contest *contest, FILE *out)
     }
     append(
         text,
-        "%" PRIu32 "%s draws of the machine's figures, each within its range (one without is taken "
-        "as sure), the same for every run; what is generated takes a seed each, what is recorded "
-        "stays. ± is the 95 %% interval of the mean over draws (Student's t)%s; other columns are of "
-        "the machine as its profile says. Draws tell what not knowing the machine spreads, an "
-        "error band what the model misses.",
+        "%" PRIu32 "%s draws of the machine's figures, each within its range (a figure without a "
+        "range stays fixed); all runs share the draws. Whatever is generated gets a new seed per "
+        "draw; recordings stay the same. ± is the 95 %% interval of the mean over draws (Student's "
+        "t)%s; other columns use the machine's profile as it is. Draws show the effect of unknown "
+        "figures of the machine; the error band shows the error of the model.",
         contest->least, contest->least < contest->most ? " or more" : "",
-        contest->serves ? "" : ", 5 - 95 % what nine of ten draws span");
+        contest->serves ? "" : ", 5 - 95 % the range of nine in ten draws");
     fputc('\n', out);
     table_line("replications: ", text, out);
     print_remarks(&contest->own, "as its profile says: ", out);

@@ -1,8 +1,8 @@
 /* Which run beats which, draw by draw.
  *
- * Replications of two runs are of the same machines, so that each draw is a match: who decodes more
- * tokens a second, or of servers who answers sooner. Runs of a group are ranked by their means, and
- * each is matched with the next one, over the draws that both have.
+ * Replications of two runs use the same machines, so each draw is a match: the run that decodes
+ * more tokens a second wins, or the server that answers sooner. Runs of a group are ranked by their
+ * means, and each is matched with the next one, over the draws that both have.
  */
 #ifndef CLI_RUNS_CONTEST_H
 #define CLI_RUNS_CONTEST_H
@@ -13,17 +13,17 @@
 
 struct contest;
 
-/* `precision`: what the interval of each run was to be within, as a share; 0: whatever comes. */
+/* `precision`: the requested half-width of each run's interval, as a share of its mean; 0: none. */
 struct contest *contest_create(double precision, struct error *why);
-void contest_destroy(struct contest *contest); /* NULL is fine */
+void contest_destroy(struct contest *contest); /* may be NULL */
 
-/* Take in a run, if it has replications. `title` says what the runs of its group have in common, or
- * is "". Texts and draws are copied. */
+/* Add a run, if it has replications. `title` says what the runs of its group have in common, or is
+ * "". Texts and draws are copied. */
 bool contest_add(struct contest *contest, size_t group, const char *title, const char *name,
                  const struct result *result, struct error *why);
 
-/* Print, once: a paragraph on what was drawn, what is said of single runs (cli/frame/drawn.h), and
- * a paragraph for each group on who beats whom; nothing without replications. */
+/* Print, once: a paragraph on the draws, the remarks on single runs (cli/frame/drawn.h), and one
+ * paragraph per group on which run beats which; nothing without replications. */
 void contest_print(struct contest *contest, FILE *out);
 
 #endif

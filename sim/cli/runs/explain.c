@@ -1,4 +1,4 @@
-/* Sentences a person would write, made of the parts of the step and of what each figure does. */
+/* Sentences about the parts of the step and the effect of each figure of the machine. */
 #include "cli/runs/explain.h"
 
 #include "cli/frame/table.h"
@@ -12,7 +12,7 @@
 
 enum { SHOWN = 3, NAME = 64 };
 
-/* An effect below this is not worth a word. */
+/* Smaller effects, as shares of the step, are not mentioned. */
 static const double told = 0.001;
 
 /* "0.3", "12". */
@@ -72,7 +72,7 @@ static void print_helps(const struct explanation *explanation, FILE *out)
         }
         if (shown++ == 0) {
             double ns = (double)explanation->result.cells[COLUMN_STEP].integer;
-            fprintf(out, " What would help most is 10 %% %s ", figure->is_more ? "more" : "less");
+            fprintf(out, " What would help most: 10 %% %s ", figure->is_more ? "more" : "less");
             fprintf(out, "%s: ", curve_kinds[figure->curve].name);
             print_percent(figure->better, out);
             fprintf(out, " off the step, %.2f ms", ns * (1 + figure->better) / 1e6);
@@ -82,7 +82,7 @@ static void print_helps(const struct explanation *explanation, FILE *out)
             print_percent(figure->better, out);
         }
     }
-    fputs(shown > 0 ? "." : " No figure of the machine moves it.", out);
+    fputs(shown > 0 ? "." : " No single figure of the machine changes it noticeably.", out);
 }
 
 /* The effect of an error in a figure, whichever way it goes. */
@@ -97,7 +97,7 @@ static int by_error(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Of the figures that nobody measured. */
+/* The figures that were not measured. */
 static void print_measure_first(const struct explanation *explanation, FILE *out)
 {
     struct explain_figure guessed[CURVE_COUNT];
@@ -109,7 +109,7 @@ static void print_measure_first(const struct explanation *explanation, FILE *out
         }
     }
     qsort(guessed, count, sizeof *guessed, by_error);
-    fputs(count > 0 ? " To measure first, by what an error of 10 % moves the step: " : "", out);
+    fputs(count > 0 ? " To measure first (effect of a 10 % error on the step): " : "", out);
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
         fputs(i > 0 ? ", " : "", out);
         print_figure(&guessed[i], error_effect(&guessed[i]), out);

@@ -1,4 +1,4 @@
-/* `simulate --explain`: a paragraph a run. */
+/* `simulate --explain`: one paragraph per run. */
 #ifndef CLI_RUNS_EXPLAIN_H
 #define CLI_RUNS_EXPLAIN_H
 

@@ -1,4 +1,4 @@
-/* `spillway merge`: databases of several machines into one. */
+/* `spillway merge`: merges databases of several machines into one. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "store/store.h"
@@ -16,11 +16,11 @@ static const struct command_option options[] = {
                 .letter = 'o',
                 .argument = "DB",
                 .required = true,
-                .summary = "the database that they are put into, made if there is none"},
+                .summary = "the database to merge into; created if it does not exist"},
     {.name = NULL},
 };
 
-/* Merging a file into itself would read what it writes. */
+/* Refuse to merge a file into itself. */
 static bool check_others(const char *const *paths, uint32_t count, const char *output,
                          struct error *why)
 {
@@ -28,7 +28,7 @@ static bool check_others(const char *const *paths, uint32_t count, const char *o
     bool exists = stat(output, &out) == 0;
     for (uint32_t i = 0; exists && i < count; i++) {
         if (stat(paths[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-            return error_usage(why, NULL, 0, "'%s' is the output as well", paths[i]);
+            return error_usage(why, NULL, 0, "'%s' is both an input and the output", paths[i]);
         }
     }
     return true;
@@ -48,7 +48,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool made = store != NULL && !existed;
     store_close(store);
     if (!ok && made) {
-        unlink(output); /* an empty one, which a user would take for the merged one */
+        unlink(output); /* do not leave an empty file that looks like the result */
     }
     if (ok) {
         printf("%" PRIu64 " run%s added to %s\n", added, added == 1 ? "" : "s", output);
@@ -61,7 +61,7 @@ const struct command command_merge = {
     .operands = "DB...",
     .least_operands = 1,
     .most_operands = COMMAND_MANY,
-    .summary = "join databases, such as those of the shards of a sweep",
+    .summary = "merge databases into one, such as those of a sweep's shards",
     .example = "spillway merge shard-*.db -o results.db",
     .options = options,
     .run = run,

@@ -9,8 +9,8 @@ bool replications_read(const char *text, uint32_t *count, struct error *why)
     if (!units_parse_whole(text, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0, "--replications", &draws,
                            why) ||
         draws < REPLICATIONS_LEAST) {
-        error_usage(why, NULL, 0, "'--replications' of '%.40s'", text);
-        return error_expect(why, "how many draws, from %d to %d", REPLICATIONS_LEAST,
+        error_usage(why, NULL, 0, "'--replications' is '%.40s'", text);
+        return error_expect(why, "a number of draws from %d to %d", REPLICATIONS_LEAST,
                             REPLICATIONS_MOST);
     }
     *count = (uint32_t)draws;

@@ -11,8 +11,10 @@
 
 /* ---- remarks ---- */
 
-/* Texts that runs have in common: each is kept once, with the systems whose runs have it. Only the
- * first few texts are kept; of the others, how many runs have one. */
+/* Texts that runs have in common: each is kept once, with the systems whose runs have it.
+ *
+ * Only the first few texts are kept; the others are counted by runs.
+ */
 enum { REMARKS_MOST = 8 };
 
 struct remark {
@@ -78,7 +80,7 @@ static bool add_system(struct remark *remark, const char *system, struct error *
     return true;
 }
 
-/* A run of `system` has this text. */
+/* Add: a run of `system` has this text. */
 static bool remarks_add(struct remarks *remarks, const char *text, const char *system,
                         struct error *why)
 {
@@ -98,7 +100,8 @@ static bool remarks_add(struct remarks *remarks, const char *text, const char *s
 
 enum { SHARED_TEXT = 128, LINE = 2048 };
 
-/* What stands above the table when all runs share it; the first one goes without what joins it. */
+/* Texts above the table, each shown if all runs share it; the first is printed without its `join`.
+ */
 static const struct {
     enum column column;
     const char *join, *before, *behind, *behind_one;
@@ -113,17 +116,17 @@ enum { SHARED = sizeof shared_kinds / sizeof shared_kinds[0] };
 
 struct shared {
     bool varies;
-    char text[SHARED_TEXT]; /* "" while no run had one */
+    char text[SHARED_TEXT]; /* "" until a run has one */
 };
 
 struct runs_notes {
     struct shared shared[SHARED];
     struct remarks sources; /* what hit ratios rest on */
     struct remarks messages;
-    struct remarks bands;                         /* how far published rates lay off */
+    struct remarks bands;                         /* error bands */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
-    uint32_t runs, timed, extrapolated;           /* that went well; of them with a time */
-    bool decodes;                                 /* some are of a step, not of a server */
+    uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
+    bool decodes;                       /* some runs are of decode steps, not of a server */
 };
 
 struct runs_notes *runs_notes_create(struct error *why)
@@ -143,8 +146,8 @@ void runs_notes_destroy(struct runs_notes *notes)
 
 /* ---- taking note ---- */
 
-/* Does a run say the same as those before it? Of machines put together, as a40+pcie5-x16, the GPU
- * is enough, and all that is left of `text`. */
+/* Note whether a run agrees with those before it. If machines differ only in their parts, as a40
+ * and a40+pcie5-x16, `text` is cut to the GPU that they share. */
 static bool agrees(enum column column, const char *before, char *text)
 {
     size_t gpu = strcspn(text, "+");
@@ -190,7 +193,7 @@ static void note_trust(struct runs_notes *notes, const struct result *result)
     notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
 }
 
-/* Each of a run's notes, which "; " joins; what had no room counts as one run's. */
+/* Add each of a run's notes, which "; " joins. Notes that have no room count as one run's. */
 static bool note_message(struct runs_notes *notes, const char *message, const char *system,
                          struct error *why)
 {
@@ -225,14 +228,14 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
     return remarks_add(&notes->bands, text, system, why);
 }
 
-/* Did a server get through its workload, with a clock or without? */
+/* Did a server finish its workload, timed or not? */
 static bool is_served(const struct result *result)
 {
     const struct cell *status = &result->cells[COLUMN_STATUS];
     return result->cells[COLUMN_REQUESTS].set && status->set && strcmp(status->text, "ok") == 0;
 }
 
-/* A run that did not go well says in the table what became of it, and rests on nothing. */
+/* A failed run has its reason in the table; its notes and basis are left out. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
 {
     const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
@@ -244,7 +247,7 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
     }
     notes->runs++;
     notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
-    if (!result->cells[COLUMN_BASIS].set) { /* a server without a clock */
+    if (!result->cells[COLUMN_BASIS].set) { /* a server that was not timed */
         return note_message(notes, result->message, system, why);
     }
     note_trust(notes, result);
@@ -265,7 +268,7 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
     static const char label[] = "hit ratio: ", below[] = "           ";
     const struct remarks *sources = &notes->sources;
     if (sources->count == 0 && notes->decodes) {
-        table_line(label, "of no trace: nothing is offloaded, or all of it is loaded", out);
+        table_line(label, "needs no trace: nothing is offloaded, or all of it is loaded", out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {
         table_line(i == 0 ? label : below, sources->items[i].text, out);
@@ -320,8 +323,8 @@ static void print_remarks(const struct runs_notes *notes, const char *label,
         table_line(label, line, out);
     }
     if (remarks->other_runs > 0) {
-        fprintf(out, "%sthere is more to say of %u %s: 'simulate' each alone\n", label,
-                remarks->other_runs, runs_or_run(remarks->other_runs));
+        fprintf(out, "%smore notes on %u %s: 'simulate' each alone\n", label, remarks->other_runs,
+                runs_or_run(remarks->other_runs));
     }
 }
 

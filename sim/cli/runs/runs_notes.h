@@ -1,8 +1,4 @@
-/* What is said of all runs, above and below their table.
- *
- * Above: what the hit ratios rest on, and what all runs share. Below: what a person should know of
- * some runs, on which figures the times rest, and how many runs go beyond what was recorded.
- */
+/* of any run */
 #ifndef CLI_RUNS_RUNS_NOTES_H
 #define CLI_RUNS_RUNS_NOTES_H
 
@@ -15,7 +11,7 @@ struct runs_notes;
 struct runs_notes *runs_notes_create(struct error *why);
 void runs_notes_destroy(struct runs_notes *notes);
 
-/* Take note of a run; of the result only texts are kept. */
+/* Add a run; only texts of the result are kept. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why);
 
 void runs_notes_print_above(const struct runs_notes *notes, FILE *out);

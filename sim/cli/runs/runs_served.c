@@ -29,7 +29,8 @@ static void write_whole(const struct cell *cell, const char **text, char room[SE
     }
 }
 
-/* Of the prompts' tokens. Where the workload has no hashes nobody knows which begin alike. */
+/* As a share of the prompts' tokens. Without hashes in the workload it is unknown which prompts
+ * begin alike. */
 static void write_share(const struct cell *cells, enum column column, const char **text,
                         char room[SERVED_TEXT])
 {
@@ -49,7 +50,7 @@ static void write_ms(const struct cell *cell, const char **text, char room[SERVE
     }
 }
 
-/* Three digits, of what is not tiny. */
+/* Three digits, unless the figure is tiny. */
 static int decimals(double rate)
 {
     return rate > 0 && rate < 0.1 ? 3 : rate < 10 ? 2 : rate < 1000 ? 1 : 0;

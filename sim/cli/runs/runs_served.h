@@ -1,4 +1,4 @@
-/* The columns of runs of a server, behind system and swept keys. */
+/* The columns of runs of a server, after system and swept keys. */
 #ifndef CLI_RUNS_RUNS_SERVED_H
 #define CLI_RUNS_RUNS_SERVED_H
 
@@ -25,8 +25,8 @@ enum served_figure {
 enum { SERVED_TEXT = DRAWN_TEXT };
 extern const struct table_column served_columns[SERVED_FIGURES];
 
-/* The texts of a run's figures, written into `room`; NULL where one does not apply. Of a run with
- * replications means over these, and nothing else: intervals leave no room. */
+/* Write the texts of a run's figures into `room`; NULL for a figure that does not apply. A run with
+ * replications shows means over the draws, without intervals, because there is no room for them. */
 void served_figures(const struct result *result, const char *texts[SERVED_FIGURES],
                     char room[SERVED_FIGURES][SERVED_TEXT]);
 

@@ -18,7 +18,7 @@
 
 enum { TEXT = 64, MOST_KEYS = 20 };
 
-/* The columns behind system and swept keys. */
+/* The columns after system and swept keys. */
 enum figure {
     BATCH,
     CACHE,
@@ -51,7 +51,8 @@ static const struct table_column figure_columns[FIGURES] = {
     [STALLS] = {.title = "waiting for (% of step)"},
 };
 
-/* Rates compare within a group: the points that differ in system only, when systems are swept. */
+/* Rates are compared within a group: the points that differ only in system, if systems are swept.
+ */
 struct rate {
     double value; /* tokens a second; 0: the run has none */
     size_t group;
@@ -71,8 +72,8 @@ struct runs_table {
 
 /* ---- the table ---- */
 
-/* A key with several values tells rows apart. A scenario has no more than a million points, and so
- * fewer than MOST_KEYS of these. */
+/* A key with several values has a column. A scenario has at most a million points, so fewer than
+ * MOST_KEYS keys have several values. */
 static bool needs_column(const struct node *list)
 {
     return list->count > 1 && strcmp(list->key, "system") != 0 && strcmp(list->key, "batch") != 0;
@@ -123,7 +124,7 @@ void runs_table_destroy(struct runs_table *runs)
 
 /* ---- a row ---- */
 
-/* Of a run with replications the figures are means over them. */
+/* The figures of a run with replications are means over them. */
 static bool add_drawn(const struct result *result, const char **figures,
                       char room[FIGURES][DRAWN_TEXT], struct error *why)
 {
@@ -144,7 +145,7 @@ static bool add_drawn(const struct result *result, const char **figures,
     return drawn_span(result, DRAWN_DECODE_RATE, 1, room[SPAN], &figures[SPAN], why);
 }
 
-/* The cells behind batch of a run that has a time; NULL where something does not apply. */
+/* The cells after batch, for a run that has a time; NULL for a figure that does not apply. */
 static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
                       const struct result *result, struct error *why)
 {
@@ -184,7 +185,7 @@ static bool add_served(struct runs_table *runs, const char **texts, uint32_t at,
     return table_add(runs->table, texts, at + SERVED_FIGURES, why);
 }
 
-/* A run without a time says why across the columns. */
+/* A run without a time has its reason across the columns. */
 static bool add_untimed(struct runs_table *runs, const char **texts, uint32_t at,
                         const struct result *result, struct error *why)
 {

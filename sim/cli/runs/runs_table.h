@@ -1,8 +1,9 @@
-/* Runs as a table for people: what the figures rest on, who is fastest, and where the time goes.
+/* Runs as a table for people: what the figures rest on, which run is fastest, and where the time
+ * goes.
  *
- * A key that the scenario sweeps over several values has a column; what all runs share stands
- * above, and what a person should know of some of them below. Runs that do not fit in memory say
- * what is short.
+ * A key that the scenario sweeps over several values has a column. What all runs share is printed
+ * above the table, notes on some of them below. A run that does not fit in memory says what is
+ * short.
  */
 #ifndef CLI_RUNS_RUNS_TABLE_H
 #define CLI_RUNS_RUNS_TABLE_H
@@ -14,12 +15,12 @@
 
 struct runs_table;
 
-/* `precision` of replications, as contest_create() takes it. */
+/* `precision`: as for contest_create(). */
 struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
                                      struct error *why);
 void runs_table_destroy(struct runs_table *table);
 
-/* Add the result of point `index`; of it only texts are kept. */
+/* Add the result of point `index`; only texts of it are kept. */
 bool runs_table_add(struct runs_table *table, uint32_t index, const struct result *result,
                     struct error *why);
 

@@ -11,7 +11,7 @@ static bool print_json_text(const char *name, const char *text, FILE *out, struc
 {
     json_t *json = json_string(text);
     if (json == NULL) {
-        return error_set(why, NULL, 0, "%s '%s' is not UTF-8, and so cannot be written as JSON",
+        return error_set(why, NULL, 0, "%s '%s' is not UTF-8, so it cannot be written as JSON",
                          name, text);
     }
     json_dumpf(json, out, JSON_ENCODE_ANY);

@@ -6,14 +6,14 @@
 
 #include <stdio.h>
 
-/* One JSON object on one line; a column that is not set is null. Of a run with replications an
- * object of these follows the columns. Fails on text that is not UTF-8. */
+/* Print one JSON object on one line; a column that is not set is null. If the run has replications,
+ * an object with their figures follows the columns. Fails on text that is not UTF-8. */
 bool run_print_json(const struct result *result, FILE *out, struct error *why);
-/* The same inside of a line. */
+/* The same object, without the line's end. */
 bool run_print_json_object(const struct result *result, FILE *out, struct error *why);
 
 /* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
- * are not; a column that is not set is empty. With `drawn` replications have columns behind. */
+ * are not; a column that is not set is empty. With `drawn`, the columns of replications follow. */
 void run_print_csv_head(bool drawn, FILE *out);
 void run_print_csv(const struct result *result, bool drawn, FILE *out);
 

@@ -13,7 +13,7 @@ bool scenario_from_arguments(const struct arguments *arguments, int set, struct 
 
 void scenario_print_keys(FILE *out)
 {
-    fputs("keys of a scenario, which is a YAML map of them:\n", out);
+    fputs("keys of a scenario (a YAML map):\n", out);
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         fprintf(out, "  %-16s %s; e.g. %s\n", key->name, key->summary, key->example);
     }

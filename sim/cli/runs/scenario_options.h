@@ -1,4 +1,4 @@
-/* What the commands that read a scenario have in common: [FILE...] [--set KEY=VALUE]... */
+/* The options that the commands with a scenario share: [FILE...] [--set KEY=VALUE]... */
 #ifndef CLI_RUNS_SCENARIO_OPTIONS_H
 #define CLI_RUNS_SCENARIO_OPTIONS_H
 
@@ -8,14 +8,14 @@
 #define SCENARIO_SET_OPTION                                                                        \
     {                                                                                              \
         .name = "--set", .argument = "KEY=VALUE", .repeats = true,                                 \
-        .summary = "a key of the scenario, over what the files say, or sweep"                      \
+        .summary = "set a key of the scenario, overriding its files, such as context=32K"          \
     }
 
 /* Load the scenario of the command's files and its option number `set`. */
 bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
                              struct error *why);
 
-/* The keys that a scenario has, for help. */
+/* Print the keys of a scenario, for help. */
 void scenario_print_keys(FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* `spillway simulate`: every point of a scenario, as a table, JSON lines or CSV, and into a
- * database. */
+/* `spillway simulate`: runs every point of a scenario; prints a table, JSON lines or CSV, and
+ * stores runs in a database. */
 #include "base/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
@@ -35,45 +35,46 @@ static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
-            .summary = "keep the runs in this SQLite file; those it has are not run again"},
+            .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
     [SHARD] = {.name = "--shard",
                .argument = "K/N",
-               .summary = "run every Nth point, from the Kth on: for N machines, whose databases "
-                          "'merge' joins"},
+               .summary = "run every Nth point, starting at the Kth, to split a sweep over N "
+                          "machines; 'merge' joins their databases"},
     [REPLICATIONS] = {.name = "--replications",
                       .argument = "N",
-                      .summary = "run each point on N machines, every figure drawn from its range: "
-                                 "how far the answer spreads (what the model misses besides is the "
-                                 "error band)"},
+                      .summary = "run each point N times, with the machine's figures drawn from "
+                                 "their ranges, to show how far the result spreads (the error "
+                                 "band shows the model's own error)"},
     [PRECISION] = {.name = "--precision",
                    .argument = "SHARE",
                    .summary =
-                       "as many replications as bring the 95 % interval of the mean step (of a "
-                       "server, time to first token) within SHARE of it, such as 1%; at most 1000, "
-                       "or as many as --replications says"},
+                       "run as many replications as bring the 95 % interval of the mean step "
+                       "(for a server: time to first token) within SHARE of the mean, such as "
+                       "1%; at most 1000, or as many as --replications says"},
     [EXPLAIN] = {.name = "--explain",
-                 .summary = "say in words what bounds each step, which figure of the machine would "
-                            "help most, and which to measure first"},
+                 .summary = "explain in words what limits each step, which figure of the machine "
+                            "would help most, and which to measure first"},
     [REQUIRE_BASIS] = {.name = "--require-basis",
                        .argument = "LEVEL",
-                       .summary = "fail where figures or trace of a run are worse than LEVEL; "
-                                  "LEVEL:90% spares a tenth of its time",
+                       .summary = "fail if a run's figures or trace rest on a basis worse than "
+                                  "LEVEL; LEVEL:90%: at least 90 % of the step time must rest on "
+                                  "LEVEL or better",
                        .values = basis_names,
                        .value_end = ':'},
-    [JSON] = {.name = "--json", .summary = "print a JSON object a run, on a line of its own"},
-    [CSV] = {.name = "--csv", .summary = "print a CSV row a run"},
+    [JSON] = {.name = "--json", .summary = "print one JSON object per run, each on its own line"},
+    [CSV] = {.name = "--csv", .summary = "print one CSV row per run"},
     {.name = NULL},
 };
 
-/* At most, of a precision alone. */
+/* The most draws for --precision without --replications. */
 enum { PRECISION_DRAWS = 1000 };
 
-/* How the runs are shown: as they come, or as a table in the end. */
+/* How the runs are shown: one by one, or as a table at the end. */
 struct view {
     bool json, csv, progress, drawn;
     uint32_t done, points, draws, replays; /* so far */
-    bool has_draws;                        /* of some run */
+    bool has_draws;                        /* of any run */
     struct runs_table *table;              /* NULL with json or csv */
     struct sweep_failures failures;
 };
@@ -133,7 +134,7 @@ static void show_replays(uint32_t replays, void *context)
     print_progress(view);
 }
 
-/* No share of the mean is 0 or all of it. */
+/* A precision is a share above 0 and below 1. */
 static bool read_replications(const struct arguments *arguments, struct replication_options *out,
                               struct error *why)
 {
@@ -146,7 +147,7 @@ static bool read_replications(const struct arguments *arguments, struct replicat
     if (precision != NULL &&
         (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision", &out->precision, why) ||
          out->precision <= 0 || out->precision >= 1)) {
-        error_usage(why, NULL, 0, "'--precision' of '%.40s'", precision);
+        error_usage(why, NULL, 0, "'--precision' is '%.40s'", precision);
         return error_expect(why, "a share above 0 and below 100%%, such as 1%%");
     }
     return true;
@@ -157,12 +158,13 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
 {
     const char *basis = arguments_text(arguments, REQUIRE_BASIS);
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
-        return error_usage(why, NULL, 0, "'--json' and '--csv' cannot both be had");
+        return error_usage(why, NULL, 0, "use either --json or --csv");
     }
     if (arguments_given(arguments, EXPLAIN) &&
         (arguments_given(arguments, JSON) || arguments_given(arguments, CSV))) {
         return error_usage(why, NULL, 0,
-                           "'--explain' speaks in sentences: not to '--json' or '--csv'");
+                           "'--explain' prints sentences, so it cannot be used with --json or "
+                           "--csv");
     }
     const char *shard = arguments_text(arguments, SHARD);
     return jobs_read(arguments, JOBS, &out->jobs, why) &&
@@ -171,8 +173,7 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
            (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }
 
-/* What was done before an error or an interruption is shown all the same, and what failed is a row.
- */
+/* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */
 static bool run_all(const struct scenario *scenario, struct sweep_options *sweep, struct view *view,
                     struct error *why)
 {
@@ -192,12 +193,15 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
         return false;
     }
     if (ok && !interrupted && view->table != NULL && view->drawn && !view->has_draws) {
-        fputs("\nreplications: none, for no run has a time\n", stdout);
+        fputs("\n"
+              "replications: none, because no run has a time\n",
+              stdout);
     }
     if (ok && interrupted) {
         error_set(why, NULL, 0, "interrupted before all runs were done");
         return sweep->store != NULL
-                   ? error_expect(why, "the same command again, which goes on with what is stored")
+                   ? error_expect(why, "run the same command again; it continues from the stored "
+                                       "runs")
                    : false;
     }
     return ok && sweep_all_ran(&view->failures, why);
@@ -226,7 +230,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     return ok;
 }
 
-/* The database says which part of which sweep it holds. */
+/* The database records which part of which sweep it holds. */
 static bool mark_shard(const struct scenario *scenario, const struct sweep_options *sweep,
                        struct error *why)
 {
@@ -249,7 +253,9 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool explains = arguments_given(arguments, EXPLAIN);
     if (explains && node_get(scenario.root, "workload") != NULL) {
         scenario_release(&scenario);
-        return error_usage(why, NULL, 0, "'--explain' is of a step: it says nothing of a workload");
+        return error_usage(why, NULL, 0,
+                           "'--explain' is for decode steps, so it cannot be used "
+                           "with a 'workload'");
     }
     bool ok = database_open(arguments, DB, &sweep.store, why);
     sweep.runs = &runs;

@@ -8,19 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last word of a key, or all of it where another one ends alike. The tree's text. */
+/* The last word of a key, or the whole key if another one ends with the same word. The text belongs
+ * to the tree. */
 const char *sweep_key_title(const struct node *sweep, size_t key);
 
 /* The value that a key has at a point, on one line. */
 void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t point, char *text,
                        size_t size);
 
-/* What tells a point from others that have the same system, "context 32768, batch 4"; "" where that
- * is all that is swept. `sweep` may be NULL. */
+/* What distinguishes a point from others of the same system: "context 32768, batch 4"; "" if only
+ * the system is swept. `sweep` may be NULL. */
 void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size);
 
-/* Points compare within a group, of which this is the number: those that differ in their system
- * only when systems are swept, else all (0). `sweep` may be NULL. */
+/* The number of a point's group; points are compared within their group. If systems are swept, a
+ * group holds the points that differ only in system; else all points are one group (0). `sweep` may
+ * be NULL. */
 size_t sweep_point_group(const struct node *sweep, uint32_t point);
 
 #endif

@@ -1,4 +1,4 @@
-/* `spillway timeline`: one step as a Chrome trace. */
+/* `spillway timeline`: writes one step as a Chrome trace. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"

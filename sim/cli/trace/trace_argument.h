@@ -1,4 +1,4 @@
-/* What the trace commands have in common: TRACE is a path, or the name of a shipped trace. */
+/* The operand TRACE of the trace commands: a path, or the name of a shipped trace. */
 #ifndef CLI_TRACE_TRACE_ARGUMENT_H
 #define CLI_TRACE_TRACE_ARGUMENT_H
 

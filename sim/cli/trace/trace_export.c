@@ -1,4 +1,4 @@
-/* `spillway trace export`: decode traces as CSV. */
+/* `spillway trace export`: prints a decode trace as CSV. */
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
 #include "cli/trace/trace_argument.h"

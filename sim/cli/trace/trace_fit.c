@@ -1,4 +1,5 @@
-/* `spillway trace fit`: a profile from a recording, and a report of what its twins are like. */
+/* `spillway trace fit`: fits a profile to a recording, and reports how its twin, a trace generated
+ * from the profile, differs from the recording. */
 #include "base/named.h"
 #include "base/units.h"
 #include "cli/frame/commands.h"
@@ -19,27 +20,27 @@ static const struct command_option options[] = {
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
-                .summary = "the profile to write (.yaml; default: none, only the report)"},
+                .summary = "the profile to write (.yaml); without it, only the report is printed"},
     [SELECTION] = {.name = "--selection",
                    .argument = "SHARE",
-                   .summary = "of the context that a demand has (default: 10%)"},
+                   .summary = "share of the context in each demand (default: 10%)"},
     [CHECK] = {.name = "--check",
                .argument = "TRACE",
-               .summary = "also compare with a recording that the fit did not see",
+               .summary = "also compare with this recording, which the fit does not use",
                .repeats = true},
     [SEED] = {.name = "--seed",
               .argument = "NUMBER",
-              .summary = "of the twins in the report (default: 1)"},
-    [JSON] = {.name = "--json", .summary = "print a JSON object for each report"},
+              .summary = "seed of the twins in the report (default: 1)"},
+    [JSON] = {.name = "--json", .summary = "print one JSON object per report"},
     {.name = NULL},
 };
 
-/* A recording, its twin, and what both are like. */
+/* A recording, its twin, and the statistics of both. */
 struct comparison {
     const struct trace *recording;
     struct trace *twin;
     struct likeness was, is;
-    bool is_own; /* the fit saw this recording */
+    bool is_own; /* this recording was fitted */
     bool is_same_context;
 };
 
@@ -69,8 +70,7 @@ static bool compare(const struct trace_profile *profile, double share, uint64_t 
     if (header->unit_tokens != 1 || header->sinks != profile->sinks ||
         header->recent != profile->recent) {
         error_set(why, trace_path(out->recording), 0,
-                  "another unit or window than the recording "
-                  "that was fitted");
+                  "its units or window differ from those of the fitted recording");
         return error_expect(why, "units of 1 token, %u sinks, %u recent tokens", profile->sinks,
                             profile->recent);
     }
@@ -79,7 +79,7 @@ static bool compare(const struct trace_profile *profile, double share, uint64_t 
            likeness_measure(out->twin, share, 0, &out->is, why);
 }
 
-/* By how much the mean of figure `f` may be off; 0: not promised. */
+/* The promised limit on the error of figure `f`'s mean; 0: none. */
 static double promised(const struct comparison *comparison, uint32_t f)
 {
     return comparison->is_same_context ? likeness_figures[f].same : likeness_figures[f].other;
@@ -161,8 +161,11 @@ static bool print_table(const struct comparison *comparison, struct error *why)
         misses += is_miss(comparison, f);
     }
     if (ok) {
-        printf("%s, %u steps at %u tokens (%s)\nits twin: means over heads, points off, and the "
-               "head (layer.head) that is furthest off; %u missed (!)\n\n",
+        printf("%s, %u steps at %u tokens (%s)\n"
+               "beside its twin, a trace generated from the profile: means over heads, points "
+               "off, and the head\n"
+               "(layer.head) that is furthest off; %u figures off by more than promised (!)\n"
+               "\n",
                trace_path(comparison->recording), header->steps, header->context,
                comparison->is_own ? "fitted" : "not seen by the fit", misses);
         table_print(table, stdout);
@@ -245,7 +248,7 @@ const struct command command_trace_fit = {
     .operands = "TRACE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "fit a trace profile to a recording, and compare its twin with it",
+    .summary = "fit a trace profile to a recording, and report how well it matches",
     .example = "spillway trace fit smollm2-135m -o smollm2.yaml",
     .options = options,
     .run = run,

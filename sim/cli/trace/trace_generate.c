@@ -1,4 +1,4 @@
-/* `spillway trace generate`: a trace of any geometry from a profile. */
+/* `spillway trace generate`: generates a trace of any geometry from a profile. */
 #include "base/named.h"
 #include "base/units.h"
 #include "cli/frame/arguments.h"
@@ -18,22 +18,26 @@ static const struct command_option options[] = {
                 .summary = "the trace to write (.swt)"},
     [MODEL] = {.name = "--model",
                .argument = "MODEL",
-               .summary = "whose layers and heads to generate (default: those that were fitted)"},
+               .summary = "the model whose layers and heads are generated (default: the fitted "
+                          "ones)"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
-                 .summary = "of the prefix (default: that of the fit)"},
-    [STEPS] = {.name = "--steps", .argument = "NUMBER", .summary = "to generate (default: 64)"},
+                 .summary = "tokens in the prefix (default: as fitted)"},
+    [STEPS] = {.name = "--steps",
+               .argument = "NUMBER",
+               .summary = "decode steps to generate "
+                          "(default: 64)"},
     [SEQUENCES] = {.name = "--sequences",
                    .argument = "NUMBER",
-                   .summary = "to generate, each of its own (default: 1)"},
+                   .summary = "independent sequences to generate (default: 1)"},
     [KEEP] = {.name = "--keep",
               .argument = "SHARE",
-              .summary = "of the context in a row besides the window (default: 20%)"},
-    [SEED] = {.name = "--seed", .argument = "NUMBER", .summary = "of all draws (default: 1)"},
+              .summary = "share of the context in each row, besides the window (default: 20%)"},
+    [SEED] = {.name = "--seed", .argument = "NUMBER", .summary = "random seed (default: 1)"},
     [JOBS] = {.name = "--jobs",
               .letter = 'j',
               .argument = "NUMBER",
-              .summary = "threads; the result is the same for any (default: one a processor)"},
+              .summary = "threads to use (default: one per processor); does not change the result"},
     {.name = NULL},
 };
 
@@ -121,7 +125,7 @@ const struct command command_trace_generate = {
     .operands = "PROFILE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "make a trace of any model, context and length from a trace profile",
+    .summary = "generate a trace of any model, context and length from a trace profile",
     .example = "spillway trace generate smollm2-135m --context 8192 --steps 16 -o long.swt",
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* `spillway trace import`: decode traces of what other tools recorded. */
+/* `spillway trace import`: converts recordings of other tools to decode traces. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "trace/import/import.h"
@@ -18,30 +18,33 @@ static const struct command_option options[] = {
                 .summary = "the trace to write (.swt)"},
     [FORMAT] = {.name = "--format",
                 .argument = "NAME",
-                .summary = "csv, npy, oracle-general or u32 (default: as the file's name ends)"},
+                .summary = "csv, npy, oracle-general or u32 (default: by the file's suffix)"},
     [COLUMNS] = {.name = "--columns",
                  .argument = "MAPPING",
-                 .summary = "of other CSV: step=A,layer=B,head=C,unit=D,mass=E; names or numbers"},
+                 .summary = "columns of a CSV table, by name or number: "
+                            "step=A,layer=B,head=C,unit=D,mass=E"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
-                 .summary = "of the prefix; units behind it were born (default: all are in it)"},
+                 .summary = "tokens in the prefix; units beyond it were added while decoding "
+                            "(default: all are in it)"},
     [UNIT_SIZE] = {.name = "--unit-tokens",
                    .argument = "TOKENS",
-                   .summary = "in a unit (default: 1)"},
+                   .summary = "tokens in a unit (default: 1)"},
     [PER_STEP] = {.name = "--per-step",
                   .argument = "COUNT",
-                  .summary = "accesses of a stream that make a step (default: 1)"},
+                  .summary = "accesses of a plain stream that form a step (default: 1)"},
     [SHARE] = {.name = "--share",
                .argument = "COUNT",
                .summary = "layers of the model that share a layer of the file (default: 1)"},
     [MASS] = {.name = "--mass",
               .argument = "RULE",
-              .summary = "attention where the file has none: equal or rank (default: equal)",
+              .summary = "attention to assume if the file has none: equal or rank (default: "
+                         "equal)",
               .values = import_masses},
     [OPTIONS] = {.name = NULL},
 };
 
-/* Which of the format's keys an option gives; 0: it is none of the format's business. */
+/* The key of the format that an option sets; 0: an option for every format. */
 static const unsigned keys[OPTIONS] = {
     [COLUMNS] = IMPORT_COLUMNS,   [CONTEXT] = IMPORT_CONTEXT, [UNIT_SIZE] = IMPORT_UNIT_TOKENS,
     [PER_STEP] = IMPORT_PER_STEP, [SHARE] = IMPORT_SHARE,     [MASS] = IMPORT_MASS,
@@ -52,7 +55,7 @@ static bool check_options(const struct arguments *arguments, const struct import
 {
     for (int i = 0; i < OPTIONS; i++) {
         if (arguments_given(arguments, i) && (keys[i] & ~format->reads) != 0) {
-            return error_usage(why, NULL, 0, "%s says nothing about %s, %s", options[i].name,
+            return error_usage(why, NULL, 0, "%s does not apply to %s, %s", options[i].name,
                                format->name, format->summary);
         }
     }
@@ -127,8 +130,8 @@ static void print_formats(FILE *out)
     for (size_t i = 0; import_formats[i] != NULL; i++) {
         fprintf(out, "  %-22s %s\n", import_formats[i]->name, import_formats[i]->summary);
     }
-    fputs("\nA plain stream is one head of one layer, an id a step. Files other than CSV may be\n"
-          "compressed by zstd.\n",
+    fputs("\nA plain stream is one head of one layer, with one id per step. Files other than\n"
+          "CSV may be compressed by zstd.\n",
           out);
 }
 
@@ -137,7 +140,7 @@ const struct command command_trace_import = {
     .operands = "FILE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "make a decode trace of what another tool recorded",
+    .summary = "convert another tool's recording to a decode trace",
     .example = "spillway trace export smollm2-135m -o trace.csv\n"
                "spillway trace import trace.csv -o trace.swt\n"
                "printf 'page\\n4\\n2\\n4\\n' >pages.csv\n"

@@ -1,4 +1,4 @@
-/* `spillway trace info`: what a decode trace says of itself. */
+/* `spillway trace info`: prints the header of a decode trace. */
 #include "cli/frame/commands.h"
 #include "cli/frame/table.h"
 #include "cli/trace/trace_argument.h"
@@ -15,7 +15,7 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* The header's numbers, as they are called in the format. */
+/* The header's numbers, with the names of the format. */
 static const struct {
     const char *name;
     size_t offset;
@@ -78,7 +78,7 @@ static bool info_json(const struct trace *trace, uint64_t hash, struct error *wh
 static const struct table_column columns[] = {
     {.title = ""}, {.title = "", .right = true}, {.title = "", .wrap = true}};
 
-/* The header's source, one row a key. */
+/* The header's source, one row per key. */
 static bool add_source(struct table *table, const char *text, struct error *why)
 {
     json_t *source = json_loads(text, 0, NULL);
@@ -147,7 +147,7 @@ const struct command command_trace_info = {
     .operands = "TRACE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "print what a decode trace says of itself",
+    .summary = "print the header of a decode trace",
     .example = "spillway trace info smollm2-135m",
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* `spillway trace stats`: how reusable the demands of a trace are. */
+/* `spillway trace stats`: measures how reusable the demands of a trace are. */
 #include "base/units.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/table.h"
@@ -14,13 +14,13 @@ enum { SELECTION, SINKS, RECENT, JSON };
 static const struct command_option options[] = {
     [SELECTION] = {.name = "--selection",
                    .argument = "SHARE",
-                   .summary = "of the context that a demand has (default: 10%)"},
+                   .summary = "share of the context in each demand (default: 10%)"},
     [SINKS] = {.name = "--sinks",
                .argument = "TOKENS",
-               .summary = "first tokens, in no demand (default: those in every row)"},
+               .summary = "first tokens, left out of demands (default: those in every row)"},
     [RECENT] = {.name = "--recent",
                 .argument = "TOKENS",
-                .summary = "last tokens, in no demand (default: those in every row)"},
+                .summary = "last tokens, left out of demands (default: those in every row)"},
     [JSON] = {.name = "--json", .summary = "print a JSON object, with the figures of every head"},
     {.name = NULL},
 };
@@ -164,7 +164,7 @@ const struct command command_trace_stats = {
     .operands = "TRACE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "measure how far demands and queries move from step to step, head by head",
+    .summary = "measure how much demands and queries change from step to step, per head",
     .example = "spillway trace stats smollm2-135m",
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* `spillway trace verify`: whether a decode trace is whole. */
+/* `spillway trace verify`: checks that a decode trace is complete and undamaged. */
 #include "base/units.h"
 #include "cli/frame/commands.h"
 #include "cli/trace/trace_argument.h"
@@ -29,7 +29,7 @@ const struct command command_trace_verify = {
     .operands = "TRACE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "read all of a decode trace and check every byte of it",
+    .summary = "read a whole decode trace and check every byte",
     .example = "spillway trace verify smollm2-135m",
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* `spillway whatif`: a scenario along an axis, or over two. */
+/* `spillway whatif`: runs a scenario along one axis, or over a grid of two. */
 #include "base/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
@@ -17,36 +17,36 @@ static const struct command_option options[] = {
     [OVER] = {.name = "--over",
               .argument = "KEY[,KEY]",
               .required = true,
-              .summary = "the axis to walk, or two for a grid; see below"},
+              .summary = "the axis to walk along, or two for a grid; see below"},
     [POINTS] = {.name = "--points",
                 .argument = "N",
-                .summary = "values of a range, 2 or more (default: as many as are usual)"},
+                .summary = "number of values in a range, at least 2 (default: depends on the "
+                           "axis)"},
     [SET] = SCENARIO_SET_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
-            .summary = "keep the runs in this SQLite file, for 'plot whatif'; those it has are not "
-                       "run again"},
+            .summary = "store the runs in this SQLite file, for 'plot whatif'; runs already in "
+                       "it are reused"},
     [JOBS] = JOBS_OPTION,
     [JSON] = {.name = "--json",
-              .summary = "print a JSON object a point, on a line of its own, and nothing else"},
+              .summary = "print one JSON object per point, each on its own line, and nothing else"},
     {.name = NULL},
 };
 
 static void print_axes(FILE *out)
 {
-    fputs(
-        "an axis is a key and the values that it walks:\n"
-        "  KEY              the usual range: budget from no cache to all of the KV, batch from 1\n"
-        "                   to what fits, context from an eighth of the scenario's to twice that,\n"
-        "                   link from PCIe 3 to NVLink-C2C; host_memory that is not said from a\n"
-        "                   64th to all of what prefixes take, kv_pool_tokens from a quarter to\n"
-        "                   all of what fits; others from a quarter to four times what the\n"
-        "                   scenario, or the machine, says\n"
-        "  KEY=FROM:TO      in equal ratios; from 0 in equal steps\n"
-        "  KEY=[A, B, C]    these values, numbers or not\n"
-        "KEY is a key of the scenario, a mechanism (`list mechanisms`), or a figure of the "
-        "machine\nsuch as hardware.link.h2d\n",
-        out);
+    fputs("An axis is a key and the values to try:\n"
+          "  KEY              the usual range: budget from no cache to all KV; batch from 1 to\n"
+          "                   what fits; context from an eighth of the scenario's to twice that;\n"
+          "                   link from PCIe 3 to NVLink-C2C. If the scenario does not set them:\n"
+          "                   host_memory from a 64th to all of what prefixes take;\n"
+          "                   kv_pool_tokens from a quarter to all of what fits. Other keys: from\n"
+          "                   a quarter to four times the value of the scenario or the machine\n"
+          "  KEY=FROM:TO      values in equal ratios; in equal steps if FROM is 0\n"
+          "  KEY=[A, B, C]    these values, numbers or not\n"
+          "KEY is a key of the scenario, a mechanism (see 'list mechanisms'), or a figure of the\n"
+          "machine such as hardware.link.h2d.\n",
+          out);
 }
 
 static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
@@ -81,7 +81,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     bool interrupted = false;
     bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
     good = progress_end(good, interrupted, "all points were done", why);
-    /* What failed is a row like the others, and an error once all are shown. */
+    /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good &&
            (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
                                              : whatif_report(&whatif, stdout, why)) &&
@@ -115,7 +115,8 @@ const struct command command_whatif = {
     .name = "whatif",
     .operands = "[FILE...]",
     .most_operands = COMMAND_MANY,
-    .summary = "walk a scenario along an axis, and say what more of it would buy",
+    .summary = "run a scenario along an axis, such as the budget, and report what more of it "
+               "gains",
     .example = "spillway whatif --over budget --set model=llama-3-8b --set hardware=a40 \\\n"
                "    --set system=retroinfer --set context=128K",
     .options = options,

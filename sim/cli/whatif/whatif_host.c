@@ -1,4 +1,4 @@
-/* Each point is resolved again: results do not say what a system keeps on the host. */
+/* Each point is resolved again, because results do not say what a system keeps on the host. */
 #include "cli/whatif/whatif_report.h"
 
 #include "cli/frame/table.h"
@@ -16,7 +16,7 @@ static bool walks_host(const struct whatif *whatif)
     return walks;
 }
 
-/* Weights may lie there as well as KV; what cannot be resolved is not known to. */
+/* Does the point keep neither KV nor weights in host memory? False if it cannot be resolved. */
 static bool keeps_nothing(const struct whatif *whatif, uint32_t point)
 {
     struct point resolved;
@@ -41,7 +41,7 @@ void whatif_host_print(const struct whatif *whatif, FILE *out)
     if (nothing) {
         const struct cell *system = &whatif->results[0].cells[COLUMN_SYSTEM];
         snprintf(line, sizeof line,
-                 "%s keeps no KV in host memory, so that more of it is of no use; two-tier keeps "
+                 "%s keeps no KV in host memory, so more of it has no effect; two-tier keeps "
                  "prefixes there (--set system=two-tier)",
                  system->set ? system->text : "the system");
         table_line("", line, out);

@@ -21,34 +21,32 @@ static const char *format_bytes(const struct cell *bytes, char text[TEXT])
                : NULL;
 }
 
-/* What a study wants more of, in words. */
+/* The measure of a study, in words. */
 static const struct {
-    const char *unit; /* behind a figure */
+    const char *unit; /* after a figure */
     const char *grid; /* above a grid of figures */
     const char *none; /* no point has it */
-    const char *flat; /* all have the same */
-    const char *zero; /* which is nothing; NULL: flat says it */
+    const char *flat; /* all points have the same */
+    const char *zero; /* and that is zero; NULL: use `flat` */
 } figures[] = {
     [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
-                     "nothing of this changes how fast it decodes"},
-    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests",
-                      "no point answers all that come",
-                      "nothing of this changes how many tokens a second are served"},
+                     "no value changes how fast it decodes"},
+    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests", "no point answers all requests",
+                      "no value changes how many tokens a second are served"},
     [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
                      "seconds a request (mean, arrival to last token)",
-                     "no point answers all that come",
-                     "nothing of this changes how long requests take"},
+                     "no point answers all requests", "no value changes how long requests take"},
     [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
                         "requests a second that meet the objectives", "no request has a time",
-                        "nothing of this changes how many requests meet the objectives",
+                        "no value changes how many requests meet the objectives",
                         "no request meets the objectives at any point"},
     [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
-                      "nobody knows which prompts begin alike: the workload has no hashes",
-                      "nothing of this changes how much is found",
-                      "no prompt finds anything at any point"},
+                      "it is unknown which prompts begin alike: the workload has no hashes",
+                      "no value changes how many prompt tokens are found",
+                      "no prompt tokens are found at any point"},
 };
 
-/* Are these runs of a server, which have requests and no step? */
+/* Are these runs of a server, with requests instead of a step? */
 static bool serves(const struct whatif *whatif)
 {
     bool served = false;
@@ -62,7 +60,7 @@ static bool serves(const struct whatif *whatif)
 
 enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
 
-/* Is the batch another along the axis, and not the axis? */
+/* Does the batch vary along the axis, without being the axis? */
 static bool batch_varies(const struct whatif *whatif)
 {
     const struct cell *first = &whatif->results[0].cells[COLUMN_BATCH];
@@ -199,9 +197,11 @@ static bool print_grid(const struct whatif *whatif, const struct whatif_findings
         good = add_line(whatif, findings, i, table, why);
     }
     if (good) {
-        fprintf(out, "%s; * best, > as the scenario says, oom out of memory\n%s",
+        fprintf(out,
+                "%s; *: best, >: the scenario's value, oom: out of memory\n"
+                "%s",
                 figures[whatif->figure].grid,
-                any_objection(whatif) ? "over: more requests come than are answered\n" : "");
+                any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");
         table_print(table, out);
     }
     table_destroy(table);
@@ -210,7 +210,7 @@ static bool print_grid(const struct whatif *whatif, const struct whatif_findings
 
 /* ---- what follows ---- */
 
-/* Of what a budget along an axis comes to: " (19.2 GiB)". */
+/* The size of the cache, if an axis is the budget: " (19.2 GiB)". */
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
     char cache[TEXT];
@@ -232,13 +232,13 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
     if (!isnan(own) && findings->own != findings->best) {
         char own_name[LINE], own_rate[FIGURE];
-        snprintf(here, sizeof here, "; here, at %.200s, %s",
+        snprintf(here, sizeof here, "; here, at the scenario's %.200s, %s",
                  whatif_name(whatif, findings->own, own_name), whatif_number(own, own_rate));
     }
     snprintf(line, sizeof line, "best: %s %s at %s%s%s", whatif_number(best, rate),
              figures[whatif->figure].unit, whatif_name(whatif, findings->best, name),
              name_cache(whatif, findings->best, cache),
-             findings->own == findings->best ? ", as it is" : here);
+             findings->own == findings->best ? ", the scenario's value" : here);
     table_line("", line, out);
 }
 
@@ -247,10 +247,11 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
 {
     char line[3 * LINE], name[LINE], cache[LINE], rate[FIGURE];
     snprintf(line, sizeof line,
-             "knee: %s %s at %s%s, furthest %s the line from the first point to the last: past it, "
-             "more earns less than it did",
-             whatif_number(whatif_worth(whatif, findings->knee), rate), figures[whatif->figure].unit,
-             whatif_name(whatif, findings->knee, name), name_cache(whatif, findings->knee, cache),
+             "knee: %s %s at %s%s, furthest %s the line from the first point to the last: beyond "
+             "it, each increase gains less",
+             whatif_number(whatif_worth(whatif, findings->knee), rate),
+             figures[whatif->figure].unit, whatif_name(whatif, findings->knee, name),
+             name_cache(whatif, findings->knee, cache),
              whatif->figure == WHATIF_TIME ? "below" : "above");
     table_line("", line, out);
 }
@@ -262,7 +263,7 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
     double before = whatif_worth(whatif, findings->own);
     double gained = whatif_worth(whatif, findings->more) - before;
     char line[2 * LINE], cache[TEXT];
-    snprintf(line, sizeof line, "one more GiB, over the %s here, is worth %+.3g %s (%+.1f %%)",
+    snprintf(line, sizeof line, "one GiB more than the scenario's %s is worth %+.3g %s (%+.1f %%)",
              format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained,
              figures[whatif->figure].unit, 100 * gained / before);
     table_line("", line, out);
@@ -325,7 +326,7 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     }
 }
 
-/* An assumed hit ratio is that of any cache. */
+/* An assumed hit ratio does not depend on the size of the cache. */
 static void print_assumed(const struct whatif *whatif, FILE *out)
 {
     bool assumed = false, budgets = false;
@@ -338,8 +339,8 @@ static void print_assumed(const struct whatif *whatif, FILE *out)
     }
     if (assumed && budgets) {
         table_line("",
-                   "the hit ratio is assumed, and so the same at every size of the cache but none: "
-                   "only a trace tells what more of it is worth",
+                   "the hit ratio is assumed, so it is the same for every cache size above 0: "
+                   "only a trace shows what a larger cache is worth",
                    out);
     }
 }

@@ -49,7 +49,8 @@ bool whatif_served_table(const struct whatif *whatif, const struct whatif_findin
         [SERVED_MARKS] = {.title = ""},
     };
     memcpy(columns + SERVED_FIRST, served_columns, sizeof served_columns);
-    columns[SERVED_FIRST + SERVED_COME].drop = 0; /* an axis says what is asked for, not drawn */
+    columns[SERVED_FIRST + SERVED_COME].drop = 0; /* an axis of rates states the requested rate, not
+                                                   * the drawn one */
     columns[SERVED_FIRST + SERVED_RATE].drop = whatif->figure == WHATIF_GOODPUT;
     struct table *table = table_create(columns, SERVED_COLUMNS, why);
     bool good = table != NULL;
@@ -65,7 +66,7 @@ bool whatif_served_table(const struct whatif *whatif, const struct whatif_findin
 
 /* ---- what comes ---- */
 
-/* What such points have is left out of what is found, but for goodput, which tells by itself. */
+/* Conclusions leave out these points, except for goodput, which shows the overload itself. */
 static void print_unbounded(const struct whatif *whatif, const struct whatif_findings *findings,
                             FILE *out)
 {
@@ -77,14 +78,14 @@ static void print_unbounded(const struct whatif *whatif, const struct whatif_fin
         snprintf(where, sizeof where, "up to %s", whatif_name(whatif, to - 1, name));
     }
     snprintf(line, sizeof line,
-             "%s more requests come than are answered: the queue grows without bound%s", where,
+             "%s more requests arrive than are answered: the queue grows without bound%s", where,
              findings->timed > 0 && whatif->figure != WHATIF_GOODPUT
-                 ? "; best and knee leave these points out"
+                 ? "; best and knee ignore these points"
                  : "");
     table_line("", line, out);
 }
 
-/* Of each rate that a grid asks for: "of a rate of 1 come 1.10 requests/s, of 4 4.39". */
+/* The arrivals at each rate of a grid: "at a rate of 1, 1.10 requests/s arrive; at 4, 4.39". */
 static void print_drawn_rates(const struct whatif *whatif, uint32_t axis, FILE *out)
 {
     char line[2 * LINE] = "", label[TEXT], figure[FIGURE];
@@ -93,23 +94,22 @@ static void print_drawn_rates(const struct whatif *whatif, uint32_t axis, FILE *
         const struct cell *come = &whatif->results[i].cells[COLUMN_RATE_IN];
         if (come->set && whatif_value(whatif, axis, i) == next) {
             axis_label(&whatif->axes[axis], next++, label, sizeof label);
-            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s come %s%s",
-                                     used > 0 ? ", of " : "of a rate of ", label,
-                                     whatif_number(come->real, figure),
-                                     used > 0 ? "" : " requests/s");
+            used += (size_t)snprintf(
+                line + used, sizeof line - used, "%s%s, %s%s", used > 0 ? "; at " : "at a rate of ",
+                label, whatif_number(come->real, figure), used > 0 ? "" : " requests/s arrive");
         }
     }
     table_line("", line, out);
 }
 
-/* How many requests come, where a table has no column for it: arrivals are a draw of what is asked
- * for. */
+/* The rate of arrivals, if the table has no column for it: arrivals are drawn, so it differs from
+ * the requested rate. */
 static void print_arrivals(const struct whatif *whatif, FILE *out)
 {
     double rate = whatif_arrivals(whatif);
     char line[LINE], figure[FIGURE];
     if (!isnan(rate)) {
-        snprintf(line, sizeof line, "at every point %s requests/s come",
+        snprintf(line, sizeof line, "at every point %s requests/s arrive",
                  whatif_number(rate, figure));
         table_line("", line, out);
         return;

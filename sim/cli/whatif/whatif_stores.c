@@ -1,4 +1,4 @@
-/* Each value's machine is resolved again: results do not say what a link could carry. */
+/* Each value's machine is resolved again, because results do not say what a link could carry. */
 #include "cli/whatif/whatif_report.h"
 
 #include "cli/frame/table.h"
@@ -9,8 +9,8 @@
 
 enum { LABEL = 64, LINE = 512 };
 
-/* What the stores carry at a value, in bytes a second, where the copy engines could carry more; 0
- * where not, or where the system does not store, or cannot be there. */
+/* The rate of CPU stores at a value, in bytes a second, if the copy engines could carry more; 0 if
+ * not, if the system does not use CPU stores, or if the point cannot be resolved. */
 static double stored_rate(const struct whatif *whatif, uint32_t axis, uint32_t value)
 {
     bool outer = whatif->axis_count > 1 && axis == 0;
@@ -33,7 +33,7 @@ static double stored_rate(const struct whatif *whatif, uint32_t axis, uint32_t v
     return rate;
 }
 
-/* Neighbours of an axis where stores carry the same, within a thousandth. */
+/* Neighbouring values of an axis at which stores carry the same, within a thousandth. */
 struct plateau {
     uint32_t first, count;
     double rate;
@@ -58,10 +58,11 @@ static void print_plateau(const struct axis *axis, struct plateau plateau, FILE 
     axis_label(axis, plateau.first, first, sizeof first);
     axis_label(axis, plateau.first + plateau.count - 1, last, sizeof last);
     units_format(plateau.rate, UNIT_BYTES_PER_S, rate, sizeof rate);
-    snprintf(line, sizeof line,
-             "from %s to %s CPU stores fetch at %s (hardware.link.cpu_store, the same there): a "
-             "faster link is of no use to them",
-             first, last, rate);
+    snprintf(
+        line, sizeof line,
+        "from %s to %s, CPU stores fetch at %s (hardware.link.cpu_store, equal at all of these): "
+        "a faster link does not help them",
+        first, last, rate);
     table_wrap(line, 0, out);
     fputc('\n', out);
 }

@@ -47,7 +47,7 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
         {findings->knee == point, "knee"},
         {findings->best == point && !findings->flat, "best"},
         {objection != NULL, objection},
-        {objection == NULL && grows, "queue grows"}, /* which goodput tells by itself */
+        {objection == NULL && grows, "queue grows"}, /* goodput shows it by itself */
     };
     text[0] = '\0';
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {

@@ -1,4 +1,4 @@
-/* How the points of a what-if study are written in tables and below them. */
+/* Points of a what-if study as texts, in tables and below them. */
 #ifndef CLI_WHATIF_WHATIF_TEXT_H
 #define CLI_WHATIF_WHATIF_TEXT_H
 
@@ -13,14 +13,14 @@ bool whatif_went_well(const struct result *result);
 /* The name of a point: its value on each axis, "15.0 %, batch 4". */
 const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[WHATIF_LINE]);
 
-/* What a point is worth, or how many requests come. */
+/* The measure of a point, or a rate of arrivals, as text. */
 const char *whatif_number(double worth, char text[FIGURE]);
 
-/* What a person looks for among the points: "here, knee". */
+/* The marks of a point: "here, knee". "here" is the scenario's own value. */
 const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
                         uint32_t point, char text[WHATIF_TEXT]);
 
-/* Add a row with what went wrong in place of its figures, from column `at` on. */
+/* Add a row with the reason of a failure in place of figures, from column `at` on. */
 bool whatif_add_untimed(struct table *table, const char **texts, uint32_t at,
                         const struct result *result, struct error *why);
 

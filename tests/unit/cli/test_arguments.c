@@ -102,19 +102,19 @@ static void what_cannot_be_meant_is_said_so(void **state)
 {
     (void)state;
     static const struct {
-        const char *line, *found, *nearest;
+        const char *line, *blamed, *nearest;
     } cases[] = {
-        {"sum --jsn", "unknown option '--jsn' of 'test'", "--json"},
-        {"sum --jsn=3", "unknown option '--jsn' of 'test'", "--json"},
-        {"sum -x", "unknown option '-x' of 'test'", ""},
-        {"sum --db", "'--db' has no value", ""},
-        {"sum --db --json", "'--db' has no value", ""},
-        {"sum --json=1", "'--json' takes no value", ""},
-        {"sum --db a --db b", "'--db' is given 2 times", ""},
-        {"sum --level hihg", "unknown LEVEL 'hihg' of '--level'", "high"},
-        {"summ", "'test' knows no 'summ'", "sum"},
-        {"--json", "'test' lacks an operand", ""},
-        {"sum a b", "'test' has no use for 'b'", ""},
+        {"sum --jsn", "'--jsn'", "--json"},
+        {"sum --jsn=3", "'--jsn'", "--json"},
+        {"sum -x", "'-x'", ""},
+        {"sum --db", "'--db'", ""},
+        {"sum --db --json", "'--db'", ""},
+        {"sum --json=1", "'--json'", ""},
+        {"sum --db a --db b", "'--db'", ""},
+        {"sum --level hihg", "'hihg' of '--level'", "high"},
+        {"summ", "'summ'", "sum"},
+        {"--json", "'test'", ""},
+        {"sum a b", "'b'", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char words[128];
@@ -123,7 +123,7 @@ static void what_cannot_be_meant_is_said_so(void **state)
         if (parse(cases[i].line, words, &arguments, &why)) {
             fail_msg("accepted: %s", cases[i].line);
         }
-        assert_string_equal(why.found, cases[i].found);
+        assert_non_null(strstr(why.found, cases[i].blamed));
         assert_string_equal(why.nearest, cases[i].nearest);
         assert_int_equal(why.kind, ERROR_USAGE);
     }
@@ -138,7 +138,7 @@ static void a_required_option_is_missed(void **state)
     struct arguments arguments;
     struct error why = {0};
     assert_false(arguments_parse(&needy, 0, NULL, &arguments, &why));
-    assert_string_equal(why.found, "'needy' needs --output");
+    assert_non_null(strstr(why.found, "--output"));
     assert_string_equal(why.expected, "--output FILE");
 }
 
