@@ -675,7 +675,7 @@ static void standards_that_are_read_are_said(void **state)
             struct setup setup = SETUP(system, figures[1]);
             assert_true(setup.profile.curves[id].value[0] == 16 * curve_kinds[id].standard);
             enum curve_id needed[CURVE_COUNT];
-            size_t count = pipeline_curves(&setup, needed);
+            size_t count = pipeline_curves(&setup, decode_alone, needed);
             bool said = false;
             for (size_t n = 0; n < count; n++) {
                 said = said || needed[n] == id;
