@@ -92,8 +92,8 @@ while IFS='|' read -r claim text script; do
 done <<'END'
 no_symbol|does not export 'spillway_policy'|s/spillway_policy = {/other = {/
 another_abi|ABI 2|s/= SPILLWAY_POLICY_ABI/= SPILLWAY_POLICY_ABI + 1/
-no_access|leaves out|/\.access =/d
-no_name|leaves out|s/"sampled-lru"/"Not A Word"/
+no_access|incomplete|/\.access =/d
+no_name|invalid description|s/"sampled-lru"/"Not A Word"/
 default_out_of_range|parameter 1|s/"samples", 5, 1/"samples", 0, 1/
 many_params|parameter 9|s/\({"samples".*},\)/\1\1\1\1\1\1\1\1\1/
 refusal|no more than 2 blocks|s/(void)reason;.*/return __builtin_strcpy(reason, "no more than 2 blocks"), NULL;/
