@@ -1,12 +1,14 @@
 /* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
  * alignment"), which needs only three rows of the table. A name is near if about a third of its
- * letters, but not all of them, would have to change. */
+ * letters, but not all of them, would have to change; and nearest if it begins with what was given,
+ * as h100-sxm begins with h100. */
 #include "base/name.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LONGEST = 63 };
+enum { LONGEST = 63, LEAST_BEGINNING = 3 };
 
 /* The source of names: one of the two is set. */
 struct names {
@@ -53,6 +55,12 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return rows[a_length % 3][b_length];
 }
 
+/* Does the name begin with a text that is long enough to mean it? */
+static bool begins(const char *name, const char *given, size_t length)
+{
+    return length >= LEAST_BEGINNING && strncasecmp(name, given, length) == 0;
+}
+
 static const char *nearest(const char *given, const struct names *names)
 {
     size_t length = strlen(given);
@@ -67,7 +75,9 @@ static const char *nearest(const char *given, const struct names *names)
         if (name_length > LONGEST) {
             continue;
         }
-        size_t distance = edit_distance(given, length, name, name_length);
+        size_t distance = begins(name, given, length)
+                              ? 0
+                              : edit_distance(given, length, name, name_length);
         if (distance < best_distance) {
             best_distance = distance;
             best = name;

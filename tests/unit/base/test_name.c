@@ -38,6 +38,7 @@ static void nearest_is_what_was_probably_meant(void **state)
         {"lru", "lru"},       {"lur", "lru"},    {"LRU", "lru"},     {"lr", "lru"},
         {"flfo", "fifo"},     {"qsacc", "qsac"}, {"clokc", "clock"}, {"beldy", "belady"},
         {"bleady", "belady"}, {"l", NULL},       {"", NULL},         {"retroinfer", NULL},
+        {"bel", "belady"},    {"be", NULL},    {"BELA", "belady"},
         {"xyz", NULL},        {"lxu", "lru"}, /* as near to lfu, which comes later */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
