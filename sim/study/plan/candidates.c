@@ -1,4 +1,4 @@
-/* A name is looked up where it is laid over the scenario; here only `all` needs the folders. */
+/* Names are looked up when they are laid over the scenario. Only `all` reads the folders here. */
 #include "study/plan/candidates.h"
 
 #include "base/array.h"
@@ -33,7 +33,7 @@ static bool has_name(const struct names *names, const char *name, size_t length)
     return has;
 }
 
-/* Who is named twice is in the set once. */
+/* A name given twice is in the set once. */
 static bool split_names(const char *text, struct names *names, const char *option,
                         struct error *why)
 {
@@ -58,7 +58,7 @@ static bool split_names(const char *text, struct names *names, const char *optio
     return true;
 }
 
-/* What the scenario says: a name, or a machine's map, which has no name and needs none. */
+/* The scenario's own value: a name, or the map of a machine, which needs no name. */
 static bool take_said(const struct node *said, struct names *names, struct error *why)
 {
     const struct node *extends = node_get(said, "extends");
@@ -73,13 +73,13 @@ static bool take_said(const struct node *said, struct names *names, struct error
     return true;
 }
 
-/* A kind of thing that there is a set of. */
+/* A set that can be given: systems or machines. */
 struct set {
     const char *key, *option, *folder, *given;
-    bool by_default; /* all of them, where nothing is said */
+    bool by_default; /* if nothing is given: all of them */
 };
 
-/* `laid`: these are not what the scenario says. */
+/* `laid`: the names have to be laid over the scenario, because it does not say them. */
 static bool read_set(const struct scenario *scenario, const struct set *set, struct names *names,
                      bool *laid, struct error *why)
 {
@@ -107,7 +107,7 @@ static bool lay_name(struct scenario *scenario, const struct set *set, const cha
     struct node *map = node_parse("{}", 2, set->option, why);
     struct node *value = map == NULL ? NULL : node_parse(name, strlen(name), set->option, why);
     if (value != NULL) {
-        value->line = 0; /* an option has none */
+        value->line = 0; /* an option has no line */
     }
     bool good =
         value != NULL && node_put(map, set->key, value, why) && scenario_lay(scenario, map, why);
@@ -116,7 +116,7 @@ static bool lay_name(struct scenario *scenario, const struct set *set, const cha
     return good;
 }
 
-/* Keys of mechanism that a preset says. */
+/* Mechanism keys that a preset sets. */
 static uint32_t count_mechanisms(const struct node *preset)
 {
     uint32_t count = 0;
@@ -126,7 +126,7 @@ static uint32_t count_mechanisms(const struct node *preset)
     return count;
 }
 
-/* By what the preset alone says. */
+/* Leave a candidate out if its preset alone is a reason to. */
 static bool check_preset(struct candidate *candidate, const struct candidate_options *options,
                          struct error *why)
 {

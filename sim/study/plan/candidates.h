@@ -1,9 +1,10 @@
-/* What a plan chooses among: systems, each on every machine.
+/* The candidates of a plan: each system on each machine.
  *
- * A set is names (or paths) with commas between, `all` that ship, or what the scenario says. Left
- * out, unless allowed, are systems that exist on paper only, and lossy ones: those that answer
- * otherwise than full attention does. `lossless: native` is exact to a model that has an indexer of
- * its own, and lossy for others.
+ * The systems, and the machines, are a list of names (or paths) separated by commas, `all` that
+ * ship, or what the scenario says. Two kinds of systems are left out unless the options allow them:
+ * systems that exist on paper only, and lossy systems, whose output differs from that of full
+ * attention. A system with `lossless: native` is exact on a model that has an indexer of its own,
+ * and lossy on other models.
  */
 #ifndef STUDY_PLAN_CANDIDATES_H
 #define STUDY_PLAN_CANDIDATES_H
@@ -11,27 +12,27 @@
 #include "scenario/scenario.h"
 
 struct candidate_options {
-    const char *systems, *machines; /* NULL: what the scenario says, and of systems else all */
+    const char *systems, *machines; /* NULL: as the scenario says; it may omit the system: all */
     bool allow_lossy, allow_paper;
 };
 
 struct candidate {
     char *system, *machine;   /* as named, owned */
-    struct scenario scenario; /* one point: of this system on this machine */
-    char left_out[96];        /* why; or "" */
-    uint32_t mechanisms;      /* keys of mechanism that its preset says */
+    struct scenario scenario; /* one point: this system on this machine */
+    char left_out[96];        /* why it is left out; "": it is not */
+    uint32_t mechanisms;      /* number of mechanism keys that its preset sets */
 };
 
-/* Lay every system and machine over `scenario`, which is of one point. The caller destroys them. */
+/* Lay every system and machine over `scenario`, which has one point. The caller destroys `*out`. */
 bool candidates_create(const struct scenario *scenario, const struct candidate_options *options,
                        struct candidate **out, uint32_t *count, struct error *why);
 void candidates_destroy(struct candidate *candidates, uint32_t count);
 
-/* Check what only the resolved setup tells: a native system with a model of no indexer. */
+/* Leave a native system out if the model of its resolved setup has no indexer. */
 void candidate_check(struct candidate *candidate, const struct setup *setup,
                      const struct candidate_options *options);
 
-/* Complain that all of them are left out. Returns false. */
+/* Report that all candidates are left out, with the reason of the first. Returns false. */
 bool candidates_refuse(const struct candidate *candidates, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Each point against each: a study has hundreds of them, and each took milliseconds to make. */
+/* Compares every pair of points: a study has hundreds, and each took milliseconds to simulate. */
 #include "study/plan/pareto.h"
 
 static bool beats(const struct pareto_point *a, const struct pareto_point *b)

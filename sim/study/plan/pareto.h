@@ -1,5 +1,5 @@
-/* The Pareto front: points that no other beats, where to beat is to be at least as good in
- * everything and better in something. Of points that are equal all are on it. */
+/* The Pareto front: the points that no other point beats. A point beats another if it is at least
+ * as good in every figure and better in one. Equal points are on the front together. */
 #ifndef STUDY_PLAN_PARETO_H
 #define STUDY_PLAN_PARETO_H
 
@@ -9,10 +9,10 @@
 enum { PARETO_FIGURES = 4 };
 
 struct pareto_point {
-    double figures[PARETO_FIGURES]; /* the more the better; none is NaN */
+    double figures[PARETO_FIGURES]; /* higher is better; none is NaN */
 };
 
-/* Which of the points are on the front. */
+/* Mark the points that are on the front. `on_front` has `count` elements. */
 void pareto_front(const struct pareto_point *points, uint32_t count, bool *on_front);
 
 #endif

@@ -1,5 +1,5 @@
-/* All candidates take their rounds together, so that those that differ in the machine alone ask for
- * the same replays at the same time. */
+/* All candidates take their rounds together, so that candidates that differ only in the machine
+ * need the same replays at the same time. */
 #include "study/plan/planning.h"
 
 #include "base/array.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A candidate's tries of a round: three rounds cut an axis of 256 values to one. */
+/* Tries of a candidate in a round. Three rounds reduce an axis of 256 values to one. */
 enum { A_ROUND = 9 };
 
 /* Frames of generated traces that rounds read again and again. */
@@ -20,7 +20,7 @@ enum { A_ROUND = 9 };
 
 /* ---- values ---- */
 
-/* Values are liked from the axis' beginning, or from its end. */
+/* The first value of the axis is preferred when minimising, the last one when maximising. */
 static const struct axis_value *value_at(const struct quest *quest, bool maximise, uint32_t value)
 {
     return &quest->axis.values[maximise ? quest->axis.count - 1 - value : value];
@@ -67,13 +67,13 @@ static bool is_budget(const char *axis)
     return false;
 }
 
-/* More of it is harder to serve, so that what holds at one has to hold below. */
+/* A higher load is harder to serve, so a load is an answer only if all lower ones pass too. */
 static bool is_load(const char *key)
 {
     return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
 }
 
-/* Has a server room for KV? Where it has none, no load changes that. */
+/* Does a server have room for KV? If it has none, no load changes that. */
 static bool has_room(const struct point *point, const struct run_context *runs)
 {
     struct serving_memory memory;
@@ -81,7 +81,7 @@ static bool has_room(const struct point *point, const struct run_context *runs)
     return serving_memory_plan(point, runs, &memory, &unseen);
 }
 
-/* How many values are worth trying: where all have to fail alike, one. */
+/* How many values to search: 1 if all must fail in the same way. */
 static uint32_t count_values(const struct quest *quest, const struct point *point,
                              const struct run_context *runs)
 {
@@ -89,7 +89,7 @@ static uint32_t count_values(const struct quest *quest, const struct point *poin
     return quest->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : quest->axis.count;
 }
 
-/* What there is to search. A candidate that cannot be resolved says so, and others go on. */
+/* Set up the search. A candidate that cannot be resolved keeps its error; the others go on. */
 static bool quest_begin(struct quest *quest, struct candidate *candidate,
                         const struct planning_options *options, struct error *why)
 {
@@ -139,7 +139,7 @@ struct try {
 struct round {
     struct planning *planning;
     const struct planning_options *options;
-    struct try *tries; /* [A_ROUND for each quest] owned */
+    struct try *tries; /* [A_ROUND for each quest], owned */
     uint32_t count;
 };
 
@@ -174,7 +174,7 @@ static void add_tries(struct round *round, struct quest *quest)
     }
 }
 
-/* What each candidate wants to try next, one system after the other: its machines share replays. */
+/* The next tries of all candidates, system by system: a system's machines share replays. */
 static void collect_tries(struct round *round)
 {
     struct planning *planning = round->planning;
@@ -263,7 +263,7 @@ static bool finds_budget(const struct quest *quest)
 
 enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
 
-/* What a quest's value costs, what counts most first: less is better. */
+/* The cost of a quest's value, most important part first. Less is better. */
 static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
 {
     const struct cell *cells = quest->results[quest->found].cells;
@@ -329,7 +329,7 @@ static void find_nearest(struct planning *planning)
 
 /* ---- all of it ---- */
 
-/* When none can be searched, that is because of what the first of them says. */
+/* If no quest can search, the error of the first one is the reason. */
 static bool check_any(const struct planning *planning, struct error *why)
 {
     const struct quest *first = NULL;
@@ -398,7 +398,7 @@ void planning_release(struct planning *planning)
     *planning = (struct planning){.count = 0};
 }
 
-/* Say the only value of a swept key. */
+/* Set a swept key to its only value. */
 static bool lay_value(struct scenario *scenario, const struct node *swept, struct error *why)
 {
     struct node *map = node_parse("{}", 2, "scenario", why);

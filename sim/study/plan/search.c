@@ -1,5 +1,5 @@
-/* Rounds follow from what was tried alone: there is no other state but that tries once were uneven.
- */
+/* A round follows from the tried values alone. The only other state is `uneven`: it stays set once
+ * tries have contradicted the assumption. */
 #include "study/plan/search.h"
 
 #include "base/array.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 enum {
-    GRID = 32,      /* sections of the even grid; that of 9 tries is part of it */
-    SAME = 9,       /* tries that are enough to see that all fall short alike */
-    NEIGHBOURS = 4, /* of the value found: of a rate's usual range of 512, a tenth */
+    GRID = 32,      /* sections of the even grid; the grid of 9 tries is part of it */
+    SAME = 9,       /* tries that suffice to see that all fall short equally */
+    NEIGHBOURS = 4, /* neighbours checked: about 10 % of a rate, whose usual range spans 512x */
 };
 
 bool search_init(struct search *search, uint32_t count, struct error *why)
@@ -50,7 +50,7 @@ static uint32_t first_that_passes(const struct search *search)
     return SEARCH_NONE;
 }
 
-/* From the end on, all that were tried pass; SEARCH_NONE where the last does not. */
+/* The value from which all tried values to the end pass; SEARCH_NONE if the last does not. */
 static uint32_t last_that_holds(const struct search *search)
 {
     uint32_t last = SEARCH_NONE;
@@ -79,14 +79,14 @@ uint32_t search_nearest(const struct search *search)
     return nearest;
 }
 
-/* ---- what tries say of the shape ---- */
+/* ---- the shape that the tries show ---- */
 
 static bool is_less(double a, double b)
 {
     return isinf(b) ? !isinf(a) : a < b - SEARCH_EQUAL;
 }
 
-/* Do shortfalls shrink up to `low`, and grow from there on? */
+/* Do shortfalls shrink up to `low` and grow after it? */
 static bool is_valley(const struct search *search, uint32_t low, uint32_t end)
 {
     double last = NAN;
@@ -119,7 +119,7 @@ static uint32_t tried_behind(const struct search *search, uint32_t value)
 
 /* ---- rounds ---- */
 
-/* Up to `most` values between `from` and `to`, neither of them, evenly; behind `used` others. */
+/* Append up to `most` values spread evenly between `from` and `to`, both excluded. */
 static uint32_t cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *values, uint32_t used)
 {
     uint32_t between = to > from ? to - from - 1 : 0;
@@ -130,7 +130,7 @@ static uint32_t cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *values,
     return used;
 }
 
-/* Both ends, and evenly between them. */
+/* Both ends, and values spread evenly between them. */
 static uint32_t begin(const struct search *search, uint32_t most, uint32_t *values)
 {
     values[0] = 0;
@@ -153,7 +153,7 @@ static uint32_t scan(const struct search *search, uint32_t end, uint32_t most, u
     return used;
 }
 
-/* On both sides of the value that is least short. */
+/* Values on both sides of the one with the least shortfall. */
 static uint32_t close_in(const struct search *search, uint32_t nearest, uint32_t most,
                          uint32_t *values)
 {
@@ -162,7 +162,7 @@ static uint32_t close_in(const struct search *search, uint32_t nearest, uint32_t
     return cut(nearest, tried_behind(search, nearest), half, values, used);
 }
 
-/* Untried ones of an even grid over all values, before `end`. */
+/* The untried values of an even grid over all values, before `end`. */
 static uint32_t spread(const struct search *search, uint32_t end, uint32_t most, uint32_t *values)
 {
     uint32_t used = 0, last = SEARCH_NONE;
@@ -176,8 +176,8 @@ static uint32_t spread(const struct search *search, uint32_t end, uint32_t most,
     return used;
 }
 
-/* Untried ones beside the value found: those that are less liked of a load, for they have to pass
- * too; else those that are better. */
+/* Untried neighbours of the value found: for a load the lower loads, because they must pass too;
+ * otherwise the better values. */
 static uint32_t look_beside(const struct search *search, uint32_t found, uint32_t most,
                             uint32_t *values)
 {

@@ -1,20 +1,20 @@
-/* The best value of a grid that passes, found by sections.
+/* Find the best value of a grid that passes, by dividing the grid into sections.
  *
- * Values are numbered from the one that is liked best, 0. Trying one says by how much it falls
- * short: 0 passes, infinity cannot be at all. Where shortfalls shrink along the grid towards the
- * first value that passes, each round of tries cuts what is left in as many sections; in the end
- * the value before the one found was tried, and does not pass. Where none passes, rounds close in
- * on the least shortfall, and where all tries fall short alike, or cannot be, there is no more to
- * learn from others.
+ * Values are numbered by preference; 0 is the best. A try of a value yields its shortfall: 0 if it
+ * passes, infinity if the value is impossible. The search assumes that shortfalls shrink along the
+ * grid towards the first value that passes. Each round of tries then divides the remaining values
+ * into sections. At the end, the value just before the one found has been tried and does not pass.
+ * If no value passes, the rounds close in on the least shortfall. The search ends early if all
+ * tries fall short equally, or are impossible, because further tries would teach nothing.
  *
- * Every try checks that assumption. Once tries contradict it, values are tried evenly as well, some
- * 32 of them over the grid, and in the end the neighbours of the one found. What no try has shown
- * cannot be known: values between those tried may hide one that passes. To try them all would show
- * it, and takes minutes where a value is a server's thousands of requests.
+ * Every try checks the assumption. Once tries contradict it, the search also tries values evenly,
+ * about 32 over the grid, and finally the neighbours of the value found. A passing value between
+ * two tried ones may still be missed. Trying all values would rule that out, but takes minutes if
+ * each value is a server with thousands of requests.
  *
- * Of a load it is no use that it passes where a lower one does not: the best that passes is then
- * the last up to which, from the one liked least, all that were tried pass. Where that one does not
- * pass itself, as of a rate that has to fill a server, it is the best that passes of all.
+ * For loads, the answer is the highest load below which every tried load passes: a load that passes
+ * above one that does not is of no use. If the lowest load itself does not pass (a rate may have to
+ * fill a server first), the answer is the best load that passes.
  */
 #ifndef STUDY_PLAN_SEARCH_H
 #define STUDY_PLAN_SEARCH_H
@@ -25,7 +25,7 @@
 
 #define SEARCH_NONE UINT32_MAX
 
-/* Shortfalls closer than this are taken as equal. */
+/* Shortfalls closer than this count as equal. */
 #define SEARCH_EQUAL 1e-3
 
 struct search {
@@ -34,23 +34,24 @@ struct search {
     double *shortfall; /* [count], NaN: not tried; owned */
     bool uneven;       /* tries contradicted the assumption */
     bool load;         /* set by the caller: values are loads */
-    bool unordered;    /* set by the caller: neighbours have nothing in common, so all are tried */
+    bool unordered;    /* set by the caller: neighbours are unrelated, so every value is tried */
 };
 
 bool search_init(struct search *search, uint32_t count, struct error *why); /* count > 0 */
 void search_release(struct search *search);
 
-/* What to try next: 1 to `most` (2 or more) values, ascending, into `values`; 0: the search has
- * ended. Each that is handed out comes back with search_put() before the next call. */
+/* The next values to try: 1 to `most` (at least 2) of them, ascending, into `values`. Returns 0 if
+ * the search has ended. The caller passes the shortfall of each to search_put() before the next
+ * call. */
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values);
 void search_put(struct search *search, uint32_t value, double shortfall);
 
-/* The best value tried that passes, and the first of those least short; SEARCH_NONE where
- * nothing passes, or nothing was tried that can be. */
+/* The best tried value that passes (of loads: see above), and the first with the least shortfall.
+ * SEARCH_NONE if nothing passes, or if every tried value is impossible. */
 uint32_t search_found(const struct search *search);
 uint32_t search_nearest(const struct search *search);
 
-/* Do all that were tried, not few of them, fall short by as much? */
+/* Have enough values been tried, and do all fall short by the same amount? */
 bool search_is_flat(const struct search *search);
 
 #endif

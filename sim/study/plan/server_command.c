@@ -63,7 +63,7 @@ static bool write_hbm_usable(const struct point *point, const struct result *res
     return true;
 }
 
-/* Other types than fp8 are the model's own; vLLM's plain fp8 is this one. */
+/* A type other than fp8 is the model's own. This fp8 is the one that vLLM calls plain fp8. */
 static bool write_kv_dtype(const struct point *point, const struct result *result, char text[VALUE],
                            struct error *why)
 {
@@ -88,8 +88,8 @@ static bool write_selected(const struct point *point, const struct result *resul
     return true;
 }
 
-/* A server that attends to its cache alone has room in it for all that is selected, which here has
- * buffers of its own. */
+/* A server that attends only to its cache needs room there for all selected tokens. Here these have
+ * buffers of their own. */
 static bool write_cached(const struct point *point, const struct result *result, char text[VALUE],
                          struct error *why)
 {
@@ -122,7 +122,7 @@ static bool write_host(const struct point *point, const struct result *result, c
     return true;
 }
 
-/* Shares are rarely whole, and too small a one may leave nothing. */
+/* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
 static bool write_host_each(const struct point *point, const struct result *result,
                             char text[VALUE], struct error *why)
 {
@@ -141,7 +141,7 @@ static bool write_host_gb_each(const struct point *point, const struct result *r
     return true;
 }
 
-/* ---- of a server under requests; "" of a run of steps ---- */
+/* ---- values of a server; "" for a run without requests ---- */
 
 static bool write_batched(const struct point *point, const struct result *result, char text[VALUE],
                           struct error *why)
@@ -167,20 +167,20 @@ static bool write_block(const struct point *point, const struct result *result, 
     return true;
 }
 
-/* Blocks that a server has for sequences: of its replicas each has as many. */
+/* Blocks that one replica of the server has for sequences. */
 static int64_t pool_blocks(const struct point *point, const struct result *result)
 {
     const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
     return blocks->set ? blocks->integer / (int64_t)point->workload.replicas : 0;
 }
 
-/* Only a pool that the scenario gives is one that the server was seen to have. */
+/* A real server was seen to have the pool only if the scenario gives it. */
 static bool gives_pool(const struct point *point)
 {
     return point->setup.kv_pool_tokens > 0;
 }
 
-/* Of vLLM's blocks one is never given to a sequence: vllm/v1/core/block_pool.py, null_block. */
+/* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
 static bool write_pool_blocks(const struct point *point, const struct result *result,
                               char text[VALUE], struct error *why)
 {
@@ -233,14 +233,14 @@ static const char *value_name(size_t index)
     return index < sizeof values / sizeof values[0] ? values[index].name : NULL;
 }
 
-/* The length of the name in "{name}" at `text`; 0 where there is none, as in JSON. */
+/* The length of the name in "{name}" at `text`; 0 if there is no name, as in JSON. */
 static size_t name_length(const char *text)
 {
     size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
     return text[0] == '{' && text[1 + length] == '}' ? length : 0;
 }
 
-/* A value's name, from `at` on; `*length` 0 where none is there. */
+/* Write the value whose name starts at `at`. `*length` is 0 if no name starts there. */
 static bool write_value(const struct point *point, const struct result *result, const char *at,
                         char text[VALUE], size_t *length, struct error *why)
 {
@@ -257,8 +257,8 @@ static bool write_value(const struct point *point, const struct result *result, 
 static bool write_command(const struct point *point, const struct result *result,
                           char text[SERVER_COMMAND], struct error *why)
 {
-    size_t used = 0, part = 0; /* where a part began that may be left out */
-    bool misses = false;       /* and one of its values does not apply */
+    size_t used = 0, part = 0; /* start of the part in [ ] */
+    bool misses = false;       /* a value of that part does not apply */
     for (const char *at = point->setup.system.command; *at != '\0' && used + VALUE < SERVER_COMMAND;) {
         char value[VALUE];
         size_t length;

@@ -1,4 +1,4 @@
-/* Units follow from the column's type, and from its name where the type is a plain number. */
+/* The unit follows from the column's type; for plain numbers, from the end of its name. */
 #include "study/plan/target.h"
 
 #include "base/name.h"
@@ -19,14 +19,14 @@ static bool is_number(enum column_type type)
            type == COLUMN_TYPE_MS;
 }
 
-/* Nanoseconds in the unit of the column's name; 0 where it is no time. */
+/* Nanoseconds per unit of the column; 0 if it is not a time. */
 static double time_scale(enum column column)
 {
     enum column_type type = column_kinds[column].type;
     return type == COLUMN_TYPE_US ? 1e3 : type == COLUMN_TYPE_MS ? 1e6 : 0;
 }
 
-/* What a plain number counts, by the end of its name. */
+/* The unit of a plain number, by the end of its name. */
 static enum unit unit_of(enum column column)
 {
     static const struct {
@@ -108,7 +108,7 @@ static bool read_bound(const char *text, struct target *target, struct error *wh
                : error_expect(why, "a number, 0 or more, such as %s", unit_example(unit));
 }
 
-/* Without the blanks around it. */
+/* Copy without the blanks at both ends. */
 static void copy_trimmed(const char *text, size_t length, char out[TARGET_TEXT])
 {
     while (length > 0 && *text == ' ') {
@@ -217,7 +217,7 @@ enum drawn target_drawn(const struct target *target)
     return (enum drawn)drawn;
 }
 
-/* Draws are in the units of the columns' names. */
+/* Draws are stored in the units of the columns' names. */
 static bool is_met(const struct target *target, const struct result *result, uint32_t draw)
 {
     enum drawn drawn = target_drawn(target);

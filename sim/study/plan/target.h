@@ -1,12 +1,12 @@
-/* Targets: what a plan has to meet, and by how much a run falls short of it.
+/* Targets: the bounds that a plan has to meet, and how far a run falls short of them.
  *
- *     KEY<=NUMBER or KEY>=NUMBER, several with commas between
+ *     KEY<=NUMBER or KEY>=NUMBER, separated by commas
  *
- * KEY is a result's key that has a number (columns.def). A bare NUMBER is in the key's own unit:
- * the milliseconds of tpot_ms, bytes, a share; or it says its unit, as in step_us<=40ms,
+ * KEY is a numeric key of a result (columns.def). A bare NUMBER is in the unit of the key:
+ * milliseconds for tpot_ms, bytes, a share. NUMBER may also say its unit: step_us<=40ms,
  * hbm_bytes<=40GiB, hit_ratio>=90%. A shortfall is a share of the bound, so that milliseconds and
- * tokens a second compare; of several targets the largest counts, and 0 is met. That of a run that
- * does not fit, or fails, is infinite.
+ * tokens per second compare. The shortfall of several targets is the largest; 0 means all are met.
+ * A run that does not fit, or fails, has an infinite shortfall.
  */
 #ifndef STUDY_PLAN_TARGET_H
 #define STUDY_PLAN_TARGET_H
@@ -27,31 +27,31 @@ struct targets {
     uint32_t count;
 };
 
-/* Read `text`. A key that is none, or has no number, and bounds that contradict each other are
- * usage errors. */
+/* Read `text`. Unknown keys, keys without a number and bounds that contradict each other are usage
+ * errors. */
 bool targets_parse(const char *text, struct targets *out, struct error *why);
 
 double target_shortfall(const struct target *target, const struct result *result);
 double targets_shortfall(const struct targets *targets, const struct result *result);
 
-/* All of them as they were typed, with ", " between; returns `text`. */
+/* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);
 
-/* The figure that a target judges, where draws have it (result/drawn.def); or DRAWN_COUNT. */
+/* The drawn figure (result/drawn.def) that a target judges; DRAWN_COUNT if it is not drawn. */
 enum drawn target_drawn(const struct target *target);
 
-/* How many of a run's draws meet all targets. What is not drawn, such as memory, is the run's own.
- */
+/* How many of a run's draws meet all targets. A figure that is not drawn, such as memory, is the
+ * run's own in every draw. */
 uint32_t targets_count_met(const struct targets *targets, const struct result *result);
 
-/* The value that a target judges, as a person reads it: "63.28"; "-" where the run has none. */
+/* The figure that a target judges, as a person reads it: "63.28"; "-" if the run has none. */
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT]);
 
-/* The same of a value as results store it. */
+/* The same for a value in the result's stored unit. */
 const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT]);
 
-/* Is it a figure that only runs with a workload have? */
+/* Does the target judge a figure that only runs with a workload have? */
 bool target_serves(const struct target *target);
 
 /* Does any target judge this column? */

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of an axis: coarser than a study of one system, for there are two axes and many systems.
- */
+/* Values per axis. Fewer than for a study of one system, because there are two axes and many
+ * systems. */
 enum { POINTS = 8 };
 
 /* ---- runs ---- */
 
-/* A candidate that is being walked. */
+/* The candidate that is being run, for on_progress. */
 struct walk {
     const struct candidate *candidate;
     const struct tradeoff_options *options;
@@ -29,8 +29,8 @@ static void tell_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
-/* Has it a cache to size? Then over budgets and batches, else over batches. What says that it cannot
- * be walked goes to `refused`, and others go on; what fails in the midst of it is an error. */
+/* Run a candidate over budgets and batches, or over batches alone if it has no cache to size. If it
+ * cannot be run, `refused` says why and the others go on. A failure in the middle is an error. */
 static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
                            struct whatif *out, bool *interrupted, struct error *refused,
                            struct error *why)
@@ -112,7 +112,7 @@ static int by_rate(const void *a, const void *b)
     return x->study != y->study ? (int)x->study - (int)y->study : (int)x->point - (int)y->point;
 }
 
-/* All runs that count, in `runs`, which has room for them. */
+/* Collect the runs to compare into `runs`, which has room for all. Returns their number. */
 static uint32_t gather(const struct tradeoff *tradeoff, const struct targets *targets,
                        struct tradeoff_run *runs)
 {

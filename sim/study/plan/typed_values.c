@@ -1,4 +1,4 @@
-/* Candidates are asked one after the other, until one can have the value. */
+/* Candidates are asked in turn, until one can have the value. */
 #include "study/plan/typed_values.h"
 
 #include "study/whatif/planned.h"

@@ -1,14 +1,15 @@
-/* Values that a user typed for the axis of a plan: those that no candidate can have are mistakes.
+/* Check the values that a user typed for the axis of a plan. A value that is invalid for every
+ * candidate is a mistake.
  *
- * Of KEY=[A, B] each is looked at, of KEY=FROM:TO the two ends; what lies between them nobody
- * typed. One that a candidate can have, even if it does not fit there, can be meant.
+ * For KEY=[A, B] every value is checked; for KEY=FROM:TO only the two ends, because nobody typed
+ * the values between. A value is accepted if one candidate can have it, even if it does not fit.
  */
 #ifndef STUDY_PLAN_TYPED_VALUES_H
 #define STUDY_PLAN_TYPED_VALUES_H
 
 #include "study/plan/planning.h"
 
-/* Check the axes of quests that began; that a value cannot be is a usage error, and says why. */
+/* Check the axes of the quests that began. An invalid value is a usage error with its reason. */
 bool typed_values_check(const struct planning *planning, const char *axis, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* The band is of rates; what is a time, or paid by time, goes the other way. */
+/* The band applies to rates. Times and costs use its reciprocal. */
 #include "study/plan/verdict.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static const struct {
     {COLUMN_GOODPUT, REQUESTS},
 };
 
-/* No faster server answers more requests than come. */
+/* A faster server still answers no more requests than arrive. */
 static double most_requests(double value, double most, const struct cell *come)
 {
     return come->set ? fmax(value, fmin(most, come->real)) : most;

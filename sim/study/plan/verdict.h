@@ -1,21 +1,21 @@
-/* How sure it is that a run meets a target, or misses it.
+/* How certain it is that a run meets or misses a target.
  *
- * A run's error band says where published rates of systems of its class lay about predicted ones:
- * a band of -7 … +57 % puts the rate between 0.93 and 1.57 times what is predicted, and a time
- * between 1/1.57 and 1/0.93 of it. A bound between these is one that the real system may lie on
- * either side of: the verdict is nearer than the band.
+ * A run's error band says how far published rates of systems of its class lie from predicted ones.
+ * A band of -7 … +57 % puts the rate between 0.93 and 1.57 times the prediction, and a time between
+ * 1/1.57 and 1/0.93 of it. If the bound lies in this range, the real system may be on either side
+ * of it: the verdict is nearer than the band.
  *
- * A server's times and rates are taken to be as far off as its steps are, and it answers no more
- * requests than come. What waits in a queue is stretched further, so that for it the range is the
- * least there is.
+ * The times and rates of a server are assumed to be as far off as its steps, and it answers no more
+ * requests than arrive. Waiting times in a queue stretch more than the steps do, so for them the
+ * range is a lower limit.
  */
 #ifndef STUDY_PLAN_VERDICT_H
 #define STUDY_PLAN_VERDICT_H
 
 #include "study/plan/target.h"
 
-/* Where the band puts the figure that a target judges, as the result stores it. False where the
- * figure is no time or rate, nor what its tokens cost; or where no band is known. */
+/* The range that the band gives for the figure that a target judges, in the result's stored unit.
+ * Returns false if the figure is not a time, a rate or a cost of tokens, or if no band is known. */
 bool verdict_range(const struct target *target, const struct result *result, double *least,
                    double *most);
 
