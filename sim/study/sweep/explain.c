@@ -1,4 +1,4 @@
-/* A figure's better side is the one on which the step is shorter. */
+/* The better side of a figure is the side that makes the step shorter. */
 #include "study/sweep/explain.h"
 
 #include "base/array.h"

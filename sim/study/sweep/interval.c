@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* 95 % lie between the quantiles 2.5 % and 97.5 %. */
+/* The quantiles 2.5 % and 97.5 % enclose 95 %. */
 static const double upper_quantile = 0.975;
 
 struct interval interval_mean(const double *values, size_t stride, uint32_t count)

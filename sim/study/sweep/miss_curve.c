@@ -1,6 +1,6 @@
-/* All sizes see each demand in turn, as the trace is read once. A thread does a layer of all
- * sequences and counts in that layer's groups, which no other thread writes; where the whole is
- * asked for, a layer is a group until all are done. */
+/* The trace is read once: each demand goes to the caches of all sizes. A thread does a layer of all
+ * sequences and counts in that layer's groups, which no other thread writes. If the whole is asked
+ * for, each layer is a group until all are done. */
 #include "study/sweep/miss_curve.h"
 
 #include "base/array.h"
@@ -87,7 +87,7 @@ static uint32_t cache_size(const struct caches *caches, uint32_t i)
     return size < caches->blocks ? size : caches->blocks;
 }
 
-/* `env` says all but the capacity. On failure nothing is left to release. */
+/* `env` has everything except the capacity. On failure nothing is left to release. */
 static bool caches_init(struct caches *caches, const struct miss_request *request, uint32_t first,
                         uint32_t count, struct policy_env env, struct error *why)
 {
@@ -110,7 +110,7 @@ static bool caches_init(struct caches *caches, const struct miss_request *reques
     return good;
 }
 
-/* Handle a demand; where it counts, add to misses[] of these sizes. A stack counts by itself. */
+/* Handle a demand. If it counts, add to misses[] of these sizes; a stack counts by itself. */
 static void caches_access(struct caches *caches, const struct demand *demand, bool counts,
                           uint64_t *misses)
 {
@@ -125,7 +125,7 @@ static void caches_access(struct caches *caches, const struct demand *demand, bo
     }
 }
 
-/* Add what a stack has counted; others have, if their answers may be believed. */
+/* Add the counts of a stack. For other policies, check that their answers can be trusted. */
 static bool caches_collect(const struct caches *caches, uint64_t *misses, struct error *why)
 {
     if (!caches->stack) {
@@ -147,9 +147,9 @@ static bool caches_collect(const struct caches *caches, uint64_t *misses, struct
     return true;
 }
 
-/* ---- a trace: a layer after the other ---- */
+/* ---- a trace, layer by layer ---- */
 
-/* What a thread reads into. */
+/* The buffers that a thread reads into. */
 struct scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
@@ -160,7 +160,7 @@ struct trace_job {
     const struct trace_header *header;
     const struct miss_request *request;
     struct demand_shape shape;
-    struct scratch *scratch; /* one a thread */
+    struct scratch *scratch; /* one per thread */
     struct miss_curve *curve;
 };
 
@@ -334,7 +334,7 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
     return good;
 }
 
-/* What attends to its own choice misses nothing at any size. */
+/* A policy that attends to its own choice misses nothing at any size. */
 static bool check_misses(const struct policy_kind *policy, struct error *why)
 {
     if (!policy->chooses_own) {
@@ -362,7 +362,7 @@ bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *r
     return good;
 }
 
-/* ---- a plain stream: a size after the other ---- */
+/* ---- a plain stream, size by size ---- */
 
 struct ids_job {
     const struct ids *ids;
@@ -371,7 +371,8 @@ struct ids_job {
     struct miss_curve *curve;
 };
 
-/* The next ids as a demand, which is worst first. */
+/* The next ids as a demand. A policy handles the worst unit of a demand first, so they are
+ * reversed. */
 static struct demand ids_demand(const struct ids *ids, uint32_t first, uint32_t *reversed)
 {
     uint32_t most = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE;
@@ -395,7 +396,7 @@ static bool foresee_ids(const struct ids *ids, struct next_use *future, struct e
     return next_use_resolve(future, ids->blocks, why);
 }
 
-/* An item of parallel_for(): one size, or all of a stack. */
+/* An item of parallel_for(): one size, or all sizes of a stack. */
 static bool curve_size(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     (void)thread;

@@ -1,11 +1,11 @@
-/* Curves: what a policy misses at one cache size after the other.
+/* Miss curves: the misses of a policy at each of several cache sizes.
  *
- * Each head of a trace has a cache of its own, of the same size; a curve counts the misses of one
- * head, of a layer's, or of all, over all sequences. LRU is a stack algorithm: one pass gives every
- * size (policy/stack.h). Any other policy replays at chosen sizes, all in one read of the trace;
- * one that knows the future reads it twice. Layers, or the sizes of a plain stream, run in
- * parallel; the result is the same for any number of threads. At every size the misses are those of
- * a replay (decode/replay/replay.h) of that size.
+ * Each head of a trace has its own cache, and all caches have the same size. A curve counts the
+ * misses of one head, of a layer, or of all heads, over all sequences. LRU is a stack algorithm:
+ * one pass gives every size (policy/stack.h). Any other policy is replayed at the chosen sizes, all
+ * in one read of the trace; a policy that knows the future reads the trace twice. Layers, or the
+ * sizes of a plain stream, run in parallel. The result is the same for any number of threads. At
+ * every size the misses are those of a replay (decode/replay/replay.h) of that size.
  */
 #ifndef STUDY_SWEEP_MISS_CURVE_H
 #define STUDY_SWEEP_MISS_CURVE_H
@@ -18,21 +18,20 @@ enum miss_group { MISS_WHOLE, MISS_LAYER, MISS_HEAD };
 
 struct miss_request {
     const struct policy_kind *policy;
-    const double *values;    /* of its parameters; NULL: their defaults */
-    enum miss_group group;   /* what has a curve of its own; a plain stream has but the whole */
-    enum policy_order order; /* of a trace; a plain stream has one */
+    const double *values;    /* its parameters; NULL: their defaults */
+    enum miss_group group;   /* what gets its own curve; a plain stream has only MISS_WHOLE */
+    enum policy_order order; /* for traces; a plain stream has one order */
     double selection;        /* share of a trace's context that a head wants */
-    uint32_t warmup;         /* steps of a trace that are replayed and not counted */
-    const uint32_t *sizes;   /* [count] blocks a head; more than there are is all of them */
+    uint32_t warmup;         /* first steps of a trace, replayed but not counted */
+    const uint32_t *sizes;   /* [count] blocks per head; larger than the number of blocks: all */
     uint32_t count;
 };
 
-/* Groups are the whole, the layers, or the KV heads of the first layer, of the second, and so on.
- */
+/* The groups are the whole, the layers, or the KV heads in order of layers. */
 struct miss_curve {
     uint32_t groups, count; /* `count` as in the request */
     uint64_t *accesses;     /* [groups]; owned */
-    uint64_t *misses;       /* [groups][count] at each size; owned */
+    uint64_t *misses;       /* [groups][count], one per size; owned */
 };
 
 void miss_curve_init(struct miss_curve *curve);
@@ -44,11 +43,11 @@ static inline uint64_t *miss_curve_group(const struct miss_curve *curve, uint32_
     return curve->misses + (size_t)group * curve->count;
 }
 
-/* The sum of all groups into `whole`, which is the caller's to release, on failure too. */
+/* Sum all groups into `whole`, which the caller releases, also after a failure. */
 bool miss_curve_sum(const struct miss_curve *curve, struct miss_curve *whole, struct error *why);
 
-/* The curves of a trace, or of a stream of ids, on `threads` threads (0: one a processor). `curve`
- * is the caller's to release, on failure too. */
+/* The curves of a trace, or of a stream of ids, on `threads` threads (0: one per processor). The
+ * caller releases `curve`, also after a failure. */
 bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why);
 bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,

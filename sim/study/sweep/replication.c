@@ -14,7 +14,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Precision is judged after so many draws, and whenever so many more were made. */
+/* Precision is checked after this many draws, and again after every so many more. */
 enum { JUDGED_FIRST = 20, JUDGED_EVERY = 10 };
 
 /* ---- what is drawn --------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id i
     return ((double)(bits >> 11) + 0.5) * 0x1p-53;
 }
 
-/* What a machine holds decides what fits, which is planned. */
+/* Capacities are not drawn: they decide what fits, and that is planned. */
 static bool is_drawn(enum curve_id id)
 {
     return id != CURVE_GPU_HBM_CAPACITY && id != CURVE_HOST_DRAM_CAPACITY;
@@ -58,18 +58,18 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
 
 /* ---- one replication ------------------------------------------------------------------- */
 
-/* Replications of a run under way. */
+/* The replications of a run in progress. */
 struct course {
     const struct point *point;
     const struct replication_options *options;
     const struct run_context *context;
     const struct answer *answer; /* open */
     struct result *result;
-    uint32_t first; /* that is not drawn yet */
-    bool seeded;    /* each has a seed of its own */
+    uint32_t first; /* the first not drawn yet */
+    bool seeded;    /* each draw has its own seed */
 };
 
-/* What the machine does not decide is as the run that was planned for it says. */
+/* Figures that do not depend on the machine are taken from the planned run. */
 static void take(const struct result *drawn, const struct result *planned,
                  double values[DRAWN_COUNT])
 {
@@ -79,7 +79,7 @@ static void take(const struct result *drawn, const struct result *planned,
     }
 }
 
-/* Time an answer that is open on a machine drawn. */
+/* Time an open answer on a drawn machine. */
 static bool time_answer(const struct answer *answer, const struct point *point,
                         const struct profile *machine, const struct result *planned,
                         double values[DRAWN_COUNT], struct error *why)
@@ -101,7 +101,7 @@ static bool check_timed(const struct result *planned, uint32_t number, struct er
            error_set(why, NULL, 0, "replication %u: %.200s", number, planned->message);
 }
 
-/* Replay the point with a seed of its own, and time it. */
+/* Replay the point with its own seed, and time it. */
 static bool time_replayed(const struct course *course, const struct point *seeded, uint32_t number,
                           const struct profile *machine, double values[DRAWN_COUNT],
                           struct error *why)
@@ -120,7 +120,7 @@ static bool time_replayed(const struct course *course, const struct point *seede
     return good;
 }
 
-/* With another seed a run is replayed anew, but for a server's, which keeps nothing. */
+/* A run with another seed is replayed again; a server's answer keeps no replay and is reused. */
 static bool time_seeded(const struct course *course, uint32_t number, const struct profile *machine,
                         double values[DRAWN_COUNT], struct error *why)
 {
@@ -179,7 +179,7 @@ static bool is_precise(const struct replication_options *options, const struct r
     return interval.half <= options->precision * interval.mean;
 }
 
-/* The number of draws after which precision is judged next. */
+/* The number of draws after which precision is checked next. */
 static uint32_t judged_next(const struct replication_options *options, uint32_t count)
 {
     uint32_t next = options->precision == 0 ? options->count

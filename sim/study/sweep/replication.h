@@ -1,22 +1,22 @@
-/* Replications: how far a result spreads, given what is not known of the machine.
+/* Replications: the spread of a result, given the uncertainty of the machine's figures.
  *
- * A replication is one draw. For every figure of the machine that has a range, a quantile is drawn,
- * and the figure is what its own distribution says there (hardware/spread.h); the run is then timed
- * on that machine. What is generated (traces, arrivals, lots) takes the seed and the number of the
- * replication, added up; a recorded trace stays as it is. What was planned stays, too: a system
- * plans by what its profile says, and memory is not drawn.
+ * A replication is one draw. For every figure of the machine that has a range, a quantile is drawn;
+ * the figure then takes the value of its own distribution (hardware/spread.h) at that quantile, and
+ * the run is timed on that machine. Generated data (traces, arrivals, lots) uses the seed plus the
+ * number of the replication; a recorded trace stays as it is. The plan stays too: a system plans by
+ * the figures of its profile, and memory is not drawn.
  *
- * The quantile is a hash of seed, replication and the figure's name. So replication r is the same
- * machine for every system and point: common random numbers, under which two systems differ by what
- * they do, not by their luck (Law, "Simulation Modeling and Analysis", on variance reduction).
- * Figures are drawn independently of each other. Replication 0 is a draw like any other, and the
- * run itself stays the one without draws.
+ * The quantile is a hash of the seed, the replication and the figure's name, so replication r is
+ * the same machine for every system and point. These are common random numbers: two systems then
+ * differ by what they do, not by chance (Law, "Simulation Modeling and Analysis", on variance
+ * reduction). Figures are drawn independently of each other. Replication 0 is a draw like any
+ * other; the run itself has no draws.
  *
- * With a precision drawing stops as soon as the interval of the mean (study/sweep/interval.h) is as
- * narrow as asked for, judged after fixed numbers of draws, in their order: any number of threads
- * stops at the same one. Stopping so is asymptotically fair (Chow and Robbins, "On the Asymptotic
- * Theory of Fixed-Width Sequential Confidence Intervals", Ann. Math. Stat. 36, 1965); a least
- * number keeps a lucky beginning from stopping it.
+ * If a precision is asked for, drawing stops once the interval of the mean (study/sweep/interval.h)
+ * is narrow enough. This is checked after fixed numbers of draws, in their order, so any number of
+ * threads stops at the same draw. The rule is asymptotically consistent (Chow and Robbins, "On the
+ * Asymptotic Theory of Fixed-Width Sequential Confidence Intervals", Ann. Math. Stat. 36, 1965). A
+ * minimum number of draws keeps a lucky start from stopping it.
  */
 #ifndef STUDY_SWEEP_REPLICATION_H
 #define STUDY_SWEEP_REPLICATION_H
@@ -28,29 +28,29 @@
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 
 struct replication_options {
-    uint32_t count;   /* draws at most; 0: none are made */
-    double precision; /* half-width of the interval of the main figure, as a share; 0: draw all */
-    void (*on_draw)(void *context); /* behind each, in the thread that made it; NULL: nothing */
+    uint32_t count;   /* most draws; 0: none */
+    double precision; /* half-width of the main figure's interval, as a share of it; 0: draw all */
+    void (*on_draw)(void *context); /* called after each draw, in its thread; may be NULL */
     void *context;
 };
 
-/* In (0, 1): where in its distribution a figure is drawn. */
+/* The quantile, in (0, 1), at which a figure is drawn. */
 double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id);
 
-/* The hash of the ranges that are drawn from, as 16 hex digits: with a run's hash, what draws are
- * of. */
+/* Hash the ranges that are drawn from, as 16 hex digits. Together with a run's hash it names a set
+ * of draws. */
 void replication_ranges(const struct setup *setup, char ranges[17]);
 
-/* The figure that precision is about, and by which runs are compared: the time of a step, or of a
- * server the mean time to first token. DRAWN_COUNT where a run has neither. */
+/* The figure that precision refers to and that runs are compared by: the time of a step, or the
+ * mean time to first token of a server. DRAWN_COUNT if a run has neither. */
 enum drawn replication_main(const struct result *result);
 
-/* How many of these draws are enough; 0: more are needed. */
+/* The number of draws, of those made, that is enough; 0: more are needed. */
 uint32_t replication_enough(const struct replication_options *options, const struct result *result);
 
-/* answer_run(), and its replications into result->draws; none of a run without a time.
- * `context->threads`: draws at once; `context->shared` has room for twice as many. Fails when
- * stopped. */
+/* answer_run(), with its replications in result->draws. A run without a time has none.
+ * `context->threads` is the number of draws made at once; `context->shared` needs room for twice as
+ * many. Fails when stopped. */
 bool replication_run(const struct point *point, const struct replication_options *options,
                      const struct run_context *context, struct result *result, struct error *why);
 

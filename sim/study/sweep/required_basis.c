@@ -1,11 +1,11 @@
-/* Three questions to a result: its trace, a share of its time, or all of its figures. */
+/* Checks three parts of a result: its trace, a share of its time, or all of its figures. */
 #include "study/sweep/required_basis.h"
 
 #include "decode/time/pipeline.h"
 
 #include <string.h>
 
-#define ROUNDING 1e-9 /* of shares that were added up, or read back from text */
+#define ROUNDING 1e-9 /* of shares that were summed or read back from text */
 
 bool required_basis_parse(const char *text, struct required_basis *out, struct error *why)
 {
@@ -80,8 +80,8 @@ static bool check_share(const struct required_basis *required, const struct setu
     return true;
 }
 
-/* What is blamed is the first figure of the profile that is worse, where the time rests on one; a
- * figure of memory may be worse too. */
+/* The error names the first figure of the profile that is worse, if the time rests on one. If not,
+ * it was a figure of memory. */
 static bool check_figures(const struct required_basis *required, const struct point *point,
                           const struct result *result, struct error *why)
 {

@@ -1,19 +1,19 @@
-/* The calling thread resolves points into a ring of slots, queues those that have to be run for the
- * workers, and delivers what is done in point order; it alone touches the store.
+/* The calling thread resolves points into a ring of slots, queues those that must run for the
+ * workers, and delivers results in point order. It alone uses the store.
  *
  *      delivered                    issued           points
  *   ------|----------------------------|---------------|
  *         |  waiting, in work or done  | not resolved  |
  *
- * A slot is the calling thread's, except from when it is queued until it is done: then it is the
- * queue's, and the worker's that took it from there. A point that is settled without a run, because
- * it is stored or cannot be resolved, never enters the queue.
+ * A slot belongs to the calling thread, except while it is queued or in work: then it belongs to
+ * the queue, and after that to the worker that took it. A point that is stored already, or that
+ * cannot be resolved, never enters the queue.
  *
- * Before the first is issued all are planned, once for this alone: replays of which one reading of
- * a trace gives several have to be known together.
+ * Before the first point is issued, all points are planned. This finds the replays that can share
+ * one reading of a trace, which must be known together.
  *
- * [delivered, issued) fit the ring, so that a slow point holds up a bounded number of finished
- * ones. The calling thread wakes ten times a second to look at the stop flag.
+ * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
+ * finished ones. The calling thread wakes ten times a second to look at the stop flag.
  */
 #include "study/sweep/sweep.h"
 
@@ -36,8 +36,8 @@
 #include <sys/queue.h>
 #include <time.h>
 
-/* Of more points the others are not surveyed: what is known of one takes kilobytes, and a
- * millisecond to find out. Those that are kept resolved take some hundred kilobytes each. */
+/* A survey takes a millisecond and kilobytes per point, so points past MOST_SURVEYED are not
+ * surveyed. A point that stays resolved takes some hundred kilobytes. */
 enum { SLOTS_A_WORKER = 4, MOST_SURVEYED = 4096, MOST_KEPT = 256 };
 
 #define LOOK_NS 100000000L /* between two looks at the stop flag */
@@ -48,9 +48,9 @@ struct slot {
     struct result result;
     struct error why;
     bool stored; /* read back, not run */
-    bool failed; /* with `why`; else there is a result */
+    bool failed; /* with `why`; otherwise there is a result */
     bool done;
-    STAILQ_ENTRY(slot) next; /* that waits */
+    STAILQ_ENTRY(slot) next; /* in the queue */
 };
 
 STAILQ_HEAD(slot_queue, slot);
@@ -60,17 +60,17 @@ struct sweep {
     const struct sweep_options *options;
     struct replication_options replications;
     struct slot *slots;
-    struct slot *kept; /* [kept_most] points that the survey resolved, until they are issued */
+    struct slot *kept; /* [kept_most] points that the survey resolved; moved to slots when issued */
     uint32_t kept_count, kept_most;
     pthread_t *workers;
     uint32_t jobs, slot_count, worker_count;
-    struct run_context runs; /* the options', with the threads of a point's replay */
-    uint32_t points; /* of the shard; the figures below count these */
+    struct run_context runs; /* the options', with the threads for a point's replay */
+    uint32_t points;         /* of the shard; the fields below count these */
     uint32_t delivered, issued;
     uint32_t draws_told;
     atomic_uint draws;
-    sem_t finished;       /* something: a point or a draw */
-    pthread_mutex_t lock; /* of what follows, and of `done` in every slot */
+    sem_t finished;       /* posted when a point or a draw is finished */
+    pthread_mutex_t lock; /* of the fields below, and of `done` in every slot */
     pthread_cond_t work;
     struct slot_queue waiting;
     bool closing;
@@ -105,7 +105,7 @@ static void *work(void *context)
         slot->failed = !replication_run(&slot->point, &sweep->replications, &sweep->runs,
                                         &slot->result, &slot->why);
         pthread_mutex_lock(&sweep->lock);
-        slot->done = !slot->failed || !is_stopping(sweep); /* what was given up is nobody's failure */
+        slot->done = !slot->failed || !is_stopping(sweep); /* an abandoned run is not a failure */
         sem_post(&sweep->finished);
     }
     pthread_mutex_unlock(&sweep->lock);
@@ -114,13 +114,13 @@ static void *work(void *context)
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-/* Signals are the calling thread's affair. Fewer workers than asked for are enough. */
+/* Signals go to the calling thread. Fewer workers than asked for are enough. */
 static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why)
 {
     sigset_t all, old;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        sigdelset(&all, faults[i]); /* a fault is its own thread's */
+        sigdelset(&all, faults[i]); /* a thread takes its own faults */
     }
     pthread_sigmask(SIG_BLOCK, &all, &old);
     int code = 0;
@@ -151,7 +151,7 @@ static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
     return &sweep->slots[index % sweep->slot_count];
 }
 
-/* The scenario's point that is the shard's `index`th. */
+/* The number of the shard's `index`th point in the scenario. */
 static uint32_t point_of(const struct sweep *sweep, uint32_t index)
 {
     const struct sweep_shard *shard = &sweep->options->shard;
@@ -170,7 +170,7 @@ static void release_slot(struct slot *slot)
     result_release(&slot->result);
 }
 
-/* Its replications as well. A run that has too few of them is run again. */
+/* Read back the replications as well. A run that has too few of them is run again. */
 static bool read_draws(const struct sweep *sweep, struct slot *slot, const char *run,
                        struct error *why)
 {
@@ -190,7 +190,7 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
     return true;
 }
 
-/* The result of a setup that the store has already. */
+/* Read a result back from the store; false if the store does not have it. */
 static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
     char run[17];
@@ -212,9 +212,9 @@ static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot 
         !read_back(sweep, slot, &slot->why);
 }
 
-/* Plan the points, so that those whose replays go together are known before the first one runs. A
- * point that cannot be planned says so when its turn comes. Returns the readings of traces that the
- * points ask for. */
+/* Plan the points, so that replays that go together are known before the first one runs. A point
+ * that cannot be planned reports its error when its turn comes. Returns the number of readings of
+ * traces that the points need. */
 static uint32_t survey(struct sweep *sweep)
 {
     struct replays *expected = sweep->runs.expected;
@@ -236,14 +236,14 @@ static uint32_t survey(struct sweep *sweep)
     return replays_groups(expected) - before;
 }
 
-/* Threads that work on different replays share what there are. */
+/* If fewer replays than workers run at once, each gets more threads. */
 static uint32_t threads_a_replay(const struct sweep *sweep, uint32_t groups)
 {
     bool few = groups > 0 && groups < sweep->worker_count;
     return sweep->jobs / (few ? groups : sweep->worker_count);
 }
 
-/* Resolve the next point, unless it was surveyed, and queue it unless that settles it. */
+/* Resolve the next point, unless the survey did, and queue it if it has to run. */
 static void issue(struct sweep *sweep)
 {
     struct slot *slot = slot_of(sweep, sweep->issued);
@@ -274,14 +274,14 @@ static bool is_done(struct sweep *sweep, uint32_t index)
     return done;
 }
 
-/* Where the user wrote what cannot be: "a.yaml:12: ". Data that a run reads has no lines. */
+/* The place of a mistake in the user's text: "a.yaml:12: "; "" for data without line numbers. */
 static const char *name_place(const struct error *why, char *text, size_t size)
 {
     snprintf(text, size, why->line > 0 ? "%s:%d: " : "", why->file, why->line);
     return text;
 }
 
-/* What went wrong, as a result. Whatever was resolved says what it is of. */
+/* Turn the error into a result. If the point was resolved, the result names its inputs. */
 static bool describe_failure(struct slot *slot, struct error *why)
 {
     struct result *result = &slot->result;
@@ -339,7 +339,7 @@ static void tell_replays(const struct sweep *sweep)
     }
 }
 
-/* By the thread that replayed: the calling one tells it. */
+/* Called by the thread that replayed. The calling thread passes the number on. */
 static void note_replay(void *context)
 {
     struct sweep *sweep = context;
@@ -384,7 +384,7 @@ static bool run_points(struct sweep *sweep, struct error *why)
     return true;
 }
 
-/* After a failure nobody wants what is still in work: raising the flag ends it. */
+/* After a failure the running work is of no use: raising the flag ends it. */
 static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why)
 {
     struct shared *shared = sweep->runs.shared;

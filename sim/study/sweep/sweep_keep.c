@@ -2,7 +2,7 @@
 #include "study/sweep/sweep.h"
 
 struct keeping {
-    const struct sweep_options *options; /* of whoever keeps them */
+    const struct sweep_options *options; /* the caller's */
     struct result *results;
     uint32_t *count;
 };
