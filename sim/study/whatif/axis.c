@@ -1,4 +1,4 @@
-/* The values of an axis, and reading those that were given. */
+/* The values of an axis, and parsing those that were given. */
 #include "study/whatif/axis_build.h"
 
 #include "base/array.h"
@@ -30,7 +30,7 @@ bool axis_add(struct axis *axis, double number, const char *text, struct axis_va
     return true;
 }
 
-/* In base units, in which a scenario takes any quantity; shares in percent. */
+/* In base units, which a scenario accepts for any quantity; shares in percent. */
 static void write_number(double number, enum unit unit, char *text, size_t size)
 {
     static const char *const suffixes[] = {
@@ -62,8 +62,7 @@ bool axis_is_counted(const struct axis *axis, enum unit unit, double number)
            (unit == UNIT_COUNT || unit == UNIT_TOKENS || unit == UNIT_BYTES || unit == UNIT_NS);
 }
 
-/* `points` numbers from one to the other, its ends as they are. Of whole numbers no more than there
- * are. */
+/* The ends stay as they are. For whole numbers, `points` is limited to the number of them. */
 bool axis_walk(struct axis *axis, double from, double to, uint32_t points, bool whole,
                struct error *why)
 {
@@ -87,7 +86,7 @@ static int by_number(const void *a, const void *b)
                                   : (y->own - x->own) * 2 + (x->more - y->more);
 }
 
-/* Ascending; of equal numbers the scenario's own stays. */
+/* Sort ascending; of equal numbers keep the scenario's own. */
 static void sort_values(struct axis *axis)
 {
     uint32_t kept = 0;
@@ -162,7 +161,7 @@ static bool walk_between(const struct axis_base *base, struct axis *axis, char *
                      axis_points(base, 9), whole, why);
 }
 
-/* All are numbers of one unit. */
+/* Are all of them numbers of one unit? */
 static bool are_numbers(const struct node *list, const struct axis *axis, enum unit *unit)
 {
     struct quantity quantity;
@@ -196,7 +195,7 @@ static bool take_value(struct axis *axis, const struct node *node, struct error 
     return good;
 }
 
-/* A value alone is a list of one. */
+/* A single value is a list of one. */
 static bool take_values(struct axis *axis, const char *text, struct error *why)
 {
     struct node *list = node_parse(text, strlen(text), axis->option, why);
@@ -212,7 +211,7 @@ static bool take_values(struct axis *axis, const char *text, struct error *why)
     return good;
 }
 
-/* Which of the values are the scenario's own. */
+/* Mark the values that are the scenario's own. */
 static void find_own(const struct axis_base *base, struct axis *axis)
 {
     struct error unseen;
@@ -300,7 +299,7 @@ static void write_value(const struct axis_value *value, FILE *out)
     fputc('"', out);
     for (const char *at = value->text; *at != '\0';) {
         char escaped[TEXT_ESCAPED];
-        text_escape(&at, escaped); /* UTF-8: it was read as YAML, or is a number */
+        text_escape(&at, escaped); /* UTF-8: the text was read as YAML, or is a number */
         fputs(escaped, out);
     }
     fputc('"', out);

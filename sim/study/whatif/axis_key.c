@@ -1,5 +1,5 @@
-/* What an axis' name stands for: a path in a scenario, and what the scenario, or the machine, says
- * there. */
+/* Resolves the name of an axis to a path in a scenario, and finds the value that the scenario or
+ * the machine has there. */
 #include "study/whatif/axis_build.h"
 
 #include "base/name.h"
@@ -10,7 +10,7 @@
 
 /* ---- keys ---- */
 
-/* Every key that may be meant, for the nearest of them. */
+/* All valid keys, for the nearest name. */
 struct names {
     const char *all[320];
     char figures[CURVE_COUNT][64];
@@ -34,7 +34,7 @@ static void list_names(struct names *names)
     names->all[count] = NULL;
 }
 
-/* The figure of the machine that a path names; CURVE_COUNT for none. */
+/* The figure of the machine that a path names; CURVE_COUNT if it names none. */
 static enum curve_id find_figure(const char *path)
 {
     for (size_t i = 0; strncmp(path, "hardware.", 9) == 0 && i < CURVE_COUNT; i++) {
@@ -102,9 +102,9 @@ bool axis_key_is_real(const char *path)
     return key != NULL && key->shape == SCENARIO_NUMBER;
 }
 
-/* ---- what the scenario says ---- */
+/* ---- the scenario's own value ---- */
 
-/* What is written bare has the key's unit, where it has one. */
+/* A number without a unit has the key's unit, if the key has one. */
 enum unit axis_key_unit(const char *path, enum unit unit)
 {
     static const struct {
@@ -146,7 +146,7 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
     return error_expect(why, "a range of figures, as hardware.%s=FROM:TO", curve_kinds[id].name);
 }
 
-/* The scenario's own number at the axis' key, and how it writes it; texts are `tree`'s. */
+/* The scenario's own number at the axis' key, and how the scenario writes it: a text of `tree`. */
 bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
                   struct quantity *out, const char **text, struct error *why)
 {
@@ -154,7 +154,7 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
     const struct node *node = node_find(tree, axis->key);
     *text = NULL;
     if (strcmp(axis->key, "host_memory") == 0 && base->point->setup.host_memory == 0) {
-        figure = CURVE_HOST_DRAM_CAPACITY; /* the machine's, which it stands for */
+        figure = CURVE_HOST_DRAM_CAPACITY; /* the default of host_memory */
     }
     if (figure != CURVE_COUNT) {
         return own_figure(base, figure, out, why);
@@ -171,7 +171,7 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
                         axis->key);
 }
 
-/* The resolved scenario, in which every key is said. */
+/* The resolved scenario, which sets every key. */
 struct node *axis_key_tree(const struct axis_base *base, struct error *why)
 {
     const char *text = base->point->scenario;

@@ -1,4 +1,4 @@
-/* The ranges that axes have where none is given. */
+/* The usual ranges of axes, used if none is given. */
 #include "study/whatif/axis_build.h"
 
 #include "decode/mechanisms.h"
@@ -40,8 +40,9 @@ static double own_share(const struct axis_base *base)
     return fmin(share, 1);
 }
 
-/* A GiB more than the plan's cache, where that leaves something to hold. Bytes are those of every
- * head that may leave HBM; where some then stay for their difficulty, a share of what is left. */
+/* Add a budget 1 GiB above the plan's cache, if the KV is that large. A budget in bytes is divided
+ * among all heads that may leave HBM. If difficult heads then stay in HBM, the budget is a share of
+ * the rest instead. */
 static bool add_more(const struct axis_base *base, struct axis *axis, double share,
                      struct error *why)
 {
@@ -61,7 +62,7 @@ static bool add_more(const struct axis_base *base, struct axis *axis, double sha
     return true;
 }
 
-/* Why the system cannot have this share as its budget; NULL when it can. */
+/* Why the system cannot have this share as its budget; NULL if it can. */
 static const char *contradiction(const struct setup *setup, double share)
 {
     const char *key;
@@ -87,8 +88,8 @@ static bool check_budget(const struct axis *axis, const struct setup *setup, str
     return error_expect(why, "a system that caches KV, see 'list systems'");
 }
 
-/* From nothing, or from what the policy must hold, to everything. Caches below a hundredth are of
- * no use to anybody. */
+/* From nothing, or from the least that the policy must hold, to everything. Nobody needs caches
+ * below a hundredth. */
 static bool walk_shares(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     const struct mechanisms *m = &base->point->setup.mechanisms;
@@ -153,7 +154,7 @@ static bool walk_links(const struct axis_base *base, struct axis *axis, struct e
     return good;
 }
 
-/* What one server holds, and the heads of most models divide by. */
+/* Numbers of GPUs that one server holds and that divide the heads of most models. */
 static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     bool good = true;
@@ -165,7 +166,7 @@ static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct er
     return good && add_own(axis, base->point->setup.model.tensor_parallel, NULL, why);
 }
 
-/* Requests a second that come as things are: those drawn, or the workload's own. */
+/* Requests per second that arrive in the scenario: its rate, or that of the workload. */
 static double own_rate(const struct point *point)
 {
     const struct workload *workload = &point->workload;
@@ -178,7 +179,7 @@ static double own_rate(const struct point *point)
     return seconds > 0 && gaps > 0 ? gaps / seconds / workload->time_scale : 1;
 }
 
-/* Shares end at the whole. */
+/* The range of a share ends at 100 %. */
 static bool walk_others(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     struct quantity own;
@@ -214,8 +215,8 @@ static bool walk_rates(const struct axis_base *base, struct axis *axis, struct e
            (base->point->workload.rate == 0 || add_own(axis, own, NULL, why));
 }
 
-/* What the workload's different tokens of prompts take where prefixes stay on the host; 0 where
- * nobody knows what the prompts say, or none are asked for. */
+/* Bytes of the workload's distinct prompt tokens, if prefixes stay on the host. 0 if they do not,
+ * or if the contents of prompts are unknown. */
 static double prefix_bytes(const struct point *point)
 {
     double bytes = 0;
@@ -229,7 +230,7 @@ static double prefix_bytes(const struct point *point)
     return bytes;
 }
 
-/* Where nobody says how much, from a 64th to all of what there is to keep, or of the machine's. */
+/* If the scenario sets none: from a 64th to all of the prefixes, or of the machine's memory. */
 static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     double own = (double)base->plan->dram_limit, keeps = prefix_bytes(base->point);
@@ -242,7 +243,7 @@ static bool walk_host_memory(const struct axis_base *base, struct axis *axis, st
            add_own(axis, own, "none", why);
 }
 
-/* Where nobody says how many, from a quarter to all of those that the server has room for. */
+/* If the scenario sets none: from a quarter to all of the tokens that the server has room for. */
 static bool walk_pool(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     const struct setup *setup = &base->point->setup;

@@ -9,7 +9,7 @@ static uint32_t find_largest(const uint32_t *sizes, uint32_t count)
     return largest;
 }
 
-/* Below the line of misses is above the line of hits, which begins at nothing. */
+/* Furthest below the line of misses is furthest above the line of hits, which starts at 0. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index)
 {
@@ -19,7 +19,7 @@ bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, ui
     uint32_t largest = find_largest(sizes, count);
     double hits_most = (double)(accesses - misses[largest]), furthest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        /* Hits beyond the line's, times the largest size: whole numbers, exact below 2^53. */
+        /* Hits above the line, times the largest size: whole numbers, exact below 2^53. */
         double beyond =
             (double)(accesses - misses[i]) * sizes[largest] - hits_most * (double)sizes[i];
         if (beyond > furthest || (beyond == furthest && beyond > 0 && sizes[i] < sizes[*index])) {

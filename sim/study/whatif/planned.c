@@ -13,7 +13,7 @@ bool planned_point(const struct scenario *scenario, uint32_t point,
            run_plan(&out->point.setup, runs, &out->plan, why);
 }
 
-/* The first value that an axis states, in YAML; NULL where it states none. */
+/* The first value of an axis, in YAML; NULL if it gives no values. */
 static struct node *first_value(const struct axis_text *axis, const char *option, struct error *why)
 {
     const char *equals = memchr(axis->text, '=', axis->length);
@@ -33,7 +33,7 @@ static struct node *first_value(const struct axis_text *axis, const char *option
     return first;
 }
 
-/* Have a scenario say the first value of a key that it leaves open. */
+/* Set a key that the scenario does not set to the axis' first value. */
 static bool fill_key(struct node *root, const char *option, struct axis_text *axis,
                      struct error *why)
 {
@@ -41,7 +41,7 @@ static bool fill_key(struct node *root, const char *option, struct axis_text *ax
     snprintf(key, sizeof key, "%.*s", (int)strcspn(axis->text, "=,"), axis->text);
     struct node *value = node_find(root, key) == NULL ? first_value(axis, option, why) : NULL;
     if (value != NULL) {
-        value->line = 0; /* an option has none */
+        value->line = 0; /* an option has no line */
     }
     axis->open = value != NULL && node_put(root, key, value, why);
     node_destroy(value);

@@ -1,4 +1,4 @@
-/* A point of a scenario, resolved and planned: what axes are read against. */
+/* A resolved and planned point of a scenario; axes are read against it. */
 #ifndef STUDY_WHATIF_PLANNED_H
 #define STUDY_WHATIF_PLANNED_H
 
@@ -11,7 +11,7 @@ struct planned {
     struct plan plan;
 };
 
-/* Plan point `point`. The caller releases `out`, on failure too. */
+/* Plan point `point`. The caller releases `out`, also after a failure. */
 bool planned_point(const struct scenario *scenario, uint32_t point,
                    const struct run_context *runs, struct planned *out, struct error *why);
 
@@ -19,12 +19,12 @@ bool planned_point(const struct scenario *scenario, uint32_t point,
 struct axis_text {
     const char *text;
     size_t length;
-    bool open; /* the scenario leaves the key open */
+    bool open; /* out: the scenario does not set the key */
 };
 
-/* Plan the scenario's own point. One that leaves a key open of which an axis states values has none:
- * axes are read against the first of these, and are marked. The caller releases `out`, on failure
- * too. */
+/* Plan the scenario's own point. If the point cannot be planned and the scenario does not set an
+ * axis' key, the axis' first value is used and the axis is marked `open`. The caller releases
+ * `out`, also after a failure. */
 bool planned_own(const struct scenario *scenario, const char *option, struct axis_text *axes,
                  uint32_t count, const struct run_context *runs, struct planned *out,
                  struct error *why);

@@ -1,5 +1,5 @@
-/* Axes are read one after the other against the scenario's own point, which is planned for that;
- * the batch last, for how many sequences fit hangs on the other axis. */
+/* Axes are read one after the other against the scenario's own point, which is planned for that.
+ * The batch comes last, because the number of sequences that fit depends on the other axis. */
 #include "study/whatif/whatif.h"
 
 #include "base/array.h"
@@ -12,7 +12,7 @@
 
 /* ---- the axes ---- */
 
-/* Sequences that fit at either end of what is swept so far. */
+/* Sequences that fit at either end of the axis swept so far. */
 static uint32_t most_batch(const struct scenario *swept, const struct planned *own,
                            const struct run_context *runs)
 {
@@ -40,7 +40,7 @@ static size_t axis_length(const char *text)
     return length;
 }
 
-/* One lies inside the other, as link.h2d does in link. */
+/* Is one part of the other, as link.h2d is of link? */
 static bool overlap(const char *a, const char *b)
 {
     size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
@@ -83,7 +83,7 @@ static bool read_axis(struct whatif *whatif, const struct texts *texts, uint32_t
     return axis_read(axis->text, axis->length, base, &whatif->axes[number], why);
 }
 
-/* Read all axes but a usual batch, then that; sweeping them only to see what fits. */
+/* Read all axes except a batch, then the batch. `others` sweeps them only to find what fits. */
 static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                       const struct whatif_options *options, const struct texts *texts,
                       const struct planned *own, struct error *why)
@@ -155,8 +155,8 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
            sweep_keep(&whatif->scenario, &sweep, whatif->results, &whatif->count, interrupted, why);
 }
 
-/* When no point can be run, that is because of what the first one says, which is read again for
- * what was expected: results do not keep that. */
+/* If no point can run, the error of the first is the reason. That point is resolved again for what
+ * was expected, which results do not keep. */
 static bool check_any(const struct whatif *whatif, const struct run_context *runs,
                       struct error *why)
 {

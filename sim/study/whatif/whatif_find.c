@@ -1,4 +1,4 @@
-/* What follows from the points of a study: the best, the knee, where a limit is met. */
+/* Conclusions from the points of a study: the best, the knee, the point at which a limit is met. */
 #include "study/whatif/whatif.h"
 
 #include "study/whatif/knee.h"
@@ -14,9 +14,9 @@ uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point
     return axis == 0 ? point / across : point % across;
 }
 
-/* ---- what a study is about ---- */
+/* ---- the figure of a study ---- */
 
-/* Clients that wait for their answers set the pace themselves. */
+/* Clients that wait for their answers set the arrival rate themselves. */
 static bool has_clients(const struct whatif *whatif)
 {
     const struct node *clients = node_get(whatif->scenario.root, "clients");
@@ -40,7 +40,7 @@ double whatif_arrivals(const struct whatif *whatif)
     return rate;
 }
 
-/* All that have an answer come by themselves. */
+/* Do requests arrive by themselves at all points that have an answer? */
 static bool has_arrivals(const struct whatif *whatif)
 {
     bool any = false;
@@ -73,7 +73,7 @@ static enum whatif_figure figure_of(const struct whatif *whatif)
     return figure;
 }
 
-/* Prompt tokens of requests that were left out. */
+/* Prompt tokens of requests that were not answered. */
 static int64_t unanswered_tokens(const struct cell *cells)
 {
     return cells[COLUMN_PROMPT_TOKENS].integer - cells[COLUMN_HIT_TOKENS_GPU].integer -
@@ -102,7 +102,7 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
                                                                         : NULL;
 }
 
-/* ---- what a point is worth ---- */
+/* ---- the figure of a point ---- */
 
 static double found_percent(const struct cell *cells)
 {
@@ -132,7 +132,7 @@ double whatif_worth(const struct whatif *whatif, uint32_t point)
     }
 }
 
-/* The same, where more is better. */
+/* The figure with its sign changed if less is better. */
 static double merit(const struct whatif *whatif, uint32_t point)
 {
     double worth = whatif_worth(whatif, point);
@@ -149,7 +149,7 @@ double whatif_link_stall(const struct result *result)
     return 0;
 }
 
-/* ---- what follows ---- */
+/* ---- conclusions ---- */
 
 static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
 {
@@ -169,8 +169,8 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
     findings->flat = findings->timed > 1 && least >= as_good;
 }
 
-/* Is this the scenario's own value? A machine says its link's name nowhere: what is as fast is it.
- */
+/* Is this the scenario's own value? A machine does not name its link, so links of equal speed count
+ * as the same. */
 static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
 {
     return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
@@ -191,9 +191,9 @@ static void find_own(const struct whatif *whatif, struct whatif_findings *findin
     }
 }
 
-/* Of the points that have a figure, where it gets better along the axis. Goodput may fall again:
- * past what a server can do, nobody is served in time. What is borne is what comes: its line has no
- * bend. */
+/* The knee over the points that have a figure, if it improves along the axis. Goodput may fall
+ * again: beyond a server's capacity no request is answered in time. The load of WHATIF_BORNE is the
+ * load that arrives, so its line has no bend. */
 static void find_knee(const struct whatif *whatif, struct whatif_findings *findings)
 {
     double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
@@ -217,7 +217,7 @@ static bool is_timed(const struct whatif *whatif, uint32_t point)
     return !isnan(whatif_worth(whatif, point));
 }
 
-/* To the last point that has a time, or else from the first one. */
+/* The range reaches the last point that has a time, or else starts at the first point. */
 static void find_link_free(const struct whatif *whatif, struct whatif_findings *findings)
 {
     uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
@@ -240,7 +240,7 @@ static bool is_unbounded(const struct whatif *whatif, uint32_t point)
     return whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
 }
 
-/* To the last point, or else from the first one. */
+/* The range reaches the last point, or else starts at the first point. */
 static void find_unbounded(const struct whatif *whatif, struct whatif_findings *findings)
 {
     uint32_t from = whatif->count, to = 0;
