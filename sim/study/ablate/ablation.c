@@ -1,4 +1,4 @@
-/* Sets of mechanisms are told apart first, rows refer to them; then each set is one point, a case
+/* First the distinct sets of mechanisms are listed; rows refer to them. Each set is then one point
  * of the scenario, written as overrides of whichever of the two systems it is nearer to. */
 #include "study/ablate/ablation.h"
 
@@ -47,7 +47,7 @@ static bool check_sweep(const struct scenario *scenario, struct error *why)
     return error_expect(why, "a scenario of one point");
 }
 
-/* Two that say the same, whatever they are called. */
+/* Fail if the two systems have the same mechanisms, whatever their names are. */
 static bool check_difference(const struct ablation *ablation, struct error *why)
 {
     if (ablation->difference.count > 0) {
@@ -58,7 +58,7 @@ static bool check_difference(const struct ablation *ablation, struct error *why)
     return error_expect(why, "another system, or an override such as mechanisms.sync=gpu");
 }
 
-/* A map with a `system`, which is the base. */
+/* A map whose `system` is the base. */
 static struct node *name_base(const struct ablation_options *options,
                               const struct system_info *system, struct error *why)
 {
@@ -81,18 +81,19 @@ static struct node *name_base(const struct ablation_options *options,
 
 /* ---- cases ---- */
 
-/* A system, as a scenario names and overrides it. */
+/* A system as a scenario names and overrides it. */
 struct side {
     const struct node *system, *overrides; /* `overrides` NULL: none */
 };
 
-/* A point's system is the side that more of its mechanisms are of, the base where it is even. */
+/* Does the set take fewer mechanisms from the system than from the base, or as many? Then its point
+ * is written as overrides of the base. */
 static bool nearer_base(const struct difference *difference, uint32_t set)
 {
     return 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
 }
 
-/* Override what the set has of the other side. */
+/* Override the mechanisms that the set takes from the other side. */
 static bool put_overrides(const struct difference *difference, uint32_t set, bool near_base,
                           struct node *map, struct error *why)
 {
@@ -136,7 +137,7 @@ static void add_row(struct ablation *ablation, struct ablation_row row)
     ablation->rows[ablation->row_count++] = row;
 }
 
-/* A mechanism switched on nearest to the base. */
+/* Add the row of a mechanism switched on nearest to the base. */
 static void add_alone(struct ablation *ablation, uint32_t i)
 {
     const struct difference *difference = &ablation->difference;
@@ -152,7 +153,7 @@ static void add_alone(struct ablation *ablation, uint32_t i)
     add_row(ablation, row);
 }
 
-/* And nearest to the system. */
+/* Add the row of a mechanism switched on nearest to the system. */
 static void add_left_out(struct ablation *ablation, uint32_t i)
 {
     const struct difference *difference = &ablation->difference;
@@ -237,7 +238,7 @@ static bool make_points(struct ablation *ablation, const struct scenario *scenar
     return ablation->results != NULL;
 }
 
-/* Of both systems and all else that is said. */
+/* Hash both systems and the rest of the scenario. */
 static bool hash_name(struct ablation *ablation, const struct point *point, struct error *why)
 {
     char run[17];
@@ -254,7 +255,7 @@ static bool hash_name(struct ablation *ablation, const struct point *point, stru
     return true;
 }
 
-/* Load both systems, compare them, and write down what is to be run. */
+/* Load both systems, compare them, and list the points to run. */
 static bool prepare(struct ablation *out, const struct scenario *scenario,
                     const struct ablation_options *options, const struct point *point,
                     struct error *why)
@@ -275,7 +276,7 @@ static bool prepare(struct ablation *out, const struct scenario *scenario,
     return good;
 }
 
-/* Two systems of which one cannot be run are not compared. */
+/* Fail if one of the two systems cannot run. */
 static bool check_systems(const struct ablation *ablation, struct error *why)
 {
     const uint32_t ends[] = {0, difference_all(&ablation->difference)};
@@ -322,7 +323,7 @@ void ablation_release(struct ablation *ablation)
     *ablation = (struct ablation){.done = 0};
 }
 
-/* ---- what follows ---- */
+/* ---- what is saved ---- */
 
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set)
 {

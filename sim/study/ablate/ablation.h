@@ -1,19 +1,19 @@
-/* Ablation: what each mechanism by which a system differs from a base saves, by itself and among
+/* Ablation: how much each mechanism in which a system differs from a base saves, alone and among
  * the others.
  *
- * What differs are the mechanisms of difference.h. Each is switched on nearest to the base, alone
- * where that can be meant and else on top of the least that it needs, and nearest to the system, as
- * the last of all or else as the last of the most that can be had. What cannot be meant is a row
- * all the same, with the reason that the table of mechanisms gives.
+ * The mechanisms are those of difference.h. Each is switched on twice. Nearest to the base: alone,
+ * or if that is invalid, on top of the fewest others that it needs. Nearest to the system: as the
+ * last of all, or if that is invalid, on top of as many others as possible. An invalid combination
+ * is still a row, with the reason that the table of mechanisms gives.
  *
  *     saved by a mechanism    step without it - step with it, all others alike
  *     interaction             base - system - the sum of what each saves nearest to the base
  *
- * in whole nanoseconds, so that the sum and the interaction add up to what the system saves,
- * exactly. Many papers multiply instead: the speed-up of the system, over the product of those of
- * its mechanisms.
+ * Times are whole nanoseconds, so that the sum and the interaction add up exactly to what the
+ * system saves. Many papers multiply instead: the interaction is then the speed-up of the system
+ * divided by the product of the speed-ups of its mechanisms.
  *
- * The steps are runs of a sweep like any other: stored, and sharing their replays.
+ * The steps are the runs of a sweep: they are stored and share their replays.
  */
 #ifndef STUDY_ABLATE_ABLATION_H
 #define STUDY_ABLATE_ABLATION_H
@@ -22,9 +22,9 @@
 #include "study/sweep/sweep.h"
 
 struct ablation_options {
-    const char *against; /* base; NULL: the system's baseline, else full attention */
-    struct store *store; /* of the runs; NULL: keep nothing */
-    uint32_t jobs;       /* 0: one a processor */
+    const char *against; /* the base; NULL: the system's baseline, or else full attention */
+    struct store *store; /* NULL: keep nothing */
+    uint32_t jobs;       /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs */
     void (*on_progress)(uint32_t done, uint32_t points, void *context);
     void *context;
@@ -36,45 +36,45 @@ extern const char *const ablation_kinds[]; /* "base" ... */
 struct ablation_row {
     enum ablation_kind kind;
     uint32_t mechanism;     /* of ALONE and LEFT_OUT */
-    const char *refused;    /* why there is no such run; else NULL, and what follows is said */
-    uint32_t shown;         /* set whose run is shown */
-    uint32_t others;        /* that the mechanism is on top of, or that are left out with it */
-    uint32_t without, with; /* sets whose steps differ by what is saved; of the base equal */
+    const char *refused;    /* why this run is invalid; NULL: the fields below are set */
+    uint32_t shown;         /* the set whose run is shown */
+    uint32_t others;        /* the set that the mechanism is on top of, or is left out with */
+    uint32_t without, with; /* sets whose steps differ by what is saved; equal for the base */
 };
 
 struct ablation {
     struct system_info system, base;
     struct difference difference;
-    struct ablation_row *rows; /* [row_count] base, alone, left out, whole; owned */
+    struct ablation_row *rows; /* [row_count]: base, alone, left out, whole; owned */
     uint32_t row_count;
-    struct scenario scenario; /* of the points */
-    uint32_t *sets;           /* [scenario.points] of mechanisms, owned */
-    struct result *results;   /* [done] owned */
+    struct scenario scenario; /* its points are the sets */
+    uint32_t *sets;           /* [scenario.points] the mechanisms of each point; owned */
+    struct result *results;   /* [done]; owned */
     uint32_t done;
-    char name[17]; /* hash of both systems and all else that is said */
+    char name[17]; /* hash of both systems and of the rest of the scenario */
 };
 
-/* Run the ablation of a scenario of one point, which has no workload. Fails where the systems say
- * the same. The caller releases `out`, on failure too. */
+/* Run the ablation of a scenario of one point without a workload. Fails if the systems do not
+ * differ. The caller releases `out`, also after a failure. */
 bool ablation_run(const struct scenario *scenario, const struct ablation_options *options,
                   struct ablation *out, bool *interrupted, struct error *why);
 void ablation_release(struct ablation *ablation);
 
-/* The run of a set that rows refer to. */
+/* The result of a set that rows refer to, which must have been run. */
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set);
 
-/* Nanoseconds that the row's mechanism saves (of the whole: all of them), negative where it costs;
- * and how many times as fast it makes a step. False where a step has no time. */
+/* Nanoseconds that the row's mechanism saves (for the whole: all of them), negative if it costs
+ * time, and the factor by which it speeds a step up. Returns false if a step has no time. */
 bool ablation_saves(const struct ablation *ablation, const struct ablation_row *row, int64_t *ns,
                     double *times);
 
-/* What the mechanisms save nearest to the base, summed, and what that misses of the whole. */
+/* The sum of what the mechanisms save nearest to the base, and its difference from the whole. */
 struct ablation_sum {
     int64_t alone_ns, interaction_ns;
-    double alone_times, interaction_times; /* the product of their speed-ups, and what it misses */
+    double alone_times, interaction_times; /* product of the speed-ups; system divided by it */
 };
 
-/* False where a step has no time. */
+/* Returns false if a step has no time. */
 bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out);
 
 #endif

@@ -62,15 +62,15 @@ const char *difference_refusal(const struct difference *difference, uint32_t set
     return mechanisms_contradiction(&with, &key);
 }
 
-/* The next larger set of as many mechanisms (Gosper); of none there is one. */
+/* The next larger set with the same number of mechanisms (Gosper); the empty set has none. */
 static uint32_t next_of_size(uint32_t set)
 {
     uint32_t low = set & -set, up = set + low;
     return set == 0 ? NONE : up | (set ^ up) / low >> 2;
 }
 
-/* The first set of `size` others, held near the base or left out near the system, that makes sense
- * both without and with `group`; NONE: there is no such set. */
+/* The first set of `size` others, added near the base or removed near the system, that is valid
+ * both without and with `group`; NONE if there is no such set. */
 static uint32_t find_of_size(const struct difference *difference, uint32_t group, uint32_t size,
                              bool to_base)
 {
@@ -94,9 +94,9 @@ static uint32_t find_nearest(const struct difference *difference, uint32_t group
     return set;
 }
 
-/* ---- mechanisms that move together ---- */
+/* ---- mechanisms that change together ---- */
 
-/* Make two mechanisms one, the first of them; those behind the second move up. */
+/* Merge two mechanisms into the first of them; those after the second move up. */
 static void join(struct difference *difference, uint32_t a, uint32_t b)
 {
     uint8_t first = (uint8_t)(a < b ? a : b), second = (uint8_t)(a < b ? b : a);
@@ -107,7 +107,7 @@ static void join(struct difference *difference, uint32_t a, uint32_t b)
     difference->count--;
 }
 
-/* With which other one a mechanism that cannot change alone does so among the fewest others. */
+/* The partner with which a mechanism that cannot change alone needs the fewest others. */
 static uint32_t find_partner(const struct difference *difference, uint32_t mechanism)
 {
     for (uint32_t size = 0; size + 1 < difference->count; size++) {
@@ -121,7 +121,8 @@ static uint32_t find_partner(const struct difference *difference, uint32_t mecha
     return mechanism == 0 ? 1 : 0;
 }
 
-/* Join until each can change among some others. All of them can: the two systems make sense. */
+/* Join until each can change among some others. This ends: joined into one, all can change, because
+ * both systems are valid. */
 static void join_all(struct difference *difference)
 {
     for (uint32_t i = 0; i < difference->count;) {
@@ -160,8 +161,8 @@ static bool print_change(const struct difference *difference, size_t row, FILE *
     return good && print_value(key, &difference->system, out, why);
 }
 
-/* The key that the group is called after, where it changes, or else the one at `row`, and what it
- * becomes: "sync=gpu". Parameters of a policy would be too long. */
+/* Print the key that names the group, or the one at `row` if that does not change, and its new
+ * value: "sync=gpu". The parameters of a policy would be too long. */
 static bool print_label(const struct difference *difference, size_t row, FILE *out,
                         struct error *why)
 {
@@ -185,7 +186,7 @@ static bool print_name(const struct difference *difference, size_t row, FILE *ou
     return fputs(mechanism_keys[row].group, out) >= 0;
 }
 
-/* Is no key of its group that the mechanism has before it in the table? */
+/* Is `row` the first key of its group that the mechanism has in the table? */
 static bool opens_group(const struct difference *difference, size_t row)
 {
     for (size_t i = 0; i < row; i++) {
@@ -200,7 +201,7 @@ static bool opens_group(const struct difference *difference, size_t row)
 typedef bool (*print_row)(const struct difference *difference, size_t row, FILE *out,
                           struct error *why);
 
-/* Print the mechanism's keys, or the first one of each of its groups, with ", " between. */
+/* Print the mechanism's keys, or the first of each of its groups, separated by ", ". */
 static char *print_keys(const struct difference *difference, uint32_t mechanism, bool all,
                         print_row print, struct error *why)
 {
