@@ -91,7 +91,7 @@ static bool collect(struct comparison *comparison, const char *const *files, uin
     return true;
 }
 
-/* All runs, under way. */
+/* All runs, in progress. */
 struct course {
     struct comparison *comparison;
     comparison_progress *on_progress;
@@ -119,7 +119,7 @@ bool comparison_create(const char *const *files, uint32_t count, uint32_t thread
     struct course course = {.comparison = out, .on_progress = on_progress};
     *out = (struct comparison){.papers = NULL};
     bool good = run_context_init(&out->context, parallel_threads(threads), NULL, why);
-    out->context.threads = 1; /* runs are side by side */
+    out->context.threads = 1; /* the runs are parallel already */
     good = good && collect(out, files, count, why) &&
                 parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
     run_context_release(&out->context);

@@ -1,13 +1,13 @@
-/* Predictions beside what papers state.
+/* Predictions beside the figures that papers publish.
  *
- * Every run that the papers' rows ask for is run once, and again with each figure of its machine at
- * the ends of its range; rows are then read off. A row is
+ * Every run that the papers' rows need is run once, and again with each figure of its machine at
+ * both ends of its range. Then the rows are read off the runs. The verdict of a row is
  *
- *     met             its error is within what its class promises
+ *     met             its error is within the tolerance of its class
  *     missed          it is not; the figure of the machine that would explain it is named
- *     not comparable  the paper's file says why; it counts for nothing
+ *     not comparable  the paper's file says why; the row is not counted
  *
- * The error is predicted over published, less 1, and 0 within a published range.
+ * The error is predicted divided by published, minus 1; it is 0 within a published range.
  */
 #ifndef STUDY_PAPERS_COMPARISON_H
 #define STUDY_PAPERS_COMPARISON_H
@@ -19,15 +19,15 @@
 enum verdict { VERDICT_MET, VERDICT_MISSED, VERDICT_NOT_COMPARABLE, VERDICT_COUNT };
 extern const char *const verdict_names[VERDICT_COUNT];
 
-/* Classes of rows besides those of systems. */
+/* Classes of rows in addition to those of systems. */
 extern const char comparison_geometry_class[], comparison_trace_class[], comparison_rank_class[];
 
-/* What the error becomes with one figure of the machine at a share of itself, or with a key that
- * the paper's file calls assumed at an end. */
+/* The error after one change: a figure of the machine scaled, or a key that the paper's file calls
+ * assumed at an end of its range. */
 struct comparison_end {
-    const char *name;  /* "host.sync", "mechanisms.operators"; NULL: nothing was moved */
-    enum basis basis;  /* of what is moved */
-    double share;      /* of a figure */
+    const char *name;  /* "host.sync", "mechanisms.operators"; NULL: nothing was changed */
+    enum basis basis;  /* of the figure or key */
+    double share;      /* of a figure: its new value as a share of the old */
     const char *value; /* of a key; NULL: it is a figure */
     double error;
 };
@@ -37,15 +37,15 @@ struct comparison_end {
 struct comparison_row {
     const struct paper *paper;
     const struct paper_row *row;
-    uint32_t runs[PAPER_MOST_RUNS]; /* in the comparison, or COMPARISON_NO_RUN */
+    uint32_t runs[PAPER_MOST_RUNS]; /* index into the comparison's runs, or COMPARISON_NO_RUN */
     uint32_t assumed[PAPER_MOST_ASSUMED][2][PAPER_ROLES];
     const char *class_name;
     double tolerance;
     enum verdict verdict;
-    double predicted, error;           /* NaN: there is none */
-    struct comparison_end least, most; /* over all ranges */
-    /* What reaches the published figure within its range, on the worst basis and with the least
-     * change, and about the share that would do; where nothing does, the end that comes nearest. */
+    double predicted, error;           /* NaN: unknown */
+    struct comparison_end least, most; /* smallest and largest error over all ranges */
+    /* The change that reaches the published figure within its range, on the worst basis and with
+     * the smallest change, at about the share that suffices. If none does: the nearest end. */
     struct comparison_end suspect;
 };
 
@@ -67,30 +67,30 @@ struct comparison {
     struct run_context context; /* while they run */
 };
 
-/* Told by the thread that ended a run, and so now and then out of order; `context` is NULL. */
+/* Called by the thread that finished a run, so calls may come out of order. `context` is NULL. */
 typedef void comparison_progress(uint32_t done, uint32_t runs, void *context);
 
-/* Load the files and run everything on `threads` threads (0: one a processor). `on_progress` may be
- * NULL. */
+/* Load the files and run everything on `threads` threads (0: one per processor). `on_progress` may
+ * be NULL. The caller releases `out`. */
 bool comparison_create(const char *const *files, uint32_t count, uint32_t threads,
                        comparison_progress *on_progress, struct comparison *out, struct error *why);
 void comparison_release(struct comparison *comparison);
 
-/* The bands of all comparable rows that predict a whole step's time or a rate, absolutely or over
- * that of a bandwidth-bound system. A prediction inside a published range wider than the class
- * promises says nothing, and does not count. */
+/* The error bands, from all comparable rows that predict the time of a whole step or a rate, either
+ * absolute or relative to a bandwidth-bound system. If a published range is wider than the class's
+ * tolerance, a prediction inside it is not counted: it carries no information. */
 void comparison_bands(const struct comparison *comparison,
                       struct error_band bands[SYSTEM_CLASS_COUNT]);
 
-/* The runs of a rank as predicted, best first. */
+/* The runs of a rank in predicted order, best first. */
 void comparison_order(const struct comparison *comparison, const struct comparison_row *row,
                       uint32_t order[PAPER_MOST_RUNS], uint32_t *count);
 
-/* The result of a row's run, NULL where it has none. */
+/* The result of a row's run; NULL if the row has none. */
 const struct result *comparison_result(const struct comparison *comparison,
                                        const struct comparison_row *row, int role);
 
-/* Fill a row in from its runs, which have run (judge.c). */
+/* Fill in a row from its finished runs (judge.c). */
 void judge_row(const struct comparison *comparison, struct comparison_row *row);
 
 #endif

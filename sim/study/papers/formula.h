@@ -1,11 +1,11 @@
-/* A figure that a paper states, as it follows from results: a sum of columns, of one run or over
- * those of another.
+/* A published figure as a formula over results: a sum of columns of one run, possibly divided by
+ * that of another.
  *
  *     value = (take of run − take of minus) / over of against
  *
- * A term is a column of numbers (columns.def), `parts.NAME` or `stalls.NAME` of the step, or
- * `layers`, the number of them. Times are in nanoseconds, so that bytes over a time are bytes a
- * nanosecond: formula_scale() makes bytes a second of them.
+ * A term is a numeric column (columns.def), `parts.NAME` or `stalls.NAME` of the step, or `layers`,
+ * the number of layers. Times are in nanoseconds, so bytes divided by a time are bytes per
+ * nanosecond; formula_scale() converts them to bytes per second.
  */
 #ifndef STUDY_PAPERS_FORMULA_H
 #define STUDY_PAPERS_FORMULA_H
@@ -26,16 +26,16 @@ struct formula_term {
 
 struct formula {
     struct formula_term terms[FORMULA_MOST_TERMS];
-    uint32_t count; /* 0: nothing, whose value is 1 */
+    uint32_t count; /* 0: empty; its value is 1 */
 };
 
-/* Read "layer_us" or a list of terms. `node` NULL reads as nothing. */
+/* Read "layer_us" or a list of terms. `node` NULL gives an empty formula. */
 bool formula_read(const struct node *node, struct formula *out, struct error *why);
 
-/* The sum over the terms. NaN where a term is null in this result. */
+/* The sum of the terms. NaN if a term is null in this result. */
 double formula_value(const struct formula *formula, const struct result *result);
 
-/* What a formula of one term says of a whole step: 1 a time, -1 a rate, 0 neither. */
+/* Does a formula of one term describe the speed of a whole step? 1 a time, -1 a rate, 0 neither. */
 int formula_speed(const struct formula *formula);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading a row off its runs: value, error, verdict, and what explains a miss. */
+/* Reads a row off its runs: value, error, verdict, and the explanation of a miss. */
 #include "study/papers/comparison.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@ const char *const verdict_names[VERDICT_COUNT] = {
     [VERDICT_NOT_COMPARABLE] = "not comparable",
 };
 
-/* What a class promises. Geometry is exact but for the rounding of doubles; a hit ratio may be off
- * as far as that of a trace that is carried to another context. */
+/* The tolerances of the classes. Geometry is exact except for rounding. A hit ratio may be off as
+ * far as that of a trace that is carried to another context. */
 const char comparison_geometry_class[] = "geometry";
 const char comparison_trace_class[] = "trace";
 const char comparison_rank_class[] = "ranking";
@@ -25,10 +25,10 @@ static const double tolerances[SYSTEM_CLASS_COUNT] = {
 
 #define NO_RUN COMPARISON_NO_RUN
 
-/* The results that a row is read off. Memory is no function of a figure's range: what one lacks is
- * the run's own. */
+/* The results that a row is read off. Memory does not depend on a figure's range: `at` lacks it and
+ * `own` has it. */
 struct view {
-    const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: not asked for */
+    const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: the row has no such run */
 };
 
 static const struct result *result_of(const struct comparison *comparison, uint32_t run)
@@ -45,8 +45,8 @@ static struct view own_view(const struct comparison *comparison, const struct co
     return view;
 }
 
-/* With a figure of the machine at an end of its range, in the runs that read it. Returns the
- * figure, NULL where none does. */
+/* The view with a figure of the machine at an end of its range, in the runs that read it. Returns
+ * the figure, or NULL if no run reads it. */
 static const struct curve *move_figure(const struct comparison *comparison,
                                        const struct comparison_row *row, enum curve_id id, int end,
                                        struct view *view)
@@ -90,7 +90,7 @@ static double value_of(const struct paper_row *row, const struct view *view)
 
 static double error_of(const struct paper_row *row, double predicted)
 {
-    if (row->most == 0) { /* nothing in figures */
+    if (row->most == 0) { /* published without a figure */
         return NAN;
     }
     return predicted < row->least  ? predicted / row->least - 1
@@ -98,8 +98,8 @@ static double error_of(const struct paper_row *row, double predicted)
                                    : 0;
 }
 
-/* Where an end overshoots: about the share of the figure at which the error is none, linear between
- * it and its end. */
+/* If an end overshoots, replace it by the share of the figure at which the error is about 0, found
+ * by linear interpolation. */
 static struct comparison_end reaching(const struct comparison_row *row, struct comparison_end end)
 {
     if (row->error * end.error <= 0 && row->error != end.error) {
@@ -134,7 +134,7 @@ static void note_end(struct comparison_row *row, struct comparison_end end)
     }
 }
 
-/* One thing at a time: figures of the machine, then what the paper's file calls assumed. */
+/* Change one thing at a time: first the figures of the machine, then the paper's assumed keys. */
 static void read_ranges(const struct comparison *comparison, struct comparison_row *row)
 {
     const struct paper_row *said = row->row;
@@ -163,7 +163,7 @@ static void read_ranges(const struct comparison *comparison, struct comparison_r
     }
 }
 
-/* All terms are columns from `first` to `last`. */
+/* Are all terms columns from `first` to `last`? */
 static bool within(const struct formula *formula, enum column first, enum column last)
 {
     bool all = true;
@@ -174,7 +174,7 @@ static bool within(const struct formula *formula, enum column first, enum column
     return all;
 }
 
-/* What the row is a matter of: bytes, demands, or the clock. */
+/* Set the class of the row by what it depends on: bytes, demands, or the clock. */
 static void classify(const struct comparison *comparison, struct comparison_row *row)
 {
     const struct paper_row *said = row->row;
@@ -198,7 +198,7 @@ static void classify(const struct comparison *comparison, struct comparison_row 
     }
 }
 
-/* What a rank goes by, larger first; a run without it comes last. */
+/* The figure that a rank sorts by, larger first; a run without it comes last. */
 static double merit(const struct comparison *comparison, const struct comparison_row *row, int run)
 {
     const struct formula *take = &row->row->take;
@@ -219,7 +219,7 @@ void comparison_order(const struct comparison *comparison, const struct comparis
     }
 }
 
-/* Met where each run is better than the one behind it. */
+/* Met if each run is better than the next. */
 static enum verdict judge_rank(const struct comparison *comparison,
                                const struct comparison_row *row)
 {
@@ -248,7 +248,7 @@ void judge_row(const struct comparison *comparison, struct comparison_row *row)
     }
 }
 
-/* 1 for a time, -1 for a rate, 0 for a row that says nothing of how wrong a rate is. */
+/* 1 for a time, -1 for a rate, 0 for a row that does not show how wrong a rate is. */
 static int band_speed(const struct comparison *comparison, const struct comparison_row *row)
 {
     const struct paper_row *said = row->row;

@@ -1,4 +1,4 @@
-/* Summaries are read by their keys; of single requests the same figures are computed. */
+/* The figures of a summary are read by key; from single requests the same figures are computed. */
 #include "study/papers/measured.h"
 
 #include "base/array.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In fours: mean, median, 90th and 99th percentile. */
+/* In groups of four: mean, median, 90th and 99th percentile. */
 const struct measured_figure measured_figures[MEASURED_FIGURES] = {
     {COLUMN_TTFT, "TTFT mean, ms", "mean_ttft_ms", "mean_ttft_ms"},
     {COLUMN_TTFT_P50, "TTFT p50, ms", "median_ttft_ms", "median_ttft_ms"},
@@ -47,8 +47,8 @@ double measured_predicted(const struct result *result, const struct measured_fig
 
 /* ---- a summary ------------------------------------------------------------------------ */
 
-/* What was served, and at which rate: "inf" is vLLM's word for all at once, "trace" SGLang's for as
- * recorded. */
+/* The model that was served, and the rate. "inf" is vLLM's word for all at once, "trace" SGLang's
+ * for as recorded. */
 static bool read_conditions(const json_t *object, const char *path, struct measured *out,
                             struct error *why)
 {
@@ -88,15 +88,15 @@ static bool read_summary(const json_t *object, const char *path, struct measured
            read_conditions(object, path, out, why);
 }
 
-/* A file of objects one behind the other. */
+/* A file of consecutive objects. */
 struct objects {
     FILE *file;
     const char *path;
-    long start; /* of the last one, in bytes */
+    long start; /* of the last object, in bytes */
     int read;
 };
 
-/* The line on which the last object begins, when it is at fault: the place in the file is lost. */
+/* The line on which the last object begins, for errors. Loses the position in the file. */
 static int first_line(const struct objects *in)
 {
     int line = 1;
@@ -170,7 +170,7 @@ static void sum_up(double *ms, size_t count, double value[4])
     value[0] = count > 0 ? gsl_stats_mean(ms, 1, count) : NAN;
 }
 
-/* The file's figures, and its times, which are handed on. */
+/* Compute the file's figures. The times move to `out`. */
 static void sum_up_all(struct request_times *times, struct measured *out)
 {
     out->tool = "requests";
@@ -187,7 +187,7 @@ static void sum_up_all(struct request_times *times, struct measured *out)
 
 /* ---- the file ------------------------------------------------------------------------- */
 
-/* The next object; NULL at the end (`*ended`) or where there is none. */
+/* The next object; NULL at the end (`*ended`) or on an error. */
 static json_t *next_object(struct objects *in, bool *ended, struct error *why)
 {
     json_error_t fault;
@@ -212,7 +212,7 @@ static json_t *next_object(struct objects *in, bool *ended, struct error *why)
     return object;
 }
 
-/* One object is a summary, or all are requests. */
+/* A file is one summary, or requests only. */
 static bool take_object(const struct objects *in, const json_t *object,
                         struct request_times *times, struct measured *out, struct error *why)
 {

@@ -1,8 +1,8 @@
-/* What a real server was measured to do, as its users' tools write it down.
+/* Figures measured on a real server, as a benchmark wrote them down.
  *
  *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...
  *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...
- *   requests           JSON lines, one a request: input_toks, output_toks, and queued_ts,
+ *   requests           JSON lines, one per request: input_toks, output_toks, and queued_ts,
  *                      first_token_ts and last_token_ts in seconds (LLMServingSim's bench)
  */
 #ifndef STUDY_PAPERS_MEASURED_H
@@ -13,7 +13,7 @@
 
 enum { MEASURED_FIGURES = 13 };
 
-/* A figure that may be measured, and the column that predicts it. */
+/* A figure that may have been measured, and the column that predicts it. */
 struct measured_figure {
     enum column column;
     const char *what;   /* "TTFT p99, ms" */
@@ -22,27 +22,28 @@ struct measured_figure {
 };
 extern const struct measured_figure measured_figures[MEASURED_FIGURES];
 
-/* Of single requests, ascending. */
+/* Times of single requests, ascending. */
 struct measured_times {
     double *ms; /* owned */
     size_t count;
 };
 
 struct measured {
-    const char *tool;               /* whose file it is */
-    double value[MEASURED_FIGURES]; /* NAN: not said */
-    double requests;                /* that were answered; NAN: not said */
-    char model[128];                /* as its server called it; "": not said */
-    double rate;                    /* requests sent a second; INFINITY: at once, NAN: not said */
-    struct measured_times ttft, tpot; /* none where the file sums them up */
+    const char *tool;                 /* that wrote the file */
+    double value[MEASURED_FIGURES];   /* NAN: absent */
+    double requests;                  /* answered; NAN: absent */
+    char model[128];                  /* the server's name for it; "": absent */
+    double rate;                      /* requests sent per second; INFINITY: at once, NAN: absent */
+    struct measured_times ttft, tpot; /* empty if the file only has their summary */
 };
 
-/* Read the file at `path`. One of another kind, with several runs, or in which nothing is said that
- * can be predicted is an error, and so is a figure that none can be (study/papers/measured_number.h). */
+/* Read the file at `path`. Errors: another kind of file, several runs, no figure that a run
+ * predicts, or a figure that cannot have been measured (study/papers/measured_number.h). The caller
+ * releases `out`. */
 bool measured_read(const char *path, struct measured *out, struct error *why);
 void measured_release(struct measured *measured);
 
-/* A run's prediction of a figure; NAN where it has none. */
+/* A run's prediction of a figure; NAN if it has none. */
 double measured_predicted(const struct result *result, const struct measured_figure *figure);
 
 #endif

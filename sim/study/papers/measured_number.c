@@ -5,7 +5,7 @@
 #define LEAST 1e-6
 #define MOST 1e12
 
-/* Such as "-5", "1e+308" or "a text". */
+/* The value for a message, such as "-5", "1e+308" or "a text". */
 static const char *describe(const json_t *value, char *text, size_t size)
 {
     static const char *const kinds[] = {
@@ -29,7 +29,7 @@ bool measured_number(const json_t *object, const char *key, const char *path, in
     if (value == NULL || json_is_null(value)) {
         return true;
     }
-    double number = json_number_value(value); /* 0 of what is no number */
+    double number = json_number_value(value); /* 0 if it is not a number */
     if (json_is_number(value) && (number == 0 || (number >= LEAST && number <= MOST))) {
         *out = number;
         return true;

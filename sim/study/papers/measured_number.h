@@ -1,5 +1,5 @@
-/* A number that a benchmark wrote down, checked: a file that was damaged, or is in other units, is
- * an error, not a row of a table.
+/* Check a number that a benchmark wrote down. A damaged file, or a file in other units, is an error
+ * and not a row of a table.
  */
 #ifndef STUDY_PAPERS_MEASURED_NUMBER_H
 #define STUDY_PAPERS_MEASURED_NUMBER_H
@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-/* What stands at `key`; NAN where nothing does, or null. Another value than a number, one below 0
- * or above 10^12 (of ms: 31 years), and one above 0 but below 10^-6 (of ms: a nanosecond) is an
- * error at path:line. */
+/* The number at `key`; NAN if it is absent or null. An error at path:line if the value is not a
+ * number, is negative, is above 10^12 (of ms: 31 years), or is between 0 and 10^-6 (of ms: a
+ * nanosecond). */
 bool measured_number(const json_t *object, const char *key, const char *path, int line, double *out,
                      struct error *why);
 

@@ -6,7 +6,7 @@
 
 static const char separators[] = "-_/";
 
-/* Step over a word and what separates it from the next. */
+/* Step over a word and the separator after it. */
 static const char *next_word(const char *at)
 {
     at += strcspn(at, separators);

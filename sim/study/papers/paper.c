@@ -1,5 +1,4 @@
-/* Reading a paper's file: rows are spread over their sweep, and every run is a scenario of its own.
- */
+/* Parses a paper's file. A row with a sweep becomes several rows, and every run a scenario. */
 #include "study/papers/paper.h"
 
 #include "base/array.h"
@@ -19,7 +18,7 @@ static bool require(const struct node *map, const char *key, struct error *why)
     return node_get(map, key) != NULL || node_error(map, why, "this does not say '%s'", key);
 }
 
-/* ---- what was published ---- */
+/* ---- published figures ---- */
 
 static bool no_figure(const struct node *node, struct error *why)
 {
@@ -54,7 +53,7 @@ static bool read_published(const struct node *node, struct paper_row *row, struc
 
 /* ---- runs ---- */
 
-/* A value under its key: what a sweep or a range lays over a run. */
+/* A value under its key, from a sweep or a range, to lay over a run. */
 struct setting {
     const char *key; /* NULL: nothing */
     const struct node *value;
@@ -77,7 +76,7 @@ static bool lay_map(struct scenario *scenario, const struct node *map, struct er
     return map == NULL || scenario_lay(scenario, map, why);
 }
 
-/* The file's scenario, the row's, the point of its sweep, what the role says, an end of a range. */
+/* Lay over each other: the file's scenario, the row, its sweep's value, the role, a range's end. */
 static bool build_run(const struct paper *paper, const struct node *row, struct setting swept,
                       const struct node *role, struct setting end, struct scenario *out,
                       struct error *why)
@@ -202,7 +201,7 @@ static bool add_row(struct paper *paper, const struct node *node, struct setting
     return row->rank || read_published(published, row, why);
 }
 
-/* A row for each value of the sweep. */
+/* Add a row for each value of the sweep. */
 static bool add_swept(struct paper *paper, const struct node *node, const struct node *sweep,
                       struct error *why)
 {

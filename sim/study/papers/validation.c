@@ -7,8 +7,8 @@
 
 /* ---- the shape ---- */
 
-/* A few layers, so that each finds its caches cold as it would behind the others of a whole model;
- * RetroInfer's selection and cache; and a warm-up in which a cache of three selections fills. */
+/* Some layers, so that each finds cold processor caches, as it would in a whole model; RetroInfer's
+ * selection and cache; and a warm-up in which a cache of three selections fills. */
 static const struct miniature standard = {
     .layers = 4,
     .selection = 0.1,
@@ -100,7 +100,7 @@ bool validation_ran(const struct validation *validation, int id)
     return validation_has(validation, id) && validation->rows[id].absent[0] == '\0';
 }
 
-/* ---- what the harness printed ---- */
+/* ---- the harness's output ---- */
 
 struct line {
     const char *kind, *name; /* "mechanism", "lru" */
@@ -137,7 +137,7 @@ static bool add_stand_in(const char *name, double rate, struct validation *out, 
     return true;
 }
 
-/* ---- curves of today ---- */
+/* ---- today's curves ---- */
 
 static struct validation_curve *curve_named(struct validation *validation, const char *name)
 {
@@ -159,7 +159,7 @@ static struct validation_curve *curve_named(struct validation *validation, const
     return &validation->curves[i];
 }
 
-/* Points come in the order of their sizes. */
+/* Points arrive in the order of their sizes. */
 static bool add_point(const char *name, double size, double value, struct validation *out,
                       struct error *why)
 {
@@ -173,7 +173,7 @@ static bool add_point(const char *name, double size, double value, struct valida
     return true;
 }
 
-/* A copy of the profile that reads the curves of today. It owns nothing. */
+/* A copy of the profile with today's curves. It owns nothing. */
 static struct profile profile_today(const struct profile *profile, struct validation *validation)
 {
     struct profile today = *profile;
@@ -205,7 +205,7 @@ static void note_changes(const struct profile *profile, struct validation *valid
 
 /* ---- mechanisms ---- */
 
-/* What the harness counted must be what a replay counts. */
+/* The harness must count what a replay counts. */
 static bool check_counts(const struct ledger *ledger, const char *name, json_int_t wanted,
                          json_int_t missed, struct error *why)
 {
@@ -249,7 +249,7 @@ static int find_mechanism(const char *name)
     return id;
 }
 
-/* Everything that a prediction reads was measured before. */
+/* Has everything that a prediction reads been measured? */
 static bool knows_all(const struct validation *validation)
 {
     const struct miniature_stand_ins *known = &validation->stand_ins;
@@ -281,7 +281,7 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
     return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, why);
 }
 
-/* What the harness could not run. */
+/* Read a mechanism that the harness could not run. */
 static bool read_absent(const char *name, const char *reason, struct validation *out,
                         struct error *why)
 {
@@ -371,7 +371,7 @@ const struct validation_gates validation_gates[MINIATURE_CLASSES] = {
     [MINIATURE_BY_CPU] = {"managed by the CPU", 0.20, 0.10},
 };
 
-/* `gate` becomes what is asked for, or twice the spread where that is more. */
+/* `gate` is set to `asked`, or to twice the spread if that is larger. */
 static enum validation_verdict judge_error(double error, double asked, double spread, double *gate)
 {
     *gate = fmax(asked, 2 * spread);

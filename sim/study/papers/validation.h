@@ -1,18 +1,18 @@
-/* Validation: what the calibration harness measured of mechanisms in miniature, on a GPU or on a
- * host without one, beside what the simulator says that they take on the machine of a profile
+/* Validation: times that the calibration harness measured of mechanisms in miniature, on a GPU or
+ * on a host without one, beside the simulator's predictions for the machine of a profile
  * (decode/miniature/miniature.h).
  *
- * Each is predicted twice. As profiled: from the profile's curves, as simulate reads them. Today:
- * from the same curves as the harness found them in the same rounds as the mechanisms, by the same
- * probes that calibrate has. The first error has in it how the machine has changed since it was
- * profiled, which on one that others share is half as fast again; the second is that of the model
- * alone, and the one that is judged. Nothing is fitted; what is no curve of a host, the rates of
- * the threads that stand for a GPU and a link, both take as measured.
+ * Each mechanism is predicted twice. "As profiled" uses the profile's curves, as simulate does.
+ * "Today" uses the same curves, measured by the harness in the same rounds as the mechanisms and
+ * with calibrate's own probes. The first error includes changes of the machine since it was
+ * profiled, which can be 50 % on a shared machine. The second error is that of the model alone, and
+ * is the one that is judged. Nothing is fitted. The rates of the threads that stand in for a GPU
+ * and a link are not curves of a host, so both predictions use the measured rates.
  *
- * Of mechanisms whose time the GPU alone decides an error of at most 8 % meets, and a median of all
- * errors of at most 3 %; of those that a CPU manages 20 % and 10 %. No gate is tighter than twice
- * the spread of the measurement itself, half of what lies between its first and last decile: an
- * error that is larger than asked for and within that is noise, and says nothing either way.
+ * The gate for mechanisms whose time the GPU alone decides is 8 % for each error and 3 % for the
+ * median of all; for mechanisms that a CPU manages it is 20 % and 10 %. No gate is tighter than
+ * twice the spread of the measurement, which is half the distance from its first to its last
+ * decile. An error above the asked gate but within twice the spread is noise and decides nothing.
  */
 #ifndef STUDY_PAPERS_VALIDATION_H
 #define STUDY_PAPERS_VALIDATION_H
@@ -21,7 +21,7 @@
 #include "decode/miniature/miniature.h"
 
 struct validation_gates {
-    const char *of; /* "managed by the CPU" */
+    const char *of; /* the class: "managed by the CPU" */
     double each, median;
 };
 extern const struct validation_gates validation_gates[MINIATURE_CLASSES];
@@ -35,27 +35,27 @@ struct validation_figure {
 };
 
 struct validation_row {
-    struct validation_figure measured; /* ns a layer */
+    struct validation_figure measured; /* ns per layer */
     double output_error;               /* largest difference, as a share of the largest value */
-    double profiled, profiled_error;   /* ns a layer as profiled; over measured, less 1 */
+    double profiled, profiled_error;   /* as profiled: ns per layer; divided by measured, minus 1 */
     double predicted, error;           /* the same today */
     double gate;                       /* largest error that is not missed */
     enum validation_verdict verdict;
     uint32_t predicted_rank, measured_rank; /* 1 is the fastest */
-    char absent[256]; /* why it was not run, or not predicted; "": it was both */
+    char absent[256]; /* why it was not run or not predicted; "": it was run and predicted */
 };
 
 enum { VALIDATION_CURVES = 8, VALIDATION_POINTS = 16 };
 
-/* A curve as it is today. */
+/* A curve as measured today. */
 struct validation_curve {
     enum curve_id id;
     uint32_t count;
     double size[VALIDATION_POINTS], value[VALIDATION_POINTS];
-    double change; /* over the profile's, the mean of all points */
+    double change; /* today divided by the profile, mean of all points */
 };
 
-/* Of all mechanisms of a class. */
+/* All mechanisms of a class. */
 struct validation_class {
     uint32_t count; /* 0: none was run */
     double median_error, median_gate, median_profiled_error;
@@ -67,28 +67,28 @@ struct validation {
     struct miniature_stand_ins stand_ins;
     struct validation_curve curves[VALIDATION_CURVES];
     uint32_t curve_count;
-    struct validation_row rows[MINIATURE_COUNT]; /* those that validation_ran() */
+    struct validation_row rows[MINIATURE_COUNT]; /* valid where validation_ran() */
     struct validation_class classes[MINIATURE_CLASSES];
 };
 
-/* Is it of this site; and was it run and predicted? */
+/* Does the mechanism belong to this site? Was it run and predicted? */
 bool validation_has(const struct validation *validation, int id);
 bool validation_ran(const struct validation *validation, int id);
 
 /* The shape of a run: the model's heads at the least multiple of the recorded context that has
- * `context` tokens. Refuses a trace of clusters or too short a one, a model of latent KV, and a
- * profile that lacks a curve; the harness refuses what it cannot run. */
+ * `context` tokens. Fails for a trace of clusters, a trace that is too short, a model with latent
+ * KV, or a profile that lacks a curve. The harness itself refuses what it cannot run. */
 bool validation_shape(const struct model *model, const struct trace *trace,
                       const struct profile *profile, enum miniature_site site, uint64_t context,
                       struct miniature *out, struct error *why);
 
-/* What the harness is told, as JSON; the caller frees it. For 0 seconds it only says whether it can
- * run that. */
+/* The harness's instructions, as JSON; the caller frees them. With 0 seconds the harness only says
+ * whether it can run them. */
 char *validation_spec(const struct miniature *shape, const char *trace_path, double seconds,
                       struct error *why);
 
-/* Read what it printed (`lines`), predict, and judge. Fails where a line is missing or no line of
- * its, and where the harness had other hits than a replay. */
+/* Read the harness's output (`lines`), predict, and judge. Fails if a line is missing or unknown,
+ * or if the harness counted other hits than a replay. */
 bool validation_judge(const struct miniature *shape, const struct trace *trace,
                       const struct profile *profile, const char *lines, struct validation *out,
                       struct error *why);
