@@ -1,7 +1,7 @@
-/* What every run is given besides its setup.
+/* What every run receives besides its setup.
  *
- * Whoever asks a question that takes several runs owns one context for all of them, so that each
- * trace is replayed once for the whole question: a sweep for its points, a plan for all the rounds
+ * A question that takes several runs has one context for all of them, owned by its caller, so that
+ * each trace is replayed once for the whole question: a sweep for its points, a plan for all rounds
  * of all its candidates.
  */
 #ifndef RUN_CONTEXT_H
@@ -17,18 +17,18 @@ struct shared;
 struct replays;
 
 struct run_context {
-    uint32_t threads;         /* of one replay; 0: one a processor. Results do not depend on it */
-    struct shared *shared;    /* values that runs have in common (run/shared.h) */
-    struct replays *expected; /* what is known of later runs (run/replays.h); NULL: nothing */
-    struct stop_flag *stop;   /* raised by whoever gives the work up */
-    struct stop_flag own;     /* where `stop` points if the caller has no flag */
+    uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
+    struct shared *shared;    /* values that runs share (run/shared.h) */
+    struct replays *expected; /* replays that later runs need (run/replays.h); NULL: unknown */
+    struct stop_flag *stop;   /* raised to abandon the work */
+    struct stop_flag own;     /* `stop` points here if the caller has no flag */
 };
 
-/* For `users` threads that run at the same time. `stop` stays the caller's and outlives the
- * context; it may be NULL. A copy of the struct is another view of the same context, valid as long as
- * the original. On failure there is nothing to release. */
+/* Set up a context for `users` threads that run at the same time. `stop` belongs to the caller and
+ * outlives the context; it may be NULL. A copy of the struct is another view of the same context,
+ * valid as long as the original. On failure there is nothing to release. */
 bool run_context_init(struct run_context *context, uint32_t users, struct stop_flag *stop,
                       struct error *why);
-void run_context_release(struct run_context *context); /* of a zeroed struct is fine */
+void run_context_release(struct run_context *context); /* a zeroed struct is fine */
 
 #endif

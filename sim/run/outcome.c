@@ -1,4 +1,4 @@
-/* Columns of a result, group by group, in the order of columns.def. */
+/* Fills the columns of a result, group by group, in the order of columns.def. */
 #include "run/outcome.h"
 
 #include "base/apportion.h"
@@ -36,7 +36,7 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
     return outcome_names(setup, result, why);
 }
 
-/* What a person should know of a run that is ok, one after the other. */
+/* Append a note about a run whose status is ok. Notes are separated by "; ", so none has one. */
 static void add_note(struct result *result, const char *note)
 {
     size_t used = strlen(result->message);
@@ -44,7 +44,7 @@ static void add_note(struct result *result, const char *note)
              note);
 }
 
-/* Is there a context of which heads attend to less than all? */
+/* Is there a context at which heads attend to less than all tokens? */
 static bool any_selects(const struct setup *setup)
 {
     bool selects = false;
@@ -55,7 +55,7 @@ static bool any_selects(const struct setup *setup)
     return selects;
 }
 
-/* Is there one of which hits depend on the trace? */
+/* Is there a context at which hits depend on the trace? */
 static bool any_asks_trace(const struct setup *setup)
 {
     bool asks = false;
@@ -66,10 +66,10 @@ static bool any_asks_trace(const struct setup *setup)
     return asks;
 }
 
-/* A mixture is told in whole sequences: those that shares of the batch came to. */
+/* Describe mixed contexts in whole sequences, as the shares of the batch were rounded. */
 static void note_contexts(const struct plan *plan, struct result *result)
 {
-    enum { TOLD = 6 }; /* of more the ends, for column `contexts` has all */
+    enum { TOLD = 6 }; /* of more contexts only the ends: column `contexts` has all */
     char note[32 * TOLD + 32] = "contexts are mixed:";
     size_t used = strlen(note);
     if (plan->cohort_count > TOLD) {
@@ -113,7 +113,7 @@ static void note_model(const struct setup *setup, struct result *result)
     }
 }
 
-/* A recording's approximate rows say what a layer ahead would have asked for. */
+/* A recording's approximate rows are the demands of queries predicted one layer ahead. */
 static void note_speculation(const struct setup *setup, struct result *result)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -133,7 +133,7 @@ static void note_policy(const struct setup *setup, struct result *result)
     }
 }
 
-/* What a system does wherever it runs, and should not here. */
+/* Choices of a system that do not pay off in this setup. */
 static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
 {
     const struct memory *memory = &plan->memory;
@@ -168,8 +168,8 @@ static void note_trace(const struct setup *setup, struct result *result)
     }
 }
 
-/* A system that the CPU manages is as fast as its host, of which no datasheet says enough. Where
- * some of the host was measured, what else is to be. */
+/* A system that the CPU manages is as fast as its host, and datasheets do not say enough of a host.
+ * If some host curves were measured, name those that were not. */
 static void note_host(const struct setup *setup, struct result *result)
 {
     static const char host[] = "host.";
@@ -193,7 +193,7 @@ static void note_host(const struct setup *setup, struct result *result)
     }
 }
 
-#define LEAST_CONTEXT 64 /* tokens; assumed: a shorter sequence is of no use to anybody */
+#define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */
 
 static void say_what_is_short(const struct plan *plan, struct result *result)
 {
@@ -211,7 +211,7 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
              hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch, context);
 }
 
-/* "{4096: 1, 131072: 2}", as a scenario says it; nothing where there is one context. */
+/* "{4096: 1, 131072: 2}", as a scenario writes it; nothing if there is one context. */
 static bool write_contexts(const struct plan *plan, struct result *result, struct error *why)
 {
     char text[SETUP_MOST_COHORTS * 32] = "{";
@@ -265,7 +265,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
            result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
 }
 
-/* Sums over a set of ledger rows. */
+/* Sums over some ledger rows. */
 struct hits {
     uint64_t wanted, hit;
 };
@@ -298,7 +298,7 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
     }
 }
 
-/* Tokens outside the window, of a head of the batch's mean sequence. */
+/* Tokens outside the window, per head, for the mean sequence of the batch. */
 static double outside_tokens(const struct setup *setup, const struct plan *plan)
 {
     double sum = 0;
@@ -378,7 +378,7 @@ static int compare_ns(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The nearest rank: a step that happened. */
+/* Quantiles by nearest rank, so that each is a step that occurred. */
 static bool write_quantiles(const struct timing *timing, struct result *result, struct error *why)
 {
     int64_t *ns = array_zeroed(timing->steps, sizeof *ns, why);
@@ -468,7 +468,7 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
     }
 }
 
-/* The context to which the trace is carried, "" or "→131072" or "→4096…131072". */
+/* The contexts to which the trace is carried: "", "→131072" or "→4096…131072". */
 static void describe_carrying(const struct setup *setup, uint64_t recorded, char *text, size_t size)
 {
     if (setup->cohorts != NULL) {
@@ -479,9 +479,9 @@ static void describe_carrying(const struct setup *setup, uint64_t recorded, char
     }
 }
 
-/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without `carrying` the first
- * context alone. A generated trace is a twin of a recording, or comes from a profile of other
- * figures. */
+/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without `carrying` only the first
+ * context. A generated trace is named as the twin of a recording, or after the basis of its
+ * profile. */
 static void describe_trace(const struct setup *setup, bool carrying, char *text, size_t size)
 {
     if (setup->trace == NULL) {
@@ -511,7 +511,7 @@ void outcome_trace_source(const struct setup *setup, char *text, size_t size)
     describe_trace(setup, false, text, size);
 }
 
-/* Were hits recorded elsewhere, or at another context? */
+/* Were hits recorded with another model, or at another context? */
 static bool is_carried(const struct setup *setup)
 {
     bool carried = setup->trace != NULL && !setup->trace_is_model;
@@ -522,7 +522,7 @@ static bool is_carried(const struct setup *setup)
     return carried;
 }
 
-/* `trust`, worsened by what the times and the hits rest on. */
+/* `trust`, combined with the trust of the times and of the hits. */
 static struct trust whole_trust(const struct setup *setup, const struct timing *timing,
                                 struct trust trust)
 {

@@ -1,4 +1,4 @@
-/* The rate of one GPU has the sharing of a model, and replicas, divided out already. */
+/* The rate per GPU already accounts for the GPUs that share a model, and for replicas. */
 #include "run/price.h"
 
 void price_write(const struct profile *machine, struct result *result)

@@ -1,5 +1,5 @@
-/* Families of plans, cut into groups; and the ledgers of a group, or of one plan alone, as values
- * that runs share. */
+/* Families of plans are divided into groups. The ledgers of a group, or of a single plan, are
+ * values that runs share. */
 #include "run/replays.h"
 
 #include "base/array.h"
@@ -8,15 +8,14 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Replayed together at most: so many plans, of so many sizes of a cache, for most policies are one
- * for each; and so many rows of a head, a size and a step, which are kept until its layer is done.
- */
+/* Limits of one group: plans; cache sizes, because most policies need one cache for each; and rows
+ * (sizes × steps) of a head, which are kept until its layer is done. */
 enum { MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
 struct family {
     uint64_t key;
     struct replay_plan *plans; /* [count] owned, with their heads and values */
-    uint64_t *hashes;          /* [count] of all that a plan says */
+    uint64_t *hashes;          /* [count] of each whole plan */
     size_t *first;             /* [groups] plans, each the first of its group */
     size_t count, groups, plan_capacity, hash_capacity, first_capacity;
     size_t sealed; /* plans whose groups take no more */
@@ -51,7 +50,7 @@ void replays_destroy(struct replays *replays)
     free(replays);
 }
 
-/* ---- what is expected ---- */
+/* ---- expected replays ---- */
 
 /* Does the request read a trace at all? */
 static bool reads_trace(const struct replay_request *request)
@@ -79,7 +78,7 @@ static struct family *find_family(const struct replays *replays, uint64_t key)
     return NULL;
 }
 
-/* Where the plan of this hash is in a family; `count` when it is not there. */
+/* The index of the plan with this hash in a family; `count` if it is absent. */
 static size_t find_plan(const struct family *family, uint64_t hash)
 {
     size_t i = 0;
@@ -100,7 +99,7 @@ static struct family *add_family(struct replays *replays, uint64_t key, struct e
     return family;
 }
 
-/* Does a group, plans[first, end), take the plan? Unless it would be one size too many. */
+/* Can a group, plans[first, end), take the plan without exceeding its limits? */
 static bool takes(const struct family *family, size_t first, const struct replay_plan *plan)
 {
     size_t sizes = 0, most = MOST_ROWS / plan->steps;
@@ -116,7 +115,7 @@ static bool takes(const struct family *family, size_t first, const struct replay
     return family->count - first < MOST_PLANS && sizes < most;
 }
 
-/* The last group takes the next plan, or it begins another. */
+/* The next plan joins the last group if that takes it; otherwise open a new group. */
 static bool open_group(struct family *family, const struct replay_plan *plan, struct error *why)
 {
     if (family->count > family->sealed && takes(family, family->first[family->groups - 1], plan)) {
@@ -183,7 +182,7 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
 
 /* ---- groups ---- */
 
-/* Plans of a family that replay together. */
+/* Plans of a family that are replayed together. */
 struct group {
     const struct family *family;
     size_t first, count;
@@ -205,7 +204,7 @@ uint32_t replays_groups(const struct replays *replays)
     return (uint32_t)groups;
 }
 
-/* The group of a plan of a family that is expected. */
+/* The group of a plan in a family. */
 static struct group group_of(const struct family *family, size_t plan)
 {
     size_t group = family->groups - 1;
@@ -220,7 +219,7 @@ static struct group group_of(const struct family *family, size_t plan)
 
 struct ledgers {
     uint32_t count;
-    struct ledger *items; /* [count] owned */
+    struct ledger *items; /* [count], owned */
 };
 
 static void destroy_ledgers(void *value)
@@ -247,7 +246,7 @@ static struct ledgers *create_ledgers(uint32_t count, struct error *why)
     return ledgers;
 }
 
-/* How the ledgers of a request, or its group, are made. */
+/* The inputs for making the ledgers of a request or of its group. */
 struct making {
     const struct replay_request *request;
     struct group group;
@@ -294,7 +293,7 @@ static void *make_alone(void *context, struct error *why)
 static const struct shared_kind group_kind = {make_group, destroy_ledgers};
 static const struct shared_kind alone_kind = {make_alone, destroy_ledgers};
 
-/* Equal keys, equal ledgers: all that a replay alone reads. */
+/* The key of a single replay: a hash of all that it reads. Equal keys mean equal ledgers. */
 static bool alone_key(const struct replay_request *request, uint64_t *key, struct error *why)
 {
     const struct setup *setup = request->setup;
@@ -307,8 +306,8 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
     return true;
 }
 
-/* The ledger out of its group; NULL where it is in none, or that cannot be made: then whatever is
- * wrong is another plan's, or will show again. */
+/* The ledger from its group. NULL if it is in none, or if the group cannot be made: then the fault
+ * lies in another plan, or the replay of this plan alone reports it again. */
 static const struct ledger *get_of_group(const struct run_context *context, struct making *making,
                                          struct shared_entry **entry)
 {

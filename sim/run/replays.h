@@ -1,10 +1,10 @@
 /* Replays that the runs of a sweep share.
  *
- * A run that replays as another did takes its ledger. And what a sweep expects of its runs before
- * any of them runs, it knows by families: plans that differ in capacity, batch and heads want the
- * same of the trace. The first run that needs a ledger makes those of its group, which is as much
- * of the family as is worth doing together, in one reading of the trace (replay_run_all()). A
- * ledger is the same however it is made.
+ * A run takes the ledger of an earlier run with the same replay. In addition, a sweep registers the
+ * replays it expects before its runs start. They form families: plans that differ only in capacity,
+ * batch and heads want the same of the trace. The first run that needs a ledger makes all those of
+ * its group in one reading of the trace (replay_run_all()); a group is as much of a family as is
+ * worth doing together. A ledger is the same however it is made.
  */
 #ifndef RUN_REPLAYS_H
 #define RUN_REPLAYS_H
@@ -13,29 +13,29 @@
 #include "run/context.h"
 #include "run/shared.h"
 
-/* A replay that a run asks for. */
+/* A replay that a run needs. */
 struct replay_request {
     const struct setup *setup;
     const struct replay_plan *plan;
-    double fixed_hit; /* what hits of everything where no trace has to be asked */
+    double fixed_hit; /* hit share of all demands, for setups whose hits need no trace */
 };
 
-/* What a sweep expects. */
+/* The replays that a sweep expects. */
 struct replays;
 struct replays *replays_create(struct error *why);
 void replays_destroy(struct replays *replays); /* NULL is fine */
 
-/* A run will ask for this. Nothing of it is kept but copies. */
+/* Register a replay that a run will need. The request is copied. */
 bool replays_expect(struct replays *replays, const struct replay_request *request,
                     struct error *why);
 
-/* What is expected from now on joins no group that is there already: those may have been made. */
+/* Close the existing groups, whose ledgers may have been made: later requests open new groups. */
 void replays_seal(struct replays *replays);
 
-/* Groups there are, each a reading of its trace. */
+/* The number of groups. Each group is one reading of its trace. */
 uint32_t replays_groups(const struct replays *replays);
 
-/* The ledger, made where it is not there yet; NULL where that failed. `*entry` is to be given back
+/* The ledger, made now if it does not exist yet; NULL on failure. The caller gives `*entry` back
  * with shared_release(). */
 const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,

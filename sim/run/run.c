@@ -15,21 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one setup goes through; released whole. */
+/* The state of one setup's run; released as a whole. */
 struct course {
     const struct setup *setup;
     const struct run_context *context;
-    struct shared_entry *held; /* of what is shared: the replay that is used */
-    double *cosines;           /* of the trace's heads, owned; NULL: nobody asks */
+    struct shared_entry *held; /* the shared replay in use */
+    double *cosines;           /* of the trace's heads, owned; NULL: not needed */
     struct plan plan;
-    struct ledger sum;         /* of several cohorts */
-    const struct ledger *used; /* the sum or the replay, or NULL when nothing is offloaded */
+    struct ledger sum;         /* over several cohorts */
+    const struct ledger *used; /* the sum or the replay; NULL if nothing is offloaded */
     struct trust trust;
 };
 
-/* ---- what runs share ---- */
+/* ---- values that runs share ---- */
 
-/* A trace, whose heads are to be compared. */
+/* A trace whose heads are compared. */
 struct heads {
     const struct trace *trace;
     uint32_t threads;
@@ -41,7 +41,7 @@ static size_t head_count(const struct trace *trace)
     return (size_t)header->layers * header->kv_heads;
 }
 
-/* Of the trace's heads, as trace_head_cosine() says them. */
+/* The cosines of the trace's heads; see trace_head_cosine(). */
 static void *make_cosines(void *context, struct error *why)
 {
     const struct heads *heads = context;
@@ -72,8 +72,8 @@ static uint32_t sequences_said(const struct setup *setup)
     return sequences;
 }
 
-/* Add the cosines of a cohort's trace, weighed by its share of the batch: which heads stay in HBM
- * is decided once for all sequences. */
+/* Add the cosines of a cohort's trace, weighted by the cohort's share of the batch: the heads that
+ * stay in HBM are chosen once for all sequences. */
 static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
 {
     struct heads heads = {cohort.trace, course->context->threads};
@@ -111,14 +111,14 @@ static bool course_plan(struct course *course, struct error *why)
            plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
 }
 
-/* What replaying a cohort asks for. */
+/* The request for a cohort's replay. */
 struct cohort_replay {
     struct setup setup; /* at its context, with its trace */
     struct replay_plan plan;
-    struct replay_request request; /* of these two */
+    struct replay_request request; /* points to these two */
 };
 
-/* What hits of everything where no trace has to be asked: what the cache holds. */
+/* The hit share of setups whose hits need no trace: the share of tokens that the cache holds. */
 static double fixed_hit(const struct setup *setup, const struct head_sizes *sizes)
 {
     double outside = (double)(setup->context - setup->mechanisms.sinks - setup_recent(setup));
@@ -134,7 +134,7 @@ static void ask_for(const struct course *course, uint32_t cohort, struct cohort_
         &out->setup, &out->plan, fixed_hit(&out->setup, &course->plan.cohorts[cohort].sizes)};
 }
 
-/* The ledger of a cohort, until `entry` is given back. */
+/* The ledger of a cohort, valid until `entry` is given back. */
 static const struct ledger *replay_cohort(const struct course *course, uint32_t cohort,
                                           struct shared_entry **entry, struct error *why)
 {
@@ -143,7 +143,7 @@ static const struct ledger *replay_cohort(const struct course *course, uint32_t 
     return replays_get(course->context, &replay.request, entry, why);
 }
 
-/* Of several cohorts a ledger is held at a time, and laid into their sum. */
+/* Sum the ledgers of several cohorts, holding one at a time. */
 static bool sum_replays(struct course *course, struct error *why)
 {
     const struct plan *plan = &course->plan;
@@ -231,7 +231,7 @@ static bool course_mass(struct course *course, struct result *result, struct err
     return true;
 }
 
-/* The prefill of the scenario's prompt, if it says one. */
+/* Time the prefill of the scenario's prompt, if it sets one. */
 static bool course_prefill(const struct course *course, struct trust *trust, struct result *result,
                            struct error *why)
 {
@@ -289,7 +289,7 @@ bool run_setup(const struct setup *setup, const struct run_context *context, str
     return good;
 }
 
-/* ---- a step alone ---- */
+/* ---- a single step ---- */
 
 bool run_step(const struct setup *setup, const struct run_context *context,
               struct step_answer *answer, struct error *why)
@@ -306,7 +306,7 @@ bool run_step(const struct setup *setup, const struct run_context *context,
     return good;
 }
 
-/* ---- once more ---- */
+/* ---- timing again ---- */
 
 struct run {
     struct course course;
@@ -338,7 +338,7 @@ void run_close(struct run *run)
 bool run_again(const struct run *run, const struct setup *setup, struct result *result,
                struct error *why)
 {
-    struct course course = run->course; /* what it points to stays the run's */
+    struct course course = run->course; /* a shallow copy: the run keeps ownership */
     course.setup = setup;
     result_init(result);
     bool good = course_time(&course, result, why);
@@ -350,7 +350,7 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
 
 /* ---- ranges ---- */
 
-/* Time the course with one figure scaled. No share goes past the whole. */
+/* Time the run with one figure scaled. A share is limited to 100 %. */
 static bool time_scaled(struct course *course, enum curve_id id, double scale,
                         struct result *result, struct error *why)
 {
@@ -372,7 +372,8 @@ static bool time_scaled(struct course *course, enum curve_id id, double scale,
     return good;
 }
 
-/* `by` 0: to the ends of its range, which it may not have; else by that share either way. */
+/* The ends of the change: the figure's own range if `by` is 0 (false if it has none), otherwise
+ * smaller and larger by `by`. */
 static bool range_of(const struct curve *curve, double by, double ends[2])
 {
     ends[0] = by > 0 ? 1 - by : curve->least;

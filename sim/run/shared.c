@@ -1,4 +1,4 @@
-/* A few entries, searched one by one: a sweep has tens of them, and making one takes seconds. */
+/* Entries are searched linearly: a sweep has tens of them, and making one takes seconds. */
 #include "run/shared.h"
 
 #include "base/array.h"
@@ -13,20 +13,20 @@ struct shared_entry {
     uint64_t key;
     const struct shared_kind *kind; /* NULL: empty */
     void *value;                    /* NULL: it is being made */
-    uint32_t users;                 /* that make or hold it */
-    uint64_t used;                  /* when it was asked for last */
+    uint32_t users;                 /* threads that make or hold it */
+    uint64_t used;                  /* order of the last request */
 };
 
 struct shared {
     struct shared_entry *entries;
     uint32_t count;
     uint64_t clock;
-    void (*watch)(void *context); /* NULL: nobody is told */
+    void (*watch)(void *context); /* may be NULL */
     void *watch_context;
     uint32_t made_count;
-    const struct stop_flag *stop; /* NULL: nobody stops it */
-    pthread_mutex_t lock;         /* of all of the above but the flag and who is told */
-    pthread_cond_t made;          /* or failed */
+    const struct stop_flag *stop; /* may be NULL */
+    pthread_mutex_t lock;         /* of all of the above except `stop` and `watch` */
+    pthread_cond_t made;          /* a value was made, or failed */
 };
 
 struct shared *shared_create(uint32_t users, const struct stop_flag *stop, struct error *why)
@@ -99,8 +99,8 @@ static struct shared_entry *find(struct shared *shared, const struct shared_kind
     return NULL;
 }
 
-/* The entry that has been without a user for longest. There is one: no thread holds more than it
- * has room for. */
+/* The entry that has been unused for longest. There is one, because no thread holds more values
+ * than it has room for. */
 static struct shared_entry *take_oldest(struct shared *shared)
 {
     struct shared_entry *oldest = NULL;
@@ -114,7 +114,7 @@ static struct shared_entry *take_oldest(struct shared *shared)
     return oldest;
 }
 
-/* Make the value outside the lock, which is held before and after. */
+/* Make the value. The lock is held on entry and on return, but not while making. */
 static void make(struct shared *shared, struct shared_entry *entry, void *context,
                  struct error *why)
 {
@@ -124,7 +124,7 @@ static void make(struct shared *shared, struct shared_entry *entry, void *contex
     entry->value = value;
     shared->made_count += value != NULL;
     if (value == NULL) {
-        entry->kind = NULL; /* those who wait find nothing, and try themselves */
+        entry->kind = NULL; /* waiting threads find nothing, and try themselves */
     }
     pthread_cond_broadcast(&shared->made);
     if (shared->watch != NULL) {
