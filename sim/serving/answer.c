@@ -12,10 +12,10 @@
 struct answer {
     const struct point *point;
     const struct run_context *context;
-    struct run *run; /* NULL: a server, which keeps nothing */
+    struct run *run; /* NULL: a server, of which nothing is kept */
 };
 
-/* What tells the result from all others, and how far it may be off. */
+/* Write the hash of the result's inputs, and its error band. */
 static bool write_identity(const struct point *point, struct result *result, struct error *why)
 {
     struct run_hashes hashes;

@@ -1,11 +1,11 @@
 #include "serving/backlog.h"
 
 enum {
-    SHARE = 20, /* one in so many */
-    QUEUE = 2,  /* fewer wait for the step under way */
+    SHARE = 20, /* one in 20 */
+    QUEUE = 2,  /* a single request waits for the running step */
 };
 
-/* Is there a queue, and in it more than its share of what came by then? */
+/* Do enough requests wait to be a queue, and more than their share of those that arrived? */
 static bool is_behind(const struct served *all, size_t count, int64_t at_ns)
 {
     uint64_t came = 0, waiting = 0;

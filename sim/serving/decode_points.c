@@ -1,4 +1,4 @@
-/* A list: a surface has tens of points, seldom hundreds. */
+/* A list suffices: a surface has tens of points, rarely hundreds. */
 #include "serving/decode_points.h"
 
 #include "base/array.h"
@@ -9,10 +9,10 @@
 struct table {
     struct decode_point *all;
     size_t count, capacity;
-    pthread_mutex_t lock; /* of all of the above, also while a point is computed */
+    pthread_mutex_t lock; /* of all of the above; held while a point is computed */
 };
 
-/* Shared values are read only; the table that this one leads to is not. */
+/* Shared values are read-only, so this one only points to the table that changes. */
 struct decode_points {
     struct table *table;
 };

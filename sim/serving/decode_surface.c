@@ -1,4 +1,4 @@
-/* Points are (sequences, mean context): a step is linear along each where it does not bend. */
+/* Points are (sequences, mean context). Between its bends, a step is linear along both. */
 #include "serving/decode_surface.h"
 
 #include "base/array.h"
@@ -16,34 +16,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells of a surface are cut until they miss by less at their middle and sides: a quarter of what
- * is promised everywhere. */
+/* A cell of a surface is cut until its error at the middle and the sides is below this: a quarter
+ * of the error promised everywhere. */
 static const double tolerance = 0.0025;
 
-/* Values of a point, of which the first two are held to the tolerance. */
+/* Values of a point. Only the first two are held to the tolerance. */
 enum {
     TIME,                        /* ns */
-    LINK,                        /* ns that what is fetched would take a whole link, alone */
+    LINK,                        /* ns that the fetches would take on a whole link, alone */
     STALLS,                      /* ns of the time, by part */
-    BASES = STALLS + PART_COUNT, /* ns of it, by what it rests on */
+    BASES = STALLS + PART_COUNT, /* ns of the time, by basis */
     VALUES = BASES + BASIS_COUNT
 };
 static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
-enum { LONG_CONTEXT = 1 << 24 }; /* tokens: no window is as long */
+enum { LONG_CONTEXT = 1 << 24 }; /* tokens: longer than any window */
 
 struct decode_surface {
     const struct point *point;
-    struct setup setup; /* a view: on a machine of its own, the rest is the point's */
+    struct setup setup; /* a view: its machine is changed, the rest is the point's */
     struct scaled_profile machine;
-    uint64_t least_context; /* of which the system says anything */
+    uint64_t least_context; /* the shortest that the system can run */
     double byte_ns;         /* of the whole link */
     const struct run_context *context;
     struct trust trust;
-    bool asks_trace;        /* hits of a step that was read rest on the trace */
-    char trace_source[256]; /* that trace, in words */
+    bool asks_trace;        /* hits of a step that was read depend on the trace */
+    char trace_source[256]; /* the trace in words */
     struct surface *surface;
-    const struct decode_points *points; /* of all surfaces of this system on this machine */
+    const struct decode_points *points; /* shared by all surfaces of this system and machine */
     struct shared_entry *points_entry;
 };
 
@@ -57,7 +57,7 @@ static struct setup point_setup(const struct decode_surface *surface, uint64_t s
     return setup;
 }
 
-/* Does the system say anything of this context? `why` as plan_resolve() has it. */
+/* Can the system run at this context? If not, `why` is plan_resolve()'s. */
 static bool says_anything(struct decode_surface *surface, uint64_t sequences, uint64_t context,
                           struct error *why)
 {
@@ -70,8 +70,8 @@ static bool says_anything(struct decode_surface *surface, uint64_t sequences, ui
     return true;
 }
 
-/* A context of which it does: the longest that is asked for or, where all lie in the window, a
- * longer one. `why` is about the former. */
+/* Find a context at which the system can run: the longest of the range or, if all of the range lies
+ * in the window, a longer one. `why` is about the former. */
 static bool find_context(struct decode_surface *surface, const struct decode_range *range,
                          uint64_t *context, struct error *why)
 {
@@ -87,7 +87,7 @@ static bool find_context(struct decode_surface *surface, const struct decode_ran
     return *context < LONG_CONTEXT;
 }
 
-/* The shortest one, by bisection. */
+/* Find the shortest such context by bisection. */
 static bool find_least_context(struct decode_surface *surface, const struct decode_range *range,
                                struct error *why)
 {
@@ -118,7 +118,7 @@ static bool trace_keeps(const struct setup *setup, const struct plan *plan)
            replay_wanted(setup->trace, selection, &wanted, &unseen);
 }
 
-/* Let sequences attend to all they have. What their cache holds of it hits in every step. */
+/* Let sequences attend to all their tokens. The tokens that their cache holds hit in every step. */
 static bool attend_all(struct decode_surface *surface, struct setup *setup, struct error *why)
 {
     struct mechanisms *m = &setup->mechanisms;
@@ -193,7 +193,7 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
     return true;
 }
 
-/* ---- the machine, changed --------------------------------------------------------------- */
+/* ---- the changed machine ---------------------------------------------------------------- */
 
 static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
 {
@@ -206,7 +206,7 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
     for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
         shares[link[i]] = link_share;
     }
-    /* Whether sequences fit is the server's affair. */
+    /* The server checks whether sequences fit. */
     surface->setup.unlimited_memory = true;
     surface->setup.kv_pool_tokens = surface->setup.host_memory = 0;
     bool good = scaled_profile_init(&surface->setup.profile, shares, &surface->machine, why);
@@ -214,7 +214,7 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
     return good;
 }
 
-/* 0 where the machine does not say it: then nothing crosses. */
+/* 0 if the machine does not state its link: then nothing crosses it. */
 static double byte_ns(const struct setup *setup)
 {
     struct trust unused = {BASIS_MEASURED, false};
@@ -222,9 +222,10 @@ static double byte_ns(const struct setup *setup)
     return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_H2D, 0, &unused) : 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------- */
+/* ---- create, destroy -------------------------------------------------------------------- */
 
-/* The changed machine counts, and of the scenario what is not the server's affair. */
+/* The table's key: the changed machine, and the scenario without the parts that only serving
+ * reads. */
 static bool find_points(struct decode_surface *surface, struct error *why)
 {
     const struct point *point = surface->point;

@@ -1,15 +1,15 @@
-/* How long the decode pipeline takes for a step of so many sequences of so long a context: answers
- * of run_step(), read off a surface (serve/surface.h) that is within 1 % of the step's time.
+/* The time of a decode step for a number of sequences and a context: answers of run_step(), read
+ * off a surface (serve/surface.h) that is within 1 % of the step's time.
  *
- * What one surface computed serves those of other runs of a sweep (decode_points.h). Sequences of
- * several lengths are taken for as many of the mean one. Two kinds are as near as a
- * system says anything of:
+ * Points that one surface computed serve other runs of a sweep (decode_points.h). Sequences of
+ * several lengths are treated as equally many of the mean length. Some contexts cannot be planned
+ * and are approximated:
  *
- *   - those so short that they lie in its window, select less than a token or hold less than a
- *     block, for the shortest of which it does;
- *   - those of which it selects more than the trace keeps of a row (a fixed number of tokens, of
- *     few; clusters, which are rounded up) attend to all they have: what hits is then what the
- *     cache holds, and no trace has to be asked.
+ *   - Sequences so short that they lie in the window, select less than a token or hold less than a
+ *     block take the time of the shortest context that the system can run.
+ *   - If the system selects more tokens than the trace keeps of a row (a fixed number of tokens, of
+ *     few; or clusters, which are rounded up), the sequences attend to all their tokens. Hits are
+ *     then what the cache holds, and the trace is not needed.
  */
 #ifndef SERVING_DECODE_SURFACE_H
 #define SERVING_DECODE_SURFACE_H
@@ -18,7 +18,7 @@
 #include "run/context.h"
 #include "scenario/point.h"
 
-/* What is asked for: sequences at most, and their mean contexts in tokens. */
+/* The range of a surface: most sequences, and their mean contexts in tokens. */
 struct decode_range {
     uint32_t sequences;
     uint64_t least_context, most_context;
@@ -27,34 +27,34 @@ struct decode_range {
 /* A step. */
 struct decode_step {
     double ns;
-    double stall_ns[PART_COUNT];  /* of it: in which the GPU waits, by cause */
-    double basis_ns[BASIS_COUNT]; /* of it, by what it rests on */
+    double stall_ns[PART_COUNT];  /* the part in which the GPU waits, by cause */
+    double basis_ns[BASIS_COUNT]; /* the time, by basis */
     double fetched_bytes;         /* on each GPU */
 };
 
 struct decode_surface;
 
-/* For a machine whose link has `link_share` of its bandwidth. `point` is the server's and must
- * outlive the surface, as must `context`; what it says of memory is not asked: that is the server's affair. NULL on
- * failure, as where a system says nothing of any context. */
+/* Create a surface for a machine whose link has `link_share` of its bandwidth. `point` is the
+ * server's; `point` and `context` must outlive the surface. Memory is not checked: the server does
+ * that. Returns NULL on failure, for example if the system cannot run at any context. */
 struct decode_surface *decode_surface_create(const struct point *point,
                                              const struct decode_range *range, double link_share,
                                              const struct run_context *context, struct error *why);
 void decode_surface_destroy(struct decode_surface *surface); /* NULL is fine */
 
-/* A step of `sequences` that have `tokens` in all. */
+/* Read a step of `sequences` sequences with `tokens` tokens in total. */
 bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uint64_t tokens,
                          struct decode_step *step, struct error *why);
 
-/* A step of one sequence, the shortest of which the system says anything. */
+/* Read a step of one sequence of the shortest context that the system can run. */
 bool decode_surface_least(struct decode_surface *surface, struct decode_step *step,
                           struct error *why);
 
-/* The worst that any step read so far rested on. */
+/* The worst trust of all steps read so far. */
 struct trust decode_surface_trust(const struct decode_surface *surface);
 
-/* The trace that steps' hits rest on, and its basis; "" where they rest on none. Lasts as long as
- * the surface. */
+/* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as the
+ * surface. */
 const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis);
 
 #endif

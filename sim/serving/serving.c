@@ -1,4 +1,4 @@
-/* Requests are routed first, then each server runs alone. */
+/* Requests are routed to servers first; then each server runs alone. */
 #include "serving/serving.h"
 
 #include "base/array.h"
@@ -18,7 +18,7 @@
 struct serving {
     const struct point *point;
     const struct run_context *context;
-    struct requests requests; /* a view of the point's, with arrivals of its own */
+    struct requests requests; /* a view of the point's, with its own arrivals */
     struct serving_memory memory;
     struct router router;
     struct served *served;
@@ -26,7 +26,7 @@ struct serving {
 
 /* ---- requests -------------------------------------------------------------------------- */
 
-/* The point's requests, when they arrive in this run. */
+/* Copy the point's requests, with the times at which they arrive in this run. */
 static bool take_requests(struct serving *serving, struct error *why)
 {
     const struct point *point = serving->point;
@@ -104,7 +104,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
     return ok;
 }
 
-/* Contexts of sequences that decode: from the first token that a prompt gives to the last one. */
+/* Contexts of decoding sequences: from the first token after a prompt to the last one. */
 static struct decode_range step_range(const struct serving *serving)
 {
     struct decode_range range = {serving->memory.sequences, UINT64_MAX, 1};
@@ -139,7 +139,7 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
     return ok;
 }
 
-/* A server that is too small for every request has no answer. */
+/* Fail if the server is too small for every request. */
 static bool check_fit(const struct serving *serving, struct error *why)
 {
     const struct prefix_options *prefix = &serving->memory.prefix;
@@ -191,7 +191,7 @@ static bool serve(const struct point *point, const struct run_context *context,
 {
     struct serving serving = {.point = point, .context = context};
     bool ok = run(&serving, result, why);
-    free(serving.requests.all); /* the rest of the view is the point's */
+    free(serving.requests.all); /* the rest of the view belongs to the point */
     router_release(&serving.router);
     free(serving.served);
     return ok;
@@ -200,7 +200,7 @@ static bool serve(const struct point *point, const struct run_context *context,
 bool serving_again(const struct point *point, const struct run_context *context,
                    struct result *result, struct error *why)
 {
-    struct run_context alone = *context; /* draws run side by side */
+    struct run_context alone = *context; /* draws are parallel already */
     alone.threads = 1;
     result_init(result);
     bool ok = serve(point, &alone, result, why);

@@ -1,4 +1,4 @@
-/* A run of a server: requests in, how they fared out. */
+/* A run of a server: requests in, their times and the server's figures out. */
 #ifndef SERVING_SERVING_H
 #define SERVING_SERVING_H
 
@@ -6,13 +6,13 @@
 #include "run/context.h"
 #include "scenario/point.h"
 
-/* Serve the workload of `point`, which has one, and write what the columns say of the setup, of
+/* Serve the workload of `point`, which must have one, and write the columns of the setup, of
  * requests, times and trust. The caller releases the result; after a failure there is nothing to
  * release. */
 bool serving_run(const struct point *point, const struct run_context *context,
                  struct result *result, struct error *why);
 
-/* The same without the columns of the setup: what one draw of a machine or a seed needs. */
+/* The same without the columns of the setup, for one draw of a machine or a seed. */
 bool serving_again(const struct point *point, const struct run_context *context,
                    struct result *result, struct error *why);
 

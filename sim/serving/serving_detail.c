@@ -1,4 +1,4 @@
-/* Requests that were left out have a row and no times; a wait of nothing has no row. */
+/* Requests that were left out have a row without times. A wait of zero has no row. */
 #include "serving/serving_detail.h"
 
 #include "base/array.h"
@@ -62,7 +62,7 @@ static bool write_waits(size_t count, const struct served *all, struct result *r
     return true;
 }
 
-/* Levels become means. */
+/* Write the series; levels are written as means. */
 static bool write_series(const struct series *series, int64_t end_ns, struct result *result,
                          struct error *why)
 {

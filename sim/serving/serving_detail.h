@@ -1,4 +1,4 @@
-/* The rows behind a server's figures: its requests, where their time went, and the servers over
+/* The rows behind a server's figures: its requests, the times they waited, and the servers over
  * time.
  */
 #ifndef SERVING_SERVING_DETAIL_H
@@ -9,7 +9,7 @@
 #include "serve/series.h"
 #include "serve/server.h"
 
-/* Give `result` these rows; times of the series end at `end_ns`. */
+/* Add these rows to `result`. The series ends at `end_ns`. */
 bool serving_write_detail(const struct requests *requests, const struct served *served,
                           const struct series *series, int64_t end_ns, struct result *result,
                           struct error *why);

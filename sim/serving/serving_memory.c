@@ -1,7 +1,7 @@
-/* Where all KV stays in HBM, sequences have what other uses leave there, and blocks of those that
- * ended stay among theirs. A system that offloads has no whole KV in HBM: as many sequences of the
- * mean length run as fit in both tiers, and blocks of those that ended lie on the host, beside the
- * KV of those that run.
+/* If all KV stays in HBM, sequences have the HBM that other uses leave, and blocks of ended
+ * sequences stay among theirs. A system that offloads does not keep whole KV in HBM: as many
+ * sequences of the mean length run as fit in both tiers, and blocks of ended sequences lie on the
+ * host, beside the KV of running ones.
  */
 #include "serving/serving_memory.h"
 
@@ -17,11 +17,11 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return bytes * setup->model.tensor_parallel;
 }
 
-/* Tokens that sequences can hold together, bytes of the host that are left beside them, and what a
+/* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
  * token of a prompt writes there. */
 struct room {
     uint32_t sequences;
-    enum limit limit; /* of a system that offloads: what has no more room */
+    enum limit limit; /* of a system that offloads: the memory that is full */
     uint64_t tokens, host_bytes;
     double written_bytes;
 };
@@ -40,7 +40,7 @@ static void leave_host(const struct plan *plan, struct room *room)
         plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
 }
 
-/* A token's share of a prompt of the mean length. */
+/* Bytes per token, for a prompt of the mean length. */
 static double written_bytes(const struct setup *setup, const struct plan *plan)
 {
     double bytes = 0;
@@ -62,7 +62,7 @@ static struct room room_in_hbm(const struct point *point, const struct plan *pla
     return room;
 }
 
-/* With a prefix cache beside them, no more sequences are held than run. */
+/* If a prefix cache shares the host, it holds no more sequences than run. */
 static bool room_on_host(const struct point *point, uint32_t most,
                          const struct run_context *context, struct room *room, struct error *why)
 {
@@ -163,7 +163,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .host_blocks = room.host_bytes / (serving_token_bytes(setup) * m->prefix_block),
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_asked = (uint32_t)m->prefix_asked,
-        /* KV of a system that offloads is on the host already. */
+        /* The KV of a system that offloads is on the host already. */
         .saves_wait = point->workload.timed && has_host && !offloads,
         .pins = m->prefix_pins,
         .write = (enum prefix_write)m->prefix_write,

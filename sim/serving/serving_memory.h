@@ -1,4 +1,4 @@
-/* Where a server keeps KV: what of its memory sequences have that run, and what a prefix cache. */
+/* How a server divides its memory for KV between running sequences and the prefix cache. */
 #ifndef SERVING_SERVING_MEMORY_H
 #define SERVING_SERVING_MEMORY_H
 
@@ -7,17 +7,17 @@
 #include "serve/prefix_cache.h"
 
 struct serving_memory {
-    uint32_t sequences; /* of a step at most */
+    uint32_t sequences; /* most of a step */
     struct prefix_options prefix;
-    uint64_t swap_blocks; /* room on the host for sequences that are put back */
-    double written_bytes; /* of a token of a prompt, that leave for the host; on each GPU */
+    uint64_t swap_blocks; /* room on the host for preempted sequences */
+    double written_bytes; /* written to the host for each token of a prompt, by each GPU */
 };
 
 /* The memory of one server of `point`, which has a workload. */
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
                          struct serving_memory *out, struct error *why);
 
-/* Bytes of a token's KV, on all GPUs. */
+/* Bytes of KV of one token, on all GPUs together. */
 uint64_t serving_token_bytes(const struct setup *setup);
 
 #endif

@@ -1,5 +1,4 @@
-/* Requests that were left out, because no server could hold them, are in no figure but their count.
- */
+/* Requests that no server could hold are left out. They appear in no figure except their count. */
 #include "serving/serving_outcome.h"
 
 #include "base/array.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was asked, what was found ---------------------------------------------------- */
+/* ---- requests, and prefixes found ------------------------------------------------------- */
 
 static void note(struct result *result, const char *text)
 {
@@ -23,7 +22,7 @@ static void note(struct result *result, const char *text)
              text);
 }
 
-/* What the scenario says and this server does not hear. */
+/* Note keys of the scenario that have no effect on this server. */
 static void note_unheard(const struct point *point, struct result *result)
 {
     const struct workload *workload = &point->workload;
@@ -79,7 +78,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
     note_unheard(point, result);
 }
 
-/* A system that offloads has its pool on the host. */
+/* The pool of a system that offloads is on the host. */
 void serving_note_pool(const struct setup *setup, const struct prefix_options *memory,
                        struct result *result)
 {
@@ -120,7 +119,7 @@ void serving_write_found(const struct prefix_totals *found, struct result *resul
 
 /* ---- times ----------------------------------------------------------------------------- */
 
-/* A time of each request that has it. */
+/* A time, for each request that has it. */
 struct sample {
     double *ns;
     size_t count;
@@ -154,7 +153,7 @@ static void samples_release(struct samples *samples)
     free(samples->e2e.ns);
 }
 
-/* Time per output token behind the first. */
+/* Time per output token after the first. */
 static int64_t tpot_ns(const struct request *request, const struct served *served)
 {
     return request->output > 1 ? (served->end_ns - served->first_token_ns) / (request->output - 1)
@@ -199,7 +198,7 @@ static void read_served(const struct point *point, const struct requests *reques
     }
 }
 
-/* Mean and quantiles of a time, of which there may be none. */
+/* Write mean and quantiles of a time; nothing if no request has it. */
 static void write_sample(struct sample *sample, enum column mean, enum column p50, enum column p90,
                          enum column p99, struct result *result)
 {
@@ -236,9 +235,10 @@ static void write_rates(const struct point *point, const struct tokens *tokens,
     }
 }
 
-/* What a server takes for a while it need not take for long: where requests come for less than so
- * many times as long as one takes, the last of them come before the first have made room. Assumed;
- * a plan over 1.2 times found a rate 45 % above that over the same requests ten times over. */
+/* A rate that a server sustains for a short time may be too high for longer. If requests arrive for
+ * less than SHORT_TIMES as long as one takes, the last ones arrive before the first have made room.
+ * The number is assumed: a plan over 1.2 times found a rate 45 % above that of a plan over the same
+ * requests ten times over. */
 #define SHORT_TIMES 10
 
 static void note_load(const struct point *point, bool grows, int64_t last_ns, struct result *result)
@@ -252,7 +252,7 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
     }
 }
 
-/* Clients that wait for their answers set the pace themselves. */
+/* Clients that wait for their answers set the rate themselves. */
 static void write_arrivals(const struct point *point, const struct requests *requests,
                            const struct served *all, const struct serving_totals *totals,
                            const struct tokens *tokens, struct result *result)

@@ -1,4 +1,4 @@
-/* Writing how requests fared into a result's columns. */
+/* Writes the outcome of a server's requests into a result's columns. */
 #ifndef SERVING_SERVING_OUTCOME_H
 #define SERVING_SERVING_OUTCOME_H
 
@@ -7,30 +7,30 @@
 #include "serve/prefix_replay.h"
 #include "serve/server.h"
 
-/* Of all servers. */
+/* Totals of all servers. */
 struct serving_totals {
     uint64_t blocks;         /* of KV, in HBM */
-    uint64_t crossed_blocks; /* beside what steps fetch: loaded, saved, swapped */
-    int64_t busy_ns, end_ns; /* the sum, and the last one's end */
+    uint64_t crossed_blocks; /* loaded, saved and swapped; without the fetches of steps */
+    int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
     struct series series;    /* owned */
     struct trust trust;
     double basis[BASIS_COUNT]; /* shares of busy_ns */
-    char trace_source[256];    /* what decode's hits rest on; "": on no trace */
+    char trace_source[256];    /* the trace that decode's hits depend on; "": none */
     enum basis trace_basis;
 };
 
-/* What was asked, and what there is to find in it. */
+/* The requests, and the prefixes that could be found in them. */
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result);
 
-/* Say so where HBM holds less than the pool asked for. */
+/* Add a note if HBM holds less than kv_pool_tokens asks for. */
 void serving_note_pool(const struct setup *setup, const struct prefix_options *memory,
                        struct result *result);
 
-/* What was found without a clock. */
+/* Prefixes found without a clock. */
 void serving_write_found(const struct prefix_totals *found, struct result *result);
 
-/* Times, rates and tokens found, with a clock. */
+/* Times, rates and prefixes found with a clock. */
 bool serving_write_times(const struct point *point, const struct requests *requests,
                          const struct served *served, const struct serving_totals *totals,
                          struct result *result, struct error *why);

@@ -4,7 +4,7 @@
 
 #include <xxhash.h>
 
-/* What a curve is made of. */
+/* The inputs for making a curve. */
 struct making {
     const struct prefix_options *prefix;
     const struct requests *requests;
@@ -34,14 +34,14 @@ static void destroy_curve(void *curve)
 
 static const struct shared_kind curve_kind = {make_curve, destroy_curve};
 
-/* What decides a curve: when requests come does not, nor how much the host has room for. */
+/* The key of a curve. It does not include the times of requests or the size of the host tier. */
 static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix)
 {
     const struct workload *workload = &point->workload;
     const uint64_t numbers[] = {workload->content,    workload->limit,
                                 workload->replicas,   (uint64_t)workload->routing,
                                 prefix->block_tokens, prefix->gpu_keeps,
-                                prefix->gpu_blocks,   0x70726566697863ull /* its kind */};
+                                prefix->gpu_blocks,   0x70726566697863ull /* kind of value */};
     return XXH64(numbers, sizeof numbers, 0);
 }
 

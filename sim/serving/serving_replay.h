@@ -1,4 +1,4 @@
-/* Prefixes found without a clock, of all servers. */
+/* Finds prefixes without a clock, for all servers. */
 #ifndef SERVING_SERVING_REPLAY_H
 #define SERVING_SERVING_REPLAY_H
 
@@ -7,8 +7,8 @@
 #include "serve/prefix_replay.h"
 #include "serve/router.h"
 
-/* Replay the requests of `point`'s workload through a cache a server. Runs that differ in the size
- * of their host tier alone share one pass, where there is one for all sizes
+/* Replay the requests of `point`'s workload through one cache per server. Runs that differ only in
+ * the size of their host tier share one pass, if one pass can give all sizes
  * (serve/prefix_curve.h). */
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
                     const struct requests *requests, struct router *router, struct shared *shared,

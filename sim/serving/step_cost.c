@@ -1,4 +1,4 @@
-/* Surfaces of the decode pipeline with a whole link and with half of one, and one of products. */
+/* Two surfaces of the decode pipeline, with a whole and half a link, and one of products. */
 #include "serving/step_cost.h"
 
 #include "base/array.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double tolerance = 0.0025; /* as a decode surface's */
+static const double tolerance = 0.0025; /* as that of decode surfaces */
 
 enum { MOST_ROWS = 1 << 21 };
 
@@ -19,16 +19,16 @@ static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
 struct step_cost {
     const struct setup *setup;
-    struct trust trust, load_trust; /* in prompts so far, and in loads beside them */
-    double basis_ns[BASIS_COUNT];   /* of steps so far, by what they rest on */
+    struct trust trust, load_trust; /* of prompts so far, and of loads */
+    double basis_ns[BASIS_COUNT];   /* of steps so far, by basis */
     struct link link;
     double copy_start_ns;
-    struct decode_surface *whole, *half; /* the link; half NULL where no step fetches */
-    struct decode_step least; /* what a step without sequences that decode still costs */
+    struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
+    struct decode_step least;            /* the cost of a step without decoding sequences */
     struct surface *products;
 };
 
-/* The layers' products over so many rows. */
+/* The time of the layers' products for `rows` rows. */
 static bool compute_products(void *context, uint64_t rows, uint64_t unused,
                              double values[SURFACE_VALUES], struct error *why)
 {
@@ -47,17 +47,17 @@ static bool compute_products(void *context, uint64_t rows, uint64_t unused,
     return true;
 }
 
-/* ---- life ------------------------------------------------------------------------------- */
+/* ---- create, destroy -------------------------------------------------------------------- */
 
-/* What the link says, worsening the trust in loads; 0 where the machine does not say it, which only
- * one may whose server loads nothing (pipeline_curves()). */
+/* A figure of the link; worsens the trust in loads. 0 if the machine does not state it: then the
+ * server must load nothing (pipeline_curves()). */
 static double link_value(struct step_cost *cost, enum curve_id id)
 {
     const struct profile *profile = &cost->setup->profile;
     return profile->curves[id].count > 0 ? profile_value(profile, id, 0, &cost->load_trust) : 0;
 }
 
-/* A GPU's part of it where several are below one uplink, which all copy at the same time. */
+/* One GPU's part of the link. Several GPUs below one uplink all copy at the same time. */
 static struct link link_of_gpu(struct step_cost *cost)
 {
     bool said = cost->setup->profile.curves[CURVE_LINK_GPUS_PER_UPLINK].count > 0;
@@ -140,7 +140,7 @@ const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 
 /* ---- a step ---------------------------------------------------------------------------- */
 
-/* What chunks add: time, by what it rests on. */
+/* The time that chunks add, by basis. */
 struct added {
     double ns, basis_ns[BASIS_COUNT];
 };
@@ -151,7 +151,7 @@ static void add_time(struct added *added, double ns, enum basis basis)
     added->basis_ns[basis] += ns;
 }
 
-/* Attention of a chunk: its part of what the whole prompt's takes. */
+/* Add the attention of a chunk: its part of the attention of the whole prompt. */
 static void add_attention(struct step_cost *cost, const struct step_chunk *chunk,
                           struct added *added)
 {
@@ -168,7 +168,7 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
     }
 }
 
-/* Products of `rows` rows, less those of `already`. */
+/* Add the products of `rows` rows, minus those of `already` rows. */
 static bool add_products(struct step_cost *cost, uint64_t rows, uint64_t already,
                          struct added *added, struct error *why)
 {
@@ -195,7 +195,7 @@ static bool add_chunks(struct step_cost *cost, const struct step_load *load, str
     return load->chunk_count == 0 || add_products(cost, rows, decodes, added, why);
 }
 
-/* Stalls are rounded down, so that they never come to more than the step. */
+/* Stalls are rounded down, so that their sum never exceeds the step. */
 static void split_step(struct step_cost *cost, const struct decode_step *decode,
                        const struct added *added, struct step_time *time)
 {
@@ -209,8 +209,8 @@ static void split_step(struct step_cost *cost, const struct decode_step *decode,
     }
 }
 
-/* A decode step whose fetches have a share of the link: what waits for bytes takes the longer the
- * smaller that is, in proportion, so steps lie on a line over 1 / share. */
+/* A decode step whose fetches have a share of the link. Waiting for bytes takes time in proportion
+ * to 1 / share, so steps lie on a line over 1 / share. */
 static bool read_decode(struct step_cost *cost, const struct step_load *load, double share,
                         struct decode_step *decode, struct error *why)
 {
@@ -239,7 +239,7 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
     return true;
 }
 
-/* The share of the link that fetches have, which want all of it. */
+/* The share of the link that fetches get if they could use all of it. */
 static double fetch_share(const struct step_cost *cost, const double most[LINK_FLOWS])
 {
     double rate[LINK_FLOWS], all[LINK_FLOWS] = {most[LINK_LOADED], INFINITY, most[LINK_SAVED]};
@@ -250,7 +250,7 @@ static double fetch_share(const struct step_cost *cost, const double most[LINK_F
     return rate[LINK_FETCHED] / cost->link.in;
 }
 
-/* What a step's sequences that decode take beside its chunks. */
+/* The time of a step's decoding sequences, beside its chunks. */
 static bool read_beside(struct step_cost *cost, const struct step_load *load,
                         const struct added *added, double most[LINK_FLOWS],
                         struct decode_step *decode, struct error *why)

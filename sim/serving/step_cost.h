@@ -1,20 +1,20 @@
-/* How long a step of a server takes: the decode pipeline's time, and what prompts add to it.
+/* The time of a server's step: the decode pipeline, and what prompts add to it.
  *
- * Of a step with B sequences that decode, which attend to K tokens in all, and chunks of P tokens
- * of prompts:
+ * For a step with B decoding sequences, which attend to K tokens in total, and chunks of P prompt
+ * tokens in total:
  *
  *     step = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
- * (decode_surface.h) that is within 1 % of it. Products are those of the model's layers at so many
- * rows, so that weights are read once for both. A step without sequences that decode has the fixed
- * costs of one that decodes a single short one.
+ * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
+ * layers for that number of rows; weights are thus read once for both. A step without decoding
+ * sequences has the fixed costs of a step that decodes one short sequence.
  *
- * What is loaded and saved beside a step shares the link with what the system fetches, max-min fair
- * (serve/link_share.h): its steps are those of its share, read off two surfaces, of a whole link
- * and of half of one; and copies have what these leave. KV of prompts that is kept on the host
- * (`written_bytes`) leaves while the step computes: fetches share the link with as much a second of
- * it as the step without it would need.
+ * Loads and saves beside a step share the link with the system's fetches, max-min fair
+ * (serve/link_share.h). The step takes the time for its share of the link, read off two surfaces,
+ * of a whole link and of half a link; the copies get the rest. KV of prompts that is kept on the
+ * host (`written_bytes`) leaves while the step computes: it takes the bandwidth at which it would
+ * leave within the time of the step without it.
  */
 #ifndef SERVING_STEP_COST_H
 #define SERVING_STEP_COST_H
@@ -24,7 +24,7 @@
 
 struct step_cost;
 
-/* For steps of `range`. `point` and `context` must outlive it. NULL on failure. */
+/* For steps within `range`. `point` and `context` must outlive it. Returns NULL on failure. */
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
                                    const struct run_context *context, struct error *why);
 void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
@@ -32,13 +32,13 @@ void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
 /* The clock of a server. */
 struct step_clock step_cost_clock(struct step_cost *cost);
 
-/* The worst that a step rested on so far; and the link, where prefixes were loaded over it. */
+/* The worst trust of all steps so far, including the link if prefixes were loaded over it. */
 struct trust step_cost_trust(const struct step_cost *cost, bool loaded);
 
-/* Shares of the steps' time so far by basis; all 0 where there was no step. */
+/* Shares of the time of all steps so far by basis; all 0 if there was no step. */
 void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT]);
 
-/* The trace that steps' hits rest on, and its basis; "" where they rest on none. Lasts as long as
+/* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as
  * `cost`. */
 const char *step_cost_trace(const struct step_cost *cost, enum basis *basis);
 
