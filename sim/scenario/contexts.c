@@ -1,4 +1,4 @@
-/* Contexts counted, sorted, and held against `batch`. */
+/* Contexts are counted, sorted, and compared with `batch`. */
 #include "scenario/contexts.h"
 
 #include "base/apportion.h"
@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHARE_UNITS 1e6 /* in which shares are counted */
+#define SHARE_UNITS 1e6 /* units that shares are counted in */
 
-/* What was read so far. */
+/* The contexts read so far. */
 struct counts {
     const struct node *node; /* of the key, for messages */
     uint64_t contexts[SETUP_MOST_COHORTS], sequences[SETUP_MOST_COHORTS];
     uint32_t count;
     uint64_t all;             /* sequences, or units of shares */
-    bool is_list, are_shares; /* else numbers of sequences */
+    bool is_list, are_shares; /* neither: numbers of sequences */
 };
 
 bool contexts_said(const struct node *root)
@@ -26,7 +26,7 @@ bool contexts_said(const struct node *root)
     return node != NULL && node->kind != NODE_NULL;
 }
 
-/* Keep contexts sorted: few are different. */
+/* Keep contexts sorted; there are few different ones. */
 static bool add(struct counts *counts, const struct node *node, uint64_t context,
                 uint64_t sequences, struct error *why)
 {
@@ -78,7 +78,7 @@ static bool read_list(struct counts *counts, struct error *why)
     return true;
 }
 
-/* How many sequences, or which share of them. */
+/* Read a number of sequences, or a share of them. */
 static bool read_count(struct counts *counts, const struct node *node, uint64_t *out,
                        struct error *why)
 {
@@ -118,9 +118,9 @@ static bool read_map(struct counts *counts, struct error *why)
     return true;
 }
 
-/* ---- and the batch ---- */
+/* ---- the batch ---- */
 
-/* The least whole numbers of the same mixture. */
+/* Divide the counts by their greatest common divisor. */
 static void reduce(struct counts *counts)
 {
     uint64_t divisor = counts->all;
@@ -138,7 +138,7 @@ static void reduce(struct counts *counts)
     }
 }
 
-/* Shares in whole sequences. */
+/* Turn shares into whole sequences. */
 static bool deal(struct counts *counts, uint32_t batch, struct error *why)
 {
     int64_t shares[SETUP_MOST_COHORTS], dealt[SETUP_MOST_COHORTS];

@@ -1,5 +1,5 @@
-/* The identity of a run: a hash of everything that decides its result, and nothing else. Fields are
- * hashed one by one: structs have padding. */
+/* The identity of a run: a hash of everything that decides its result, and of nothing else. Fields
+ * are hashed one by one, because structs have padding. */
 #include "scenario/identity.h"
 
 #include "base/version.h"
@@ -19,8 +19,8 @@ static uint64_t hash_text(const char *text, uint64_t seed)
     return XXH64(text, strlen(text) + 1, seed);
 }
 
-/* A model is what a run sees of it: its operators, its KV, its importances. Two probes, so that
- * what grows with the batch and with the tokens shows. */
+/* Hash the parts of a model that a run sees: its operators, its KV, its importances. Two probes
+ * show what grows with the batch and with the tokens. */
 static uint64_t hash_model(const struct model *model)
 {
     uint64_t hash = hash_text(model->name, model->tensor_parallel);
@@ -46,9 +46,9 @@ static uint64_t hash_model(const struct model *model)
     return hash;
 }
 
-/* Curves by value: where they were written down does not matter. A curve that is read as its
- * standard, because the profile does not state it, adds nothing: a profile that was written before
- * the curve existed keeps its hash. */
+/* Hash curves by value: the file that states them does not matter. A curve that the profile does
+ * not state, and whose standard is used, adds nothing: a profile written before the curve existed
+ * keeps its hash. */
 static uint64_t hash_profile(const struct profile *profile)
 {
     uint64_t hash = 0;
@@ -75,7 +75,7 @@ void profile_hash(const struct profile *profile, char text[17])
     write_hash(hash_profile(profile), text);
 }
 
-/* Of the traces of all cohorts, where there are any. */
+/* Hash the traces of all cohorts, if there are any. */
 static bool hash_traces(const struct setup *setup, uint64_t *hash, struct error *why)
 {
     *hash = 0;
@@ -107,7 +107,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
     run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
     run = point->band_known ? XXH64(point->band, sizeof point->band, run) : run;
-    double price = setup->profile.price_per_hour; /* is in one column, and changes no time */
+    double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;
     write_hash(scenario, out->scenario);
     write_hash(profile, out->profile);

@@ -1,14 +1,14 @@
 /* The identity of a point: hashes of everything that decides its result.
  *
- * Equal identities mean equal results, so a run that is stored under its identity is read back and
- * not run again. Nothing is replayed to find it.
+ * Equal identities mean equal results, so a run that is stored under its identity is read back
+ * instead of run again. Finding the identity replays nothing.
  */
 #ifndef SCENARIO_IDENTITY_H
 #define SCENARIO_IDENTITY_H
 
 #include "scenario/point.h"
 
-/* Each 16 hex digits. `run` covers the other three, the model and the program's version. */
+/* 16 hex digits each. `run` covers the other three, the model and the program's version. */
 struct run_hashes {
     char run[17], scenario[17], profile[17], trace[17];
 };
@@ -18,7 +18,7 @@ void profile_hash(const struct profile *profile, char text[17]);
 
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why);
 
-/* The hash `run` alone: the run's name in results files. */
+/* Only the hash `run`, which is the run's name in results files. */
 bool run_identity(const struct point *point, char run[17], struct error *why);
 
 #endif

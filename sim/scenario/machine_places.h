@@ -1,4 +1,5 @@
-/* Where a scenario names a machine, or a part of one: a name stands for the map {extends: name}. */
+/* The keys at which a scenario names a machine or a part of one. A name there means {extends:
+ * name}. */
 #ifndef SCENARIO_MACHINE_PLACES_H
 #define SCENARIO_MACHINE_PLACES_H
 
@@ -6,13 +7,13 @@
 
 struct machine_place {
     const char *path;
-    const char *part; /* as profile_named() has it; NULL: all of a machine */
+    const char *part; /* for profile_named(); NULL: a whole machine */
 };
 
 /* Outer ones first; ends with path NULL. */
 extern const struct machine_place machine_places[];
 
-/* The place at the first `length` characters of `path`; NULL for none. */
+/* The place whose path is the first `length` characters of `path`; NULL if there is none. */
 const struct machine_place *machine_place_find(const char *path, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
-/* A point of a scenario, resolved: what is run.
+/* A resolved point of a scenario: the input of a run.
  *
  * Every run needs the setup, which decode reads. A server needs the workload as well. The canonical
- * text and the error band belong to the result and not to the computation.
+ * text and the error band are for the result, not for the computation.
  */
 #ifndef SCENARIO_POINT_H
 #define SCENARIO_POINT_H
@@ -15,8 +15,8 @@ struct sources;
 struct point {
     struct setup setup;
     struct workload workload;
-    const struct requests *requests; /* of the workload's file, as they stand there; owned by
-                                        `sources`. NULL: there is no workload */
+    const struct requests *requests; /* as in the workload's file; owned by `sources`. NULL: no
+                                        workload */
     struct sources *sources;         /* a reference; NULL: none */
 
     /* How far the published rates of systems of this class lie from the predicted ones, as shares:
@@ -34,7 +34,7 @@ struct point {
 void point_init(struct point *point);
 void point_release(struct point *point);
 
-/* Does the point ask about a server, rather than about steps of one batch? */
+/* Does the point simulate a server, rather than steps of one batch? */
 bool point_serves(const struct point *point);
 
 /* The curves that the point reads; as pipeline_curves(). */

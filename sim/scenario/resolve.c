@@ -1,4 +1,4 @@
-/* Reading the keys of a scenario, in the order in which one needs the other. */
+/* Reads the keys of a scenario; a key comes after those that it needs. */
 #include "scenario/resolve.h"
 
 #include "base/named.h"
@@ -103,7 +103,7 @@ static bool read_whole(const struct node *root, const char *key, enum unit unit,
     return true;
 }
 
-/* The same, or a word that stands for `meant`. Where neither is said, `*out` stays. */
+/* The same, or a word that stands for `meant`. If the key is absent, `*out` stays. */
 static bool read_word_or_whole(const struct node *root, const char *key, const char *word,
                                int64_t meant, uint64_t least, uint64_t most, int64_t *out,
                                struct error *why)
@@ -146,15 +146,15 @@ static bool says_none(const struct node *root, const char *key)
            (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
 }
 
-/* Tokens of a sequence; absent or none, `*out` stays. */
+/* Tokens of a sequence. If the key is absent or none, `*out` stays. */
 static bool read_tokens(const struct node *root, const char *key, uint64_t *out, struct error *why)
 {
     return says_none(root, key) ||
            read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
 }
 
-/* Room that is said instead of `given`; absent or none, `*out` stays 0, and so nobody may say that.
- */
+/* Room that replaces `given`. If the key is absent or none, `*out` stays 0; so the user may not set
+ * 0. */
 static bool read_room(const struct node *root, const char *key, enum unit unit, const char *given,
                       uint64_t *out, struct error *why)
 {
@@ -170,7 +170,7 @@ static bool read_room(const struct node *root, const char *key, enum unit unit, 
 
 #define BATCH_UNSAID (-1)
 
-/* `prompt` and `output`; whether each prompt follows from its context. */
+/* Read `prompt` and `output`. `*of_context`: each prompt follows from its context. */
 static bool read_request(const struct node *root, struct setup *out, bool *of_context,
                          struct error *why)
 {
@@ -187,8 +187,8 @@ static bool read_request(const struct node *root, struct setup *out, bool *of_co
     return true;
 }
 
-/* `context` and `batch`, or `contexts`. A request's decode attends to prompt + 1 to prompt + output
- * tokens, so that the context, where nothing is said of it, is their mean. */
+/* Read `context` and `batch`, or `contexts`. Decode of a request attends to prompt + 1 to prompt +
+ * output tokens, so the default of the context is their mean. */
 static bool read_contexts(const struct node *root, struct setup *out, struct error *why)
 {
     int64_t batch = BATCH_UNSAID;
@@ -205,7 +205,7 @@ static bool read_contexts(const struct node *root, struct setup *out, struct err
            read_whole(root, "context", UNIT_TOKENS, 1, CONTEXTS_LONGEST, &out->context, why);
 }
 
-/* The prompt of a context whose decode is in the middle of its output. */
+/* The prompt of a sequence that reaches `context` in the middle of its output. */
 static bool find_prompt(const struct node *root, uint64_t context, const struct setup *setup,
                         uint64_t *prompt, struct error *why)
 {
@@ -292,7 +292,7 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
             error_expect(why, "above 0 and at most 100%%"));
 }
 
-/* All curves that the pipeline will read are there. */
+/* Check that the profile has all curves that the pipeline will read. */
 static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
     enum curve_id needed[CURVE_COUNT];
@@ -318,7 +318,7 @@ static bool read_band(struct point *out, struct error *why)
     return true;
 }
 
-/* What is selected by its score needs scores. */
+/* Selecting by attention mass needs measured masses. */
 static bool check_scores(const struct node *merged, const struct setup *setup, struct error *why)
 {
     if (setup->mechanisms.selection_margin == 0 || mass_is_measured(setup)) {
@@ -351,8 +351,9 @@ static bool set_text(struct node *scalar, const char *text, struct error *why)
     return true;
 }
 
-/* Give a value its one spelling: of a number, but a name stays that reads as one; of the path of a
- * profile, where the program runs instead of where the file lies that says it. */
+/* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number
+ * stays. The path of a profile becomes relative to the working directory instead of to the file
+ * that contains it. */
 static bool respell_value(struct node *scalar, struct error *why)
 {
     struct quantity quantity;
@@ -367,7 +368,7 @@ static bool respell_value(struct node *scalar, struct error *why)
            set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text), why);
 }
 
-/* Give every value inside `node` its one spelling. */
+/* Give every value inside `node` its canonical spelling. */
 static bool respell(struct node *node, struct error *why)
 {
     bool good = true;
@@ -378,7 +379,7 @@ static bool respell(struct node *node, struct error *why)
     return good;
 }
 
-/* What was said of `path`, with its values respelt. */
+/* Copy the user's value of `path`, in canonical spelling. */
 static bool put_respelt(struct node *all, const char *path, const struct node *said,
                         struct error *why)
 {
@@ -388,8 +389,8 @@ static bool put_respelt(struct node *all, const char *path, const struct node *s
     return good;
 }
 
-/* Every mechanism, whoever says it, in the one spelling of its value; of a policy those parameters
- * that are said. */
+/* Write every mechanism in canonical spelling, whether the preset or the user set it; of a policy's
+ * parameters those that are set. */
 static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
                            const struct node *merged, struct error *why)
 {
@@ -426,7 +427,7 @@ static bool put_model(struct node *all, const struct model *model, struct error 
            put(all, "tensor_parallel", "%llu", model->tensor_parallel, why);
 }
 
-/* A path that the scenario gives stays as it is; the default is a plain name. */
+/* A path that the user gave stays as it is. The default is written as a plain name. */
 static bool put_trace(struct node *all, const struct setup *setup, struct error *why)
 {
     const struct node *said = node_get(all, "trace");
@@ -434,14 +435,14 @@ static bool put_trace(struct node *all, const struct setup *setup, struct error 
            node_set(all, "trace", setup->trace_name, why);
 }
 
-/* Of several contexts each has its own. */
+/* With several contexts, each has its own prompt: "context". */
 static bool put_prompt(struct node *all, const struct setup *setup, struct error *why)
 {
     const char *format = setup->prompt == 0 ? "none" : setup->cohorts != NULL ? "context" : "%llu";
     return put(all, "prompt", format, setup->prompt, why);
 }
 
-/* What decides when requests come and what is kept of them, but no step that they take. */
+/* Remove the keys that decide when requests arrive and what is kept of them, but no step's time. */
 static bool drop_serving(struct node *all, struct error *why)
 {
     bool good = true;
@@ -451,8 +452,8 @@ static bool drop_serving(struct node *all, struct error *why)
     return good;
 }
 
-/* The resolved scenario as canonical text: every key said, so that equal runs have equal texts and
- * a text is a scenario that reproduces its run. */
+/* The resolved scenario as canonical text. It sets every key, so that equal runs have equal texts,
+ * and the text is a scenario that reproduces its run. */
 static bool write_scenario(const struct node *root, const struct mechanisms *mechanisms,
                            const struct node *merged, struct point *out, struct error *why)
 {

@@ -1,9 +1,9 @@
-/* The trace that a scenario means: a recording, a profile from which one is generated at the
+/* Finds the trace of a scenario: a recording, a profile from which a trace is generated at the
  * scenario's own geometry, or an assumed ledger.
  *
- * Where the scenario says none it is the model's own shipped recording; else the shipped profile,
- * generated at full geometry; else, where none can be generated, the shipped recording of a small
- * model, carried to this one, and a note says so. */
+ * If the scenario names none, the model's own shipped recording is used; otherwise its shipped
+ * profile, generated at full geometry; and if none can be generated, the shipped recording of a
+ * small model, carried to this one, with a note. */
 #include "scenario/resolve_trace.h"
 
 #include "base/array.h"
@@ -21,7 +21,7 @@
 #define DEFAULT_PROFILE "llama-3-8b-like"
 #define DEFAULT_RECORDING "smollm2-135m"
 
-/* MOST_STEPS: every run draws them anew. */
+/* MOST_STEPS limits the time to generate, which every run spends again. */
 enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
 
 static bool is_assumed(const char *name)
@@ -52,9 +52,9 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
     return true;
 }
 
-/* A recording of this very model: its name begins the recorded one, and the geometry is the same.
- * So is a generated trace where it is a twin of such a recording, not carried to another context.
- */
+/* Is the trace a recording of this very model? Its recorded model's name starts with the model's
+ * name, and the geometry is the same. A generated trace counts if it is a twin of such a recording
+ * that is not carried to another context. */
 static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
                             const struct model *model)
 {
@@ -86,8 +86,8 @@ static bool find_shipped(const char *name, const char *suffix, char path[PATH_SI
            access(path, F_OK) == 0;
 }
 
-/* A path that ends in .yaml, or a shipped profile; of a name that is a recording, too, that one is
- * meant, unless the suffix tells. */
+/* A path that ends in .yaml, or a shipped profile. If a recording has the same name, the recording
+ * is meant, unless the suffix says .yaml. */
 static bool find_profile(const char *name, char path[PATH_SIZE])
 {
     size_t length = strlen(name);
@@ -100,8 +100,8 @@ static bool find_profile(const char *name, char path[PATH_SIZE])
            find_shipped(name, "yaml", path);
 }
 
-/* As many steps as are asked for and as many before them, so that half of them are warm-up where
- * nothing else is said; never fewer than fill a cache of three selections. */
+/* The reported steps and as many before them, so that half of the trace is warm-up by default; at
+ * least as many as fill a cache of three selections. */
 static uint64_t steps_to_generate(const struct setup *setup)
 {
     uint64_t reported = setup->steps > LEAST_STEPS ? setup->steps : LEAST_STEPS;
@@ -111,7 +111,7 @@ static uint64_t steps_to_generate(const struct setup *setup)
     return (setup->steps > 0 ? setup->steps : reported) + (uint64_t)setup->warmup;
 }
 
-/* The share of the context that a policy chooses to hold; all of it where only memory will tell. */
+/* The share of the context that a policy chooses to hold; 1 if only the memory limits it. */
 static double share_to_hold(const struct setup *setup)
 {
     const struct amount *budget = &setup->mechanisms.budget;
@@ -126,9 +126,10 @@ static double share_to_hold(const struct setup *setup)
     }
 }
 
-/* Rows keep what is selected beside the system's window; twice that where sets are reused, whose
- * mass at later steps is to be known. A policy that chooses by weight holds so much, and no more
- * than that again weighs more than an even share of what it holds. */
+/* The share of the context that a row keeps: the selection and the window. Twice the selection if
+ * sets are reused, because their mass at later steps must be known. A policy that chooses by
+ * weight needs twice what it holds: of the other tokens, no more than that weigh more than an even
+ * share. */
 static double share_to_keep(const struct setup *setup)
 {
     const struct mechanisms *mechanisms = &setup->mechanisms;
@@ -140,7 +141,8 @@ static double share_to_keep(const struct setup *setup)
     return fmin(selection * (twice ? 2 : 1) + window, 1);
 }
 
-/* What can be generated is bounded here in tokens and steps, by the generator in bytes. */
+/* The size of a generated trace is limited here in tokens and steps, and by the generator in bytes.
+ * */
 static bool check_size(const struct node *root, const struct setup *setup, uint64_t steps,
                        struct error *why)
 {
@@ -188,7 +190,7 @@ static void close_traces(struct setup *out)
     }
 }
 
-/* One at each context. */
+/* One trace for each context. */
 static bool generate_traces(const struct node *root, const struct trace_profile *profile,
                             const char *path, struct sources *sources, struct setup *out,
                             struct error *why)
@@ -305,7 +307,7 @@ bool resolve_hangs_on_seed(const struct point *point)
            setup->mechanisms.policy->draws_lots || point->workload.rate > 0;
 }
 
-/* Sizes were checked when the point was resolved. Traces of one draw are shared with nobody. */
+/* Sizes were checked when the point was resolved. The traces of a draw are not shared. */
 static bool generate_again(const struct setup *setup, struct files *files, struct setup *view,
                            struct error *why)
 {

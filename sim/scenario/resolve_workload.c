@@ -1,4 +1,4 @@
-/* The keys of a server, which mean something only with a file of requests. */
+/* The keys of a server, which need a file of requests. */
 #include "scenario/resolve_workload.h"
 
 #include "base/name.h"
@@ -17,7 +17,7 @@ enum { PATH_SIZE = sizeof((struct workload *)0)->path };
 
 const char *const workload_routings[] = {"round-robin", "prefix", NULL};
 
-/* Keys that mean nothing without a workload. */
+/* Keys that need a workload. */
 static const char *const server_keys[] = {
     "rate",     "burstiness", "clients",       "time_scale",     "limit", "timed",
     "replicas", "routing",    "max_sequences", "batched_tokens", "slo",   NULL};
@@ -28,7 +28,7 @@ static const struct node *said(const struct node *root, const char *key)
     return node != NULL && node->kind != NODE_NULL ? node : NULL;
 }
 
-/* Its hash is found before its lines are read, so it is read twice: a pipe cannot be. */
+/* The file is read twice, for its hash and then for its lines. A pipe can only be read once. */
 static bool check_regular(const struct node *node, struct error *why)
 {
     struct stat stat_of;
@@ -69,7 +69,7 @@ static uint64_t mean_context(const struct requests *requests)
     return (tokens + requests->count / 2) / requests->count;
 }
 
-/* Of several faults, the first ones with their lines. */
+/* Report the first few faults with their lines. */
 static bool show_faults(const struct complaints *complaints, struct error *why)
 {
     char text[sizeof why->expected] = "";
@@ -82,7 +82,7 @@ static bool show_faults(const struct complaints *complaints, struct error *why)
     return used == 0 ? false : error_expect(why, "%s", text);
 }
 
-/* What the keys `workload` and `limit` mean; NULL on failure. */
+/* The requests of the keys `workload` and `limit`; NULL on failure. */
 static const struct requests *find_requests(const struct node *root, struct sources *sources,
                                             struct error *why)
 {
@@ -100,8 +100,8 @@ static const struct requests *find_requests(const struct node *root, struct sour
     return requests;
 }
 
-/* Keys of a batch, which a server makes itself. What a resolved scenario says of them is no more
- * than that they were not said. */
+/* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
+ * defaults, which are accepted. */
 static bool check_batch_keys(const struct node *root, struct error *why)
 {
     static const struct {
@@ -178,7 +178,7 @@ static bool read_real(const struct node *root, const char *key, double least, do
     return true;
 }
 
-/* Milliseconds, as a plain number. */
+/* Read a plain number of milliseconds. */
 static bool read_objective(const struct node *slo, const char *key, uint64_t *ns, struct error *why)
 {
     double ms = 0;
@@ -252,7 +252,7 @@ static bool read_server(const struct node *root, struct workload *out, struct er
     return true;
 }
 
-/* Clients are shared out among the servers; one that has none would serve nobody. */
+/* Clients are divided among the servers. A server without clients would have no requests. */
 static bool check_clients(const struct node *root, const struct workload *workload,
                           struct error *why)
 {
@@ -287,7 +287,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
            check_clients(root, read, why);
 }
 
-/* ---- back into a scenario -------------------------------------------------------------- */
+/* ---- writing the resolved scenario ----------------------------------------------------- */
 
 static bool put_real(struct node *all, const char *key, double value, struct error *why)
 {

@@ -1,4 +1,4 @@
-/* What a scenario says of a server and its requests. */
+/* The keys of a scenario about a server and its requests. */
 #ifndef SCENARIO_RESOLVE_WORKLOAD_H
 #define SCENARIO_RESOLVE_WORKLOAD_H
 
@@ -6,18 +6,18 @@
 #include "scenario/point.h"
 #include "scenario/sources.h"
 
-/* What `routing` may say, by enum routing. Ends with NULL. */
+/* The values of `routing`, by enum routing. Ends with NULL. */
 extern const char *const workload_routings[];
 
-/* Where `root` has a workload, write into it the context that stands for its requests: the mean of
- * what they attend to while they decode. A scenario that says another one is refused. */
+/* If `root` has a workload, write the context that stands for its requests: the mean number of
+ * tokens that they attend to during decode. A scenario with another context is an error. */
 bool workload_lay_context(struct node *root, struct sources *sources, struct error *why);
 
-/* Read the keys of a server, and its requests from `out->sources`. Without a workload the keys are
- * refused. */
+/* Read the keys of a server, and its requests through `out->sources`. Without a workload these keys
+ * are an error. */
 bool resolve_workload(const struct node *root, struct point *out, struct error *why);
 
-/* Write what was read into a resolved scenario. */
+/* Write the workload's keys into a resolved scenario. */
 bool workload_put(struct node *all, const struct workload *workload, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scenarios: files and overrides laid over each other, and the points of a sweep. */
+/* Merges files and overrides, and enumerates the points of a sweep. */
 #include "scenario/scenario.h"
 
 #include "base/array.h"
@@ -121,7 +121,7 @@ static bool check_keys(const struct node *root, struct error *why)
     return node_check_keys(root, keys, "scenario", why);
 }
 
-/* A name where a map may stand becomes {extends: name}, so that overrides can reach inside. */
+/* Turn a name where a map is allowed into {extends: name}, so that overrides can reach inside. */
 static bool open_name(struct node *root, const char *path, const struct node *name,
                       struct error *why)
 {
@@ -135,7 +135,7 @@ static bool open_name(struct node *root, const char *path, const struct node *na
     return good;
 }
 
-/* `hardware` and its parts, as maps. */
+/* Turn `hardware` and its parts into maps. */
 static bool open_hardware(struct node *root, struct error *why)
 {
     bool good = true;
@@ -145,7 +145,7 @@ static bool open_hardware(struct node *root, struct error *why)
     return good;
 }
 
-/* Lay `map`, which is opened on the way. */
+/* Lay `map` over `root`; its names are opened first. */
 static bool lay_map(struct node *root, struct node *map, struct error *why)
 {
     return check_keys(map, why) && open_hardware(map, why) && node_merge(root, map, why);
@@ -168,7 +168,7 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
     return good;
 }
 
-/* A key of the sweep is a path, dots and all, and one key of the map `sweep`. */
+/* A key of the sweep is a path, with its dots, and a single key of the map `sweep`. */
 static bool lay_swept(struct node *root, const char *path, const char *values, struct error *why)
 {
     size_t size = strlen(path) + strlen(values) + sizeof "{\"\": }";
@@ -184,7 +184,7 @@ static bool lay_swept(struct node *root, const char *path, const char *values, s
     return good;
 }
 
-/* Is a map one value, of which no part holds without the others: a figure of a machine, contexts? */
+/* Is a map one value, whose parts only apply together? A figure of a machine is, and contexts. */
 static bool is_one_value(const char *path, const struct node *map)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
@@ -192,7 +192,7 @@ static bool is_one_value(const char *path, const struct node *map)
            node_get(map, "points") != NULL;
 }
 
-/* A map is laid on a map as one of a file would be, key by key; all else takes the place of what is
+/* A map is laid over a map key by key, as one of a file would be. Any other value replaces what is
  * there. */
 static bool lay_said(struct node *root, const char *path, const char *text, struct error *why)
 {
@@ -255,8 +255,8 @@ static bool count_points(struct scenario *scenario, struct error *why)
     return true;
 }
 
-/* All overrides are one layer: first what they say is gathered, then each is laid, for one may also
- * take a map's place. */
+/* All overrides are one layer. They are gathered first and then laid one by one, because an
+ * override may also replace a map. */
 static bool lay_overrides(struct node *root, const char *const *overrides, uint32_t count,
                           struct error *why)
 {
@@ -328,8 +328,8 @@ bool scenario_hash(const struct scenario *scenario, char hash[17], struct error 
     return true;
 }
 
-/* Lay one swept value over `root`, as a file that says it would be: overrides inside a swept map or
- * machine hold at every point. */
+/* Lay one swept value over `root`, as a file with that value would be: overrides inside a swept map
+ * or machine apply at every point. */
 static bool lay_value(struct node *root, const char *path, const struct node *value,
                       struct error *why)
 {
@@ -347,7 +347,7 @@ static bool lay_case(struct node *root, const struct node *map, struct error *wh
     return good;
 }
 
-/* Lay the case, or the values of point `index` in the order of the keys, the last one fastest. */
+/* Lay the case, or the values of point `index`, in the order of the keys, the last one fastest. */
 static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
                       struct error *why)
 {

@@ -1,8 +1,8 @@
-/* Scenarios: what the user wrote, checked, and the points that it stands for.
+/* Scenarios: the user's input, checked, and the points that it describes.
  *
- * A scenario is a YAML map of the keys in scenario_keys[]; several files and --set overrides are
+ * A scenario is a YAML map of the keys in scenario_keys[]. Several files and --set overrides are
  * laid over each other in order. `sweep:` maps keys to lists; the points are their product, the
- * last key fastest. Each point becomes one resolved `struct point`, the input of a run.
+ * last key fastest. Each point is resolved into a `struct point`, the input of a run.
  */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
@@ -15,12 +15,12 @@
 
 #include <stdint.h>
 
-/* What may stand at a key, as the schema says it. */
+/* The values that a key accepts, for the schema. */
 enum scenario_shape {
     SCENARIO_TEXT,   /* any one word */
-    SCENARIO_NAME,   /* of a file of `folder` that ends in .`suffix`, or a path */
-    SCENARIO_NUMBER, /* of `unit`, or one of `words` */
-    SCENARIO_WHOLE,  /* the same, without a fraction */
+    SCENARIO_NAME,   /* of a file in `folder` that ends in .`suffix`, or a path */
+    SCENARIO_NUMBER, /* in `unit`, or one of `words` */
+    SCENARIO_WHOLE,  /* the same, a whole number */
     SCENARIO_SWITCH, /* yes or no */
     SCENARIO_WORD,   /* one of `words` */
     SCENARIO_MACHINE,
@@ -41,47 +41,47 @@ struct scenario_key {
     enum unit unit;
     const char *const *words; /* ends with NULL; NULL: none */
     const char *folder, *suffix;
-    bool positive; /* a number that may not be 0 */
-    double most;   /* nor more than this; 0: as its reader says */
-    bool serving; /* of a server alone: no step of its sequences takes longer or shorter by it */
+    bool positive; /* a number above 0 */
+    double most;   /* largest value; 0: checked where the key is read */
+    bool serving;  /* for servers only; has no effect on the time of a step */
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 
-/* The key that the first `length` characters of `name` are; NULL for none. */
+/* The key that equals the first `length` characters of `name`; NULL if there is none. */
 const struct scenario_key *scenario_key_find(const char *name, size_t length);
 
 struct scenario {
-    struct node *root;   /* all files and overrides merged, `sweep` apart */
+    struct node *root;   /* all files and overrides merged, without `sweep` */
     struct node *sweep;  /* a map of key path → list, or NULL */
-    uint32_t points;     /* product of the lists, or as many as cases; 1 without either */
-    struct node **cases; /* [points] of a scenario that lists its points: maps, owned; or NULL */
+    uint32_t points;     /* product of the lists, or number of cases; 1 without either */
+    struct node **cases; /* [points] maps, owned, if the scenario lists its points; or NULL */
     size_t case_capacity;
-    /* What its points share: a reference, which scenario_load() makes. A scenario that is made from
-     * another borrows or holds the other's. NULL: each point has sources of its own. */
+    /* Shared by the points: a reference, made by scenario_load(). A scenario made from another one
+     * borrows or holds the other's. NULL: each point has its own sources. */
     struct sources *sources;
 };
 
-/* Merge the files and then the overrides ("key=value"), and check every key, and every name that is
- * swept (scenario/scenario_names.h). At least one of both is needed. */
+/* Merge the files and then the overrides ("key=value"). Checks every key, and every name that is
+ * swept (scenario/scenario_names.h). At least one file or override is needed. */
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);
 
-/* A hash of all that is said, the sweep and its order included, as 16 hex digits. Names of files
- * count, not what they hold. */
+/* A hash of the whole scenario, including the sweep and its order, as 16 hex digits. Names of files
+ * are part of the hash, their contents are not. */
 bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);
 
-/* A scenario of one run in the making: start empty, and lay maps over it in turn, as files that say
- * them would be. */
+/* Build a scenario of one run: start with an empty one, then lay maps over it in turn, as files
+ * with the same contents would be. */
 bool scenario_init(struct scenario *out, struct error *why);
 bool scenario_lay(struct scenario *scenario, const struct node *map, struct error *why);
 
-/* Sweep `key` as well, inside what is swept already: `values` is a YAML list. */
+/* Also sweep `key`, inside the keys that are swept already: `values` is a YAML list. */
 bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
                     struct error *why);
 
-/* One more point, where nothing is swept: what `map` says is laid over all else. The first one
- * makes of the scenario a list of such points. */
+/* Add a point, if nothing is swept: `map` is laid over the rest. The first call turns the scenario
+ * into a list of such points. */
 bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why);
 
 /* Resolve point `index`. The caller releases it with point_release(). */

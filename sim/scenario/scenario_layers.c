@@ -16,8 +16,8 @@ static bool any_value(const struct node *list, enum node_kind kind)
     return any;
 }
 
-/* Does a value say what stands at `path`, or take its place? It is laid on the first `length` bytes
- * of that. */
+/* Does a value set the key at `path`, or replace it? The value is laid on the first `length` bytes
+ * of `path`. */
 static bool value_says(const struct node *value, const char *path, size_t length)
 {
     while (value != NULL && value->kind == NODE_MAP && path[length] != '\0') {
@@ -41,8 +41,8 @@ static bool all_say(const struct node *list, const char *path)
     return all;
 }
 
-/* What a map, which stands at `path`, says inside that each value of the list says as well; its
- * name, which of a machine's part is the part's. */
+/* Find a key inside a map, which is at `path`, that each value of the list sets as well. `*name` is
+ * the key's name; for the name of a machine's part, the part's. */
 static const struct node *find_in_all(const struct node *map, const char *path,
                                       const struct node *list, const char **name)
 {
@@ -61,11 +61,11 @@ static const struct node *find_in_all(const struct node *map, const char *path,
     return found;
 }
 
-/* What a layer says of a swept key; NULL where that is nothing, or stands beside the values: inside
- * of a named machine, or of maps. */
+/* The value that a layer gives to a swept key. NULL if it gives none, or only values inside of a
+ * named machine or of maps, which apply beside the swept ones. */
 static const struct node *find_said(const struct node *layer, const struct node *list)
 {
-    bool itself = strcmp(list->key, "sweep") == 0; /* which is refused elsewhere */
+    bool itself = strcmp(list->key, "sweep") == 0; /* an error that is reported elsewhere */
     const struct node *said = itself ? NULL : node_find(layer, list->key);
     if (said == NULL || said->kind != NODE_MAP) {
         return said;
@@ -76,7 +76,7 @@ static const struct node *find_said(const struct node *layer, const struct node 
     return any_value(list, NODE_MAP) ? NULL : said;
 }
 
-/* What a layer says that each of the maps which it sweeps says, too. */
+/* A value that a layer sets inside a map and that each of the swept maps sets too. */
 static const struct node *find_said_inside(const struct node *layer, const struct node *list,
                                            const char **name)
 {
@@ -114,8 +114,8 @@ bool layer_check(const struct node *layer, struct error *why)
     return good;
 }
 
-/* What maps that an earlier layer sweeps all say holds over what this one says: nobody would see
- * that it does not. */
+/* If all maps that an earlier layer sweeps set a key, they override this layer's value. Nobody
+ * would notice, so it is an error. */
 static bool check_maps(const struct node *layer, const struct node *list, struct error *why)
 {
     const struct node *own = node_get(layer, "sweep");

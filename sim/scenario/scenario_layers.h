@@ -1,21 +1,21 @@
-/* A scenario's layers: its files, one after the other, and then all that --set says.
+/* The layers of a scenario: its files, one after the other, and then all --set overrides.
  *
- * A later layer holds over an earlier one, whether that says a key or sweeps it. Inside one layer a
- * key is either said or swept; of maps that are swept, one that each of them has, which no later
- * layer says either, unless it sweeps the maps anew. A swept machine, or a map, leaves alone what
- * else is said inside it.
+ * A later layer replaces an earlier one, whether it sets a key or sweeps it. Within one layer a key
+ * is either set or swept. If a layer sweeps maps that all set a key, no later layer may set that
+ * key, unless it sweeps the maps anew. A swept machine or map leaves other keys inside it as they
+ * are.
  */
 #ifndef SCENARIO_SCENARIO_LAYERS_H
 #define SCENARIO_SCENARIO_LAYERS_H
 
 #include "base/node.h"
 
-/* Fail where `layer`, with its names opened, both says a key and sweeps it; one that is swept over
- * an empty value among others has that one from what is said. */
+/* Fail if `layer`, with its names opened, both sets a key and sweeps it. An empty value among the
+ * swept ones is allowed: it stands for the value that is set. */
 bool layer_check(const struct node *layer, struct error *why);
 
-/* Take out of the sweep of `root`, the layers before, what `layer` says. Fails where it says what
- * is swept inside of maps that all say it, and does not sweep these anew. */
+/* Remove the keys that `layer` sets from the sweep of `root`, which has the earlier layers. Fails
+ * if `layer` sets a key that all maps of a sweep set, and does not sweep these maps anew. */
 bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* The place that `path` is, or of whose map it is the `extends`; NULL for none. */
+/* The place that `path` is, or whose map `path` is the `extends` of; NULL if there is none. */
 static const struct machine_place *find_place(const char *path)
 {
     static const char extends[] = ".extends";
@@ -20,7 +20,7 @@ static const struct machine_place *find_place(const char *path)
     return machine_place_find(path, inside ? length - behind : length);
 }
 
-/* What stands at `path`, and what a map there has under its keys. */
+/* Check the name at `path`, or those inside a map there. */
 static bool check_machine(const struct node *node, const char *path, struct error *why)
 {
     for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {

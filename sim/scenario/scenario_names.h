@@ -1,8 +1,8 @@
-/* Names among swept values, before anything runs.
+/* Checks names among swept values before anything runs.
  *
- * A slip in the last of a hundred points is found at once, with its line and the nearest name, and
- * not by the row that fails in the end. Only names are looked up: what a file holds, and what a
- * value means beside others, is found when its point is resolved. */
+ * A misspelt name in the last of a hundred points is reported at once, with its line and the
+ * nearest name, instead of as a failed row at the end. Only names are looked up. The contents of
+ * files, and contradictions between values, are checked when their point is resolved. */
 #ifndef SCENARIO_SCENARIO_NAMES_H
 #define SCENARIO_SCENARIO_NAMES_H
 
@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* Is every model, system, machine and trace of this map of lists one that there is? NULL has none.
- * Paths are taken as they are. */
+/* Does every model, system, machine and trace in this map of lists exist? NULL is an empty map.
+ * Paths are accepted unchecked. */
 bool scenario_check_names(const struct node *sweep, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Three lists, searched one by one: a command has tens of entries. */
+/* Three lists, searched linearly: a command has tens of entries. */
 #include "scenario/sources.h"
 
 #include "base/array.h"
@@ -20,12 +20,12 @@ struct sources {
     struct files *files;
     struct trace **traces; /* [trace_count], a reference to each */
     size_t trace_count, trace_capacity;
-    struct kept_requests **requests; /* [request_count] owned; pointers, as callers keep them */
+    struct kept_requests **requests; /* [request_count], owned; callers keep the pointers */
     size_t request_count, request_capacity;
     const struct stop_flag *stop;
     bool remembers;
     struct trace_room room; /* for the frames that are remembered */
-    pthread_mutex_t lock; /* of all of the above but the files, which have their own */
+    pthread_mutex_t lock;   /* of all of the above except the files, which have their own */
 };
 
 struct sources *sources_create(struct error *why)
