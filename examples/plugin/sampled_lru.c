@@ -1,8 +1,8 @@
-/* Sampled LRU: of a few blocks drawn at random, the one touched longest ago leaves.
+/* Sampled LRU: draws a few blocks at random and evicts the one touched longest ago.
  *
- * Redis does this in place of LRU (its `maxmemory-samples`, 5). It keeps no list, only a stamp a
+ * Redis does this in place of LRU (its `maxmemory-samples`, 5). It keeps no list, only a stamp per
  * block, which suits a manager that runs on the GPU. One sample is random replacement; many samples
- * are LRU.
+ * approach LRU.
  *
  * Invariants: slot[0, held) are the held blocks; place[block] is a held block's slot, else NONE.
  */
@@ -18,7 +18,7 @@ struct sampled {
     uint64_t random, now;
     uint32_t *slot;  /* [capacity] */
     uint32_t *place; /* [blocks] */
-    uint64_t *stamp; /* [blocks] when a block was touched last */
+    uint64_t *stamp; /* [blocks] time of the block's last touch */
 };
 
 static void sampled_destroy(void *instance)
@@ -32,7 +32,7 @@ static void sampled_destroy(void *instance)
 
 static void *sampled_create(const struct spillway_env *env, char reason[SPILLWAY_MOST_REASON])
 {
-    (void)reason; /* nothing but memory can be short */
+    (void)reason; /* only memory can run out */
     struct sampled *cache = calloc(1, sizeof *cache);
     if (cache == NULL) {
         return NULL;
@@ -63,7 +63,7 @@ static uint32_t draw(struct sampled *cache, uint32_t end)
     return (uint32_t)(((mixed >> 32) * end) >> 32);
 }
 
-/* Take a block out; returns the slot that it leaves free. */
+/* Evict a block; returns the slot that it leaves free. */
 static uint32_t evict_one(struct sampled *cache, struct spillway_answer *answer)
 {
     uint32_t oldest = draw(cache, cache->held);
@@ -88,8 +88,8 @@ static void admit(struct sampled *cache, uint32_t block, struct spillway_answer 
     cache->stamp[block] = ++cache->now;
 }
 
-/* Hits are touched worst first; then misses, which this step has not stamped yet, are admitted
- * worst first. A hit that is evicted on the way stays a hit. */
+/* Hits are touched worst first. Then misses, which this step has not stamped yet, are admitted
+ * worst first. A hit that is evicted on the way still counts as a hit. */
 static void sampled_access(void *instance, const struct spillway_demand *demand,
                            struct spillway_answer *answer)
 {
