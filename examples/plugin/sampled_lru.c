@@ -112,14 +112,14 @@ static void sampled_access(void *instance, const struct spillway_demand *demand,
 }
 
 static const struct spillway_param params[] = {
-    {"samples", 5, 1, 64, "blocks drawn to find one that leaves"},
+    {"samples", 5, 1, 64, "blocks drawn to find one to evict"},
     {NULL, 0, 0, 0, NULL},
 };
 
 const struct spillway_policy spillway_policy = {
     .abi = SPILLWAY_POLICY_ABI,
     .name = "sampled-lru",
-    .summary = "of a few random blocks the one touched longest ago leaves",
+    .summary = "of a few random blocks, the one touched longest ago is evicted",
     .params = params,
     .create = sampled_create,
     .access = sampled_access,

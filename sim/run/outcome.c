@@ -102,13 +102,13 @@ static void note_model(const struct setup *setup, struct result *result)
     }
     bool uses = setup_retrieves(setup) && setup_indexes(setup);
     if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
-        snprintf(note, sizeof note, "%s has an indexer of its own, which the system does not use",
+        snprintf(note, sizeof note, "%s has its own indexer, which the system does not use",
                  model->name);
         add_note(result, note);
     }
     if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && any_selects(setup) && !uses) {
         snprintf(note, sizeof note,
-                 "%s has no indexer of its own: the system's codes stand for one", model->name);
+                 "%s has no indexer of its own, so the system's codes replace it", model->name);
         add_note(result, note);
     }
 }
@@ -119,7 +119,7 @@ static void note_speculation(const struct setup *setup, struct result *result)
     const struct mechanisms *m = &setup->mechanisms;
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && any_selects(setup) &&
         setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
-        add_note(result, "speculation is taken as perfect: the trace has no approximate queries");
+        add_note(result, "speculation is assumed perfect: the trace has no approximate queries");
     }
 }
 
@@ -142,7 +142,7 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     double act = (double)model_activation_bytes(&setup->model);
     double others = (double)(memory->hbm - memory->cache);
     if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
-        add_note(result, "weights are streamed that would fit: --set mechanisms.weights=100%");
+        add_note(result, "weights are streamed but would fit: --set mechanisms.weights=100%");
     }
     const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
     if (split->act_hbm + split->act_host > 0 && act > kv) {
@@ -157,7 +157,7 @@ static void note_heads(const struct setup *setup, struct result *result)
 {
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
     if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
-        add_note(result, "without queries only the first layer's heads are known to be difficult");
+        add_note(result, "the trace has no queries: difficulty is known for the first layer only");
     }
 }
 
@@ -187,7 +187,7 @@ static void note_host(const struct setup *setup, struct result *result)
         }
     }
     if (used > 0 && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
-        snprintf(note, sizeof note, "the CPU manages, and of this host %s %s not measured", missing,
+        snprintf(note, sizeof note, "the CPU manages, and %s of this host %s not measured", missing,
                  strchr(missing, ',') != NULL ? "are" : "is");
         add_note(result, some ? note : "the CPU manages, and this host is not calibrated");
     }
@@ -205,7 +205,7 @@ static void say_what_is_short(const struct plan *plan, struct result *result)
         snprintf(context, sizeof context, "%llu", (unsigned long long)plan->max_context);
     }
     snprintf(result->message, sizeof result->message,
-             "%s: needs %s of the %s there are%s; largest batch %u, largest context %s",
+             "%s: needs %s, has %s%s; largest batch %u, largest context %s",
              hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
              units_format((double)there, UNIT_BYTES, b, sizeof b),
              hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch, context);

@@ -440,8 +440,7 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     struct course course = course_begin(setup, &context);
     bool good = course_plan(&course, why);
     if (good && !course.plan.fits) {
-        good =
-            error_set(why, NULL, 0, "the setup does not fit in memory: there is no step to draw");
+        good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
         error_expect(why, "a batch of at most %u", course.plan.max_batch);
     }
     good = good && course_replay(&course, why) &&

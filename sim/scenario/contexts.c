@@ -36,8 +36,8 @@ static bool add(struct counts *counts, const struct node *node, uint64_t context
     }
     if (at == counts->count || counts->contexts[at] != context) {
         if (counts->count == SETUP_MOST_COHORTS) {
-            node_error(node, why, "'contexts' has more than %d different ones", SETUP_MOST_COHORTS);
-            return error_expect(why, "contexts rounded so that some are alike");
+            node_error(node, why, "'contexts' has more than %d values", SETUP_MOST_COHORTS);
+            return error_expect(why, "contexts rounded so that some are equal");
         }
         for (uint32_t i = counts->count++; i > at; i--) {
             counts->contexts[i] = counts->contexts[i - 1];
@@ -58,7 +58,7 @@ static bool read_context(const struct node *node, const char *text, uint64_t *ou
                            out, why)) {
         return false;
     }
-    return *out > 0 || node_error(node, why, "a context of no tokens");
+    return *out > 0 || node_error(node, why, "a context of 0 tokens");
 }
 
 static bool read_list(struct counts *counts, struct error *why)
@@ -68,8 +68,8 @@ static bool read_list(struct counts *counts, struct error *why)
         const struct node *node = counts->node->children[i];
         uint64_t context;
         if (node->kind != NODE_SCALAR) {
-            node_error(node, why, "'contexts' lists what is no context");
-            return error_expect(why, "one for each sequence, such as [4K, 128K, 128K]");
+            node_error(node, why, "'contexts' has an item that is not a context");
+            return error_expect(why, "one context per sequence, such as [4K, 128K, 128K]");
         }
         if (!read_context(node, node->text, &context, why) || !add(counts, node, context, 1, why)) {
             return false;
@@ -88,12 +88,12 @@ static bool read_count(struct counts *counts, const struct node *node, uint64_t 
     *out = good && many.value < 1e9 ? (uint64_t)llround(many.value * (share ? SHARE_UNITS : 1)) : 0;
     if (!good || *out == 0 || (!share && (double)*out != many.value) ||
         (!share && many.unit != UNIT_COUNT)) {
-        node_error(node, why, "'%s' is no number of sequences", good ? node->text : node->key);
+        node_error(node, why, "'%s' is not a number of sequences", good ? node->text : node->key);
         return error_expect(why, "a whole number of at least 1, or a share of the batch: 25%%");
     }
     if (counts->count > 0 && share != counts->are_shares) {
-        node_error(node, why, "'contexts' has numbers of sequences and shares of the batch");
-        return error_expect(why, "one of both");
+        node_error(node, why, "'contexts' mixes numbers of sequences and shares of the batch");
+        return error_expect(why, "either numbers or shares");
     }
     counts->are_shares = share;
     return true;
@@ -148,7 +148,7 @@ static bool deal(struct counts *counts, uint32_t batch, struct error *why)
     apportion(shares, counts->count, (uint32_t)counts->all, batch, dealt);
     for (uint32_t i = 0; i < counts->count; i++) {
         if (dealt[i] == 0) {
-            node_error(counts->node, why, "of %u sequences none has %" PRIu64 " tokens", batch,
+            node_error(counts->node, why, "none of %u sequences has %" PRIu64 " tokens", batch,
                        counts->contexts[i]);
             return error_expect(why, "a larger batch, or fewer contexts");
         }
@@ -162,16 +162,16 @@ static bool meet_batch(const struct node *root, int64_t batch, struct counts *co
 {
     const struct node *said = node_get(root, "batch");
     if (counts->is_list && batch == SETUP_BATCH_MAX) {
-        node_error(said, why, "'contexts' lists the sequences: the batch is given");
-        return error_expect(why, "a map, such as {4K: 25%%, 128K: 75%%}, of which as many as fit");
+        node_error(said, why, "'contexts' lists the sequences, so the batch is given");
+        return error_expect(why, "a map such as {4K: 25%%, 128K: 75%%}; as many as fit are taken");
     }
     if (batch == SETUP_BATCH_MAX) {
         reduce(counts);
         return true;
     }
     if (counts->are_shares && batch < 0) {
-        node_error(counts->node, why, "'contexts' has shares, and no batch is said");
-        return error_expect(why, "'batch' as well, such as batch: 8, or max");
+        node_error(counts->node, why, "'contexts' has shares, but 'batch' is missing");
+        return error_expect(why, "'batch' as well, such as batch: 8 or max");
     }
     if (counts->are_shares) {
         return deal(counts, (uint32_t)batch, why);
@@ -181,9 +181,9 @@ static bool meet_batch(const struct node *root, int64_t batch, struct counts *co
                           CONTEXTS_MOST_BATCH);
     }
     if (batch >= 0 && (uint64_t)batch != counts->all) {
-        node_error(said, why, "a batch of %" PRId64 ", and 'contexts' has %" PRIu64 " sequences",
+        node_error(said, why, "'batch' is %" PRId64 ", but 'contexts' has %" PRIu64 " sequences",
                    batch, counts->all);
-        return error_expect(why, "one of both keys, or as many");
+        return error_expect(why, "one of both keys, or the same number");
     }
     return true;
 }
@@ -210,8 +210,8 @@ bool contexts_read(const struct node *root, int64_t batch, struct setup *out, st
         return error_expect(why, "one of them");
     }
     if (counts.node->kind == NODE_SCALAR || counts.node->count == 0) {
-        node_error(counts.node, why, "'contexts' are no sequences of several contexts");
-        return error_expect(why, "a list, [4K, 128K, 128K], or a map, {4K: 1, 128K: 2}");
+        node_error(counts.node, why, "'contexts' must be a list or a map");
+        return error_expect(why, "a list [4K, 128K, 128K], or a map {4K: 1, 128K: 2}");
     }
     if (!(counts.node->kind == NODE_LIST ? read_list : read_map)(&counts, why) ||
         !meet_batch(root, batch, &counts, why)) {

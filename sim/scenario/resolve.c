@@ -23,7 +23,7 @@ static const struct node *required(const struct node *root, const char *key, con
 {
     const struct node *node = node_get(root, key);
     if (node == NULL || node->kind == NODE_NULL) {
-        error_usage(why, NULL, 0, "the scenario does not say '%s'", key);
+        error_usage(why, NULL, 0, "'%s' is missing from the scenario", key);
         error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
         return NULL;
     }
@@ -71,7 +71,7 @@ static bool read_model(const struct node *root, struct files *files, struct setu
         return false;
     }
     if (gpus == 0) {
-        return node_error(node_get(root, "tensor_parallel"), why, "no GPU at all");
+        return node_error(node_get(root, "tensor_parallel"), why, "0 GPUs");
     }
     options.tensor_parallel = (uint32_t)gpus;
     return model_load(files, name, &options, node->file, node->line, &out->model, why);
@@ -164,7 +164,7 @@ static bool read_room(const struct node *root, const char *key, enum unit unit, 
     if (!node_whole(root, key, unit, MOST_BYTES, out, why)) {
         return false;
     }
-    return *out > 0 || (node_error(node_get(root, key), why, "'%s' of 0 holds nothing", key),
+    return *out > 0 || (node_error(node_get(root, key), why, "'%s' must not be 0", key),
                         error_expect(why, "more than 0, or none: %s", given));
 }
 
@@ -181,7 +181,7 @@ static bool read_request(const struct node *root, struct setup *out, bool *of_co
         return false;
     }
     if (out->output > 0 && out->prompt == 0 && !*of_context) {
-        node_error(node_get(root, "output"), why, "'output' follows a prompt, and there is none");
+        node_error(node_get(root, "output"), why, "'output' needs 'prompt', which is missing");
         return error_expect(why, "'prompt' as well, such as prompt: 1920");
     }
     return true;
@@ -212,7 +212,7 @@ static bool find_prompt(const struct node *root, uint64_t context, const struct 
     uint64_t half = (setup->output + 1) / 2;
     if (context <= half) {
         node_error(node_get(root, "output"), why,
-                   "a context of %llu tokens has no prompt before half of an output of %llu",
+                   "a context of %llu tokens leaves no prompt before half of an output of %llu",
                    (unsigned long long)context, (unsigned long long)setup->output);
         return error_expect(why, "an output of less than %llu", (unsigned long long)(2 * context));
     }
@@ -240,8 +240,8 @@ static bool check_prompts(const struct node *root, const struct setup *setup, st
     uint64_t last = longest.prompt + setup->output;
     if (setup->prompt > 0 && setup->cohorts != NULL && longest.prompt == 0) {
         node_error(node_get(root, "prompt"), why,
-                   "'contexts' differ: their sequences have no one prompt");
-        return error_expect(why, "prompt: context, which is what each has before half its output");
+                   "'contexts' differ, so their sequences cannot have the same prompt");
+        return error_expect(why, "prompt: context, which is all tokens before half the output");
     }
     if (longest.prompt > 0 && setup->model.learned_positions &&
         last > setup->model.trained_context) {
@@ -254,7 +254,7 @@ static bool check_prompts(const struct node *root, const struct setup *setup, st
     if (setup->context < setup->prompt) {
         const struct node *context = node_get(root, "context");
         node_error(context != NULL ? context : node_get(root, "contexts"), why,
-                   "decode never attends to as few as %llu tokens",
+                   "a context of %llu tokens is shorter than the prompt",
                    (unsigned long long)setup->context);
         return error_expect(why, "at least the prompt's %llu", (unsigned long long)setup->prompt);
     }
@@ -288,7 +288,7 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
         return false;
     }
     return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
-           (node_error(node_get(root, "hbm_usable"), why, "'hbm_usable' is no share of HBM"),
+           (node_error(node_get(root, "hbm_usable"), why, "'hbm_usable' is not a share of HBM"),
             error_expect(why, "above 0 and at most 100%%"));
 }
 
@@ -325,10 +325,10 @@ static bool check_scores(const struct node *merged, const struct setup *setup, s
         return true;
     }
     node_error(node_get(merged, "selection_margin"), why,
-               "'selection_margin' compares attention masses, and those of trace '%.100s' are %s",
+               "'selection_margin' compares attention masses; those of trace '%.100s' are %s",
                setup->trace_name,
-               setup->trace != NULL ? "not measured, but generated or assumed" : "none");
-    return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or no margin, 0");
+               setup->trace != NULL ? "generated or assumed, not measured" : "absent");
+    return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or a margin of 0");
 }
 
 /* One key of the resolved scenario. */

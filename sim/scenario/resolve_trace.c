@@ -37,7 +37,7 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
     int used = 0;
     sscanf(text, "assumed:hit=%31[^,]%n,spread=%31s%n", hit, &used, spread, &used);
     if (used == 0 || text[used] != '\0') {
-        node_error(node, why, "'%.100s' is no assumed ledger", text);
+        node_error(node, why, "'%.100s' is not an assumed trace", text);
         return error_expect(why, "assumed:hit=93%%,spread=5%%");
     }
     out->trace_basis = BASIS_ASSUMED;
@@ -149,11 +149,11 @@ static bool check_size(const struct node *root, const struct setup *setup, uint6
     uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
     if (context > UINT32_MAX) {
         node_error(node_get(root, setup->cohorts != NULL ? "contexts" : "context"), why,
-                   "a generated trace of %llu tokens", (unsigned long long)context);
-        return error_expect(why, "less than 2^32");
+                   "a generated trace of %llu tokens is too long", (unsigned long long)context);
+        return error_expect(why, "less than 2^32 tokens");
     }
     if (steps > MOST_STEPS) {
-        node_error(node_get(root, "warmup"), why, "a generated trace of %llu steps",
+        node_error(node_get(root, "warmup"), why, "a generated trace of %llu steps is too long",
                    (unsigned long long)steps);
         return error_expect(why, "'warmup' and 'steps' that add up to at most %d", MOST_STEPS);
     }
@@ -260,7 +260,7 @@ static bool open_default(const struct node *root, struct sources *sources, struc
         return true;
     }
     snprintf(out->trace_note, sizeof out->trace_note,
-             "no trace could be generated (%.100s): a small model's recording is carried instead",
+             "no trace could be generated (%.100s), so a small model's recording is used",
              reason.found);
     return open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
 }

@@ -35,15 +35,15 @@ static bool check_regular(const struct node *node, struct error *why)
     if (stat(node->text, &stat_of) != 0 || S_ISREG(stat_of.st_mode)) {
         return true;
     }
-    node_error(node, why, "workload '%.100s' is no regular file", node->text);
-    return error_expect(why, "a file that can be read more than once: not a folder, not a pipe");
+    node_error(node, why, "workload '%.100s' is not a regular file", node->text);
+    return error_expect(why, "a file that can be read twice, not a folder or a pipe");
 }
 
 /* A path, or the name of a workload that ships with the program. */
 static bool find_file(const struct node *node, char path[PATH_SIZE], struct error *why)
 {
     if (node->kind != NODE_SCALAR) {
-        node_error(node, why, "'workload' is no file's name");
+        node_error(node, why, "'workload' must be the name of a file");
         return error_expect(why, "the path of a file of requests");
     }
     if (access(node->text, F_OK) == 0) {
@@ -113,7 +113,7 @@ static bool check_batch_keys(const struct node *root, struct error *why)
         const struct node *node = said(root, keys[i].key);
         if (node != NULL &&
             (node->kind != NODE_SCALAR || strcmp(node->text, keys[i].unsaid) != 0)) {
-            node_error(node, why, "'%s' is of a batch, and the workload brings requests",
+            node_error(node, why, "'%s' sets a batch, but the workload brings requests",
                        keys[i].key);
             return error_expect(why, "%s", keys[i].instead);
         }
@@ -129,7 +129,7 @@ bool workload_lay_context(struct node *root, struct sources *sources, struct err
         return true;
     }
     if (said(root, "contexts") != NULL) {
-        node_error(said(root, "contexts"), why, "the workload says the contexts");
+        node_error(said(root, "contexts"), why, "the workload determines the contexts");
         return error_expect(why, "no 'contexts'");
     }
     const struct requests *requests =
@@ -139,7 +139,7 @@ bool workload_lay_context(struct node *root, struct sources *sources, struct err
     }
     context = mean_context(requests);
     if (other != 0 && other != context) {
-        node_error(node_get(root, "context"), why, "the workload says the context");
+        node_error(node_get(root, "context"), why, "the workload determines the context");
         return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);
     }
     snprintf(text, sizeof text, "%" PRIu64, context);
@@ -210,11 +210,11 @@ static bool check_arrivals(const struct node *root, const struct workload *workl
 {
     if (workload->rate > 0 && workload->clients > 0) {
         return node_error(node_get(root, "clients"), why,
-                          "clients wait for their answers: there is no 'rate'");
+                          "clients send when their last request ends; remove 'rate'");
     }
     if (workload->rate == 0 && said(root, "burstiness") != NULL) {
         return node_error(node_get(root, "burstiness"), why,
-                          "the workload's own arrivals have their own gaps: 'rate' draws others");
+                          "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
     return true;
 }
@@ -259,9 +259,9 @@ static bool check_clients(const struct node *root, const struct workload *worklo
     if (workload->clients == 0 || workload->clients >= workload->replicas) {
         return true;
     }
-    node_error(node_get(root, "clients"), why, "'clients' is %" PRIu64 ", for %" PRIu64 " servers",
+    node_error(node_get(root, "clients"), why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
                workload->clients, workload->replicas);
-    return error_expect(why, "a client for each of the 'replicas' at least");
+    return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
 bool resolve_workload(const struct node *root, struct point *out, struct error *why)
@@ -271,8 +271,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     for (size_t i = 0; workload == NULL && server_keys[i] != NULL; i++) {
         const struct node *node = said(root, server_keys[i]);
         if (node != NULL) {
-            node_error(node, why, "'%s' is of a server, and there is no workload", node->key);
-            return error_expect(why, "'workload' as well, a file of requests");
+            node_error(node, why, "'%s' is for a server; it needs 'workload'", node->key);
+            return error_expect(why, "'workload' as well: a file of requests");
         }
     }
     if (workload == NULL) {

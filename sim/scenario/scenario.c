@@ -25,77 +25,78 @@ static const char *const warmup_words[] = {"auto", NULL};
 static const char *const order_words[] = {"batch", "sequential", NULL};
 
 const struct scenario_key scenario_keys[] = {
-    {"model", "llama-3-8b", "name, folder with a config.json, or path of one",
-     .shape = SCENARIO_NAME, .folder = "models", .suffix = "json"},
+    {"model", "llama-3-8b", "name, folder with a config.json, or its path", .shape = SCENARIO_NAME,
+     .folder = "models", .suffix = "json"},
     {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}",
      .shape = SCENARIO_MACHINE},
     {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
      .folder = "scenarios/systems", .suffix = "yaml"},
     {"trace", "smollm2-135m",
-     "decode trace or trace profile, name or path, or assumed:hit=93%,spread=5%",
+     "decode trace or trace profile, by name or path; or assumed:hit=93%,spread=5%",
      .shape = SCENARIO_TRACE},
     {"context", "131072",
-     "tokens a sequence; 128K is 131072; default with a prompt: prompt + output / 2",
+     "tokens per sequence; 128K is 131072; default with a prompt: prompt + output / 2",
      .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .positive = true},
     {"contexts", "{4K: 1, 128K: 2}",
-     "instead of 'context': sequences by context, or their shares of the batch; or a list, one "
-     "each",
+     "instead of 'context': number of sequences, or share of the batch, by context; or a list with "
+     "one per sequence",
      .shape = SCENARIO_CONTEXTS},
     {"prompt", "1920",
-     "tokens of a sequence that prefill computes, or context: all before half the output",
+     "tokens per sequence that prefill computes; or context: all before half the output",
      .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = prompt_words, .positive = true},
-    {"output", "128", "tokens that it then generates: adds e2e_tokens_per_s",
+    {"output", "128", "tokens generated after the prompt; adds e2e_tokens_per_s",
      .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = output_words, .positive = true},
     {"batch", "1", "sequences, or max: as many as fit", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
      .words = batch_words, .positive = true},
-    {"steps", "32", "steps to report; all that the trace has", .shape = SCENARIO_WHOLE,
+    {"steps", "32", "steps to report; default: all of the trace", .shape = SCENARIO_WHOLE,
      .unit = UNIT_COUNT, .words = steps_words, .positive = true},
-    {"warmup", "auto", "steps replayed before them; half of the trace", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .words = warmup_words},
-    {"seed", "1", "seed of what is drawn: arrivals, a generated trace, the spread of an assumed one",
+    {"warmup", "auto", "steps replayed before them; default: half of the trace",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .words = warmup_words},
+    {"seed", "1", "seed of random arrivals, generated traces and the spread of assumed ones",
      .shape = SCENARIO_WHOLE},
     {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
      .words = order_words},
     {"tensor_parallel", "1", "GPUs that share the model", .shape = SCENARIO_WHOLE,
      .positive = true},
-    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; as the model says",
+    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; default: the model's",
      .shape = SCENARIO_DTYPES},
     {"hbm_usable", "90%", "share of HBM that may be used", .shape = SCENARIO_NUMBER,
      .unit = UNIT_SHARE, .positive = true, .most = 1},
-    {"hbm_reserve", "2GiB", "HBM of that kept free", .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES},
+    {"hbm_reserve", "2GiB", "HBM kept free within that share", .shape = SCENARIO_WHOLE,
+     .unit = UNIT_BYTES},
     {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits",
      .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = room_words, .serving = true,
      .positive = true},
     {"host_memory", "256GiB", "host memory, instead of the profile's", .shape = SCENARIO_WHOLE,
      .unit = UNIT_BYTES, .words = room_words, .serving = true, .positive = true},
     {"workload", "requests.jsonl",
-     "file of requests to a server (Mooncake, Azure, BurstGPT, vLLM): says context and batch",
+     "file of requests (Mooncake, Azure, BurstGPT, vLLM); replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
-    {"rate", "2.5", "requests a second, drawn; unsaid: they come when the workload says",
+    {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
-    {"burstiness", "1", "shape of the gamma distribution of their gaps; 1: a Poisson process",
+    {"burstiness", "1", "shape of the gamma distribution of arrival gaps; 1: a Poisson process",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
-    {"clients", "16", "clients that send their next request when the last one has ended",
+    {"clients", "16", "clients that send their next request when the last one ends",
      .shape = SCENARIO_WHOLE, .serving = true, .positive = true},
-    {"time_scale", "2", "arrivals as many times as far apart", .shape = SCENARIO_NUMBER,
+    {"time_scale", "2", "factor by which arrival gaps are stretched", .shape = SCENARIO_NUMBER,
      .serving = true, .positive = true},
-    {"limit", "1000", "requests of the workload, from its beginning", .shape = SCENARIO_WHOLE,
+    {"limit", "1000", "use only the first requests of the workload", .shape = SCENARIO_WHOLE,
      .serving = true, .positive = true},
-    {"timed", "no", "without a clock: what prefixes are found, one request after the other",
+    {"timed", "no", "no: without a clock, only the prefixes found, request by request",
      .shape = SCENARIO_SWITCH, .serving = true},
     {"replicas", "4", "independent servers behind one router", .shape = SCENARIO_WHOLE,
      .serving = true, .positive = true},
-    {"routing", "prefix", "round-robin, or prefix: to the server that saw most of the prompt",
+    {"routing", "prefix", "round-robin; or prefix: to the server that saw most of the prompt",
      .shape = SCENARIO_WORD, .words = workload_routings, .serving = true},
-    {"max_sequences", "256", "sequences of a step of the server", .shape = SCENARIO_WHOLE,
+    {"max_sequences", "256", "most sequences of a server's step", .shape = SCENARIO_WHOLE,
      .serving = true, .positive = true},
-    {"batched_tokens", "2048", "tokens of a step of the server", .shape = SCENARIO_WHOLE,
+    {"batched_tokens", "2048", "most tokens of a server's step", .shape = SCENARIO_WHOLE,
      .unit = UNIT_TOKENS, .serving = true, .positive = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
      .shape = SCENARIO_MECHANISMS},
-    {"sweep", "{context: [32768, 131072]}", "keys to lists: one run for each combination",
+    {"sweep", "{context: [32768, 131072]}", "keys with lists: one run for each combination",
      .shape = SCENARIO_SWEEP},
     {.name = NULL},
 };
@@ -159,7 +160,7 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
     }
     bool good = file->kind == NODE_MAP;
     if (!good) {
-        error_set(why, path, 1, "this is no scenario");
+        error_set(why, path, 1, "not a scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
     good = good && check_keys(file, why) && open_hardware(file, why) && layer_check(file, why) &&
@@ -215,7 +216,7 @@ static bool lay_override(struct node *root, const char *override, struct error *
 {
     const char *equals = strchr(override, '=');
     if (equals == NULL || equals == override) {
-        error_usage(why, "--set", 0, "'%.200s' is no override", override);
+        error_usage(why, "--set", 0, "invalid override '%.200s'", override);
         return error_expect(why, "KEY=VALUE, such as batch=8 or mechanisms.sync=gpu");
     }
     char path[256];
@@ -234,7 +235,7 @@ static bool count_points(struct scenario *scenario, struct error *why)
 {
     uint64_t points = 1;
     if (scenario->sweep != NULL && scenario->sweep->kind != NODE_MAP) {
-        node_error(scenario->sweep, why, "'sweep' is no map");
+        node_error(scenario->sweep, why, "'sweep' must be a map");
         return error_expect(why, "keys with lists, such as context: [32768, 131072]");
     }
     for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
@@ -243,7 +244,7 @@ static bool count_points(struct scenario *scenario, struct error *why)
             return node_error(list, why, "a sweep cannot be swept");
         }
         if (list->kind != NODE_LIST || list->count == 0) {
-            node_error(list, why, "'%s' of the sweep is no list", list->key);
+            node_error(list, why, "'%s' in 'sweep' must be a list", list->key);
             return error_expect(why, "at least one value in [ ]");
         }
         points *= list->count;

@@ -99,9 +99,9 @@ static bool check_list(const struct node *layer, const struct node *list, struct
     if (said->line > 0) {
         snprintf(line, sizeof line, " in line %d", said->line);
     }
-    node_error(list, why, "'%.128s' is swept, and %ssaid as well%s", list->key, key, line);
-    return error_expect(why, "one of the two: only a later file, or --set over files, replaces "
-                             "what is said or swept");
+    node_error(list, why, "'%.128s' is swept, and %sset as well%s", list->key, key, line);
+    return error_expect(why, "one of the two; only a later file, or --set over files, can replace "
+                             "a value or a sweep");
 }
 
 bool layer_check(const struct node *layer, struct error *why)
@@ -125,9 +125,9 @@ static bool check_maps(const struct node *layer, const struct node *list, struct
     if (said == NULL || replaced) {
         return true;
     }
-    node_error(said, why, "'%.64s' is said, and each map of the swept '%.64s' says it, too",
-               name, list->key);
-    return error_expect(why, "what these maps leave open, or sweep.%.64s anew", list->key);
+    node_error(said, why, "'%.64s' is set, but each map of the swept '%.64s' sets it too", name,
+               list->key);
+    return error_expect(why, "a key that these maps leave out, or a new sweep.%.64s", list->key);
 }
 
 bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why)

@@ -27,7 +27,7 @@ static bool write_identity(const struct point *point, struct result *result, str
     memcpy(result->trace_hash, hashes.trace, sizeof hashes.trace);
     int length = snprintf(result->scenario, sizeof result->scenario, "%s", point->scenario);
     if (length < 0 || (size_t)length >= sizeof result->scenario) {
-        return error_set(why, NULL, 0, "the scenario is longer than %zu bytes when resolved",
+        return error_set(why, NULL, 0, "the resolved scenario is longer than %zu bytes",
                          sizeof result->scenario);
     }
     if (result->basis_count > 0) { /* only times have a band */

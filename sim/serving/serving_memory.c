@@ -111,7 +111,7 @@ static bool check_room(const struct setup *setup, const struct room *room,
     bool offloads = mechanisms_offload(&setup->mechanisms);
     uint64_t pool = setup->kv_pool_tokens;
     if (prefix->gpu_blocks == 0 && !offloads && pool > 0 && pool < prefix->block_tokens) {
-        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is less than a block of %u tokens",
+        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is smaller than a block of %u tokens",
                     (unsigned long long)pool, prefix->block_tokens);
         return error_expect(why, "at least %u", prefix->block_tokens);
     }
@@ -121,7 +121,7 @@ static bool check_room(const struct setup *setup, const struct room *room,
                          (unsigned long long)setup->context);
     }
     if (prefix->gpu_blocks == 0) {
-        return error_set(why, NULL, 0, "no HBM is left for KV beside the weights");
+        return error_set(why, NULL, 0, "the weights leave no HBM for KV");
     }
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
     if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {
@@ -132,10 +132,10 @@ static bool check_room(const struct setup *setup, const struct room *room,
                          swaps ? "KV to swap out" : "the prefix cache");
     }
     error_set(why, NULL, 0,
-              "beside the KV of %u sequences of %llu tokens, host memory has no block left for "
+              "the KV of %u sequences of %llu tokens leaves no block of host memory for "
               "prefixes",
               room->sequences, (unsigned long long)setup->context);
-    return error_expect(why, "more host_memory, or a max_sequences below %u", room->sequences);
+    return error_expect(why, "more host_memory, or max_sequences below %u", room->sequences);
 }
 
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
@@ -145,7 +145,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     const struct mechanisms *m = &setup->mechanisms;
     struct room room = {.sequences = 0};
     if (m->budget.rest) {
-        error_usage(why, NULL, 0, "a server's sequences take the rest of HBM: no cache can");
+        error_usage(why, NULL, 0, "a server's sequences take the rest of HBM; a cache cannot");
         return error_expect(why, "mechanisms.budget as a size, a share or tokens");
     }
     if (!find_room(point, context, &room, why)) {

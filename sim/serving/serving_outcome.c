@@ -39,18 +39,18 @@ static void note_unheard(const struct point *point, struct result *result)
     size_t used = 0;
     for (size_t i = 0; !workload->timed && i < sizeof of_clock / sizeof *of_clock; i++) {
         if (of_clock[i].said) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                     used > 0 ? ", " : "without a clock nothing follows from ",
-                                     of_clock[i].key);
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 used > 0 ? ", " : "ignored without a clock: ", of_clock[i].key);
         }
     }
     if (used > 0) {
         note(result, text);
     }
     if (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO) {
-        note(result, workload->timed ? "steps and warmup are of the decode steps that time the "
-                                       "server, not of its requests"
-                                     : "without a clock nothing follows from steps and warmup");
+        note(result, workload->timed ? "steps and warmup apply to the decode steps that time the "
+                                       "server, not to its requests"
+                                     : "ignored without a clock: steps and warmup");
     }
 }
 
@@ -73,7 +73,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
         result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)bound->full_hits);
     }
     if (requests->chunk_tokens == 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {
-        note(result, "the workload has no hashes: nobody knows which prompts begin alike");
+        note(result, "the workload has no hashes, so shared prefixes are unknown");
     }
     note_unheard(point, result);
 }
@@ -104,8 +104,7 @@ static void note_too_long(uint64_t too_long, struct result *result)
 {
     char text[128];
     if (too_long > 0) {
-        snprintf(text, sizeof text,
-                 "%llu requests are longer than the server's KV memory and were left out",
+        snprintf(text, sizeof text, "%llu requests exceed the server's KV memory and were left out",
                  (unsigned long long)too_long);
         note(result, text);
     }
@@ -245,10 +244,10 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
 {
     int64_t taken_ns = result->cells[COLUMN_E2E].integer;
     if (grows) {
-        note(result, "more requests come than are answered: the queue grows without bound");
+        note(result, "more requests arrive than are answered: the queue grows without bound");
     } else if (point->workload.clients == 0 && last_ns < SHORT_TIMES * taken_ns) {
-        note(result, "requests come for less than ten times as long as one takes: for longer the "
-                     "server may not hold this rate");
+        note(result, "requests arrive for less than ten times as long as one takes: the server may "
+                     "not sustain this rate for longer");
     }
 }
 

@@ -28,11 +28,11 @@ static bool check_scenario(const struct scenario *scenario, const struct point *
     const struct node *batch = node_get(scenario->root, "batch");
     if (point_serves(point)) {
         return node_error(node_get(scenario->root, "workload"), why,
-                          "an ablation is of a step: it says nothing of a workload");
+                          "an ablation compares steps and takes no workload");
     }
     if (point->setup.batch == SETUP_BATCH_MAX) {
-        node_error(batch, why, "steps of different batches do not compare");
-        return error_expect(why, "one that both systems hold, such as batch=1");
+        node_error(batch, why, "steps of different batch sizes cannot be compared");
+        return error_expect(why, "a batch that both systems hold, such as batch=1");
     }
     return true;
 }
@@ -42,7 +42,7 @@ static bool check_sweep(const struct scenario *scenario, struct error *why)
     if (scenario->sweep == NULL) {
         return true;
     }
-    error_usage(why, NULL, 0, "the scenario sweeps '%s' as well",
+    error_usage(why, NULL, 0, "the scenario already sweeps '%s'",
                 scenario->sweep->children[0]->key);
     return error_expect(why, "a scenario of one point");
 }
@@ -53,8 +53,8 @@ static bool check_difference(const struct ablation *ablation, struct error *why)
     if (ablation->difference.count > 0) {
         return true;
     }
-    error_usage(why, AGAINST, 0, "'%s' and '%s' do not differ in any mechanism",
-                ablation->system.name, ablation->base.name);
+    error_usage(why, AGAINST, 0, "'%s' and '%s' have the same mechanisms", ablation->system.name,
+                ablation->base.name);
     return error_expect(why, "another system, or an override such as mechanisms.sync=gpu");
 }
 
@@ -284,7 +284,7 @@ static bool check_systems(const struct ablation *ablation, struct error *why)
     for (size_t i = 0; i < 2; i++) {
         const struct result *result = ablation_result(ablation, ends[i]);
         if (result_failed(result)) {
-            return error_set(why, NULL, 0, "'%s' cannot be run: %s", names[i], result->message);
+            return error_set(why, NULL, 0, "'%s' cannot run: %s", names[i], result->message);
         }
     }
     return true;

@@ -28,7 +28,7 @@ static bool unknown_term(const struct node *node, const char *text, struct error
     }
     names[count++] = LAYERS;
     names[count] = NULL;
-    node_error(node, why, "'%.80s' is no figure of a result", text);
+    node_error(node, why, "'%.80s' is not a figure of a result", text);
     return name_expect(text, names, why);
 }
 
@@ -52,7 +52,7 @@ static bool read_term(const struct node *node, struct formula_term *out, struct 
         enum column column;
     } groups[] = {{"parts.", COLUMN_PARTS}, {"stalls.", COLUMN_STALLS}};
     if (node->kind != NODE_SCALAR) {
-        node_error(node, why, "this is no figure of a result");
+        node_error(node, why, "not a figure of a result");
         return error_expect(why, "a column such as layer_us, or a list of them");
     }
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
@@ -84,7 +84,7 @@ bool formula_read(const struct node *node, struct formula *out, struct error *wh
         return read_term(node, &out->terms[0], why);
     }
     if (node->count == 0 || node->count > FORMULA_MOST_TERMS) {
-        return node_error(node, why, "a sum has 1 to %d figures", FORMULA_MOST_TERMS);
+        return node_error(node, why, "a sum needs 1 to %d figures", FORMULA_MOST_TERMS);
     }
     for (; out->count < node->count; out->count++) {
         if (!read_term(node->children[out->count], &out->terms[out->count], why)) {

@@ -80,9 +80,9 @@ static bool read_summary(const json_t *object, const char *path, struct measured
         any = any || !isnan(out->value[i]);
     }
     if (!any) {
-        error_set(why, path, 0, "says nothing that a run predicts");
-        return error_expect(why, "what vLLM's or SGLang's benchmark saves (mean_ttft_ms, ...), or "
-                                 "a JSON line a request (queued_ts, first_token_ts, ...)");
+        error_set(why, path, 0, "no figure that a run predicts");
+        return error_expect(why, "output of vLLM's or SGLang's benchmark (mean_ttft_ms, ...), or "
+                                 "a JSON line per request (queued_ts, first_token_ts, ...)");
     }
     return measured_number(object, "completed", path, 0, &out->requests, why) &&
            read_conditions(object, path, out, why);
@@ -142,7 +142,7 @@ static bool add_request(const json_t *object, const struct objects *in,
         return false;
     }
     if (!(first >= queued && last >= first && tokens >= 1)) {
-        error_set(why, in->path, first_line(in), "no request that was served");
+        error_set(why, in->path, first_line(in), "no served request");
         return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
                                  "output_toks");
     }
@@ -203,9 +203,9 @@ static json_t *next_object(struct objects *in, bool *ended, struct error *why)
     in->read++;
     json_t *object = json_loadf(in->file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
     if (object == NULL) {
-        error_set(why, in->path, first_line(in) + fault.line - 1, "no JSON: %s", fault.text);
+        error_set(why, in->path, first_line(in) + fault.line - 1, "invalid JSON: %s", fault.text);
     } else if (!json_is_object(object)) {
-        error_set(why, in->path, first_line(in), "no JSON object");
+        error_set(why, in->path, first_line(in), "not a JSON object");
         json_decref(object);
         object = NULL;
     }
@@ -224,7 +224,7 @@ static bool take_object(const struct objects *in, const json_t *object,
         return read_summary(object, in->path, out, why);
     }
     error_set(why, in->path, first_line(in), "a second run");
-    return error_expect(why, "one: cut the line of the other out");
+    return error_expect(why, "one run: remove the line of the other");
 }
 
 static bool read_objects(struct objects *in, struct request_times *times, struct measured *out,
@@ -259,7 +259,7 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     }
     if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
         fclose(file);
-        return error_set(why, path, 0, "is a directory, not what a benchmark saved");
+        return error_set(why, path, 0, "is a directory, not the file of a benchmark");
     }
     *out = (struct measured){.requests = NAN, .rate = NAN};
     for (int i = 0; i < MEASURED_FIGURES; i++) {

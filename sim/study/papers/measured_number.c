@@ -35,6 +35,5 @@ bool measured_number(const json_t *object, const char *key, const char *path, in
         return true;
     }
     error_set(why, path, line, "'%s' is %s", key, describe(value, text, sizeof text));
-    return error_expect(why, "a number that can have been measured: 0, or from %g to %g", LEAST,
-                        MOST);
+    return error_expect(why, "a plausible measurement: 0, or from %g to %g", LEAST, MOST);
 }

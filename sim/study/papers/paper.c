@@ -15,14 +15,14 @@ static const char *const row_keys[] = {"what",           "set",   "sweep",     "
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
-    return node_get(map, key) != NULL || node_error(map, why, "this does not say '%s'", key);
+    return node_get(map, key) != NULL || node_error(map, why, "'%s' is missing here", key);
 }
 
 /* ---- published figures ---- */
 
 static bool no_figure(const struct node *node, struct error *why)
 {
-    node_error(node, why, "'%.60s' is no published figure",
+    node_error(node, why, "'%.60s' is not a published figure",
                node->text != NULL ? node->text : "this");
     return error_expect(why, "a figure with its unit, or two: 1490us..1517us");
 }
@@ -112,14 +112,14 @@ static bool build_assumed(const struct paper *paper, const struct node *node, st
         return true;
     }
     if (map->kind != NODE_MAP || map->count > PAPER_MOST_ASSUMED) {
-        return node_error(map, why, "'assumed' is no map of at most %d keys", PAPER_MOST_ASSUMED);
+        return node_error(map, why, "'assumed' must be a map of up to %d keys", PAPER_MOST_ASSUMED);
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *range = map->children[i];
         struct paper_assumed *assumed = &row->assumed[row->assumed_count++];
         assumed->key = range->key;
         if (range->kind != NODE_LIST || range->count != 2) {
-            return node_error(range, why, "the range of '%.60s' has no two ends", range->key);
+            return node_error(range, why, "the range of '%.60s' needs two ends", range->key);
         }
         for (int end = 0; end < 2; end++) {
             const struct node *value = range->children[end];
@@ -138,7 +138,7 @@ static bool build_rank(const struct paper *paper, const struct node *node, struc
 {
     const struct node *list = node_get(node, "rank");
     if (list->kind != NODE_LIST || list->count < 2 || list->count > PAPER_MOST_RUNS) {
-        return node_error(list, why, "a rank is a list of 2 to %d runs", PAPER_MOST_RUNS);
+        return node_error(list, why, "a rank needs a list of 2 to %d runs", PAPER_MOST_RUNS);
     }
     row->rank = true;
     if (row->take.count == 0) {
@@ -207,13 +207,13 @@ static bool add_swept(struct paper *paper, const struct node *node, const struct
 {
     const struct node *published = node_get(node, "published");
     if (sweep->kind != NODE_MAP || sweep->count != 1 || sweep->children[0]->kind != NODE_LIST) {
-        node_error(sweep, why, "a row sweeps one key");
+        node_error(sweep, why, "'sweep' must have one key with a list");
         return error_expect(why, "such as {context: [8192, 32768]}");
     }
     const struct node *values = sweep->children[0];
     bool rank = node_get(node, "rank") != NULL;
     if (!rank && (published->kind != NODE_LIST || published->count != values->count)) {
-        return node_error(node, why, "'published' has no figure for each of %zu values",
+        return node_error(node, why, "'published' needs a figure for each of %zu values",
                           values->count);
     }
     for (size_t i = 0; i < values->count; i++) {
@@ -247,7 +247,7 @@ static bool read_paper(struct paper *paper, struct error *why)
         return false;
     }
     if (rows->kind != NODE_LIST || rows->count == 0) {
-        return node_error(rows, why, "'rows' is no list of rows");
+        return node_error(rows, why, "'rows' must be a list of rows");
     }
     for (size_t i = 0; i < rows->count; i++) {
         if (!add_rows(paper, rows->children[i], why)) {

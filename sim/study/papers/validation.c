@@ -20,8 +20,8 @@ static const struct miniature standard = {
 static bool check_model(const struct model *model, struct error *why)
 {
     if (model->kv_lora > 0) {
-        error_set(why, NULL, 0, "a miniature of '%s', whose K and V are latent", model->name);
-        return error_expect(why, "a model that keeps K and V of each head");
+        error_set(why, NULL, 0, "'%s' keeps latent K and V; there is no miniature", model->name);
+        return error_expect(why, "a model that keeps K and V per head");
     }
     return true;
 }
@@ -32,7 +32,7 @@ static bool check_trace(const struct trace *trace, struct error *why)
     uint32_t steps = standard.warmup + standard.steps;
     if (header->unit_kind != TRACE_POSITIONS ||
         (uint64_t)header->units * header->unit_tokens != header->context) {
-        error_set(why, trace_path(trace), 0, "its units are no ranges of tokens");
+        error_set(why, trace_path(trace), 0, "units are not ranges of tokens");
         return error_expect(why, "a trace of positions, with whole units");
     }
     if (header->steps < steps || !header->has_queries) {
@@ -65,7 +65,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
     out->context = copies * header->context;
     out->repeat = (uint32_t)repeat;
     if (out->context * out->kv_heads > INT32_MAX) { /* rows are numbered within a layer */
-        error_set(why, NULL, 0, "a context of %llu tokens in miniature",
+        error_set(why, NULL, 0, "a context of %llu tokens is too long for a miniature",
                   (unsigned long long)context);
         return error_expect(why, "at most %u", INT32_MAX / out->kv_heads);
     }
@@ -85,7 +85,7 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
     char *text = spec != NULL ? json_dumps(spec, JSON_COMPACT) : NULL;
     json_decref(spec);
     if (text == NULL) {
-        error_set(why, trace_path, 0, "its name is no UTF-8, or memory is out");
+        error_set(why, trace_path, 0, "the name is not UTF-8, or memory ran out");
     }
     return text;
 }
@@ -131,7 +131,7 @@ static bool add_stand_in(const char *name, double rate, struct validation *out, 
 {
     double *place = stand_in_of(&out->stand_ins, name);
     if (place == NULL) {
-        return error_set(why, NULL, 0, "the harness speaks of a stand-in '%s'", name);
+        return error_set(why, NULL, 0, "the harness reported an unknown stand-in '%s'", name);
     }
     *place = rate;
     return true;
@@ -166,7 +166,7 @@ static bool add_point(const char *name, double size, double value, struct valida
     struct validation_curve *curve = curve_named(out, name);
     if (curve == NULL || curve->count == VALIDATION_POINTS ||
         (curve->count > 0 && size <= curve->size[curve->count - 1])) {
-        return error_set(why, NULL, 0, "the harness speaks of '%s' at %g out of turn", name, size);
+        return error_set(why, NULL, 0, "the harness reported '%s' at %g out of order", name, size);
     }
     curve->size[curve->count] = size;
     curve->value[curve->count++] = value;
@@ -266,13 +266,13 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
     json_int_t wanted, missed;
     int id = find_mechanism(name);
     if (id == MINIATURE_COUNT || !validation_has(out, id) || !knows_all(out)) {
-        return error_set(why, NULL, 0, "the harness speaks of '%s' before its time", name);
+        return error_set(why, NULL, 0, "the harness reported an unexpected '%s'", name);
     }
     struct validation_row *row = &out->rows[id];
     if (!read_figure(object, &row->measured) ||
         json_unpack(object, "{s:I, s:I, s:F}", "wanted", &wanted, "missed", &missed, "worst",
                     &row->output_error) != 0) {
-        return error_set(why, NULL, 0, "the harness says too little of '%s'", name);
+        return error_set(why, NULL, 0, "the harness's line about '%s' is incomplete", name);
     }
     if (!miniature_knows(profile, (enum miniature_id)id, why)) {
         snprintf(row->absent, sizeof row->absent, "%s", why->found);
@@ -287,7 +287,7 @@ static bool read_absent(const char *name, const char *reason, struct validation 
 {
     int id = find_mechanism(name);
     if (id == MINIATURE_COUNT || !validation_has(out, id) || reason[0] == '\0') {
-        return error_set(why, NULL, 0, "the harness speaks of '%s' as absent", name);
+        return error_set(why, NULL, 0, "the harness reported an unknown '%s' as absent", name);
     }
     snprintf(out->rows[id].absent, sizeof out->rows[id].absent, "%s", reason);
     return true;
@@ -314,7 +314,7 @@ static bool read_line(const char *text, size_t length, const struct trace *trace
     } else {
         good = error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80,
                          text);
-        error_expect(why, "lines of JSON: a harness and a program of the same version");
+        error_expect(why, "lines of JSON, from a harness of the same version as this program");
     }
     json_decref(object);
     return good;

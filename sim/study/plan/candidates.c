@@ -42,7 +42,7 @@ static bool split_names(const char *text, struct names *names, const char *optio
     while (text_item(&rest, &name, &length)) {
         if (length == 0) {
             error_usage(why, option, 0, "a name is missing in '%s'", text);
-            return error_expect(why, "names with commas between, or all");
+            return error_expect(why, "names separated by commas, or all");
         }
         if (has_name(names, name, length)) {
             continue;
@@ -90,7 +90,7 @@ static bool read_set(const struct scenario *scenario, const struct set *set, str
         return take_said(said, names, why);
     }
     if (set->given == NULL && !set->by_default) {
-        error_usage(why, NULL, 0, "the scenario does not say '%s'", set->key);
+        error_usage(why, NULL, 0, "'%s' is missing from the scenario", set->key);
         return error_expect(why, "%s NAME,NAME, or all; or --set %s=NAME", set->option, set->key);
     }
     if (set->given == NULL || strcmp(set->given, "all") == 0) {
@@ -134,7 +134,7 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
     struct system_info info;
     const struct node *at = node_get(candidate->scenario.root, "system");
     if (at->kind != NODE_SCALAR) {
-        return node_error(at, why, "'system' is no name");
+        return node_error(at, why, "'system' must be a name");
     }
     struct node *preset;
     if (!system_load(sources_files(candidate->scenario.sources), at->text, at, NULL, &mechanisms, &info, &preset, why)) {

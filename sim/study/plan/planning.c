@@ -372,7 +372,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     sources_remember(scenario->sources, REMEMBERED);
     *interrupted = false;
     if (scenario->sweep != NULL) {
-        error_usage(why, NULL, 0, "a plan searches one scenario, and this one sweeps '%s'",
+        error_usage(why, NULL, 0, "a plan needs a scenario of one point; this one sweeps '%s'",
                     scenario->sweep->children[0]->key);
         return error_expect(why, "--minimise %s, or a scenario of one point",
                             scenario->sweep->children[0]->key);

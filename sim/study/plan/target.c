@@ -73,11 +73,11 @@ static bool find_column(const char *key, enum column *out, struct error *why)
             if (is_number(column_kinds[column].type)) {
                 return true;
             }
-            error_usage(why, OPTION, 0, "'%s' is no number", key);
-            return error_expect(why, "a key of 'simulate --json' that has one, such as tpot_ms");
+            error_usage(why, OPTION, 0, "'%s' is not a number", key);
+            return error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms");
         }
     }
-    error_usage(why, OPTION, 0, "no result has a key '%s'", key);
+    error_usage(why, OPTION, 0, "results have no key '%s'", key);
     error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms, decode_tokens_per_s, "
                       "hbm_bytes, mass_recall or ttft_p99_ms");
     return error_nearest(why, name_nearest(key, number_key));
@@ -96,16 +96,16 @@ static bool read_bound(const char *text, struct target *target, struct error *wh
         bool bare_time = unit == UNIT_NS && bound.unit == UNIT_COUNT;
         target->bound = bare_time ? bound.value * scale : bound.value;
         return unit != UNIT_SHARE || bound.value <= 1 ||
-               (error_usage(why, OPTION, 0, "'%s' is a share, and '%s' is more than the whole",
-                            name, text),
+               (error_usage(why, OPTION, 0, "'%s' is a share; '%s' is more than the whole", name,
+                            text),
                 error_expect(why, "at most 1, or 100%%"));
     }
-    error_usage(why, OPTION, 0, "'%s' is no bound of '%s'", text, name);
+    error_usage(why, OPTION, 0, "invalid bound '%s' for '%s'", text, name);
     return unit == UNIT_NS ? error_expect(why, "a number of %s, or a time such as 12ms",
                                           scale == 1e3 ? "microseconds" : "milliseconds")
            : unit == UNIT_COUNT
-               ? error_expect(why, "a number, 0 or more")
-               : error_expect(why, "a number, 0 or more, such as %s", unit_example(unit));
+               ? error_expect(why, "a number of at least 0")
+               : error_expect(why, "a number of at least 0, such as %s", unit_example(unit));
 }
 
 /* Copy without the blanks at both ends. */
@@ -125,14 +125,14 @@ static bool read_target(const char *text, size_t length, struct target *out, str
 {
     char key[TARGET_TEXT], bound[TARGET_TEXT];
     if (length >= TARGET_TEXT) {
-        return error_usage(why, OPTION, 0, "'%.40s...' is too long for a target", text);
+        return error_usage(why, OPTION, 0, "target '%.40s...' is too long", text);
     }
     copy_trimmed(text, length, out->text);
     size_t sign = strcspn(out->text, "<>=");
     bool compares =
         (out->text[sign] == '<' || out->text[sign] == '>') && out->text[sign + 1] == '=';
     if (!compares || sign == 0) {
-        error_usage(why, OPTION, 0, "'%s' is no target", out->text);
+        error_usage(why, OPTION, 0, "invalid target '%s'", out->text);
         return error_expect(why, "KEY<=NUMBER or KEY>=NUMBER, such as tpot_ms<=40");
     }
     out->at_most = out->text[sign] == '<';
@@ -166,7 +166,7 @@ bool targets_parse(const char *text, struct targets *out, struct error *why)
     out->count = 0;
     while (text_item(&text, &item, &length)) {
         if (out->count == TARGETS_MOST) {
-            return error_usage(why, OPTION, 0, "there are more than %d targets", TARGETS_MOST);
+            return error_usage(why, OPTION, 0, "more than %d targets", TARGETS_MOST);
         }
         if (!read_target(item, length, &out->all[out->count], why)) {
             return false;

@@ -164,13 +164,13 @@ bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options
     *out = (struct tradeoff){.count = 0};
     *interrupted = false;
     if (scenario->sweep != NULL) {
-        error_usage(why, NULL, 0, "budgets and batches are walked, and the scenario sweeps '%s'",
+        error_usage(why, NULL, 0, "--pareto sweeps budgets and batches; the scenario sweeps '%s'",
                     scenario->sweep->children[0]->key);
         return error_expect(why, "a scenario of one point");
     }
     const struct node *workload = node_get(scenario->root, "workload");
     if (workload != NULL && workload->kind != NODE_NULL) {
-        error_usage(why, "--pareto", 0, "a server makes its batches itself: they cannot be walked");
+        error_usage(why, "--pareto", 0, "a server forms its own batches; they cannot be swept");
         return error_expect(why, "no 'workload'; or --maximise rate, for each system");
     }
     return candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&

@@ -43,7 +43,7 @@ static bool check_value(const struct planning *planning, uint32_t value, struct 
         return true;
     }
     bool is_file = refused.file[0] != '\0' && refused.file[0] != '-';
-    error_usage(why, first->axis.option, 0, "'%s' of %s cannot be: %s%s%s", first->axis.key,
+    error_usage(why, first->axis.option, 0, "'%s' cannot be %s: %s%s%s", first->axis.key,
                 quest_text(first, planning->maximise, value), is_file ? refused.file : "",
                 is_file ? ": " : "", refused.found);
     error_expect(why, "%s", refused.expected);

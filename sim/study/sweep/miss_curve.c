@@ -340,9 +340,9 @@ static bool check_misses(const struct policy_kind *policy, struct error *why)
     if (!policy->chooses_own) {
         return true;
     }
-    error_usage(why, NULL, 0, "policy '%s' misses nothing: it attends to what it holds",
+    error_usage(why, NULL, 0, "policy '%s' never misses: it attends to the blocks it holds",
                 policy->name);
-    return error_expect(why, "'simulate', whose mass_recall says what that leaves out");
+    return error_expect(why, "'simulate'; its mass_recall shows the attention mass left out");
 }
 
 bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,

@@ -26,7 +26,7 @@ bool required_basis_parse(const char *text, struct required_basis *out, struct e
         return false;
     }
     if (!(out->share > 0 && out->share <= 1)) {
-        error_usage(why, NULL, 0, "'%s' asks for %.20s of the time", option, colon + 1);
+        error_usage(why, NULL, 0, "'%s' has an invalid share '%.20s'", option, colon + 1);
         return error_expect(why, "a share above 0 and at most 100%%, such as published:90%%");
     }
     return true;
@@ -52,7 +52,7 @@ static bool check_trace(const struct required_basis *required, const struct setu
         return false;
     }
     if (basis > required->least) {
-        error_set(why, NULL, 0, "the hits of system '%s' rest on %s trace '%.100s'",
+        error_set(why, NULL, 0, "the hits of system '%s' rest on a trace that is %s: '%.100s'",
                   setup->system.name, basis_name(basis), setup->trace_name);
         expect_level(required, why);
         return false;
@@ -72,7 +72,7 @@ static bool check_share(const struct required_basis *required, const struct setu
         share += basis <= required->least ? result->basis[i].share : 0;
     }
     if (share + ROUNDING < required->share) {
-        error_set(why, NULL, 0, "of the step of system '%s' on '%s' %.3g %% rests on %s figures%s",
+        error_set(why, NULL, 0, "system '%s' on '%s': %.3g %% of the step rests on %s figures%s",
                   setup->system.name, setup->profile.name, 100 * share, basis_name(required->least),
                   required->least == BASIS_MEASURED ? "" : " or better");
         return error_expect(why, "at least %.3g %%", 100 * required->share);

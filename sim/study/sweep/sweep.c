@@ -130,7 +130,7 @@ static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return sweep->worker_count > 0 ||
-           error_set(why, NULL, 0, "no thread for the sweep: %s", strerror(code));
+           error_set(why, NULL, 0, "cannot start a thread for the sweep: %s", strerror(code));
 }
 
 static void join_workers(struct sweep *sweep)
@@ -411,7 +411,7 @@ bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *
     bool digits = text[strspn(text, "0123456789/")] == '\0';
     if (!digits || sscanf(text, "%7u/%7u%c", &number, &count, &end) != 2 || number == 0 ||
         number > count) {
-        error_usage(why, NULL, 0, "'%.60s' is no shard", text);
+        error_usage(why, NULL, 0, "invalid shard '%.60s'", text);
         return error_expect(why, "K/N, from 1/N to N/N");
     }
     *out = (struct sweep_shard){.number = number, .count = count};

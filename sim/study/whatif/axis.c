@@ -121,9 +121,9 @@ void axis_release(struct axis *axis)
 
 static bool one_point(const struct axis *axis, const char *value, struct error *why)
 {
-    error_usage(why, axis->option, 0, "an axis of one point says nothing: '%s' is '%s'", axis->key,
+    error_usage(why, axis->option, 0, "an axis needs two values or more: '%s' is '%s'", axis->key,
                 value);
-    return error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key,
+    return error_expect(why, "values such as %s=[A, B], or a range such as %s=FROM:TO", axis->key,
                         axis->key);
 }
 
@@ -134,8 +134,8 @@ static bool read_end(const struct axis *axis, const char *text, struct quantity 
         out->unit = axis_key_unit(axis->key, out->unit);
         return true;
     }
-    error_usage(why, axis->option, 0, "'%s' of '%s' is no number", text, axis->key);
-    return error_expect(why, "a range of numbers, as FROM:TO, or values, as [A, B]");
+    error_usage(why, axis->option, 0, "'%s' of '%s' is not a number", text, axis->key);
+    return error_expect(why, "a range of numbers FROM:TO, or values [A, B]");
 }
 
 static bool walk_between(const struct axis_base *base, struct axis *axis, char *text,
@@ -151,8 +151,7 @@ static bool walk_between(const struct axis_base *base, struct axis *axis, char *
         from.unit = to.unit;
     }
     if (from.unit != to.unit) {
-        return error_usage(why, axis->option, 0, "'%s:%s' goes from one unit to another", text,
-                           colon + 1);
+        return error_usage(why, axis->option, 0, "'%s:%s' mixes two units", text, colon + 1);
     }
     bool whole = axis_is_counted(axis, from.unit, from.value) &&
                  axis_is_counted(axis, to.unit, to.value);

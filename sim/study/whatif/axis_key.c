@@ -52,7 +52,7 @@ static bool refuse_key(const struct axis *axis, const char *key, struct error *w
     char figure[128];
     snprintf(figure, sizeof figure, "hardware.%s", key);
     list_names(&names);
-    error_usage(why, axis->option, 0, "'%s' is no key to walk", key);
+    error_usage(why, axis->option, 0, "'%s' cannot be an axis", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
     return error_nearest(
@@ -141,9 +141,9 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
     }
     error_usage(why, base->option, 0,
                 curve->count == 0 ? "hardware '%s' does not state '%s'"
-                                  : "of hardware '%s' '%s' is a curve, no single figure",
+                                  : "hardware '%s': '%s' is a curve, not a single figure",
                 base->point->setup.profile.name, curve_kinds[id].name);
-    return error_expect(why, "a range of figures, as hardware.%s=FROM:TO", curve_kinds[id].name);
+    return error_expect(why, "a range such as hardware.%s=FROM:TO", curve_kinds[id].name);
 }
 
 /* The scenario's own number at the axis' key, and how the scenario writes it: a text of `tree`. */
@@ -164,10 +164,10 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
         out->unit = axis_key_unit(axis->key, out->unit);
         return true;
     }
-    const char *said = node != NULL && node->kind == NODE_SCALAR ? node->text : "not said";
-    error_usage(why, axis->option, 0, "'%s' is %s here, which is no number to walk about", axis->key,
+    const char *said = node != NULL && node->kind == NODE_SCALAR ? node->text : "not set";
+    error_usage(why, axis->option, 0, "'%s' is %s here; a usual range needs a number", axis->key,
                 said);
-    return error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key,
+    return error_expect(why, "values such as %s=[A, B], or a range such as %s=FROM:TO", axis->key,
                         axis->key);
 }
 

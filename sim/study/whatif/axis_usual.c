@@ -140,9 +140,9 @@ static bool walk_links(const struct axis_base *base, struct axis *axis, struct e
     const struct node *link = node_get(hardware, "link");
     for (size_t i = 0; link != NULL && i < link->count; i++) {
         if (strcmp(link->children[i]->key, "extends") != 0) {
-            node_error(link->children[i], why, "'hardware.link.%s' would hold for every link",
+            node_error(link->children[i], why, "'hardware.link.%s' would apply to every link",
                        link->children[i]->key);
-            return error_expect(why, "links as they are, or hardware.link.%s as the axis",
+            return error_expect(why, "links without overrides, or hardware.link.%s as the axis",
                                 link->children[i]->key);
         }
     }
@@ -197,8 +197,9 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
         good = axis_walk(axis, least, most, axis_points(base, 9), whole, why) &&
                add_own(axis, own.value, text, why);
     } else {
-        error_usage(why, axis->option, 0, "'%s' is 0 here, about which there is no range", axis->key);
-        error_expect(why, "values, as %s=[A, B], or a range, as %s=FROM:TO", axis->key, axis->key);
+        error_usage(why, axis->option, 0, "'%s' is 0 here, so it has no usual range", axis->key);
+        error_expect(why, "values such as %s=[A, B], or a range such as %s=FROM:TO", axis->key,
+                     axis->key);
     }
     node_destroy(tree);
     return good;

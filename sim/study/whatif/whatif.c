@@ -65,8 +65,8 @@ static bool split_axes(const char *over, struct texts *texts, struct error *why)
     for (const char *text = over;; text++) {
         size_t length = axis_length(text);
         if (texts->count == WHATIF_MOST_AXES) {
-            error_usage(why, "--over", 0, "'%s' are more axes than a table has", over);
-            return error_expect(why, "one or two, with a comma between");
+            error_usage(why, "--over", 0, "'%s' has too many axes for a table", over);
+            return error_expect(why, "one axis, or two separated by a comma");
         }
         texts->all[texts->count++] = (struct axis_text){.text = text, .length = length};
         text += length;
@@ -110,13 +110,13 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     }
     node_destroy(others.sweep);
     if (good && options->points > 0 && !whatif->axes[0].ranges && !whatif->axes[1].ranges) {
-        error_usage(why, "--points", 0, "'%s' walks values, and no range", options->over);
-        return error_expect(why, "a range, as batch=FROM:TO");
+        error_usage(why, "--points", 0, "'%s' gives values, not a range", options->over);
+        return error_expect(why, "a range such as batch=FROM:TO");
     }
     if (good && texts->count == 2 && overlap(whatif->axes[0].key, whatif->axes[1].key)) {
-        error_usage(why, "--over", 0, "'%s' and '%s' are not two axes", whatif->axes[0].key,
+        error_usage(why, "--over", 0, "axes '%s' and '%s' overlap", whatif->axes[0].key,
                     whatif->axes[1].key);
-        return error_expect(why, "keys of which none lies inside the other");
+        return error_expect(why, "two keys, neither of which is part of the other");
     }
     return good;
 }
@@ -172,7 +172,7 @@ static bool check_any(const struct whatif *whatif, const struct run_context *run
     struct error own = {.expected = ""};
     planned_point(&whatif->scenario, 0, runs, &first, &own);
     planned_release(&first);
-    error_usage(why, "--over", 0, "no point of '%s' can be run: %s", whatif->axes[0].key,
+    error_usage(why, "--over", 0, "no point of '%s' can run: %s", whatif->axes[0].key,
                 whatif->results[0].message);
     error_expect(why, "%s", own.expected);
     return error_nearest(why, own.nearest[0] != '\0' ? own.nearest : NULL);
@@ -184,7 +184,7 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
     struct planned own = {.plan = {.batch = 0}};
     *out = (struct whatif){.count = 0};
     if (scenario->sweep != NULL) {
-        error_usage(why, "--over", 0, "the scenario sweeps '%s' as well",
+        error_usage(why, "--over", 0, "the scenario already sweeps '%s'",
                     scenario->sweep->children[0]->key);
         return error_expect(why, "a scenario of one point");
     }

@@ -52,34 +52,29 @@ static const struct {
     const char *overrides[5], *message;
 } refusals[] = {
     {{"contexts=[4K, 8K]"}, "both 'context' and 'contexts' are given"},
-    {{"context=", "contexts=4K"}, "'contexts' are no sequences of several contexts"},
-    {{"context=", "contexts=[]"}, "'contexts' are no sequences of several contexts"},
-    {{"context=", "contexts={}"}, "'contexts' are no sequences of several contexts"},
-    {{"context=", "contexts=[4K, 8K]", "batch=3"}, "a batch of 3, and 'contexts' has 2 sequences"},
-    {{"context=", "contexts={4K: 1, 8K: 3}", "batch=3"},
-     "a batch of 3, and 'contexts' has 4 sequences"},
-    {{"context=", "contexts=[4K, 8K]", "batch=max"},
-     "'contexts' lists the sequences: the batch is given"},
-    {{"context=", "contexts=[4K, {8K: 1}]"}, "'contexts' lists what is no context"},
-    {{"context=", "contexts=[4K, 0]"}, "a context of no tokens"},
+    {{"context=", "contexts=4K"}, "'contexts' must be"},
+    {{"context=", "contexts=[]"}, "'contexts' must be"},
+    {{"context=", "contexts={}"}, "'contexts' must be"},
+    {{"context=", "contexts=[4K, 8K]", "batch=3"}, "'batch' is 3, but 'contexts' has 2"},
+    {{"context=", "contexts={4K: 1, 8K: 3}", "batch=3"}, "'batch' is 3, but 'contexts' has 4"},
+    {{"context=", "contexts=[4K, 8K]", "batch=max"}, "'contexts' lists"},
+    {{"context=", "contexts=[4K, {8K: 1}]"}, "'contexts' has an item"},
+    {{"context=", "contexts=[4K, 0]"}, "0 tokens"},
     {{"context=", "contexts=[4K, many]"}, "'many'"},
-    {{"context=", "contexts={4K: 0, 8K: 1}"}, "'0' is no number of sequences"},
-    {{"context=", "contexts={4K: 1.5, 8K: 1}"}, "'1.5' is no number of sequences"},
-    {{"context=", "contexts={4K: 3x, 8K: 1}"}, "'3x' is no number of sequences"},
-    {{"context=", "contexts={4K: [1], 8K: 1}"}, "'4K' is no number of sequences"},
-    {{"context=", "contexts={4K: 50%, 8K: 1}"},
-     "'contexts' has numbers of sequences and shares of the batch"},
+    {{"context=", "contexts={4K: 0, 8K: 1}"}, "'0'"},
+    {{"context=", "contexts={4K: 1.5, 8K: 1}"}, "'1.5'"},
+    {{"context=", "contexts={4K: 3x, 8K: 1}"}, "'3x'"},
+    {{"context=", "contexts={4K: [1], 8K: 1}"}, "'4K'"},
+    {{"context=", "contexts={4K: 50%, 8K: 1}"}, "'contexts' mixes"},
     {{"context=", "contexts={4K: 50%, 8K: 40%}", "batch=10"},
      "the shares of 'contexts' add up to 90 %"},
-    {{"context=", "contexts={4K: 50%, 8K: 50%}"}, "'contexts' has shares, and no batch is said"},
-    {{"context=", "contexts={4K: 1%, 8K: 99%}", "batch=10"},
-     "of 10 sequences none has 4096 tokens"},
+    {{"context=", "contexts={4K: 50%, 8K: 50%}"}, "'contexts' has shares, but 'batch'"},
+    {{"context=", "contexts={4K: 1%, 8K: 99%}", "batch=10"}, "none of 10 sequences has 4096"},
     {{"context=", "contexts={4K: 900000, 8K: 900000}"},
      "'contexts' has more than 1048576 sequences"},
-    {{"context=", "contexts=[4K, 8K]", "prompt=1000"},
-     "'contexts' differ: their sequences have no one prompt"},
+    {{"context=", "contexts=[4K, 8K]", "prompt=1000"}, "'contexts' differ"},
     {{"context=", "contexts=[100, 8K]", "prompt=context", "output=200"},
-     "a context of 100 tokens has no prompt before half of an output of 200"},
+     "a context of 100 tokens leaves no prompt"},
 };
 
 static void contradictions_are_refused(void **state)
@@ -108,7 +103,7 @@ static void too_many_different_contexts_are_refused(void **state)
     }
     strcat(contexts, "]");
     assert_false(try_setup(OVERRIDES("context=", contexts), &setup, &why));
-    assert_non_null(strstr(message_of(&why), "'contexts' has more than 128 different ones"));
+    assert_non_null(strstr(message_of(&why), "'contexts' has more than 128"));
 }
 
 /* Prompts are what lies before half of the output. */

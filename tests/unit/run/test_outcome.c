@@ -378,7 +378,7 @@ static void perfect_speculation_is_said(void **state)
         struct result result = run(OVERRIDES(tiny_model(3, model), tiny_machine, bare_system(bare),
                                              tiny_trace("none", trace), cases[i].mechanisms),
                                    1);
-        assert_int_equal(strstr(result.message, "speculation is taken as perfect") != NULL,
+        assert_int_equal(strstr(result.message, "speculation is assumed perfect") != NULL,
                          cases[i].said);
         result_release(&result);
     }
@@ -390,9 +390,9 @@ static void what_of_a_host_is_not_measured_is_said(void **state)
     static const char *const systems[] = {"system=retroinfer", "system=retroinfer", "system=clo"};
     static const char *const hosts[] = {"hardware.host=epyc-9654", "hardware.host=epyc-vm",
                                         "hardware.host=epyc-vm"};
-    static const char *const said[] = {
-        "the CPU manages, and this host is not calibrated",
-        "the CPU manages, and of this host host.launch, host.sync are not measured", NULL};
+    static const char *const said[] = {"this host is not calibrated",
+                                       "host.launch, host.sync of this host are not measured",
+                                       NULL};
     (void)state;
     for (size_t i = 0; i < COUNT(said); i++) {
         struct result result = run(OVERRIDES(systems[i], hosts[i], "context=4096"), 1);
@@ -422,16 +422,16 @@ static const struct {
     {{"system=clo", "host_memory=15GiB"},
      "out-of-memory",
      "host",
-     "host memory: needs 15.5 GiB of the 15.0 GiB there are; largest batch 0, largest context 126843"},
+     "host memory: needs 15.5 GiB, has 15.0 GiB; largest batch 0, largest context 126843"},
     /* 3 sequences' K of a layer are 0.75 GiB, of which PyTorch's allocator makes 1 */
     {{"system=retroinfer", "host_memory=48GiB", "batch=3"},
      "out-of-memory",
      "host",
-     "host memory: needs 64.0 GiB of the 48.0 GiB there are; largest batch 2"},
+     "host memory: needs 64.0 GiB, has 48.0 GiB; largest batch 2"},
     {{"system=clo", "host_memory=32GiB", "batch=3"},
      "out-of-memory",
      "host",
-     "host memory: needs 46.5 GiB of the 32.0 GiB there are; largest batch 2"},
+     "host memory: needs 46.5 GiB, has 32.0 GiB; largest batch 2"},
 };
 
 /* What does not fit is a result: identity and memory, but nothing that was timed. */
@@ -673,9 +673,8 @@ static void timeline_is_of_what_fits(void **state)
     file = open_memstream(&text, &size);
     assert_false(run_timeline(&setup, file, &why));
     fclose(file);
-    assert_string_equal(message_of(&why),
-                        "the setup does not fit in memory: there is no step to draw\n"
-                        "  expected: a batch of at most 1");
+    assert_non_null(strstr(message_of(&why), "does not fit in memory"));
+    assert_non_null(strstr(message_of(&why), "a batch of at most 1"));
     free(text);
     setup_release(&setup);
 }

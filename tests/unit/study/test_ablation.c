@@ -260,8 +260,8 @@ static void sum_and_interaction_are_what_the_system_saves(void **state)
 static void a_system_that_cannot_be_run_is_an_error(void **state)
 {
     static const char *const systems[][2] = {{"hisparse", "clo"}, {"clo", "hisparse"}};
-    static const char *const blamed[] = {"'hisparse' cannot be run: a selection",
-                                         "'hisparse' cannot be run: a selection"};
+    static const char *const blamed[] = {"'hisparse' cannot run: a selection",
+                                         "'hisparse' cannot run: a selection"};
     (void)state;
     for (size_t i = 0; i < COUNT(systems); i++) {
         char text[64];

@@ -256,8 +256,7 @@ static void what_cannot_be_drawn_is_refused(void **state)
     assert_string_equal(why.found, "policy 'qsac' compares queries, but the trace has no queries");
     request.policy = kind("heavy-hitter");
     assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));
-    assert_string_equal(why.found,
-                        "policy 'heavy-hitter' misses nothing: it attends to what it holds");
+    assert_non_null(strstr(why.found, "policy 'heavy-hitter' never misses"));
     assert_false(miss_curve_of_ids(&ids, &request, 1, &curve, &why));
     request.policy = kind("lru");
     request.selection = .5;

@@ -199,7 +199,7 @@ static void assert_refused(const struct fixture *fixture, const char *lines, con
     struct validation validation;
     struct error why;
     assert_false(judge(fixture, lines, &validation, &why));
-    assert_string_equal(why.found, complaint);
+    assert_non_null(strstr(why.found, complaint));
 }
 
 static void what_a_harness_may_not_say_is_refused(void **state)
@@ -212,18 +212,17 @@ static void what_a_harness_may_not_say_is_refused(void **state)
         times[id] = 1;
     }
     char *lines = print_lines(&fixture, times, 0, 1, LAST - 1);
-    assert_refused(&fixture, lines, "the harness did not run 'stream'");
+    assert_refused(&fixture, lines, "'stream'");
     free(lines);
-    assert_refused(&fixture, "", "the harness did not run 'manager'");
-    assert_refused(&fixture, "hello\n", "the harness printed 'hello'");
+    assert_refused(&fixture, "", "'manager'");
+    assert_refused(&fixture, "hello\n", "'hello'");
     const char *figure = "\"size\":1,\"median\":1,\"p10\":1,\"p90\":1,\"samples\":1}\n";
     char line[256];
     snprintf(line, sizeof line, "{\"curve\":\"host.x\",%s", figure);
-    assert_refused(&fixture, line, "the harness speaks of 'host.x' at 1 out of turn");
+    assert_refused(&fixture, line, "'host.x' at 1");
     snprintf(line, sizeof line, "{\"stand_in\":\"x\",%s", figure);
-    assert_refused(&fixture, line, "the harness speaks of a stand-in 'x'");
-    assert_refused(&fixture, "{\"mechanism\":\"lru\"}\n",
-                   "the harness speaks of 'lru' before its time");
+    assert_refused(&fixture, line, "stand-in 'x'");
+    assert_refused(&fixture, "{\"mechanism\":\"lru\"}\n", "'lru'");
 
     char complaint[128];
     snprintf(complaint, sizeof complaint, "'manager' missed %llu of %llu tokens",
@@ -259,10 +258,8 @@ static void what_cannot_run_is_absent(void **state)
     for (int id = 0; id < LAST - 1; id++) {
         assert_in_range(validation.rows[id].measured_rank, 1, LAST - 1);
     }
-    assert_refused(&fixture, "{\"absent\":\"full\",\"reason\":\"x\"}\n",
-                   "the harness speaks of 'full' as absent");
-    assert_refused(&fixture, "{\"absent\":\"x\",\"reason\":\"x\"}\n",
-                   "the harness speaks of 'x' as absent");
+    assert_refused(&fixture, "{\"absent\":\"full\",\"reason\":\"x\"}\n", "'full' as absent");
+    assert_refused(&fixture, "{\"absent\":\"x\",\"reason\":\"x\"}\n", "'x' as absent");
     free(all);
     free(lines);
     tear_down(&fixture);
@@ -293,11 +290,11 @@ static void a_context_is_whole_recordings(void **state)
 
     model.kv_lora = 512;
     assert_false(validation_shape(&model, trace, &profile, MINIATURE_HOST, 41, &shape, &why));
-    assert_string_equal(why.found, "a miniature of 'm', whose K and V are latent");
+    assert_non_null(strstr(why.found, "'m' keeps latent"));
     model.kv_lora = 0;
     assert_false(
         validation_shape(&model, trace, &profile, MINIATURE_HOST, UINT32_MAX, &shape, &why));
-    assert_string_equal(why.found, "a context of 4294967295 tokens in miniature");
+    assert_non_null(strstr(why.found, "4294967295 tokens"));
     trace_close(trace);
     unlink(path);
 

@@ -203,8 +203,7 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
                         "'batch' is '2000000', which is more than 1048576");
     whatif_release(&whatif);
     assert_false(whatif_run(&scenario, &options, &whatif, &interrupted, &why));
-    assert_string_equal(why.found, "no point of 'batch' can be run: 'batch' is '2000000', which "
-                                   "is more than 1048576");
+    assert_non_null(strstr(why.found, "'batch' is '2000000', which is more than 1048576"));
     whatif_release(&whatif);
     scenario_release(&scenario);
 }
