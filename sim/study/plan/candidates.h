@@ -12,7 +12,7 @@
 #include "scenario/scenario.h"
 
 struct candidate_options {
-    const char *systems, *machines; /* NULL: as the scenario says; it may omit the system: all */
+    const char *systems, *machines; /* NULL: the scenario's; if it names no system, all */
     bool allow_lossy, allow_paper;
 };
 
