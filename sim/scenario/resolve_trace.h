@@ -24,8 +24,8 @@ bool resolve_trace(const struct node *root, struct sources *sources, struct setu
  * */
 bool resolve_trace_named(const struct node *node, struct error *why);
 
-/* Does the result depend on the seed? It does if a trace is generated or assumed, if a policy draws
- * lots, or if a server's arrivals are drawn. It does not for a recording. */
+/* Does the result depend on the seed? It does if a trace is generated or assumed with a spread, if
+ * a policy draws lots, or if a server's arrivals are drawn. It does not for a recording. */
 bool resolve_hangs_on_seed(const struct point *point);
 
 /* A view of a point with another seed. It has its own traces if they are generated, and points to
