@@ -25,7 +25,7 @@ struct functions {
     int (*unmap)(struct gdr *gdr, struct gdr_handle handle, void *at, size_t size);
 };
 
-/* ISO C has no cast from a pointer to an object to one to a function; its bytes can be copied. */
+/* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
 static bool load(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
