@@ -45,7 +45,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-/* By name, whatever the order in which they were found. */
+/* In the order of their names, not of measurement. */
 static bool write_observed(const struct findings *findings, FILE *out, struct error *why)
 {
     const struct finding **order = array_zeroed(findings->count, sizeof(struct finding *), why);
@@ -101,7 +101,7 @@ static bool read_observed(const struct node *observed, struct findings *out, str
     return true;
 }
 
-/* The findings as they will be read: rounded. */
+/* The findings, rounded as the profile states them. */
 static bool read_back(const char *text, struct findings *out, struct error *why)
 {
     struct node *root = node_parse(text, strlen(text), "observed", why);

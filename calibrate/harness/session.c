@@ -46,7 +46,7 @@ static void names_release(struct names *names)
 static bool names_init(const char *path, struct names *names, struct error *why)
 {
     *names = (struct names){.part = NULL};
-    /* With a slash, so that it is a path to whoever loads it. */
+    /* A slash marks it as a path, not as a name in the data folder. */
     const char *here = strchr(path, '/') == NULL ? "./" : "";
     if (asprintf(&names->part, "%s%s.part", here, path) < 0 ||
         asprintf(&names->fresh, "%s%s.part.new", here, path) < 0) {
@@ -55,8 +55,8 @@ static bool names_init(const char *path, struct names *names, struct error *why)
     return true;
 }
 
-/* A profile of any format that was measured, by its first line; or nothing at all. What someone wrote
- * is not to be lost to a slip of the name. */
+/* True if no file is there, or if its first line says that it is a measured profile, of any format.
+ * A mistyped name must not destroy a file that a person wrote. */
 static bool may_replace(const char *path, struct error *why)
 {
     char line[256] = "";
@@ -75,7 +75,7 @@ static bool may_replace(const char *path, struct error *why)
     return error_expect(why, "a name that is free, or of a profile that calibrate wrote");
 }
 
-/* Minutes of measuring are not to end at a place that cannot be written. */
+/* Find out before measuring, not minutes later, that the file cannot be written. */
 static bool check_place(const char *path, const struct names *names, struct error *why)
 {
     struct stat info;
@@ -94,7 +94,7 @@ static bool check_place(const char *path, const struct names *names, struct erro
     return true;
 }
 
-/* Does what was written say what a simulation can use? */
+/* Can a simulation load the file that was written? */
 static bool check_loads(char *path, struct error *why)
 {
     const struct node name = {.kind = NODE_SCALAR, .file = path, .text = path};
@@ -148,7 +148,7 @@ static bool adopt(struct calibration *calibration, struct calibration *left, str
     return true;
 }
 
-/* Why what was left cannot be gone on with; NULL when it can. */
+/* The fact that keeps this session from resuming the part; NULL if it can resume. */
 static const char *difference(const struct calibration *left, const struct calibration *now)
 {
     enum fact differs;
@@ -195,7 +195,7 @@ static uint32_t count_groups(const struct session *session)
     return count;
 }
 
-/* Nothing of a group that failed is kept. */
+/* The findings of a group that fails are removed. */
 static bool measure_group(const struct session *session, const struct group *group,
                           struct calibration *calibration, struct error *why)
 {
@@ -210,7 +210,7 @@ static bool measure_group(const struct session *session, const struct group *gro
     return true;
 }
 
-/* A group that fails takes no other with it; an interrupt ends all. */
+/* After a group that fails, the others still run; an interrupt ends all. */
 static bool measure_groups(const struct session *session, const struct names *names,
                            struct calibration *calibration, struct error *why)
 {
@@ -258,7 +258,7 @@ static bool is_any_measured(const struct calibration *calibration, const char *p
     return false;
 }
 
-/* What is missing, a part that was not touched as one word, as the base's. */
+/* List the missing curves; a part without any measured curve is one word. */
 static void state_unmeasured(struct calibration *calibration)
 {
     static const char *const parts[] = {"gpu", "link", "host"};
