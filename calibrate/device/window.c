@@ -99,7 +99,7 @@ bool window_take(int node, size_t bytes, struct window *window, struct error *wh
     unsigned long nodes[MOST_NODES / WORD_BITS] = {0};
     *window = (struct window){.bytes = bytes};
     if (node < 0 || node >= MOST_NODES) {
-        return error_set(why, NULL, 0, "the GPU's memory is no NUMA node");
+        return error_set(why, NULL, 0, "the GPU's memory is not a NUMA node");
     }
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {

@@ -151,7 +151,7 @@ static bool prepare(const struct arguments *arguments, const struct effort *effo
     const char *base = arguments_text(arguments, CALIBRATE_BASE);
     base = base != NULL ? base : default_base;
     if (strlen(base) >= sizeof calibration->base) {
-        return error_usage(why, NULL, 0, "--base: too long a name");
+        return error_usage(why, NULL, 0, "--base: the name is too long");
     }
     strcpy(calibration->base, base);
     state_how(effort, machine, &calibration->provenance);

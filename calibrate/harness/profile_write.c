@@ -174,7 +174,7 @@ static bool read_tree(const struct node *root, struct calibration *out, struct e
         return false;
     }
     if (base == NULL || strlen(base) >= sizeof out->base) {
-        return node_error(root, why, "it extends no profile, or one with too long a name");
+        return node_error(root, why, "'extends' is missing, or its name is too long");
     }
     text_copy(out->base, sizeof out->base, base);
     return provenance_read(node_get(root, "provenance"), &out->provenance, why) &&
@@ -189,7 +189,7 @@ bool profile_read(const char *path, struct calibration *out, struct error *why)
     *out = (struct calibration){.base = ""};
     char *text = node_file(path, &size, why);
     bool ok = text != NULL && measured_check_text(text, size, path, &measured, why) &&
-              (measured || error_set(why, path, 0, "this is no measured profile")) &&
+              (measured || error_set(why, path, 0, "not a measured profile")) &&
               (root = node_parse(text, size, path, why)) != NULL &&
               measured_check_tree(root, measured, why) && read_tree(root, out, why);
     node_destroy(root);

@@ -63,7 +63,7 @@ static bool may_replace(const char *path, struct error *why)
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return errno == ENOENT ||
-               error_set(why, path, 0, "cannot be replaced unread: %s", strerror(errno));
+               error_set(why, path, 0, "cannot be read before it is replaced: %s", strerror(errno));
     }
     bool empty = fgets(line, sizeof line, file) == NULL && !ferror(file);
     fclose(file);
@@ -71,8 +71,8 @@ static bool may_replace(const char *path, struct error *why)
     if (empty || strcmp(line, measured_first_line) == 0) {
         return true;
     }
-    error_set(why, path, 0, "is no measured profile, and was left as it is");
-    return error_expect(why, "a name that is free, or of a profile that calibrate wrote");
+    error_set(why, path, 0, "not a measured profile; the file is unchanged");
+    return error_expect(why, "a new file, or a profile that calibrate wrote");
 }
 
 /* Find out before measuring, not minutes later, that the file cannot be written. */
@@ -80,7 +80,7 @@ static bool check_place(const char *path, const struct names *names, struct erro
 {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, path, 0, "cannot be replaced: it is no plain file");
+        return error_set(why, path, 0, "cannot be replaced: it is not a regular file");
     }
     if (!may_replace(path, why)) {
         return false;
@@ -168,16 +168,16 @@ static bool resume(const struct session *session, const struct names *names,
         return true;
     }
     if (!profile_read(names->part, &left, &unusable)) {
-        fprintf(session->log, "%s is no whole profile: beginning anew\n", names->part);
+        fprintf(session->log, "%s is not a complete profile: starting again\n", names->part);
         return true;
     }
     const char *differs = difference(&left, calibration);
     bool ok = true;
     if (differs != NULL) {
-        fprintf(session->log, "%s is of another measurement (%s differs): beginning anew\n",
+        fprintf(session->log, "%s is of another measurement (%s differs): starting again\n",
                 names->part, differs);
     } else {
-        fprintf(session->log, "going on with %s\n", names->part);
+        fprintf(session->log, "resuming from %s\n", names->part);
         ok = adopt(calibration, &left, why);
     }
     calibration_release(&left);
@@ -293,7 +293,8 @@ bool session_run(const struct session *session, struct calibration *calibration,
               measure_groups(session, &names, calibration, why) &&
               finish(session, &names, calibration, why);
     if (!ok && names.part != NULL && access(names.part, F_OK) == 0) {
-        fprintf(session->log, "%s keeps what was measured: the same command goes on from there\n",
+        fprintf(session->log,
+                "%s keeps the measurements so far: the same command resumes from there\n",
                 names.part);
     }
     names_release(&names);

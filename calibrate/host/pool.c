@@ -179,7 +179,7 @@ struct pool *pool_create(uint32_t threads, const uint32_t *cpus, enum pool_hando
                          struct error *why)
 {
     if (threads == 0) {
-        error_set(why, NULL, 0, "a pool of no threads");
+        error_set(why, NULL, 0, "a pool needs at least one thread");
         return NULL;
     }
     struct pool *pool = aligned_alloc(_Alignof(struct pool), sizeof *pool);

@@ -89,8 +89,7 @@ struct report {
 
 static bool complain(const struct report *report, struct error *why)
 {
-    error_set(why, report->path, 0, "not an export that is understood: %s",
-              sqlite3_errmsg(report->database));
+    error_set(why, report->path, 0, "not a supported export: %s", sqlite3_errmsg(report->database));
     return error_expect(why, "what 'nsys export --type sqlite' makes of a report");
 }
 

@@ -112,7 +112,7 @@ static bool import_root(const json_t *root, const char *name, struct findings *f
 {
     bool found = false;
     if (!json_is_array(json_object_get(root, "testcases"))) {
-        error_set(why, name, 0, "this is no result of nvbandwidth");
+        error_set(why, name, 0, "not a result of nvbandwidth");
         return error_expect(why, "what 'nvbandwidth -j' prints: {\"nvbandwidth\": {\"testcases\": "
                                  "[...], ...}}");
     }
@@ -122,7 +122,7 @@ static bool import_root(const json_t *root, const char *name, struct findings *f
         }
     }
     if (!found) {
-        error_set(why, name, 0, "no test of host and GPU passed");
+        error_set(why, name, 0, "no test between host and GPU passed");
         return error_expect(why, "a result of %s, %s, ...", tests[0].name, tests[1].name);
     }
     name_gpu(root, provenance);

@@ -181,9 +181,10 @@ static bool check_outputs(struct mini_check *check, enum miniature_id id, double
                 double apart = difference(check, tokens, step, layer, head);
                 *worst = fmax(*worst, apart);
                 if (apart > tolerance) {
-                    error_set(why, NULL, 0,
-                              "'%s' attends wrongly at step %u, layer %u, KV head %u: off by %.3g",
-                              miniature_kinds[id].name, step, layer, head, apart);
+                    error_set(
+                        why, NULL, 0,
+                        "'%s' has a wrong output at step %u, layer %u, KV head %u: off by %.3g",
+                        miniature_kinds[id].name, step, layer, head, apart);
                     return error_expect(why, "at most %.2g of the largest value", tolerance);
                 }
             }
@@ -204,7 +205,7 @@ static bool check_gathered(const struct mini_check *check, enum miniature_id id,
         uint32_t from = mini->rows[i % wanted] + (i < wanted ? 0 : mini->row_count);
         if (memcmp(mini->staging.bytes + row * mini->row_bytes,
                    mini->layers[layer].kv.bytes + from * mini->row_bytes, mini->row_bytes) != 0) {
-            return error_set(why, NULL, 0, "'%s' gathers wrongly: row %u of layer %u",
+            return error_set(why, NULL, 0, "'%s' gathered a wrong row: %u of layer %u",
                              miniature_kinds[id].name, i, layer);
         }
     }

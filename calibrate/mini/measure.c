@@ -118,7 +118,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
     }
     mechanism->worst = worst > mechanism->worst ? worst : mechanism->worst;
     return mechanism->counts.agrees ||
-           error_set(why, NULL, 0, "'%s' found other hits than its policy counted",
+           error_set(why, NULL, 0, "'%s' found a different number of hits than its policy",
                      miniature_kinds[mechanism->id].name);
 }
 
@@ -130,7 +130,7 @@ static bool print_line(json_t *line, FILE *out, struct error *why)
     json_decref(line);
     bool good = text != NULL && fprintf(out, "%s\n", text) > 0 && fflush(out) == 0;
     free(text);
-    return good || error_set(why, NULL, 0, "what was measured cannot be written");
+    return good || error_set(why, NULL, 0, "the measurements cannot be written");
 }
 
 static json_t *point_line(const struct found_point *point, const char *kind, const char *name)

@@ -91,7 +91,7 @@ static bool check_machine(const struct mini *mini, const struct topology *topolo
 {
     uint64_t needed = (2 * mini->shape.layers + 3) * layer_bytes(mini) + CACHES * topology->cache;
     if (topology->cores != mini->shape.threads) {
-        error_set(why, NULL, 0, "the profile is of a machine with %u cores, and here are %u",
+        error_set(why, NULL, 0, "the profile is of a machine with %u cores; this machine has %u",
                   mini->shape.threads, topology->cores);
         return error_expect(why, "a profile of this machine: spillway calibrate --host -o FILE");
     }
