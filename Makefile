@@ -15,7 +15,7 @@ V ?=
 RECORD ?=
 
 OPTIMIZE ?= -O2 -g
-# of test programs: most of them is checks, which are compiled for longer than they run
+# for test programs: mostly checks, which take longer to compile than to run
 OPTIMIZE_TESTS ?= -O1 -g1
 WARNINGS ?= -Wall -Wextra -Wconversion
 WERROR   ?= -Werror
@@ -44,7 +44,7 @@ FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 SCRIPTS := $(wildcard tests/script/*.sh)
 CASES   := $(patsubst tests/cli/%/cmd,%,$(wildcard tests/cli/*/cmd))
-# The kernels beside their twins, here in an emulator.
+# The test that compares kernels with their twins, in an emulator.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
 KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
 MINIATURES := $(wildcard calibrate/mini/*.cu)
@@ -56,7 +56,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Itests -I. $(OPTIMIZE) -ffp-contract=
 ALL_CXXFLAGS = -std=c++17 -D_GNU_SOURCE -Itests/kernels/emulator -Isim -Itests -I. $(OPTIMIZE) \
                -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) \
                $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all) $(CXXFLAGS)
-# What runs on sm_80 (A100), 86 (A40, RTX 30), 89 (RTX 40), 90 (H100, H200), and PTX for later ones.
+# Code for sm_80 (A100), 86 (A40, RTX 30), 89 (RTX 40), 90 (H100, H200), and PTX for later GPUs.
 CUDA_ARCHITECTURES = $(foreach sm,80 86 89 90,-gencode arch=compute_$(sm),code=sm_$(sm)) \
                      -gencode arch=compute_90,code=compute_90
 CUDA_FLAGS = -std=c++17 -O2 -lineinfo -Isim -I. -D_GNU_SOURCE $(CUDA_ARCHITECTURES) \
@@ -68,8 +68,8 @@ LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g1' WERROR=
-# Not under the sanitizers, where they take four minutes of CPU: the other cases reach 94 % of the lines that all cases
-# reach, `every_study` above all, and unit tests run the rest under the sanitizers.
+# These cases do not run under the sanitizers, where they take four minutes of CPU. The other cases (above all
+# `every_study`) cover 94 % of the lines that all cases cover, and unit tests run the rest under the sanitizers.
 UNCHECKED_CASES = ablate examples plan plan_verdict plot replications report same_bytes serving trace_fit whatif
 CHECKED_CASES = $(filter-out $(UNCHECKED_CASES),$(CASES))
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
@@ -178,12 +178,12 @@ $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
 $(HARNESS): $(OUT)/calibrate/harness/main.o $(MEASURE) $(LIBRARY)
 	$(LINK)
 
-# gpu_groups.o stands before the library, whose no_gpu.o is then not taken.
+# gpu_groups.o precedes the library, so that the linker does not take the library's no_gpu.o.
 $(HARNESS)-cuda: $(OUT)/calibrate/harness/main.o \
                  $(KERNELS:%.cu=$(OUT)/%.cu.o) $(DEVICES:%.cu=$(OUT)/%.cu.o) $(MEASURE) $(LIBRARY)
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 
-# The tests of the kernels where a GPU is.
+# The tests of the kernels on a GPU.
 $(HARNESS)-test-kernels: $(KERNEL_TESTS:%.cu=$(OUT)/%.cu.o) $(OUT)/tests/kernels/gpu/test_products.cu.o \
                          $(DEVICES:%.cu=$(OUT)/%.cu.o) \
                          $(MEASURE) $(LIBRARY)
@@ -209,7 +209,7 @@ $(OUT)/%.emulated.o: %.cu Makefile
 $(OUT)/tests/unit/%: $(OUT)/tests/unit/%.o $(MEASURE) $(LIBRARY)
 	$(LINK) -lcmocka
 
-# With a fuzzer, its main(); otherwise one that replays the corpus.
+# With a fuzzer, its main(); otherwise a main() that replays the corpus.
 $(OUT)/tests/fuzz/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.o $(MEASURE) $(LIBRARY) \
                           $(if $(filter-out fuzz,$(VARIANT)),$(OUT)/tests/fuzz/replay.o)
 	$(LINK) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer)

@@ -3,15 +3,15 @@
 #
 #   tests/run.sh COMMAND...     each COMMAND is one line of shell
 #
-# Those that tests/slow names come first, in its order, so that no long one is left alone at the end.
+# Commands that tests/slow names start first, in its order, so that no long command runs alone at the end.
 #
-# A command that passes is one line, with how long it took; of one that fails all output is shown. Tests that its plan
-# ("1..N") announced and that never came, and a bad exit status without a failed test, count as
-# failed. The last line is "N passed, N failed", with ", N skipped" when some were.
+# A command that passes prints one line, with its time; a command that fails prints all its output. Tests
+# that its plan ("1..N") announced and that never ran count as failed, and so does a bad exit status
+# without a failed test. The last line is "N passed, N failed", with ", N skipped" if some were skipped.
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset SPILLWAY_DATA
-# What was freed is kept long enough to be caught, and not so long that each allocation is a new page.
+# Freed memory is kept long enough to catch its use, but not so long that each allocation needs a new page.
 export ASAN_OPTIONS=${ASAN_OPTIONS-quarantine_size_mb=16}
 : "${TEST_TIMEOUT:=1500}" # seconds for one command
 

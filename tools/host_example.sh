@@ -1,6 +1,6 @@
 #!/bin/bash
-# The measured example again, on this machine, which should be idle: its host into a profile that ships,
-# and what validate then says here into docs/calibrate.md, between the two marks. Under five minutes.
+# Measure the shipped example again, on this machine, which should be idle: writes the host to a shipped
+# profile, and the output of validate to docs/calibrate.md, between two marks. Takes under five minutes.
 set -eu
 cd "$(dirname "$0")/.."
 profile=hwprofiles/hosts/epyc-vm.yaml

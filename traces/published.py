@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes llama-3-8b-like.yaml: a trace profile made from published figures, not from a recording.
 
-Papers give means over heads, so the heads are a spread of 32 around seven numbers below. Those were
-searched for (70 random steps) until LRU and FIFO hit, at caches of 10 and 30 % and 8192 tokens, what
-papers report. How far attention is concentrated follows the spread of kept entries that HGCA shows. All
-else, above all how much mass lies where, is only plausible. README.md says how far each figure is met.
+Papers give means over heads, so 32 heads are spread around the seven numbers below. A search (70
+random steps) found numbers with which LRU and FIFO, with caches of 10 and 30 % at 8192 tokens,
+reach the hit ratios of papers. The concentration of attention follows the spread of kept entries in
+HGCA. All other properties, above all the distribution of mass, are only plausible. README.md says
+how far each figure is met.
 
     published.py >llama-3-8b-like.yaml
 """

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The honesty study: how far twins are from recordings that their fit saw, and that it did not.
+# The honesty study: the difference of twins from recordings that their fit saw, and from others.
 #
 #   traces/study.sh [FOLDER]     the table of README.md, as Markdown; misses in bold
 #

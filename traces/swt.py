@@ -1,11 +1,11 @@
-"""Decode traces (.swt) in Python: a writer and a reader, apart from the C ones and checked against
-them.
+"""Decode traces (.swt) in Python: a writer and a reader, independent of the C code and tested
+against it.
 
-The format is that of FORMAT.md beside this file, and the words are used as there. Nothing but the
-standard library is needed: without the package zstandard (or Python 3.14) frames are written as
-they are and compressed ones cannot be read, without xxhash checksums take longer. Frames are
-written and read one at a time, so that memory does not grow with steps. A file appears under its
-name only when it is whole.
+The format and its words are those of FORMAT.md beside this file. Only the standard library is
+needed. Without the package zstandard (or Python 3.14) frames are written uncompressed, and
+compressed frames cannot be read; without xxhash checksums take longer. Frames are written and read
+one at a time, so that memory does not grow with steps. A file gets its name only when it is
+complete.
 
     header = Header(layers=30, kv_heads=3, ...)
     with Writer('x.swt', header) as trace:
@@ -98,7 +98,7 @@ def mix(lane, word):
 
 
 def xxh64_here(data):
-    """XXH64 with seed 0: four lanes over stripes of 32 bytes, then what is left."""
+    """XXH64 with seed 0: four lanes over stripes of 32 bytes, then the remaining bytes."""
     p1, p2, p3, p4, p5 = PRIMES
     whole = len(data) & ~31
     digest = p5
@@ -142,7 +142,7 @@ RANGES = ((1, 1024), (1, 1024), (1, 65536), (1, 1024), (1, U32_MOST), (POSITIONS
 
 @dataclass
 class Header:
-    """Field for field as in FORMAT.md, `source` as the dict that becomes JSON."""
+    """The fields of FORMAT.md; `source` is a dict that becomes JSON."""
 
     layers: int
     kv_heads: int
@@ -179,7 +179,8 @@ class Header:
 
     @property
     def window(self):
-        """Units before the first number hold sinks, those from the second on recent tokens."""
+        """Two unit numbers: units before the first hold sinks, units from the second on recent
+        tokens."""
         if self.unit_kind == CLUSTERS:
             return 0, self.units
         first = min(-(-self.sinks // self.unit_tokens), self.units)
@@ -187,7 +188,7 @@ class Header:
         return first, max(first, end)
 
     def payload_bounds(self, steps):
-        """Fewest and most bytes that a payload can have."""
+        """The smallest and the largest size of a payload in bytes."""
         rows, first, end = self.kv_heads * steps, *self.window
         kinds = 2 if self.flags & HAS_APPROXIMATE else 1
         queries = self.query_heads * steps if self.flags & HAS_QUERIES else 0
@@ -230,8 +231,8 @@ def parse_source(text):
 
 @dataclass
 class Row:
-    """What one KV head kept at one step: ascending units, the mass code of each, and the rest. An
-    approximate row has places in its order as codes, and no rest."""
+    """The units that one KV head kept at one step, ascending, the mass code of each, and the rest
+    of the mass. In an approximate row, codes are places in its order, and there is no rest."""
 
     units: list
     codes: bytes
@@ -241,7 +242,7 @@ class Row:
 
 @dataclass
 class PackedRow:
-    """A row as the columns of a payload hold it: what a writer keeps of a tile."""
+    """A row in the form of a payload's columns, in which a writer keeps a tile."""
 
     count: int
     born: float
@@ -252,8 +253,8 @@ class PackedRow:
 
 @dataclass
 class Frame:
-    """`rows` KV head by KV head, step by step, and so `approximate` if there are any. `scale` has a
-    number, `query` the head_dim numbers of each (query head, step), query head by query head."""
+    """`rows` and, if there are any, `approximate` are ordered by KV head, then step. `scale` has a
+    number, and `query` head_dim numbers, for each (query head, step), ordered by query head."""
 
     sequence: int
     tile: int
@@ -285,7 +286,7 @@ def encode_varints(values):
 
 
 def decode_varints(data, count, name):
-    """The `count` values whose encodings fill `data` exactly."""
+    """The `count` values whose encodings are exactly `data`."""
     if len(data) == count and (not count or max(data) < 0x80):
         return list(data)
     values, value, shift = [], 0, 0
@@ -324,7 +325,8 @@ def encode_payload(rows, approximate, scale, query):
 
 
 class Writer:
-    """Writes beside `path` and renames when closed; as a context manager, drops on an exception."""
+    """Writes a file beside `path` and renames it when closed; as a context manager, removes it on
+    an exception."""
 
     def __init__(self, path, header):
         if os.path.isdir(path):
@@ -337,9 +339,9 @@ class Writer:
         self.file.write(header.encode())
 
     def put(self, rows, scale=None, query=None, approximate=None):
-        """The next frame in file order: PackedRow KV head by KV head, step by step, and so the
-        approximate ones, as the header's flags say; with queries the `scale` of each query head,
-        step by step, and all their numbers in `query`, a signed byte each."""
+        """Writes the next frame in file order: each PackedRow by KV head, then step; then
+        approximate ones in the same order, if the header's flags say so; with queries, the `scale`
+        of each query head, step by step, and all their numbers in `query`, a signed byte each."""
         h, index = self.header, len(self.offsets)
         sequence, tile, layer = h.place(index)
         steps = h.tile_steps(tile)
@@ -360,7 +362,7 @@ class Writer:
         self.file.write(fixed + U64.pack(xxh64(fixed + stored)) + stored)
 
     def close(self):
-        """Completes the file and gives it its name."""
+        """Completes the file and renames it to its name."""
         assert len(self.offsets) == self.header.frame_count
         index = struct.pack(f'<{len(self.offsets)}Q', *self.offsets)
         place = U64.pack(self.file.tell())
@@ -371,7 +373,7 @@ class Writer:
         os.replace(self.partial, self.path)
 
     def discard(self):
-        """Drops what was written."""
+        """Removes the unfinished file."""
         try:
             self.file.close()
         except OSError:  # a full disk refuses what was buffered; the file is closed all the same
@@ -396,7 +398,7 @@ class Writer:
 
 
 class Reader:
-    """Reads frames in any order and refuses whatever FORMAT.md says that a reader must refuse."""
+    """Reads frames in any order, and refuses everything that a reader must refuse by FORMAT.md."""
 
     def __init__(self, path):
         self.file = open(path, 'rb')
@@ -434,7 +436,7 @@ class Reader:
         return header
 
     def read_index(self):
-        """Offsets of the frames, and of the index behind them."""
+        """The offsets of the frames, and of the index after them."""
         start, end = self.file.tell(), self.file.seek(0, os.SEEK_END)
         size = 8 * self.header.frame_count
         place = end - size - 24
@@ -487,7 +489,7 @@ def decompress(codec, stored, name):
 
 
 class Columns:
-    """A payload, taken column by column."""
+    """A payload, read column by column."""
 
     def __init__(self, payload, name):
         self.payload, self.name, self.offset = payload, name, 0
@@ -506,7 +508,7 @@ class Columns:
         return values
 
     def units(self, counts):
-        """Units and mass codes of rows with so many."""
+        """The units and mass codes of rows with these counts."""
         total = sum(counts)
         gap_bytes, = self.numbers('I', 1)
         gaps = decode_varints(self.bytes(gap_bytes), total, self.name)
@@ -541,7 +543,8 @@ def parse_payload(h, columns, sequence, tile, layer):
 
 
 def check_rows(h, rows, name):
-    """Units in range, the whole window, and no more than `keep` others. Gaps make them ascend."""
+    """Checks that units are in range and hold the whole window and at most `keep` others. They
+    ascend because they are stored as gaps."""
     first, end = h.window
     recent = h.units - end
     for row in rows:
@@ -557,7 +560,7 @@ def check_rows(h, rows, name):
 
 
 def export_csv(trace, out):
-    """All of a trace that is read, as CSV. Holds one tile of all layers."""
+    """Writes the whole trace of a reader as CSV. Holds one tile of all layers in memory."""
     h = trace.header
     numbers = ' '.join(f'{f.name}={getattr(h, f.name)}' for f in fields(h)[:-1])
     out.write(f'# swt {VERSION} {numbers}\n')

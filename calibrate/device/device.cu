@@ -7,7 +7,7 @@ bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, st
     if (status == cudaSuccess) {
         return true;
     }
-    (void)cudaGetLastError(); /* the runtime keeps it, and would blame the next launch */
+    (void)cudaGetLastError(); /* clear it: the next launch would report it again */
     return error_set(why, file, line, "%s: %s (%s)", call, cudaGetErrorString(status),
                      cudaGetErrorName(status));
 }
@@ -57,7 +57,7 @@ bool gpu_stream::create(struct error *why)
     return GPU_TRY(cudaStreamCreateWithFlags(&at, cudaStreamNonBlocking), why);
 }
 
-/* A query that says "not yet" counts as an error that the runtime keeps. */
+/* A query that returns cudaErrorNotReady leaves that as the last error; it has to be cleared. */
 static bool is_pending(cudaError_t status)
 {
     if (status == cudaErrorNotReady) {
@@ -128,11 +128,11 @@ bool gpu_timer::read(double *ns, struct error *why) const
     return true;
 }
 
-/* The flags of a gate: which closing is open, written by the host, and the last one that the kernel
- * gave up, far enough apart that they share no cache line. */
+/* Flags of a gate, by the number of the closing: the last one that the host opened, and the last
+ * one that the kernel gave up. They share no cache line. */
 #define GATE_OPENED 0
 #define GATE_GIVEN_UP 32
-#define GATE_CLOSED 64 /* of the host alone */
+#define GATE_CLOSED 64 /* used by the host alone */
 #define GATE_WORDS 96
 
 static __global__ void gate_kernel(volatile uint32_t *flags, uint32_t turn)

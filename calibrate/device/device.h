@@ -1,18 +1,19 @@
-/* What every group that uses the GPU stands on.
+/* The base of every group that uses the GPU.
  *
- *     checked calls     no status of the runtime is dropped: `GPU_TRY(cudaX(...), why)` is a bool,
- *                       and the error names call, file and line
- *     owned memory      destructors free, so that a path that fails frees too
- *     waits that end    the host waits for GPU_PATIENCE_NS at most; a kernel that polls gives up
- *                       after GPU_DEADLINE_NS and says so: no destructor waits for ever
- *     intervals         between two events on one stream. For what is shorter than its launch, a
- *                       gate holds the stream until everything stands in its queue
- *     no cache          an arena several times the L2 that is walked through, so that what is read
- *                       has left the cache when its turn comes again
- *     no zeros          memory is filled with random bits: HBM and links compress and save power
- *                       on zeros
+ *     checked calls     every status of the CUDA runtime is checked: `GPU_TRY(cudaX(...), why)` is
+ *                       a bool, and the error names call, file and line
+ *     owned memory      destructors free memory, on failing paths too
+ *     waits that end    the host waits for at most GPU_PATIENCE_NS; a kernel that polls gives up
+ *                       after GPU_DEADLINE_NS and reports it; no destructor waits for ever
+ *     intervals         are taken between two events on one stream. For work that is shorter than
+ *                       its launch, a gate holds the stream until all of it is queued
+ *     no cache          groups walk through an arena several times as large as the L2, so that
+ *                       data have left the cache when they are read again
+ *     no zeros          memory is filled with random bits, because HBM and links compress zeros
+ *                       and save power on them
  *
- * Plain cudaMalloc and cudaHostAlloc only. Nothing here changes a setting of the machine.
+ * Memory comes from plain cudaMalloc and cudaHostAlloc. Nothing here changes a setting of the
+ * machine.
  */
 #ifndef CALIBRATE_DEVICE_DEVICE_H
 #define CALIBRATE_DEVICE_DEVICE_H
@@ -35,7 +36,7 @@ extern "C" {
 
 bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, struct error *why);
 #define GPU_TRY(call, why) gpu_ok((call), #call, __FILE__, __LINE__, (why))
-/* Behind every <<<>>>. */
+/* To be called after every <<<>>>. */
 #define GPU_LAUNCHED(why) gpu_ok(cudaGetLastError(), "a launch", __FILE__, __LINE__, (why))
 
 struct gpu_memory {
@@ -46,11 +47,11 @@ struct gpu_memory {
     gpu_memory(const gpu_memory &) = delete;
     gpu_memory &operator=(const gpu_memory &) = delete;
     ~gpu_memory();
-    /* Once; contents undefined. */
+    /* Allocate `size` bytes, undefined. At most once. */
     bool take(size_t size, struct error *why);
 };
 
-/* Pinned and mapped host memory; `seen` is where the GPU sees it. */
+/* Pinned and mapped host memory; `seen` is its address on the GPU. */
 struct pinned_memory {
     char *data = nullptr, *seen = nullptr;
     size_t bytes = 0;
@@ -59,7 +60,7 @@ struct pinned_memory {
     pinned_memory(const pinned_memory &) = delete;
     pinned_memory &operator=(const pinned_memory &) = delete;
     ~pinned_memory();
-    /* Once; every page written, with random bits from `seed`. */
+    /* Allocate `size` bytes and fill them with random bits from `seed`. At most once. */
     bool take(size_t size, uint64_t seed, struct error *why);
 };
 
@@ -72,7 +73,7 @@ struct gpu_stream {
     gpu_stream &operator=(const gpu_stream &) = delete;
     ~gpu_stream();
     bool create(struct error *why);
-    /* Until all that was put there is done; polls, so that it can give up. */
+    /* Wait until all work on the stream is done. Polls, so that it can give up. */
     bool wait(struct error *why) const;
 };
 
@@ -90,58 +91,58 @@ struct gpu_timer {
     bool read(double *ns, struct error *why) const;
 };
 
-/* A kernel that holds a stream until the host lets it go, so that an interval holds no launch:
+/* A kernel that holds a stream until the host releases it, so that an interval contains no launch:
  *
  *     gate.close(stream) && timer.start(stream) && ...launches... && timer.stop(stream) &&
  *     gate.open() && timer.read(&ns)
  *
- * Put at most 512 launches behind it: a full queue blocks the host. Allocate nothing and load no
- * kernel for the first time between close and open. It gives up by itself, and open() fails then:
- * the interval was not what was meant. */
+ * Queue at most 512 launches behind it: a full queue blocks the host. Between close and open,
+ * allocate no memory and launch no kernel for the first time. The kernel gives up after
+ * GPU_DEADLINE_NS; open() then fails, because the interval contains launches. */
 struct gpu_gate {
     pinned_memory flags;
 
     gpu_gate() = default;
     gpu_gate(const gpu_gate &) = delete;
     gpu_gate &operator=(const gpu_gate &) = delete;
-    /* Opens it where it is still closed, and waits for the kernel to end. */
+    /* Opens the gate if it is still closed, and waits for the kernel to end. */
     ~gpu_gate();
     bool create(struct error *why);
     bool close(cudaStream_t stream, struct error *why);
     bool open(struct error *why);
 };
 
-/* Hold a stream for so long: a kernel of one thread. At most GPU_DEADLINE_NS. */
+/* Hold a stream for `ns`, at most GPU_DEADLINE_NS, by a kernel of one thread. */
 bool gpu_pause(uint64_t ns, cudaStream_t stream, struct error *why);
 
-/* Memory walked through in turn. */
+/* Memory that is handed out piece after piece, from the start again at its end. */
 struct gpu_arena {
     gpu_memory memory;
     size_t next = 0;
 
-    /* At least `largest` bytes and four times the L2, random bits; fails where no half of the free
-     * memory is so large. */
+    /* Allocate at least `largest` bytes and at least four times the L2, with random bits. Fails if
+     * that is more than half of the free memory. */
     bool create(size_t largest, uint64_t seed, struct error *why);
     /* The next `size` bytes, size <= memory.bytes, aligned to 512. */
     char *turn(size_t size);
 };
 
-/* Random bits, no 32-bit word of them 0. `bytes` is a multiple of 4. Done when it returns. */
+/* Fill with random bits, no 32-bit word 0. `bytes` is a multiple of 4. Returns when it is done. */
 bool gpu_fill(void *data, size_t bytes, uint64_t seed, struct error *why);
 
-/* Values of bfloat16, uniform in [-1, 1) but for zeros. `bytes` is a multiple of 4. */
+/* Fill with bfloat16 values, uniform in [-1, 1) without zeros. `bytes` is a multiple of 4. */
 bool gpu_fill_bf16(void *data, size_t bytes, uint64_t seed, struct error *why);
 
-/* Bytes that a buffer may have: `wanted`, halved until it is at most a half of what is free. */
+/* The size of a buffer: `wanted`, halved until it is at most half of the free memory. */
 bool gpu_room(size_t wanted, size_t *bytes, struct error *why);
 
 /* An attribute of the current device. */
 bool gpu_attribute(enum cudaDeviceAttr attribute, int *value, struct error *why);
 
-/* Peak of the memory as the driver states it: clock x width x 2; 0 where it states none. */
+/* The memory's peak rate from the driver's figures: clock x width x 2; 0 if it states none. */
 bool gpu_memory_peak(double *bytes_per_s, struct error *why);
 
-/* Words, from a place and a seed: splitmix64. */
+/* The random word at index `place` of the sequence of `seed` (splitmix64). */
 __host__ __device__ inline uint64_t random_word(uint64_t seed, uint64_t place)
 {
     uint64_t word = seed + (place + 1) * 0x9e3779b97f4a7c15u;

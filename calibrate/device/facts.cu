@@ -13,8 +13,8 @@ static bool none(const char *reason, struct error *why)
                              "'spillway calibrate --host' measures processor and memory");
 }
 
-/* A kernel that is loaded when it is first launched may wait for one that runs, and that one for
- * the host: all are loaded at the start. */
+/* Kernels are loaded at the start. Loading one at its first launch may wait for a running kernel,
+ * which may itself wait for the host. */
 bool gpu_find(struct error *why)
 {
     int devices = 0;

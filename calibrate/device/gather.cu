@@ -2,8 +2,8 @@
 
 #include "calibrate/device/gather.h"
 
-/* `shift`: a row has 2^shift values. Nothing is unrolled past LOADS: a turn ends with its stores,
- * so that no load of the next is in flight with it. */
+/* `shift`: a row has 2^shift values. The loop over turns is not unrolled: a turn ends with its
+ * stores, so that no load of the next turn is in flight at the same time. */
 template <typename Value, int LOADS>
 static __global__ void __launch_bounds__(GATHER_THREADS)
     gather_rows(const Value *from, Value *to, const uint32_t *ids, uint64_t values, int shift)

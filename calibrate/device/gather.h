@@ -1,9 +1,9 @@
-/* Scattered rows made dense: what fetches missed KV, from HBM, or through the link by loads of
- * pinned memory; to HBM, or through the link by stores.
+/* Gather: a kernel that copies scattered rows into a dense array, as a fetch of missed KV does.
  *
- * A CTA of GATHER_THREADS threads takes rows in a row. Each thread loads `width` bytes at a time
- * and `loads` of them before it stores the first, so that a CTA has GATHER_THREADS x width x loads
- * bytes in flight at most. Row numbers are loaded one turn ahead.
+ * Either side may be HBM or pinned host memory; the kernel's loads or stores then cross the link.
+ * A CTA has GATHER_THREADS threads and takes consecutive rows. Each thread loads `width` bytes at a
+ * time, and makes `loads` loads before its first store, so that a CTA has at most GATHER_THREADS x
+ * width x loads bytes in flight. Row numbers are loaded one turn ahead.
  */
 #ifndef CALIBRATE_DEVICE_GATHER_H
 #define CALIBRATE_DEVICE_GATHER_H
@@ -21,7 +21,7 @@ extern "C" {
 
 struct gpu_gather {
     const void *from; /* rows, as the GPU sees them, aligned to `width` */
-    void *to;         /* row i of it is row ids[i] of `from`; the two do not overlap */
+    void *to;         /* its row i becomes row ids[i] of `from`; the two do not overlap */
     const uint32_t *ids;
     uint32_t rows;
     uint32_t row_bytes; /* a power of two, at least `width` */
@@ -30,7 +30,7 @@ struct gpu_gather {
     uint32_t loads; /* 1, 2, 4, 8 */
 };
 
-/* Queue it on a cudaStream_t. Fails on a shape that it does not have. */
+/* Queue the gather on `stream`, a cudaStream_t. Fails on a shape that is not supported. */
 bool gpu_gather_launch(const struct gpu_gather *gather, void *stream, struct error *why);
 
 #ifdef __cplusplus

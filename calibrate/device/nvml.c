@@ -28,8 +28,7 @@ struct library {
     int (*reasons)(struct device *device, unsigned long long *reasons);
 };
 
-/* A pointer to a function cannot be cast from one to an object in ISO C; its bytes can be copied.
- */
+/* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
 static bool load(const struct library *library, const char *name, void *function)
 {
     void *symbol = dlsym(library->handle, name);
@@ -53,7 +52,7 @@ static bool load_all(struct library *library)
            load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &library->reasons);
 }
 
-/* What a call that failed has left in its value says nothing. */
+/* A call that failed may have left anything in its value. */
 static uint32_t said(int status, unsigned value)
 {
     return status == DONE ? value : 0;

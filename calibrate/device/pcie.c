@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PCI Express Base Specification 6.0: transfers a second and lane, and the share of the bits that
- * is payload of the line code (8b/10b, 128b/130b, flits of 242 in 256 bytes). */
+/* PCI Express Base Specification 6.0: transfers a second on a lane, and the line code's share of
+ * payload bits (8b/10b, 128b/130b, flits of 242 in 256 bytes). */
 static const struct {
     uint32_t generation;
     double gigatransfers, payload;

@@ -1,5 +1,4 @@
-/* A PCI Express link as the machine states it: its generation, its lanes, and what they can carry.
- */
+/* A PCI Express link as the machine states it: generation, lanes, and the rate that follows. */
 #ifndef CALIBRATE_DEVICE_PCIE_H
 #define CALIBRATE_DEVICE_PCIE_H
 
@@ -13,20 +12,21 @@ extern "C" {
 
 #include "base/error.h"
 
-/* 0: not known. */
+/* 0: unknown. */
 struct pcie_link {
     uint32_t generation, lanes;
 };
 
-/* The generation of a speed as Linux writes it: "32.0 GT/s PCIe" is 5; 0 of anything else. */
+/* The generation of a speed as Linux writes it: "32.0 GT/s PCIe" is 5; any other text gives 0. */
 uint32_t pcie_generation(const char *speed);
 
-/* Bytes a second each way after the line code and before packet headers; 0 where it is not known.
+/* Bytes a second each way, after the line code and before packet headers; 0 if the link is unknown.
  * Large copies reach 80 to 90 % of it. */
 double pcie_rate(struct pcie_link link);
 
-/* Read the link of device "0000:17:00.0" from below `root`/bus/pci/devices, `root` being "/sys":
- * as it runs now and at most. False where it does not say; `now` and `most` are then {0, 0}. */
+/* Read the link of device "0000:17:00.0" below `root`/bus/pci/devices (`root` is "/sys"): as it
+ * runs now, and its maximum. Returns false, with {0, 0} in `now` and `most`, if sysfs does not say.
+ */
 bool pcie_read(const char *root, const char *device, struct pcie_link *now, struct pcie_link *most);
 
 /* "generation 5, 16 lanes", or "not known". Returns `text`; 40 bytes suffice. */

@@ -1,14 +1,14 @@
-/* The instructions of sm_80 and later that CUDA C++ has no name for: asynchronous copies into
- * shared memory, loads of 8 x 8 matrices from it, products on the tensor cores, and a clock (PTX
- * ISA, "cp.async", "ldmatrix", "mma", "%globaltimer"). Fragments as drawn there: lane l of a warp
- * holds of an 8 x 8 matrix of 16-bit values row l / 4, columns 2 (l % 4) and the next. */
+/* Instructions of sm_80 and later that CUDA C++ does not name: asynchronous copies into shared
+ * memory, loads of 8 x 8 matrices from it, products on the tensor cores, and a clock (PTX ISA,
+ * "cp.async", "ldmatrix", "mma", "%globaltimer"). Fragments are those of the PTX ISA: of an 8 x 8
+ * matrix of 16-bit values, lane l of a warp holds row l / 4, columns 2 (l % 4) and the next. */
 #ifndef CALIBRATE_DEVICE_PTX_CUH
 #define CALIBRATE_DEVICE_PTX_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-/* 16 bytes, by way of L2 alone; zeros, and nothing read, where not `there`. */
+/* Copy 16 bytes, past L1. If `there` is false, nothing is read and the bytes become 0. */
 __device__ inline void ptx_copy(void *shared, const void *global, bool there)
 {
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
@@ -17,19 +17,19 @@ __device__ inline void ptx_copy(void *shared, const void *global, bool there)
                  : "memory");
 }
 
-/* The copies since the last one belong together. */
+/* Close a group: the copies since the last commit. */
 __device__ inline void ptx_copy_commit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* Wait until at most `PENDING` groups of this thread's copies are under way. */
+/* Wait until at most `PENDING` of this thread's groups are still under way. */
 template <int PENDING> __device__ inline void ptx_copy_wait()
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* Four matrices; row r of matrix m stands at the address that lane 8 m + r gives. */
+/* Load four matrices; lane 8 m + r gives the address of row r of matrix m. */
 __device__ inline void ptx_load_matrices(uint32_t (&matrix)[4], const void *row)
 {
     uint32_t from = (uint32_t)__cvta_generic_to_shared(row);
@@ -48,8 +48,8 @@ __device__ inline void ptx_load_transposed(uint32_t (&matrix)[4], const void *ro
                  : "memory");
 }
 
-/* sum[16 x 8] += a[16 x 16] . b[16 x 8], of bf16. sum: rows l / 4 (0, 1) and 8 more (2, 3), columns
- * 2 (l % 4) and the next. */
+/* sum[16 x 8] += a[16 x 16] . b[16 x 8] in bf16. Lane l holds of the sum row l / 4 (values 0, 1)
+ * and row l / 4 + 8 (values 2, 3), columns 2 (l % 4) and the next. */
 __device__ inline void ptx_multiply(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0,
                                     uint32_t b1)
 {
@@ -83,7 +83,7 @@ __device__ inline float ptx_exp2(float x)
     return y;
 }
 
-/* Time on the GPU, the same for all its SMs, for deadlines. Its steps are up to 1 us. */
+/* The GPU's clock, the same on all SMs, for deadlines. It advances in steps of up to 1 us. */
 __device__ inline uint64_t ptx_clock_ns()
 {
     uint64_t now;

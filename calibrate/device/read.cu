@@ -4,8 +4,9 @@
 #define WARP 32
 #define MANY 4
 
-/* LOADS are in flight a thread: with MANY and 4 CTAs, 64 KiB an SM, twice what bandwidth times
- * latency of any HBM asks for. A warp writes one word, so that nothing is read in vain. */
+/* A thread has LOADS loads in flight. MANY of them and 4 CTAs make 64 KiB an SM, twice the product
+ * of bandwidth and latency of any HBM. A warp writes one word, so that the compiler keeps the
+ * loads. */
 template <int LOADS>
 static __global__ void __launch_bounds__(THREADS, GPU_READ_FULL)
     read_all(const uint4 *data, uint64_t count, uint32_t *sums)
@@ -46,7 +47,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return (a + b - 1) / b;
 }
 
-/* What is small is spread over all SMs rather than over the loads of few threads. */
+/* A small read is spread over all SMs rather than over the loads of few threads. */
 bool gpu_read_launch(const void *data, size_t bytes, uint32_t ctas_per_sm, uint32_t *sums,
                      uint32_t *used, cudaStream_t stream, struct error *why)
 {

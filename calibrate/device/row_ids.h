@@ -1,11 +1,12 @@
-/* Numbers of rows in random order, on the GPU: what a gather reads. Every row once before one comes
- * again, so that no cache helps. */
+/* Row numbers in random order, in GPU memory, for gathers. Every row comes once before any row
+ * comes again, so that no cache helps. */
 #ifndef CALIBRATE_DEVICE_ROW_IDS_H
 #define CALIBRATE_DEVICE_ROW_IDS_H
 
 #include "calibrate/device/device.h"
 
-/* 0 ... rows - 1, shuffled by `seed`, in host memory that free() frees; NULL when it is out. */
+/* 0 ... rows - 1, shuffled by `seed`, in host memory; the caller frees it. NULL if memory is out.
+ */
 uint32_t *row_ids_shuffled(size_t rows, uint64_t seed, struct error *why);
 
 struct row_ids {
@@ -14,7 +15,7 @@ struct row_ids {
 
     /* 0 ... rows - 1, shuffled by `seed`. */
     bool create(size_t rows, uint64_t seed, struct error *why);
-    /* The next `rows` of them, rows <= count. */
+    /* The next `rows` numbers, rows <= count. */
     const uint32_t *turn(uint32_t rows);
 };
 

@@ -1,6 +1,6 @@
 #include "calibrate/device/stored_memory.h"
 
-/* The window goes before the memory that it shows. */
+/* The window is released before the memory that it maps. */
 stored_memory::~stored_memory()
 {
     window_release(&window);

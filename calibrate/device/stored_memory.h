@@ -1,8 +1,8 @@
-/* GPU memory that is both sides': the CPU stores into it, kernels read it.
+/* GPU memory that both sides use: the CPU stores into it, kernels read it.
  *
- * Where CPU and GPU share a coherent address space it is memory of the GPU's NUMA node, elsewhere
- * memory of cudaMalloc() in a window of GDRCopy's (gpu_window.h). Its mapping is write-combining:
- * see store_rows.h for who may write how.
+ * If CPU and GPU share a coherent address space, it is memory of the GPU's NUMA node; otherwise it
+ * is memory of cudaMalloc(), mapped by GDRCopy (window.h). That mapping is write-combining:
+ * host/store_rows.h says how to write to it.
  */
 #ifndef CALIBRATE_DEVICE_STORED_MEMORY_H
 #define CALIBRATE_DEVICE_STORED_MEMORY_H
@@ -11,15 +11,16 @@
 #include "calibrate/device/window.h"
 
 struct stored_memory {
-    gpu_memory gpu; /* empty of a node's memory */
+    gpu_memory gpu; /* empty if a NUMA node has the memory */
     struct window window = {nullptr, 0, nullptr, nullptr, 0};
-    char *seen = nullptr; /* by the GPU */
+    char *seen = nullptr; /* its address on the GPU */
 
     stored_memory() = default;
     stored_memory(const stored_memory &) = delete;
     stored_memory &operator=(const stored_memory &) = delete;
     ~stored_memory();
-    /* Once; contents undefined. Fails, with the reason, where the CPU cannot store. */
+    /* Allocate `size` bytes, undefined. At most once. Fails, with the reason, if the CPU cannot
+     * store into GPU memory. */
     bool take(size_t size, struct error *why);
     char *at() const
     {

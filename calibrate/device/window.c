@@ -25,7 +25,7 @@ struct functions {
     int (*unmap)(struct gdr *gdr, struct gdr_handle handle, void *at, size_t size);
 };
 
-/* ISO C has no cast from a pointer to an object to one to a function; its bytes can be copied. */
+/* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
 static bool load(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -99,7 +99,7 @@ bool window_take(int node, size_t bytes, struct window *window, struct error *wh
     unsigned long nodes[MOST_NODES / WORD_BITS] = {0};
     *window = (struct window){.bytes = bytes};
     if (node < 0 || node >= MOST_NODES) {
-        return error_set(why, NULL, 0, "the GPU's memory is no NUMA node");
+        return error_set(why, NULL, 0, "the GPU's memory is not a NUMA node");
     }
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {

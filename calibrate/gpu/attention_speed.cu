@@ -1,8 +1,9 @@
-/* Decode attention: the share of the HBM peak at which one layer's K and V are read, by tokens.
+/* The group attention: decode attention, as the share of the HBM peak at which one layer's K and V
+ * are read, by tokens.
  *
- * Observed alone: the simulator reckons attention by gpu.hbm_share. By batch, KV heads, group, head
- * dimension and type; over the whole context, and over a list of a tenth of it, which is what
- * retrieval leaves. Merging of split parts is in the time.
+ * Observations only: the simulator computes attention from gpu.hbm_share. They vary batch, KV
+ * heads, group, head dimension and type, over the whole context and over a list of a tenth of it,
+ * as after retrieval. The time includes merging of split parts.
  */
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
@@ -14,7 +15,7 @@
 
 #define WANTED ((size_t)8 << 30)
 #define LENGTHS 5
-#define LISTED_OF 10 /* one token of so many */
+#define LISTED_OF 10 /* a list has one token of every 10 */
 
 static const uint32_t lengths[LENGTHS] = {1024, 4096, 16384, 65536, 262144};
 
@@ -42,7 +43,7 @@ static const attention_row rows[] = {
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
-/* One point's. */
+/* The buffers of one point. */
 struct attention_task {
     struct kernel_bench *bench;
     struct kernel_attention attention;
@@ -50,7 +51,7 @@ struct attention_task {
     gpu_memory lists;
 };
 
-/* A fresh place in the arena each time. */
+/* K and V are elsewhere in the arena each time. */
 static bool put_attention(const struct bench_work *work, struct error *why)
 {
     struct attention_task *task = (struct attention_task *)work->group;
@@ -90,7 +91,7 @@ static size_t held_bytes(const attention_row &row, uint32_t length)
            kv_type_bytes(row.type);
 }
 
-/* Everything but where queries, outputs and parts lie. */
+/* Set everything but the addresses of queries, outputs and parts. */
 static bool describe(struct attention_task *task, const attention_row &row, uint32_t length,
                      uint64_t seed, struct error *why)
 {
@@ -109,7 +110,7 @@ static bool describe(struct attention_task *task, const attention_row &row, uint
     return !row.listed || make_lists(task, pairs, length, seed, why);
 }
 
-/* What the outputs of any of them have room in. */
+/* The largest size of the outputs of any point. */
 struct attention_outputs {
     gpu_memory queries, out, lse, parts;
 

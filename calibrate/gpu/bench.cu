@@ -9,7 +9,7 @@ bool kernel_bench::create(size_t wanted, uint64_t seed, struct error *why)
            timer.create(why) && gate.create(why);
 }
 
-/* Long enough for the clock of events, and few enough for the queue behind the gate. */
+/* Enough repetitions for the clock of events, and few enough for the queue behind the gate. */
 #define ENOUGH_BYTES (64 << 20)
 #define MOST_REPEATS 64
 

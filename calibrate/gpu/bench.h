@@ -1,5 +1,5 @@
-/* What the groups that time kernels share: memory in which they find other data each time, a stream
- * that holds several of them back to back between two events, and the way from a table of works to
+/* The base of the groups that time kernels: memory that gives them new data each time, a stream on
+ * which several kernels run back to back between two events, and the way from a table of works to
  * findings. */
 #ifndef CALIBRATE_GPU_BENCH_H
 #define CALIBRATE_GPU_BENCH_H
@@ -15,32 +15,32 @@ struct kernel_bench {
     gpu_gate gate;
     double peak; /* of the memory, bytes/s; 0: the driver states none */
 
-    /* With an arena of `wanted` bytes, or less where the GPU lacks room. */
+    /* Create it with an arena of `wanted` bytes, or less if the GPU lacks room. */
     bool create(size_t wanted, uint64_t seed, struct error *why);
 };
 
-/* One point of a figure: an operation, and what is timed of it. */
+/* One point of a figure: an operation, and the value that is made of its time. */
 struct bench_work {
     const char *figure;
     double size; /* on its axis */
-    /* Queue it on the bench's stream, 4 kernels at most. */
+    /* Queue it on the bench's stream, as at most 4 kernels. */
     bool (*put)(const struct bench_work *work, struct error *why);
-    void *group;         /* the buffers that its group has */
-    uint32_t rows, each; /* as the group means them */
-    double bytes;        /* that it moves: how often it is repeated between two events */
-    double amount, per;  /* the value is `amount` a second over `per`; amount 0: its time in ns */
+    void *group;         /* the group's buffers */
+    uint32_t rows, each; /* for the group's use */
+    double bytes;        /* that it moves; they decide how often it runs between two events */
+    double amount, per;  /* the value is `amount` a second over `per`; amount 0: the time in ns */
 };
 
-/* Time of one `work` among as many as events can time. */
+/* The time of one `work` in ns, from as many repetitions as events need. */
 bool bench_time(struct kernel_bench *bench, const struct bench_work *work, double *ns,
                 struct error *why);
 
-/* Run all once, so that the first launch of no kernel is timed, then measure them. */
+/* Run all once, so that no kernel's first launch is timed, then measure them. */
 bool bench_measure(struct kernel_bench *bench, const std::vector<struct bench_work> &works,
                    const struct effort *effort, uint64_t seed, struct findings *findings,
                    struct error *why);
 
-/* Add an observation with its note; its points are to come. */
+/* Add an observation with its note, still without points. */
 bool bench_observe(struct findings *findings, const char *name, const char *axis, enum unit unit,
                    const char *note, struct error *why);
 

@@ -1,13 +1,13 @@
-/* Launches, graphs, events and synchronisation, bare: what a framework adds is not in it.
+/* The group launch: bare launches, graphs, events and synchronisation, without a framework's share.
  *
- *   gpu.kernel_floor   kernels of one CTA an SM, each reading and writing a word, one behind the
- *                      other on a stream
- *   gpu.graph_node     the same in a graph: what each further one takes
- *   host.graph_launch  the call that launches a graph of 256 of them
- *   host.sync          by the GPU's own clock, from the end of a kernel, over the CPU waiting in
- *                      cudaStreamSynchronize() and launching, to the beginning of the next
+ *   gpu.kernel_floor   time of a kernel of one CTA an SM that reads and writes a word, one after
+ *                      the other on a stream
+ *   gpu.graph_node     time of each additional one of these kernels in a graph
+ *   host.graph_launch  CPU time of the call that launches a graph of 256 of them
+ *   host.sync          by the GPU's clock: from the end of a kernel to the start of the next, while
+ *                      the CPU returns from cudaStreamSynchronize() and launches
  *
- * A bare launch is observed only (launch.bare): host.launch means an operator of a framework.
+ * A bare launch is only an observation (launch.bare): host.launch means an operator of a framework.
  */
 #include "calibrate/device/device.h"
 #include "calibrate/gpu/groups.h"
@@ -40,7 +40,7 @@ static __global__ void nothing()
 {
 }
 
-/* Runs for `ns`, then says when. */
+/* Runs for `ns`, then writes the time. */
 static __global__ void stamp_end(uint64_t ns, volatile uint64_t *stamp)
 {
     uint64_t since = ptx_clock_ns();
@@ -114,7 +114,7 @@ bool launching::create(struct error *why)
     return ok;
 }
 
-/* CPU time of a call, with nothing in the way of the GPU. */
+/* CPU time of a call; no gate holds the GPU back. */
 template <typename Call>
 static bool time_calls(const struct launching *all, int calls, double *ns, struct error *why,
                        Call call)
@@ -151,7 +151,7 @@ static bool sample_wait(void *state, double *ns, struct error *why)
            });
 }
 
-/* Launch to seen done, of one kernel. */
+/* From the launch of one kernel until the CPU has seen it done. */
 static bool sample_round(void *state, double *ns, struct error *why)
 {
     const struct launching *all = (const struct launching *)state;
@@ -161,7 +161,7 @@ static bool sample_round(void *state, double *ns, struct error *why)
     });
 }
 
-/* GPU time of a row of launches that all stand in the queue. */
+/* GPU time of consecutive launches that are all queued. */
 template <typename Launch>
 static bool time_row(struct launching *all, double *ns, struct error *why, Launch launch)
 {
@@ -190,7 +190,7 @@ static bool sample_empty(void *state, double *ns, struct error *why)
     });
 }
 
-/* To the other stream or back, over an event, a kernel each time. */
+/* To the other stream or back through an event, with a kernel each time. */
 static bool sample_hop(void *state, double *ns, struct error *why)
 {
     struct launching *all = (struct launching *)state;
@@ -230,8 +230,8 @@ static bool sample_graph_launch(void *state, double *ns, struct error *why)
     return true;
 }
 
-/* Behind a pause in which the CPU launches it, rather than a gate: whether a launch of so many
- * kernels ever waits for the GPU is the driver's to say. */
+/* The graph is launched during a pause of the stream rather than behind a gate, because the driver
+ * may make a launch of so many kernels wait for the GPU. */
 static bool time_graph(struct launching *all, size_t index, double *ns, struct error *why)
 {
     return gpu_pause(GRAPH_PAUSE_NS, all->stream.at, why) &&
@@ -247,12 +247,12 @@ static bool sample_node(void *state, double *ns, struct error *why)
     if (!time_graph(all, GRAPH_OF_64, &few, why) || !time_graph(all, GRAPH_OF_1024, &many, why)) {
         return false;
     }
-    /* A sample that something disturbed may come out negative: it counts as the least there is. */
+    /* A disturbed sample may be negative; it counts as 0. */
     *ns = fmax(0, many - few) / (graph_sizes[GRAPH_OF_1024] - graph_sizes[GRAPH_OF_64]);
     return true;
 }
 
-/* From the end of a kernel to the beginning of the next, a copy of `bytes` to the host and the CPU
+/* From the end of a kernel to the start of the next, with a copy of `bytes` to the host and the CPU
  * between them. */
 static bool time_sync(struct launching *all, size_t bytes, double *ns, struct error *why)
 {

@@ -1,7 +1,7 @@
-/* What stands around the products of a layer, and K and V made again from activations.
+/* The group layer: norms and rotary positions, and K and V made again from activations.
  *
- * Observed alone: the simulator reckons norms and positions by gpu.hbm_share and gpu.kernel_floor,
- * and K and V from activations as a product.
+ * Observations only: the simulator computes norms and positions from gpu.hbm_share and
+ * gpu.kernel_floor, and K and V from activations as a product.
  */
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
@@ -52,7 +52,7 @@ bool layer_bench::create(uint64_t seed, struct error *why)
            normed.take(values, why) && out.take(values, why) && bench.create(WANTED, seed, why);
 }
 
-/* The residual and what is added to it stand one behind the other, elsewhere each time. */
+/* The residual and the addend are consecutive, elsewhere in the arena each time. */
 static bool put_norm(const struct bench_work *work, struct error *why)
 {
     struct layer_bench *all = (struct layer_bench *)work->group;

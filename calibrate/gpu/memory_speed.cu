@@ -1,13 +1,13 @@
-/* The GPU's own memory.
+/* The group gpu-memory: the GPU's own memory.
  *
  *   gpu.hbm_capacity, gpu.sms, gpu.sm_threads
- *                              as the driver says
- *   gpu.hbm_bandwidth          the peak: clock x width x 2, as the driver says
- *   gpu.hbm_share              of that peak, by kernels in a row that read so many bytes each,
- *                              other bytes each time
- *   gpu.cta_bandwidth          one CTA of 256 threads that gathers rows of 256 bytes inside HBM, 8
- *                              bytes a thread and one load at a time: the kernel that the simulator
- *                              means
+ *                              as the driver states them
+ *   gpu.hbm_bandwidth          the peak: clock x width x 2, as the driver states them
+ *   gpu.hbm_share              the share of that peak that consecutive kernels reach, by the bytes
+ *                              that each reads; other bytes each time
+ *   gpu.cta_bandwidth          rate of one CTA of 256 threads that gathers rows of 256 bytes inside
+ *                              HBM, 8 bytes a thread and one load at a time: the kernel that the
+ *                              simulator models
  *
  * Observed: copies inside HBM by the copy call (gpu.copy), gathers by CTAs and row size.
  */
@@ -20,7 +20,7 @@
 
 #define WANTED (4096 * MiB)
 #define GATHERED (256 * MiB) /* where rows lie */
-#define LEAST_BYTES 32768 /* less is bound by the launch, which gpu.kernel_floor states */
+#define LEAST_BYTES 32768    /* launches bound smaller reads; gpu.kernel_floor states those */
 #define MOVED (256 * MiB)
 #define MOST_REPEATS 128
 #define CTA_BYTES MiB
@@ -67,7 +67,7 @@ struct piece {
     uint32_t row, ctas, width, loads; /* of a gather */
 };
 
-/* GPU time of one of a row of pieces that `put` queues. */
+/* GPU time of one piece, from consecutive pieces that `put` queues. */
 static bool time_pieces(struct memory_speed *all, uint32_t count, const struct piece *piece,
                         bool (*put)(const struct piece *, struct error *), double *ns,
                         struct error *why)
@@ -122,7 +122,7 @@ static bool sample_copy(void *state, double *rate, struct error *why)
     return ok;
 }
 
-/* From the first part of the arena to places behind it. */
+/* From the first part of the arena to the part after it. */
 static bool put_gather(const struct piece *piece, struct error *why)
 {
     struct memory_speed *all = piece->all;

@@ -1,9 +1,10 @@
-/* Matrix products.
+/* The group products: matrix products.
  *
- *   gpu.flops_bf16    the peak: SMs x clock x the power of two of FLOPs a clock that a large
- * product does not exceed gpu.flops_share   of that peak, by rows: of two products the better, one
- * of 8192 x 8192 weights and one whose weights stay in the L2, so that for few rows HBM is not what
- * is measured: the simulator counts that by gpu.hbm_share
+ *   gpu.flops_bf16    the peak: SMs x clock x FLOPs a clock, the power of two that a large product
+ *                     does not exceed
+ *   gpu.flops_share   the share of that peak, by rows: the better of two products, one of
+ *                     8192 x 8192 weights, one whose weights stay in the L2. Without the second,
+ *                     few rows would measure HBM, which the simulator counts by gpu.hbm_share.
  *
  * Observed: the time of every projection of the shipped models, 1 to 128 rows, weights from HBM.
  */
@@ -23,7 +24,7 @@
 #define PEAK_ROWS 8192
 #define ROWS_MOST 65536
 #define CACHED_WIDTH 4096
-#define L2_SHARE 4 /* one part of so many for weights: activations need room too */
+#define L2_SHARE 4 /* a quarter of the L2 for weights; activations need room too */
 #define PEAK_SAMPLES 5
 
 struct product_bench {
@@ -40,7 +41,7 @@ struct product_bench {
     bool create(uint64_t seed, struct error *why);
 };
 
-/* The shape of a work's product. */
+/* The shape of a work's matrix product. */
 struct product_shape {
     struct product_bench *all;
     uint32_t in, out;
@@ -66,8 +67,8 @@ static size_t weight_bytes(const struct product_shape *shape)
     return (size_t)shape->in * shape->out * sizeof(uint16_t);
 }
 
-/* Weights elsewhere each time, or those at the front of the arena; activations behind the middle.
- */
+/* Weights are elsewhere in the arena each time, or always at its front; activations are after its
+ * middle. */
 static bool put_product(const struct bench_work *work, struct error *why)
 {
     const struct product_shape *shape = (const struct product_shape *)work->group;
@@ -95,8 +96,8 @@ static double product_flops(const struct product_shape *shape, uint32_t rows)
 
 /* ---- the peak ---- */
 
-/* Tensor cores do a power of two FLOPs a clock on every SM so far; large products reach more than
- * half of it. */
+/* On every SM so far, tensor cores do a power of two of FLOPs a clock, and large products reach
+ * more than half of it. */
 static bool find_peak(struct product_bench *all, struct findings *findings, struct error *why)
 {
     struct product_shape large = {all, WIDTH, WIDTH, false};
@@ -213,7 +214,7 @@ static bool measure_projections(struct product_bench *all, const struct projecti
     return bench_measure(&all->bench, works, effort, seed, findings, why);
 }
 
-#define SHARES_TIME 0.4 /* of the group's */
+#define SHARES_TIME 0.4 /* of the group's time */
 
 bool product_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
                    struct error *why)

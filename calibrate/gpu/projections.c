@@ -97,7 +97,8 @@ static struct projection *find(const struct collection *collection, const struct
     return NULL;
 }
 
-/* "qkv of A", then ", B" for the next of the same name and ", up of C" for one of another. */
+/* Append to "qkv of A": ", B" for a model with the same operator, ", up of C" for another operator.
+ */
 static void add_user(struct projection *to, const char *name, const char *model)
 {
     size_t used = strlen(to->of), room = sizeof to->of - used;

@@ -1,6 +1,6 @@
-/* The matrix products of the shipped models, each shape once: what their projections cost is
- * measured with these. Of one GPU that has a whole model. Products of heads one by one (MLA's
- * absorbed matrices) are not among them. */
+/* The matrix products of the shipped models' projections, each shape once, for one GPU that holds a
+ * whole model. Group `products` measures their cost. Products of single heads (MLA's absorbed
+ * matrices) are left out. */
 #ifndef CALIBRATE_GPU_PROJECTIONS_H
 #define CALIBRATE_GPU_PROJECTIONS_H
 
@@ -15,17 +15,18 @@ extern "C" {
 
 struct projection {
     char name[32];    /* the operator's, as in model_operators() */
-    uint32_t in, out; /* widths; of one expert where experts are routed */
-    char of[128];     /* "qkv of llama-3-8b, llama-3.1-8b": as many as there is room for */
+    uint32_t in, out; /* widths; of one expert if experts are routed */
+    char of[128];     /* "qkv of llama-3-8b, llama-3.1-8b": as many models as there is room for */
 };
 
 #define MOST_PROJECTIONS 12
 
-/* Those of a layer, or of the edge (`layer` = layer_count); `of` stays empty. Returns how many. */
+/* The projections of a layer, or of the edge (`layer` = layer_count); `of` stays empty. Returns
+ * their number. */
 size_t projections_of(const struct model *model, uint32_t layer,
                       struct projection out[MOST_PROJECTIONS]);
 
-/* Those of all models in the data folder, by ascending size. The caller frees *all. */
+/* The projections of all models in the data folder, by ascending size. The caller frees *all. */
 bool projections_shipped(struct projection **all, size_t *count, struct error *why);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* Retrieval and what goes with it.
+/* The group selection: kernels of retrieval.
  *
- *   gpu.topk   a tenth of the scores of a layer: 8 rows (KV heads) of 64 to 512 K scores each,
- * then rows of more sequences; axis: scores of all rows
+ *   gpu.topk   selects a tenth of the scores of a layer: 8 rows (KV heads) of 64 to 512 K scores
+ *              each, then rows of more sequences; axis: scores of all rows
  *
  * Observed: scoring of pages, centroids, codes and hashes, as shares of the HBM peak by entries of
  * a KV head; QSAC's comparison with its labels; merging of attention's parts.
@@ -33,8 +33,8 @@ struct selection_bench {
     bool take_floats(size_t heads, struct error *why);
 };
 
-/* Weights of 1, and thresholds that no cosine reaches, so that every label is written; room for
- * two answers. */
+/* Weights of 1, thresholds that no cosine reaches, so that every label is written, and room for the
+ * two outputs. */
 bool selection_bench::take_floats(size_t heads, struct error *why)
 {
     std::vector<float> values(4 * heads, 1);
@@ -44,7 +44,8 @@ bool selection_bench::take_floats(size_t heads, struct error *why)
            GPU_TRY(cudaMemcpy(floats.data, values.data(), bytes, cudaMemcpyHostToDevice), why);
 }
 
-/* `scores` holds bf16 in [-1, 1), read as floats: any number of that range. */
+/* `scores` holds bf16 in [-1, 1); two of them, read as a float, are a number of about that range.
+ */
 bool selection_bench::create(uint64_t seed, struct error *why)
 {
     size_t heads = (size_t)PAIRS_MOST * GROUP, query_bytes = heads * DIM * sizeof(uint16_t), room;
@@ -69,7 +70,7 @@ static bool put_topk(const struct bench_work *work, struct error *why)
                        all->bench.stream.at, why);
 }
 
-/* What is scored lies elsewhere in the arena each time. */
+/* The scored entries are elsewhere in the arena each time. */
 static char *entries_of(const struct bench_work *work)
 {
     struct selection_bench *all = (struct selection_bench *)work->group;

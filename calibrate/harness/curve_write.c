@@ -18,12 +18,12 @@ void text_write(const char *text, FILE *out)
     fputc('"', out);
 }
 
-/* What its source says of a figure's samples. */
+/* A figure's samples, summarised for the curve's source. */
 struct summary {
     uint32_t least, most; /* samples of a point */
     uint32_t unsettled;   /* points */
     uint32_t stray;       /* samples */
-    double drift;         /* the one furthest from 1, less 1 */
+    double drift;         /* the drift furthest from 1, less 1 */
     double low, high;     /* the worst p10 and p90, as shares of their median */
 };
 
@@ -47,8 +47,7 @@ static struct summary sum_up(const struct finding *finding)
     return summary;
 }
 
-/* What curve_read() takes as a range: anything further out says no more. One sample says nothing of
- * it. */
+/* The range is cut to what curve_read() accepts. A single sample gives no range. */
 static void write_range(const struct summary *summary, FILE *out)
 {
     if (summary->most == 1) {
@@ -110,7 +109,8 @@ static void write_kept(const struct finding *finding, const struct thinned *thin
     fputs("]\n", out);
 }
 
-/* One point of a curve says the same for every size; of a single figure there can be no two. */
+/* A curve with one point has the same value at every size. A single figure cannot have two points.
+ */
 static bool write_curve(const struct finding *finding, FILE *out, struct error *why)
 {
     char value[OBSERVED_FIGURE];

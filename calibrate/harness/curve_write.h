@@ -1,5 +1,5 @@
-/* The curves of a profile, made from what was found: points thinned (thin.h), basis measured, range
- * from the worst p10 and p90, and a source that says how. */
+/* The curves of a profile, made from findings: points thinned (thin.h), basis measured, range from
+ * the worst p10 and p90, and a source that says how the curve was measured. */
 #ifndef CALIBRATE_HARNESS_CURVE_WRITE_H
 #define CALIBRATE_HARNESS_CURVE_WRITE_H
 
@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/* The curves of one part ("gpu."), under its key, in the order of curves.def; nothing when there
- * are none. */
+/* Write the curves of one part ("gpu.") under its key, in the order of curves.def. Writes nothing
+ * if the part has no curves. */
 bool curves_write(const struct findings *findings, const char *part, FILE *out, struct error *why);
 
-/* A text as YAML reads it, in double quotes. */
+/* Write a text as a YAML scalar in double quotes. */
 void text_write(const char *text, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is measured of the GPU and its link. */
+/* The table of the groups that measure the GPU and its link. */
 #ifndef CALIBRATE_HARNESS_GPU_GROUPS_H
 #define CALIBRATE_HARNESS_GPU_GROUPS_H
 
@@ -8,7 +8,7 @@ extern "C" {
 
 #include "calibrate/measure/group.h"
 
-/* Ends with name NULL. In a harness built without CUDA it has only that row. */
+/* Ends with name NULL. A harness built without CUDA has only that row. */
 extern const struct group gpu_groups[];
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a line "key   : value" says; NULL when it is another. */
+/* The value in a line "key   : value"; NULL if the line has another key. */
 static const char *value_of(char *line, const char *key)
 {
     char *colon = strchr(line, ':');
@@ -26,7 +26,7 @@ struct processor {
     uint32_t mhz_count;
 };
 
-/* Linux states a model and clocks on x86 and neither on some others. */
+/* Linux states model and clocks on x86, and neither on some other architectures. */
 static struct processor read_processor(void)
 {
     struct processor processor = {.model = ""};

@@ -1,4 +1,4 @@
-/* The machine, as its profile's provenance states it. */
+/* Describes the machine for the provenance of its profile. */
 #ifndef CALIBRATE_HARNESS_MACHINE_H
 #define CALIBRATE_HARNESS_MACHINE_H
 
@@ -8,8 +8,8 @@
 
 enum machine_part { MACHINE_NOTHING, MACHINE_HOST, MACHINE_GPU };
 
-/* State the host, or host, GPU and link, and the clocks that they run at: `clocks` is
- * FACT_CLOCKS_START or FACT_CLOCKS_END. What is not measured is not stated. */
+/* State the host, or host, GPU and link, and their clocks: `clocks` is FACT_CLOCKS_START or
+ * FACT_CLOCKS_END. `most` is the part that is measured; parts beyond it are not stated. */
 bool machine_describe(enum machine_part most, enum fact clocks, struct provenance *out,
                       struct error *why);
 

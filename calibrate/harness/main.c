@@ -1,4 +1,4 @@
-/* The harness: `calibrate`, as sim/cli/calibrate.c describes it, done here. */
+/* The harness: runs `calibrate` with the options that sim/cli/calibrate.c describes. */
 #include "base/name.h"
 #include "base/version.h"
 #include "calibrate/device/facts.h"
@@ -20,7 +20,8 @@
 /* The order of samples is the same in every measurement. */
 enum { SEED = 1, MOST_GROUPS = 64 };
 
-/* An SXM machine of today; what is not measured is the base's, and the profile says so. */
+/* The default base, an SXM machine of today. It states every curve that is not measured, and the
+ * profile says so. */
 static const char default_base[] = "h100-sxm";
 
 static void interrupt(int number)
@@ -42,7 +43,7 @@ static void catch_interrupts(void)
 struct choice {
     const struct group *groups[MOST_GROUPS + 1]; /* ends with NULL */
     uint32_t count;
-    double shares; /* of all groups that there are to choose from */
+    double shares; /* sum of the shares of all groups to choose from */
 };
 
 static bool is_chosen(const struct arguments *arguments, const struct group *group)
@@ -67,7 +68,7 @@ static void choose_from(const struct arguments *arguments, const struct group *t
     }
 }
 
-/* Every --group must be one of the tables that are measured. */
+/* Every --group must be in one of the tables of the measured parts. */
 static bool check_names(const struct arguments *arguments, const struct group *const *tables,
                         struct error *why)
 {
@@ -122,8 +123,8 @@ static void state_how(const struct effort *effort, enum machine_part machine,
     }
 }
 
-/* Files are of the machine that they were made on: nothing of this one is stated with them alone.
- */
+/* Imported files describe the machine on which they were made. With them alone, nothing is stated
+ * about this machine. */
 static enum machine_part machine_of(const struct arguments *arguments)
 {
     return arguments_given(arguments, CALIBRATE_HOST)   ? MACHINE_HOST
@@ -150,7 +151,7 @@ static bool prepare(const struct arguments *arguments, const struct effort *effo
     const char *base = arguments_text(arguments, CALIBRATE_BASE);
     base = base != NULL ? base : default_base;
     if (strlen(base) >= sizeof calibration->base) {
-        return error_usage(why, NULL, 0, "--base: too long a name");
+        return error_usage(why, NULL, 0, "--base: the name is too long");
     }
     strcpy(calibration->base, base);
     state_how(effort, machine, &calibration->provenance);
@@ -234,7 +235,7 @@ static bool run_mini(const struct arguments *arguments, struct error *why)
     return mini_measure(arguments_operands(arguments, &count)[0], stdout, why);
 }
 
-/* The half of `validate` that measures. */
+/* The measuring half of `validate`. */
 static const struct command command_mini = {
     .name = "mini",
     .operands = "SPEC",

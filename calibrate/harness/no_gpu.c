@@ -1,4 +1,4 @@
-/* What a harness that was built without CUDA knows of GPUs: none. */
+/* Stands in for the GPU parts in a harness that was built without CUDA. */
 #include "calibrate/device/facts.h"
 #include "calibrate/harness/gpu_groups.h"
 #include "calibrate/mini/mini.h"

@@ -45,7 +45,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-/* By name, whatever the order in which they were found. */
+/* In the order of their names, not of measurement. */
 static bool write_observed(const struct findings *findings, FILE *out, struct error *why)
 {
     const struct finding **order = array_zeroed(findings->count, sizeof(struct finding *), why);
@@ -101,7 +101,7 @@ static bool read_observed(const struct node *observed, struct findings *out, str
     return true;
 }
 
-/* The findings as they will be read: rounded. */
+/* The findings, rounded as the profile states them. */
 static bool read_back(const char *text, struct findings *out, struct error *why)
 {
     struct node *root = node_parse(text, strlen(text), "observed", why);
@@ -174,7 +174,7 @@ static bool read_tree(const struct node *root, struct calibration *out, struct e
         return false;
     }
     if (base == NULL || strlen(base) >= sizeof out->base) {
-        return node_error(root, why, "it extends no profile, or one with too long a name");
+        return node_error(root, why, "'extends' is missing, or its name is too long");
     }
     text_copy(out->base, sizeof out->base, base);
     return provenance_read(node_get(root, "provenance"), &out->provenance, why) &&
@@ -189,7 +189,7 @@ bool profile_read(const char *path, struct calibration *out, struct error *why)
     *out = (struct calibration){.base = ""};
     char *text = node_file(path, &size, why);
     bool ok = text != NULL && measured_check_text(text, size, path, &measured, why) &&
-              (measured || error_set(why, path, 0, "this is no measured profile")) &&
+              (measured || error_set(why, path, 0, "not a measured profile")) &&
               (root = node_parse(text, size, path, why)) != NULL &&
               measured_check_tree(root, measured, why) && read_tree(root, out, why);
     node_destroy(root);

@@ -1,8 +1,8 @@
-/* Findings as a profile that was measured (hardware/measured.h), and back.
+/* Writes findings as a measured profile (hardware/measured.h), and reads them back.
  *
- * Everything found stands under `observed`; the curves of gpu, link and host are made from it
- * (curve_write.h). What is derived is derived from the rounded figures that are written, so that a
- * profile that was read is written again as the same bytes.
+ * All findings stand under `observed`; the curves of gpu, link and host are derived from them
+ * (curve_write.h). The rounded figures, as written, are the input, so that a profile that is read
+ * and written again has the same bytes.
  */
 #ifndef CALIBRATE_HARNESS_PROFILE_WRITE_H
 #define CALIBRATE_HARNESS_PROFILE_WRITE_H
@@ -12,17 +12,17 @@
 
 #include <stdio.h>
 
-/* What a profile says, as the harness sees it. */
+/* The contents of a measured profile. */
 struct calibration {
-    char base[1024]; /* the profile that states what is not measured */
+    char base[1024]; /* the profile that states everything that is not measured */
     struct provenance provenance;
     struct findings findings;
 };
 
-/* Writing is checked by whoever closes `out`. */
+/* The caller closes `out` and checks that it was written. */
 bool profile_write(const struct calibration *calibration, FILE *out, struct error *why);
 
-/* Read what profile_write() wrote. On failure `out` is zeroed. */
+/* Read a profile that profile_write() wrote. On failure `out` is zeroed. */
 bool profile_read(const char *path, struct calibration *out, struct error *why);
 void calibration_release(struct calibration *calibration);
 

@@ -46,7 +46,7 @@ static void names_release(struct names *names)
 static bool names_init(const char *path, struct names *names, struct error *why)
 {
     *names = (struct names){.part = NULL};
-    /* With a slash, so that it is a path to whoever loads it. */
+    /* A slash marks it as a path, not as a name in the data folder. */
     const char *here = strchr(path, '/') == NULL ? "./" : "";
     if (asprintf(&names->part, "%s%s.part", here, path) < 0 ||
         asprintf(&names->fresh, "%s%s.part.new", here, path) < 0) {
@@ -55,15 +55,15 @@ static bool names_init(const char *path, struct names *names, struct error *why)
     return true;
 }
 
-/* A profile of any format that was measured, by its first line; or nothing at all. What someone wrote
- * is not to be lost to a slip of the name. */
+/* True if no file is there, or if its first line says that it is a measured profile, of any format.
+ * A mistyped name must not destroy a file that a person wrote. */
 static bool may_replace(const char *path, struct error *why)
 {
     char line[256] = "";
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return errno == ENOENT ||
-               error_set(why, path, 0, "cannot be replaced unread: %s", strerror(errno));
+               error_set(why, path, 0, "cannot be read before it is replaced: %s", strerror(errno));
     }
     bool empty = fgets(line, sizeof line, file) == NULL && !ferror(file);
     fclose(file);
@@ -71,16 +71,16 @@ static bool may_replace(const char *path, struct error *why)
     if (empty || strcmp(line, measured_first_line) == 0) {
         return true;
     }
-    error_set(why, path, 0, "is no measured profile, and was left as it is");
-    return error_expect(why, "a name that is free, or of a profile that calibrate wrote");
+    error_set(why, path, 0, "not a measured profile; the file is unchanged");
+    return error_expect(why, "a new file, or a profile that calibrate wrote");
 }
 
-/* Minutes of measuring are not to end at a place that cannot be written. */
+/* Find out before measuring, not minutes later, that the file cannot be written. */
 static bool check_place(const char *path, const struct names *names, struct error *why)
 {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, path, 0, "cannot be replaced: it is no plain file");
+        return error_set(why, path, 0, "cannot be replaced: it is not a regular file");
     }
     if (!may_replace(path, why)) {
         return false;
@@ -94,7 +94,7 @@ static bool check_place(const char *path, const struct names *names, struct erro
     return true;
 }
 
-/* Does what was written say what a simulation can use? */
+/* Can a simulation load the file that was written? */
 static bool check_loads(char *path, struct error *why)
 {
     const struct node name = {.kind = NODE_SCALAR, .file = path, .text = path};
@@ -148,7 +148,7 @@ static bool adopt(struct calibration *calibration, struct calibration *left, str
     return true;
 }
 
-/* Why what was left cannot be gone on with; NULL when it can. */
+/* The fact that keeps this session from resuming the part; NULL if it can resume. */
 static const char *difference(const struct calibration *left, const struct calibration *now)
 {
     enum fact differs;
@@ -168,16 +168,16 @@ static bool resume(const struct session *session, const struct names *names,
         return true;
     }
     if (!profile_read(names->part, &left, &unusable)) {
-        fprintf(session->log, "%s is no whole profile: beginning anew\n", names->part);
+        fprintf(session->log, "%s is not a complete profile: starting again\n", names->part);
         return true;
     }
     const char *differs = difference(&left, calibration);
     bool ok = true;
     if (differs != NULL) {
-        fprintf(session->log, "%s is of another measurement (%s differs): beginning anew\n",
+        fprintf(session->log, "%s is of another measurement (%s differs): starting again\n",
                 names->part, differs);
     } else {
-        fprintf(session->log, "going on with %s\n", names->part);
+        fprintf(session->log, "resuming from %s\n", names->part);
         ok = adopt(calibration, &left, why);
     }
     calibration_release(&left);
@@ -195,7 +195,7 @@ static uint32_t count_groups(const struct session *session)
     return count;
 }
 
-/* Nothing of a group that failed is kept. */
+/* The findings of a group that fails are removed. */
 static bool measure_group(const struct session *session, const struct group *group,
                           struct calibration *calibration, struct error *why)
 {
@@ -210,7 +210,7 @@ static bool measure_group(const struct session *session, const struct group *gro
     return true;
 }
 
-/* A group that fails takes no other with it; an interrupt ends all. */
+/* After a group that fails, the others still run; an interrupt ends all. */
 static bool measure_groups(const struct session *session, const struct names *names,
                            struct calibration *calibration, struct error *why)
 {
@@ -258,7 +258,7 @@ static bool is_any_measured(const struct calibration *calibration, const char *p
     return false;
 }
 
-/* What is missing, a part that was not touched as one word, as the base's. */
+/* List the missing curves; a part without any measured curve is one word. */
 static void state_unmeasured(struct calibration *calibration)
 {
     static const char *const parts[] = {"gpu", "link", "host"};
@@ -293,7 +293,8 @@ bool session_run(const struct session *session, struct calibration *calibration,
               measure_groups(session, &names, calibration, why) &&
               finish(session, &names, calibration, why);
     if (!ok && names.part != NULL && access(names.part, F_OK) == 0) {
-        fprintf(session->log, "%s keeps what was measured: the same command goes on from there\n",
+        fprintf(session->log,
+                "%s keeps the measurements so far: the same command resumes from there\n",
                 names.part);
     }
     names_release(&names);

@@ -1,11 +1,11 @@
-/* A measurement that may be cut at any moment and goes on where it was.
+/* A measurement that may be interrupted at any moment and resumes after the last complete group.
  *
- * After each group all that was found so far is written beside the profile, as PROFILE.part, in the
- * profile's own format: under another name, flushed to the disk, loaded as a simulation would load
- * it, then renamed, so that what stands there is always whole and of use. The next session for the
- * same profile takes it up if it is of the same machine, measured in the same way, and measures the
- * groups that are missing. When all are there, the part takes the profile's name: until then, an
- * older profile of that name stays.
+ * After each group, all findings so far are written to PROFILE.part, in the profile's own format.
+ * The file is written under another name, flushed to the disk, loaded as a simulation would load
+ * it, and then renamed, so that PROFILE.part is always complete and valid. The next session for the
+ * same profile reads PROFILE.part if it is of the same machine and was measured in the same way,
+ * and measures the missing groups. When all groups are there, PROFILE.part is renamed to PROFILE;
+ * an older profile stays until then.
  */
 #ifndef CALIBRATE_HARNESS_SESSION_H
 #define CALIBRATE_HARNESS_SESSION_H
@@ -22,12 +22,12 @@ struct session {
     const struct effort *effort;
     double seconds; /* of a group whose share is 1 */
     uint64_t seed;
-    enum machine_part machine; /* that is measured */
+    enum machine_part machine; /* the part that is measured */
     FILE *log;                 /* a line for each group */
 };
 
-/* Measure what `calibration` does not have yet; it states base, machine and what came from
- * elsewhere. What was found is added to it, and the profile written. */
+/* Run the groups that are not measured yet, add their findings to `calibration`, and write the
+ * profile. On entry, `calibration` states the base, the machine and any imported figures. */
 bool session_run(const struct session *session, struct calibration *calibration, struct error *why);
 
 #endif

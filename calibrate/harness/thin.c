@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How the fewest points that lead to one get there. */
+/* The best way to a point: the fewest points that lead to it. */
 struct step {
     uint32_t from, points;
-    double worst;     /* on the whole way */
-    uint32_t culprit; /* the point that the last line from here was too far off */
+    double worst;     /* largest distance on the whole way */
+    uint32_t culprit; /* the point that was too far from the last line that began here */
 };
 
 static double line_at(const struct found_point *left, const struct found_point *right, double size)
@@ -24,9 +24,10 @@ static double distance_at(const struct found_point *points, uint32_t from, uint3
     return off > 0 ? off / points[i].median : 0;
 }
 
-/* The largest distance of the line from the points that it passes, infinite from one that is 0; or
- * some distance over `most` where that is more. The point that was too far from the last line that
- * began here, `*culprit`, mostly is from this one, too: so most lines cost one point. */
+/* The largest distance of the line from the points that it passes, or any distance over `most` if
+ * the largest is over `most`. The distance from a point of value 0 is infinite. `*culprit` is tried
+ * first: the point that was too far from the last line that began here is mostly too far from this
+ * line, too, so that most lines cost one point. */
 static double distance_of_line(const struct found_point *points, uint32_t from, uint32_t to,
                                double most, uint32_t *culprit)
 {
@@ -50,7 +51,7 @@ static bool is_better(uint32_t points, double worst, const struct step *step)
     return points < step->points || (points == step->points && worst < step->worst);
 }
 
-/* What is no better for its number of points alone is not looked at. */
+/* A step that cannot lower the number of points is skipped without looking at its line. */
 static void try_step(const struct found_point *points, uint32_t from, uint32_t to, double share,
                      struct step *steps)
 {

@@ -1,10 +1,10 @@
-/* Leaving out points that the line between their neighbours says as well.
+/* Thinning: leaves out points of a curve that the line between their neighbours gives as well.
  *
- * Of all choices of points that keep the first and the last and stray from no point by more than a
- * share of it, the one of fewest points: a shortest path over points, where a step from one to a
- * later one is allowed when the line between them is near enough to all that it passes. Between
- * points both curves are straight, so that their ratio is furthest from 1 at a point: what holds at
- * the points holds everywhere.
+ * The first and the last point stay, no point may be off by more than a share of its value, and
+ * fewest points remain. This is a shortest path over the points: a step from one point to a later
+ * one is allowed if the line between them is near enough to all points that it passes. Both curves
+ * are straight between points, so that their ratio is furthest from 1 at a point; a bound that
+ * holds at the points therefore holds everywhere.
  */
 #ifndef CALIBRATE_HARNESS_THIN_H
 #define CALIBRATE_HARNESS_THIN_H
@@ -15,10 +15,10 @@
 struct thinned {
     uint32_t *kept; /* indices of points, ascending; owned */
     uint32_t count;
-    double worst; /* largest distance from a point that was left out, as a share of it */
+    double worst; /* largest distance from a point that was left out, as a share of its value */
 };
 
-/* The distance that a profile's curves may keep from what was measured. */
+/* The largest distance of a profile's curve from a measured point, as a share. */
 #define THIN_SHARE 0.01
 
 bool points_thin(const struct found_point *points, uint32_t count, double share,

@@ -1,14 +1,14 @@
-/* The kernel is written once, over the compiler's vectors, and made for three widths; which one
- * runs is chosen by what the processor has. */
+/* The kernel is written once, with the compiler's vectors, and compiled for three widths. The
+ * processor's features decide which one runs. */
 #include "calibrate/host/attention.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Rows that pass together: their keys and values fit a first cache of 32 KiB beside the queries,
- * and memory answers within the time that half of them take. Queries that pass together: with two
- * rows or two vectors of values their sums fill half of 16 registers. */
+/* BLOCK: rows that pass together. Their keys and values fit a first cache of 32 KiB beside the
+ * queries, and memory answers within the time of half a block. TILE: queries that pass together.
+ * With two rows or two vectors of values, their sums fill half of 16 registers. */
 enum { BLOCK = 32, TILE = 4 };
 
 struct block {
@@ -30,8 +30,8 @@ static inline size_t row_start(const struct attention_head *head, uint32_t row)
     return (head->list != NULL ? head->list[row] : row) * head->stride;
 }
 
-/* The rows from `row` on. Past the last, and as the next keys of the last block, stand rows that
- * are there: they are read, and count for nothing. */
+/* Take the rows from `row` on. Valid rows stand past the last one, and as the next keys of the last
+ * block: they are read, but do not count. */
 static inline void block_take(struct block *block, const struct attention_head *head, uint32_t row)
 {
     uint32_t left = head->count - row, last = head->count - 1;
@@ -45,15 +45,15 @@ static inline void block_take(struct block *block, const struct attention_head *
     }
 }
 
-/* Where the number at `index` stands in the kernel's order: of every 2 * lanes, those of even index
- * come first. */
+/* The position of number `index` in the kernel's order: of every 2 * lanes numbers, those of even
+ * index come first. */
 static inline uint32_t pair_place(uint32_t index, uint32_t lanes)
 {
     uint32_t within = index % (2 * lanes);
     return index - within + within / 2 + within % 2 * lanes;
 }
 
-/* A multiply and an add in one, which the rest of the tree does without. */
+/* Allows fused multiply-add, which the rest of the tree forbids. */
 #ifdef __clang__
 #define CONTRACTED
 #else
@@ -180,14 +180,14 @@ void attention_run(struct pool *pool, const struct attention_shape *shape,
     pool_run(pool, count, attend_head, &all);
 }
 
-/* Each part weighs as much as its sum of exponentials, taken as multiples of the larger. */
+/* The weight of a part is its sum of exponentials, divided by the larger of the two sums. */
 void attention_merge(const struct attention_shape *shape, const float *out, const float *lse,
                      float *whole, float *whole_lse)
 {
     for (uint32_t q = 0; q < shape->group; q++) {
         float most = fmaxf(lse[q], whole_lse[q]);
         if (most == -INFINITY) {
-            continue; /* nothing and nothing */
+            continue; /* both parts have no tokens */
         }
         float part = expf(lse[q] - most), before = expf(whole_lse[q] - most);
         float total = part + before;

@@ -1,11 +1,11 @@
-/* Decode attention over KV in host memory. host.attention is the rate at which groups of 4 query
- * heads attend to the KV of 128-dimensional heads, over lists that name a tenth of a context, in
- * order, as a recording wants it (demand.h).
+/* The group host-attention: decode attention over KV in host memory. host.attention is the rate at
+ * which groups of 4 query heads attend to the KV of 128-dimensional heads. The tokens are lists of
+ * a tenth of a context, in order, from a recording (demand.h).
  *
- * A sample has sixteen heads a thread, all lists as long, for the simulator reckons itself what
- * unequal ones cost: a rate by threads, and the longest list at the rate of one thread. Samples go
- * through the memory head after head. Beside it stand lists of unequal length, whole contexts,
- * other groups and dimensions, and what one thread reaches on each path.
+ * A sample has sixteen heads for each thread, with lists of equal length. The simulator computes
+ * the cost of unequal lists itself, from a rate by threads, and the longest list at the rate of one
+ * thread. Samples go through the memory head after head. Observations are lists of unequal length,
+ * whole contexts, other groups and dimensions, and the rate of one thread on each path.
  */
 #include "base/array.h"
 #include "base/random.h"
@@ -19,9 +19,9 @@
 
 enum {
     CACHES = 16,     /* a quarter of the memory is read: four times the caches */
-    CONTEXT = 38400, /* half of which a head attends to; more or less where heads differ */
+    CONTEXT = 38400, /* a head attends to half of it, or to more or less in the unequal case */
     LISTS = DEMAND_LAYERS * DEMAND_HEADS, /* heads take them by turns */
-    HEADS_PER_THREAD = 16, /* so that neither the last to end nor the hand-off counts for much */
+    HEADS_PER_THREAD = 16, /* makes the last thread's lag and the hand-off a small part */
     MOST_DIM = 128,
     MOST_QUERIES = 8 * MOST_DIM,
 };
@@ -53,12 +53,12 @@ static const char *const path_figures[ATTENTION_PATHS] = {
 
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
-/* What all samples work on. */
+/* The data of all samples. */
 struct ground {
     struct bench bench;      /* first */
     uint32_t *lists[LISTS];  /* [2 * tokens] each, owned */
     uint32_t tokens;         /* attended to by a head */
-    uint32_t unequal[LISTS]; /* where heads differ */
+    uint32_t unequal[LISTS]; /* tokens of each head in the unequal case */
     float queries[MOST_QUERIES];
     struct attention_head *heads; /* [HEADS_PER_THREAD * threads] */
     float *out, *lse;             /* [MOST_QUERIES] and [group] of each head */
@@ -72,12 +72,12 @@ struct ground {
     } samples[VARIANTS * TOPOLOGY_MOST_COUNTS + ATTENTION_PATHS];
 };
 
-/* Numbers by which values lie further behind keys than half of the memory, some power of two: at
- * such a distance a token's key and value are in one bank of the memory, which takes a fifth
- * longer. Two allocations lie a page and a little apart from it. */
+/* Values begin half of the memory and APART numbers after keys. Half of the memory is a power of
+ * two; at that distance a token's key and value would be in one bank of the memory, which takes a
+ * fifth longer. Two separate allocations are off a power of two by a page and a little. */
 enum { APART = (4096 + 64) / sizeof(uint16_t) };
 
-/* The next head: keys lie in the first half of the memory, values in the second. */
+/* The next head: keys are in the first half of the memory, values in the second. */
 static size_t take_head(struct ground *ground, const struct variant *variant,
                         struct attention_head *head, uint32_t index)
 {

@@ -1,16 +1,16 @@
 /* The kernel of attention.c, included once for each width of vectors, with
  *
- *   ATTEND   name of the function that is made
- *   LANES    floats of a vector
+ *   ATTEND   name of the function to define
+ *   LANES    floats in a vector
  *   TARGET   attribute that lets the compiler use such vectors
  *
- * and undefined at the end. Within a block of rows a tile of queries passes over keys, then over
- * values: both stay in the first cache for the next tile. As a row is used, the row of the other
- * kind that comes next is asked of memory.
+ * These are undefined at the end. Within a block of rows a tile of queries passes over keys, then
+ * over values; both stay in the first cache for the next tile. When a row is used, the next row of
+ * the other kind is prefetched.
  *
  *            row 0   row 1  ...  row 31 | row 32 ...
- *     keys     1       1           1    |   3          1: scores, and values are asked for
- *     values   2       2           2    |   4          2: sums, and the next keys are asked for
+ *     keys     1       1           1    |   3          1: scores, and values are prefetched
+ *     values   2       2           2    |   4          2: sums, and the next keys are prefetched
  */
 
 #define GLUE(a, b) a##b
@@ -30,9 +30,9 @@ KERNEL lanes LOCAL(load)(const float *at)
     return value;
 }
 
-/* A bf16 number is the upper half of a float. So a vector of words that hold two of them each is
- * two vectors of floats, without a shuffle: those of even index, then those of odd index. Queries
- * and output are kept in that order meanwhile. */
+/* A bf16 number is the upper half of a float. So a vector of words with two of them each becomes
+ * two vectors of floats without a shuffle: even indices, then odd indices. Queries and output have
+ * the same order inside the kernel. */
 KERNEL void LOCAL(load_bf16)(const uint16_t *at, lanes *even, lanes *odd)
 {
     whole words;
@@ -75,8 +75,8 @@ KERNEL float LOCAL(most)(lanes value)
     return parts[0];
 }
 
-/* 2^x for x <= 0, and 0 for what is below 2^-126: a series in what is left after rounding, within
- * 2e-7. */
+/* 2^x for x <= 0, with 0 for results below 2^-126: a power series in x less the nearest integer,
+ * with an error within 2e-7. */
 KERNEL lanes LOCAL(exp2)(lanes x)
 {
     whole counts = x > -126.0f;
@@ -92,8 +92,8 @@ KERNEL lanes LOCAL(exp2)(lanes x)
     return (lanes)(((whole)value + (rounded << 23)) & counts);
 }
 
-/* scores[q][r] = scale * query q . key r, of `tile` queries and two rows at a time (the last twice
- * where they are odd). */
+/* scores[q][r] = scale * query q . key r, for `tile` queries and two rows at a time (the last row
+ * twice if their number is odd). */
 KERNEL void LOCAL(score)(const struct block *block, const float *queries, uint32_t dim, float scale,
                          float (*scores)[BLOCK], const uint32_t tile)
 {
@@ -126,8 +126,8 @@ KERNEL void LOCAL(score)(const struct block *block, const float *queries, uint32
     }
 }
 
-/* Scores to weights 2^(score - most), where `most` has become the largest so far; returns by how
- * much that shrinks what was summed before. */
+/* Raise `most` to the largest score so far and replace scores by weights 2^(score - most). Returns
+ * the factor by which earlier sums shrink. */
 KERNEL float LOCAL(weigh)(float *scores, uint32_t rows, float *most, float *total)
 {
     for (uint32_t r = rows; r < BLOCK; r++) {

@@ -24,7 +24,7 @@ static bool make_data(struct bench *bench, uint32_t caches, uint64_t seed, struc
     wanted = wanted > BENCH_STEP ? wanted : BENCH_STEP;
     wanted = (wanted < most ? wanted : most) / BENCH_STEP * BENCH_STEP;
     if (wanted == 0) {
-        return error_set(why, NULL, 0, "%llu MiB of memory are free, too few to measure with",
+        return error_set(why, NULL, 0, "%llu MiB of memory are free, too little to measure with",
                          (unsigned long long)(bench->topology.free >> 20));
     }
     struct pool *node = pool_create(topology_node_end(&bench->topology, 0), bench->topology.cpus,

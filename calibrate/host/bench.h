@@ -1,9 +1,9 @@
-/* What groups that measure the host stand on: a pool for each number of threads, memory that no
+/* The base of the groups that measure the host: a pool for each number of threads, memory that no
  * cache holds, and the list of probes.
  *
- * The memory lies on the first NUMA node, where the first threads run, as a GPU's buffers lie on
- * the node of the GPU. Samples take it slice after slice, so that each comes back to a slice only
- * when the caches have seen all others.
+ * The memory is on the first NUMA node, where the first threads run, as a GPU's buffers are on the
+ * node of the GPU. Samples use it slice after slice, so that a slice is used again only when all
+ * others have passed through the caches.
  */
 #ifndef CALIBRATE_HOST_BENCH_H
 #define CALIBRATE_HOST_BENCH_H
@@ -28,25 +28,25 @@ struct bench {
 
 enum { BENCH_STEP = 16 << 20 };
 
-/* `caches`: the memory's size in sizes of all last-level caches; 0: none. It has at most a quarter
- * of what is free, and that must be BENCH_STEP at least. */
+/* `caches`: the memory's size as a multiple of the size of all last-level caches; 0: no memory. It
+ * takes at most a quarter of the free memory; fails if that is less than BENCH_STEP. */
 bool bench_init(struct bench *bench, uint32_t caches, uint64_t seed, struct error *why);
-void bench_release(struct bench *bench); /* of a zeroed struct is fine */
+void bench_release(struct bench *bench); /* accepts a zeroed struct */
 
 /* Add a probe. `figure` and `state` must outlive the bench. */
 bool bench_add(struct bench *bench, const char *figure, double size,
                bool (*sample)(void *state, double *value, struct error *why), void *state,
                struct error *why);
 
-/* Measure what was added. */
+/* Measure all probes that were added. */
 bool bench_measure(const struct bench *bench, const struct effort *effort, uint64_t seed,
                    struct findings *findings, struct error *why);
 
-/* findings_note(), printed. */
+/* findings_note() with a format. */
 bool bench_note(struct findings *findings, const char *name, struct error *why, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
 
-/* One figure that is read or derived rather than sampled. */
+/* Add one figure that is read or derived rather than sampled. */
 bool bench_put(struct findings *findings, const char *name, const struct found_point *point,
                struct error *why);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Filled in chunks, each from its own number, so that it does not matter who fills which. */
+/* Each chunk is filled from its own number, so that any thread may fill any chunk. */
 enum { CHUNK = 1 << 21 };
 
 struct filling {

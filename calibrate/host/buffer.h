@@ -1,7 +1,8 @@
-/* Memory to measure with: really there, full of random bytes, on the node of who filled it.
+/* Memory to measure with: every page exists, is full of random bytes, and is on the NUMA node of
+ * the thread that filled it.
  *
- * Pages are those that the system gives without being asked: neither huge nor locked. A CPU reads
- * and writes pinned memory as it does this.
+ * Pages are the system's default, neither huge nor locked. A CPU reads and writes pinned memory at
+ * the same rate.
  */
 #ifndef CALIBRATE_HOST_BUFFER_H
 #define CALIBRATE_HOST_BUFFER_H
@@ -17,15 +18,16 @@ struct buffer {
     size_t size;
 };
 
-/* `size` bytes, filled by the threads of the pool, which decides on which NUMA node they lie: in as
- * many shares as threads, in turn. Each 16 bits are a bf16 number of 2^-7 to 2^-3, of either sign;
- * the same seed gives the same bytes whoever fills them. */
+/* Allocate `size` bytes and fill them with the threads of the pool. Each thread fills one of as
+ * many consecutive shares as there are threads, and so decides on which NUMA node it is. Each 16
+ * bits are a bf16 number with a magnitude of 2^-7 to 2^-3. The same seed gives the same bytes,
+ * whatever the number of threads. */
 bool buffer_init(struct buffer *buffer, size_t size, uint64_t seed, struct pool *pool,
                  struct error *why);
-/* The sum of the 64-bit words from byte `first` on, `size` bytes of them (multiples of 64 both),
- * read by all threads of the pool in shares: a stream, or a way to leave nothing else in caches. */
+/* The sum of the 64-bit words in `size` bytes from byte `first` on (both multiples of 64), read by
+ * all threads of the pool in shares. Used as a stream of reads, and to flush caches. */
 uint64_t buffer_sum(const struct buffer *buffer, size_t first, size_t size, struct pool *pool);
 
-void buffer_release(struct buffer *buffer); /* of a zeroed struct is fine */
+void buffer_release(struct buffer *buffer); /* accepts a zeroed struct */
 
 #endif

@@ -1,12 +1,12 @@
-/* What caches of KV are asked for: the demands of a recording that ships.
+/* The demands of a shipped recording, for groups that measure caches of KV.
  *
- * Where the units lie that a head wants decides what it costs to look them up and to read their KV.
- * Real demands are no random draws: neighbours are wanted together, and of about the same weight,
- * so that they share lines and pages of memory. Units drawn at random take three times as long to
- * look up, and their KV a quarter longer to attend to.
+ * The positions of the wanted units decide the cost of looking them up and of reading their KV.
+ * Real demands are not random: neighbours are wanted together, with about the same weight, so that
+ * they share lines and pages of memory. Units drawn at random take three times as long to look up,
+ * and their KV takes a quarter longer to attend to.
  *
- * The recorded context stands there several times, one copy behind the other (head.h), of each
- * of which a head wants a tenth, in a cache of three times that: RetroInfer's sizes.
+ * The recorded context is repeated several times, one copy after the other (head.h). A head wants a
+ * tenth of each copy, and its cache has room for three times that: RetroInfer's sizes.
  */
 #ifndef CALIBRATE_HOST_DEMAND_H
 #define CALIBRATE_HOST_DEMAND_H
@@ -20,20 +20,20 @@ struct recording {
     struct miniature shape;
     struct policy_env env;
     struct mini_head *heads; /* [DEMAND_LAYERS][DEMAND_HEADS] owned */
-    uint32_t wanted;         /* units, by each head at each step */
+    uint32_t wanted;         /* units that each head wants at each step */
 };
 
-/* At the least multiple of the recorded context that has `units` units. The caller releases it, on
- * failure too. */
+/* Read the recording, at the least multiple of its context that has `units` units. The caller
+ * releases it, on failure too. */
 bool recording_init(struct recording *recording, uint32_t units, struct error *why);
-void recording_release(struct recording *recording); /* of a zeroed struct is fine */
+void recording_release(struct recording *recording); /* accepts a zeroed struct */
 
-/* New caches of `kind`, warmed. */
+/* Create new caches of `kind`, and warm them. */
 bool recording_start(struct recording *recording, const struct policy_kind *kind,
                      struct error *why);
 
-/* The tokens that head `head`, counted over all layers, wants in the first step, in order, into
- * tokens[wanted]. */
+/* Write the tokens that head `head`, counted over all layers, wants in the first step to
+ * tokens[wanted], in order. */
 void recording_list(const struct recording *recording, uint32_t head, uint32_t *tokens);
 
 #endif

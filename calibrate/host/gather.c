@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Shares of a pass: several a thread, so that one that comes late holds nobody up for long. */
+/* Shares of a pass: several for each thread, so that a late thread delays the others little. */
 enum { SHARES_PER_THREAD = 4 };
 
 struct pass {

@@ -1,15 +1,15 @@
-/* Gathers by threads, row size and passes. host.gather is one pass over rows of 256 bytes: keys or
- * values of one token of one head of 128 bf16 numbers.
+/* The group host-gather: gathers by threads, row size and passes. host.gather is one pass over rows
+ * of 256 bytes: keys or values of one token of one head of 128 bf16 numbers.
  *
- * A sample gathers 32 MiB, about what a layer of a long context misses, so that the hand-off to the
- * threads counts as little as it does there. The rows of a head lie together, and heads are
+ * A sample gathers 32 MiB, about the misses of a layer of a long context, so that the hand-off to
+ * the threads counts as little as it does there. The rows of a head are in one range, and heads are
  * gathered one after the other: a sample takes an eighth of each of eight ranges of 32 MiB, the
- * keys of 128 Ki tokens, in shuffled order. No row comes back before all others did. The buffer
- * that is filled is the same each time, as a pinned staging buffer is.
+ * keys of 128 Ki tokens, in shuffled order. No row is used again before all others were. The
+ * destination is the same buffer each time, like a pinned staging buffer.
  *
- * Of shorter contexts the pages of a head's rows fit the TLB, and a gather is faster by a fifth:
- * host.gather_span is by how much, over the bytes that a head's rows lie in, samples of both taken
- * together. (In what order a head's rows are wanted makes no difference, neighbours or not.)
+ * In shorter contexts the pages of a head's rows fit the TLB, and a gather is a fifth faster.
+ * host.gather_span is that factor, by the size of the range that holds a head's rows; the two rates
+ * are sampled together. (The order of a head's rows makes no difference, neighbours or not.)
  */
 #include "base/array.h"
 #include "base/random.h"
@@ -30,7 +30,7 @@ enum { SPANS = sizeof spans / sizeof spans[0] };
 static const uint32_t row_sizes[] = {128, 256, 512, 2048, 16384};
 enum { ROW_SIZES = sizeof row_sizes / sizeof row_sizes[0], CURVE_ROW = 256 };
 
-/* All rows of one size in shuffled order, and how far samples have come. */
+/* All rows of one size in shuffled order, and the position of the next sample. */
 struct deck {
     uint32_t row_bytes;
     uint32_t *rows;
@@ -59,8 +59,8 @@ struct ground {
     struct spanning spans[SPANS];
 };
 
-/* Rows of each range in shuffled order; of these the first eighth of every range, the second, ...
- */
+/* Shuffle the rows of each range. The deck is the first eighth of every range, then the second
+ * eighth of every range, and so on. */
 static void deal(struct deck *deck, size_t range, const uint32_t *shuffled)
 {
     size_t share = range / SHARES, ranges = deck->count / range;
@@ -117,7 +117,7 @@ static bool sample_gather(void *state, double *value, struct error *why)
     return true;
 }
 
-/* How many times as fast the rows of the span come. */
+/* The factor by which rows of the span are gathered faster than rows of RANGE. */
 static bool sample_span(void *state, double *value, struct error *why)
 {
     struct spanning *spanning = state;

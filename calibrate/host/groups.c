@@ -1,4 +1,4 @@
-/* What is measured of the host. */
+/* The table of the groups that measure the host. */
 #include "calibrate/host/groups.h"
 
 #include <stddef.h>

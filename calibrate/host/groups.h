@@ -1,8 +1,8 @@
-/* The groups of the host, as the table in groups.c has them: one file each.
+/* The groups of the host, one file each; their table is in groups.c.
  *
- * Some measure curves that a prediction for this host alone reads. These can be had without the
- * rest of the group, as probes that are sampled beside something else: how fast the machine is in
- * that moment (moment.h).
+ * Some groups measure curves that a prediction for a miniature on this host reads. Those curves can
+ * be measured without the rest of the group, as probes that are sampled beside other work, to know
+ * the machine's speed at that time (moment.h).
  */
 #ifndef CALIBRATE_HOST_GROUPS_H
 #define CALIBRATE_HOST_GROUPS_H
@@ -15,15 +15,15 @@ extern const struct group host_groups[];
 
 struct host_scope {
     uint64_t seed;
-    bool curves_alone; /* nothing else that the group observes */
-    uint32_t units;    /* of the contexts that managers serve (demand.h); 0: several sizes */
+    bool curves_alone; /* only the curves, without the group's observations */
+    uint32_t units;    /* units of a context that managers serve (demand.h); 0: several sizes */
 };
 
 struct host_curves {
-    /* A bench with a probe for each point, their figures added and noted. NULL on failure. */
+    /* A bench with a probe for each point. Adds the figures and their notes. NULL on failure. */
     struct bench *(*create)(const struct host_scope *scope, struct findings *findings,
                             struct error *why);
-    /* What is derived from what was measured; NULL: nothing. */
+    /* Derives further figures from the measured ones; NULL: there are none. */
     bool (*finish)(struct findings *findings, struct error *why);
     void (*destroy)(struct bench *bench);
 };

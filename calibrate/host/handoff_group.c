@@ -1,10 +1,10 @@
-/* Handing a batch of jobs that do nothing to a pool, and waiting for the last thread.
+/* The group host-handoff: handing a batch of empty jobs to a pool and waiting for the last thread.
  *
- * host.pool_handoff is what most pools do: a condition variable, one job a thread, and threads that
- * sleep, for the caller does something else for 200 us between two batches, as a launch thread does
- * between the hand-offs of a layer. Beside it stand the other ways to wake (a spinning pool leaves
- * the caller a processor), more or fewer jobs, and batches in a row, whose threads may not be
- * asleep yet.
+ * host.pool_handoff is for the pool that most systems have: a condition variable, one job for each
+ * thread, and sleeping threads. They sleep because the caller does something else for 200 us
+ * between two batches, as a launch thread does between the hand-offs of a layer. Observations are
+ * the other ways to wake (a spinning pool leaves a processor to the caller), more or fewer jobs,
+ * and consecutive batches, whose threads may not be asleep yet.
  */
 #include "base/array.h"
 #include "calibrate/host/bench.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCHES = 5 }; /* of a sample, whose mean is taken */
+enum { BATCHES = 5 }; /* a sample is the mean of these */
 #define PAUSE_NS 200e3
 
 struct handoff {
@@ -46,7 +46,7 @@ static bool sample_handoff(void *state, double *value, struct error *why)
     return true;
 }
 
-/* ---- pools that sleep: all there at once, measured by turns ---- */
+/* ---- sleeping pools: all exist at once and are measured by turns ---- */
 
 static const struct way {
     const char *figure;
@@ -147,7 +147,7 @@ static struct bench *create_sleepers(const struct host_scope *scope, struct find
 
 const struct host_curves host_handoff_curves = {create_sleepers, NULL, destroy_sleepers};
 
-/* ---- pools that spin: one at a time, for they take processors from everyone ---- */
+/* ---- spinning pools: one at a time, because they take processors from all others ---- */
 
 static bool measure_spinning(const struct bench *bench, uint32_t threads,
                              const struct effort *effort, uint64_t seed, struct findings *findings,

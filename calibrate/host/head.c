@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is wanted ---- */
+/* ---- demands ---- */
 
-/* Copies of the recorded context lie one behind the other, each turned by some tokens more than the
- * one before: else the tokens of a unit would fall into one set of a CPU's cache. */
+/* Copies of the recorded context stand one after the other. Each is rotated by TURN tokens more
+ * than the one before; otherwise the tokens of a unit would fall into one set of a CPU's cache. */
 enum { TURN = 61 };
 
 static uint32_t token_of(const struct mini_head *head, uint32_t unit, uint32_t copy)
@@ -16,8 +16,8 @@ static uint32_t token_of(const struct mini_head *head, uint32_t unit, uint32_t c
     return copy * head->recorded + (unit + copy * TURN) % head->recorded;
 }
 
-/* Where a token would stand if all tokens of a unit stood together, as replay has it that tells by
- * position. */
+/* The position of a token if the copies of each unit stood together: the position that replay uses
+ * for caches by position. */
 static uint32_t position_of(const struct mini_head *head, uint32_t token)
 {
     uint32_t copy = token / head->recorded, turned = copy * TURN % head->recorded;
@@ -62,7 +62,7 @@ static bool take_demand(const struct mini_head *head, const struct demand *deman
     return out->scale != NULL;
 }
 
-/* Of one source head and all its steps that lie in the frame. */
+/* Read the demands of one source head for all its steps in the frame. */
 static bool take_frame(const struct miniature *shape, const struct trace_header *header,
                        const struct trace_frame *frame, uint32_t source,
                        struct demand_buffer *buffer, struct mini_head *out, struct error *why)
@@ -174,7 +174,7 @@ struct policy_env mini_env(const struct miniature *shape, const struct trace *tr
     };
 }
 
-/* What a policy sees of a demand; masses are not told, and so not summed up. */
+/* The demand as a policy sees it. Masses are left out, so that none are summed up. */
 static void access_demand(const struct mini_head *head, struct policy *policy,
                           const struct mini_demand *demand, struct outcome *outcome)
 {
@@ -298,7 +298,7 @@ void mini_head_tell_apart(struct mini_head *head, uint32_t step)
     attend_to_wanted(head, demand);
 }
 
-/* The set as it is, or all that is wanted. */
+/* Attend to the set that is reused, or to all wanted tokens. */
 static void compare_queries(struct mini_head *head, uint32_t step)
 {
     struct mini_cache *cache = mini_head_cache(head, step);

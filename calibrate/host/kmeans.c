@@ -8,7 +8,7 @@
 #define WIDEST
 #endif
 
-/* Scores of a tile of centroids stay in registers while a key's values pass. */
+/* The scores of a tile of centroids stay in registers while the values of a key pass. */
 enum { LANES = 8, TILE = 4 };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
 

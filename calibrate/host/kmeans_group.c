@@ -1,6 +1,6 @@
-/* host.kmeans: operations of an iteration of k-means a second, over keys of 64 numbers, of which
- * each thread has 16 Ki of its own at a time; what beside the product is done counts as time alone.
- */
+/* The group host-kmeans. host.kmeans is the rate of an iteration of k-means in operations/s. Each
+ * thread has 16 Ki keys of its own, of 64 numbers each. Only operations of the matrix product are
+ * counted; the other work adds only time. */
 #include "base/array.h"
 #include "calibrate/host/bench.h"
 #include "calibrate/host/groups.h"
@@ -10,7 +10,7 @@
 
 enum { CACHES = 2, DIM = 64, KEYS = 1 << 14 };
 
-/* What a thread works with, besides its keys. */
+/* The data of a thread, besides its keys. */
 struct worker {
     uint8_t nearest[KEYS];
     float sums[KMEANS_CENTROIDS * DIM];
@@ -57,7 +57,7 @@ static bool sample_iteration(void *state, double *value, struct error *why)
     return true;
 }
 
-/* Keys of the memory; the order of their values is no matter. */
+/* The first keys of the memory become the centroids; the order of values does not matter. */
 static void choose_centroids(const struct bench *bench, float *centroids, float *halves)
 {
     const float *keys = (const float *)(const void *)bench->data.bytes;

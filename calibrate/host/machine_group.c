@@ -1,4 +1,4 @@
-/* What the machine states of itself: nothing is timed. */
+/* The group host-machine: facts that the system states. Nothing is timed. */
 #include "calibrate/host/bench.h"
 #include "calibrate/host/groups.h"
 

@@ -1,8 +1,9 @@
-/* A manager's work on a layer, as one thread does it: all heads' units are looked up, then all
- * heads' caches updated, with the simulator's own policy and a recording's demands (demand.h).
+/* A manager's work on a layer, by one thread: it looks up the units of all heads, then updates the
+ * caches of all heads, with the simulator's own policy and the demands of a recording (demand.h).
  *
- * The layer is cold: the caches of all CPUs are filled with something else before it is looked up,
- * as the layers in between have done. The update finds what the lookup left there, as in a runtime.
+ * The layer is cold: before the lookup, the caches of all CPUs are filled with other data, as the
+ * layers in between would do. The update finds the data of the lookup in the caches, as in a
+ * runtime.
  */
 #include "base/array.h"
 #include "calibrate/host/demand.h"
@@ -10,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { CHILL_CACHES = 2 }; /* times their size is read to leave nothing else in caches */
+enum { CHILL_CACHES = 2 }; /* reads this multiple of the caches' size to flush them */
 
 struct manager {
     struct recording recording;
@@ -32,7 +33,7 @@ static void manager_release(struct manager *manager)
     recording_release(&manager->recording);
 }
 
-/* Behind the last step the caches start anew, warmed. */
+/* After the last step, the caches are created and warmed again. */
 static bool next_layer(struct manager *manager, struct mini_head **heads, uint32_t *step,
                        struct error *why)
 {
@@ -66,8 +67,8 @@ static bool serve(struct manager *manager, double *look_up_ns, double *update_ns
     return true;
 }
 
-/* Probes: what a unit takes to be looked up, and to be updated. `state` is the manager; each takes
- * its next layer. */
+/* Probes: the time to look up a unit, and to update it. `state` is the manager; each takes its next
+ * layer. */
 static bool manager_sample_lookup(void *state, double *value, struct error *why)
 {
     double other;
@@ -82,8 +83,8 @@ static bool manager_sample_update(void *state, double *value, struct error *why)
 
 /* ---- the curves ---- */
 
-/* Clusters of 16 tokens of contexts of 64K and 128K, then tokens of 32K and 128K; somewhat fewer,
- * for they are recorded contexts. */
+/* Clusters of 16 tokens in contexts of 64K and 128K, then tokens in 32K and 128K. The numbers are
+ * somewhat smaller, because they are multiples of a recorded context. */
 static const uint32_t curve_units[] = {3840, 7680, 30720, 126720};
 enum { CURVE_SIZES = sizeof curve_units / sizeof curve_units[0] };
 

@@ -1,9 +1,9 @@
-/* Bandwidth of memory: streams that are read, and copied, by threads; and by all CPUs of a NUMA
- * node from the memory of each.
+/* The group host-memory: bandwidth of memory. Streams are read and copied, by the number of
+ * threads; and all CPUs of each NUMA node read the memory of each node.
  *
- * To read is to add words up. A copy is what the C library makes of it for arrays far larger than
- * caches; bytes read and bytes written both count. host.dram_bandwidth is the most that any number
- * of threads reads from the first node.
+ * A read adds words up. A copy is the C library's for arrays far larger than the caches; bytes read
+ * and bytes written both count. host.dram_bandwidth is the highest rate at which any number of
+ * threads reads from the first node.
  */
 #include "base/array.h"
 #include "calibrate/host/bench.h"
@@ -26,7 +26,7 @@ struct stream {
 
 struct copying {
     char *slice;
-    size_t half; /* of it is copied to the other half */
+    size_t half; /* one half is copied to the other */
     uint32_t shares;
 };
 
@@ -182,7 +182,7 @@ static uint32_t count_nodes(const struct topology *topology)
     return count;
 }
 
-/* Each node reads the memory of each. */
+/* Each node reads the memory of each node. */
 static bool by_nodes(struct bench *bench, const struct effort *effort, uint64_t seed,
                      struct findings *findings, struct error *why)
 {

@@ -1,8 +1,8 @@
-/* How fast this host is in the moment: the curves that a prediction for it reads, as calibrate
- * measures them, by probes that are sampled beside something else.
+/* The speed of this host at the moment: the curves that a prediction for it reads, measured as
+ * calibrate does, by probes that are sampled beside other work.
  *
- * A machine that others share is half as fast again a minute later. What was measured in the same
- * rounds can be held against each other; what lies apart cannot.
+ * A shared machine may be half as fast again a minute later. Figures from the same rounds can be
+ * compared with each other; figures from different times cannot.
  */
 #ifndef CALIBRATE_HOST_MOMENT_H
 #define CALIBRATE_HOST_MOMENT_H
@@ -16,15 +16,15 @@ struct moment {
     uint32_t count;                      /* of probes */
 };
 
-/* `units`: of the contexts that managers serve. The caller releases it, on failure too. */
+/* `units`: units of a context that managers serve. The caller releases it, on failure too. */
 bool moment_init(struct moment *moment, uint32_t units, uint64_t seed, struct findings *findings,
                  struct error *why);
-void moment_release(struct moment *moment); /* of a zeroed struct is fine */
+void moment_release(struct moment *moment); /* accepts a zeroed struct */
 
-/* All its probes, into probes[count]. */
+/* Copy all its probes to probes[count]. */
 void moment_probes(const struct moment *moment, struct probe *probes);
 
-/* Once they are measured: what follows from them. */
+/* After the probes were measured: derive the other figures from them. */
 bool moment_finish(struct findings *findings, struct error *why);
 
 #endif

@@ -1,12 +1,12 @@
-/* What the manager of a cache costs the CPU.
+/* The group host-policy: CPU time of managing a cache.
  *
- * host.lookup and host.update are LRU's, one thread's, on the demands of a recording, by the units
- * that a head wants at a time (manager.c). The simulator charges all policies these.
+ * host.lookup and host.update are the times of LRU in one thread, on the demands of a recording, by
+ * the units that a head wants at a time (manager.c). The simulator charges them to all policies.
  *
- * How policies compare, and how they scale, is observed beside it: each policy over 8192 units, the
- * clusters of 16 tokens of a context of 128K, wanted at random, by threads and by the share that
- * hits (policy_herd.h). Policies that hold no units that come and go one by one, or need
- * queries or the future, have no such cost.
+ * Observations compare the policies and show how they scale: each policy over 8192 units, the
+ * clusters of 16 tokens in a context of 128K, with random demands, by threads and by the share of
+ * hits (policy_herd.h). Policies are left out if their units do not come and go one by one, or if
+ * they need queries or the future.
  */
 #include "base/array.h"
 #include "calibrate/host/groups.h"
@@ -18,10 +18,10 @@
 
 enum {
     UNITS = 8192,
-    CHILL_CACHES = 2, /* times their size is read to leave nothing else in caches */
+    CHILL_CACHES = 2, /* reads this multiple of the caches' size to flush them */
 };
 
-#define HITS 0.9 /* about what systems whose caches the CPU manages publish */
+#define HITS 0.9 /* about the published hit ratio of systems whose caches the CPU manages */
 
 static const double hit_shares[] = {0, 0.5, HITS, 1};
 enum { HIT_SHARES = sizeof hit_shares / sizeof hit_shares[0] };

@@ -9,18 +9,18 @@
 #include <string.h>
 
 enum {
-    WANTED_PART = 10,    /* of the units, one in so many is wanted */
-    CAPACITY_WANTED = 3, /* demands that a cache has room for */
+    WANTED_PART = 10,    /* a demand wants a tenth of the units */
+    CAPACITY_WANTED = 3, /* a cache has room for three demands */
     ORDERS = 8,          /* shuffled lists; instances share them */
-    PHASES = 40,         /* accesses between two clean-ups of a policy that has any, about */
+    PHASES = 40,         /* about the number of accesses between a policy's periodic clean-ups */
     EACH = 2 * PHASES,   /* instances that a thread serves in a sample */
-    UNIT_STATE = 64,     /* bytes of an instance for each of its units, generously */
+    UNIT_STATE = 64,     /* upper bound for an instance's bytes for each of its units */
 };
 
 struct instance {
     struct policy *policy;
     const uint32_t *order; /* [2 * units] */
-    uint32_t start;        /* of its last demand */
+    uint32_t start;        /* where its last demand starts in `order` */
     uint32_t *found;       /* [2 * wanted] hits, then misses; owned */
 };
 
@@ -87,7 +87,7 @@ bool herd_sample(void *state, double *value, struct error *why)
 
 /* ---- the instances ---- */
 
-/* Full, and in different phases of what a policy does now and then. */
+/* Fill an instance, and leave instances in different phases of their periodic clean-ups. */
 static void warm_up(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;

@@ -1,9 +1,9 @@
 /* Batches are numbered. A thread that is done with batch n waits for the number to change; the
- * caller sets jobs and `working` up, then raises the number. The last thread to find no job left
- * brings `working` to 0, for which the caller waits: so no thread still looks at a batch when the
- * next is set up, and `next` needs no number of its own.
+ * caller sets up jobs and `working`, then raises the number. The last thread to find no job left
+ * sets `working` to 0, for which the caller waits. So no thread still uses a batch when the next is
+ * set up, and `next` needs no number of its own.
  *
- * The three ways differ only in how one waits for a word to change and how one tells of it.
+ * The three ways differ only in how they wait for a word to change and how they signal the change.
  */
 #include "calibrate/host/pool.h"
 
@@ -33,7 +33,7 @@ struct worker {
 struct pool {
     struct signal batch;           /* number of the batch; raised by the caller */
     struct signal working;         /* threads that have not found the end of the batch */
-    _Alignas(64) atomic_uint next; /* job that nobody took */
+    _Alignas(64) atomic_uint next; /* first job that no thread took */
     uint32_t jobs;
     pool_job job; /* NULL: the threads end */
     void *context;
@@ -53,7 +53,7 @@ static void condition_wait(struct signal *signal, unsigned is)
     pthread_mutex_unlock(&signal->mutex);
 }
 
-/* Whoever saw the old word under the mutex is asleep, or was before it changed, once we hold it. */
+/* Once we hold the mutex, a thread that saw the old word under it is asleep, and will be woken. */
 static void condition_tell(struct signal *signal)
 {
     pthread_mutex_lock(&signal->mutex);
@@ -98,12 +98,12 @@ static void spin_wait(struct signal *signal, unsigned is)
 
 static void spin_tell(struct signal *signal)
 {
-    (void)signal; /* who spins has seen it */
+    (void)signal; /* spinning threads see the word change */
 }
 
 static const struct {
-    void (*wait)(struct signal *signal, unsigned is); /* until the word is another */
-    void (*tell)(struct signal *signal);              /* all who wait, after it changed */
+    void (*wait)(struct signal *signal, unsigned is); /* until the word is not `is` */
+    void (*tell)(struct signal *signal);              /* wake all waiting threads after a change */
 } ways[] = {
     [POOL_CONDITION] = {condition_wait, condition_tell},
     [POOL_FUTEX] = {futex_wait, futex_tell},
@@ -139,7 +139,7 @@ static void *work(void *argument)
     }
 }
 
-/* Start a thread where it is to run: it then touches no memory of another node first. */
+/* Start a thread on its processor, so that it never touches memory of another node first. */
 static bool start_worker(struct pool *pool, uint32_t thread, const uint32_t *cpus)
 {
     struct worker *worker = &pool->workers[thread];
@@ -179,7 +179,7 @@ struct pool *pool_create(uint32_t threads, const uint32_t *cpus, enum pool_hando
                          struct error *why)
 {
     if (threads == 0) {
-        error_set(why, NULL, 0, "a pool of no threads");
+        error_set(why, NULL, 0, "a pool needs at least one thread");
         return NULL;
     }
     struct pool *pool = aligned_alloc(_Alignof(struct pool), sizeof *pool);
@@ -217,7 +217,7 @@ void pool_start(struct pool *pool, uint32_t jobs, pool_job job, void *context)
     ways[pool->handoff].tell(&pool->batch);
 }
 
-/* Every thread that ends changes the word; only 0 is waited for. */
+/* Every thread that ends changes the word; the caller waits for 0. */
 void pool_wait(struct pool *pool)
 {
     unsigned left;

@@ -1,9 +1,9 @@
-/* Rows gathered by CPU threads straight into the GPU's memory, mapped into this process: what takes
- * the place of a gather and a copy.
+/* CPU threads gather rows directly into GPU memory that is mapped into this process, in place of a
+ * gather and a copy.
  *
- * Such a mapping is write-combining: whole lines are to be written once, in order, and are never
- * read. So a row is stored past the caches 16 bytes at a time, where the processor can; and a
- * thread ends with a fence, behind which its rows have left it.
+ * The mapping is write-combining: lines should be written once, whole and in order, and never read.
+ * So a row is stored 16 bytes at a time, past the caches if the processor can. A thread ends with a
+ * fence, after which its rows have left the processor.
  */
 #ifndef CALIBRATE_HOST_STORE_ROWS_H
 #define CALIBRATE_HOST_STORE_ROWS_H
@@ -23,12 +23,11 @@ struct store_rows {
     uint32_t count;
     uint32_t row_bytes;     /* a multiple of 16 */
     char *to;               /* row i becomes row i % to_rows of it; aligned to 16 */
-    uint32_t to_rows;       /* of no use with `places` */
+    uint32_t to_rows;       /* ignored with `places` */
     const uint32_t *places; /* [count] row i becomes row places[i] instead; or NULL */
 };
 
-/* Store with all threads of the pool. Which of rows that share a place comes last is left open.
- */
+/* Store with all threads of the pool. If rows share a place, any of them may be stored last. */
 void store_rows_run(struct pool *pool, const struct store_rows *store);
 
 #ifdef __cplusplus

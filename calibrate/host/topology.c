@@ -10,7 +10,7 @@
 
 enum { MOST_CPUS = 4096, MOST_NODES = 256, MOST_CACHES = 8 };
 
-/* Larger than the last-level cache of most servers; used where a virtual machine states none. */
+/* Larger than the last-level cache of most servers; used if a virtual machine states none. */
 #define ASSUMED_CACHE (UINT64_C(256) << 20)
 
 /* ---- files ---- */
@@ -22,7 +22,7 @@ struct text {
 static bool read_file(struct text *text, const char *root, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The start of a file below `root`; false, and no text, where there is none. */
+/* Read the start of a file below `root`; false, with an empty text, if the file is missing. */
 static bool read_file(struct text *text, const char *root, const char *format, ...)
 {
     char path[4096];
@@ -42,14 +42,14 @@ static bool read_file(struct text *text, const char *root, const char *format, .
     return size > 0;
 }
 
-/* The number behind `key`; 0 without one. */
+/* The number after `key`; 0 if the text lacks it. */
 static uint64_t number_after(const struct text *text, const char *key)
 {
     const char *at = strstr(text->bytes, key);
     return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
 }
 
-/* Set the flags of a list such as "0-3,8"; what is beyond `most` has none. */
+/* Set the flags of a list such as "0-3,8"; numbers from `most` on are ignored. */
 static void read_list(const char *at, bool *flags, uint32_t most)
 {
     char *end;
@@ -127,7 +127,8 @@ static int compare_processors(const void *left, const void *right)
     return by_node != 0 ? by_node : by_rank != 0 ? by_rank : compare(a->cpu, b->cpu);
 }
 
-/* CPUs that a quota of CPU time is worth: "200000 100000" is two, "max 100000" no quota. */
+/* The number of CPUs that a quota of CPU time allows: "200000 100000" is two, "max 100000" means no
+ * quota. */
 static uint32_t quota(const char *root, uint32_t count)
 {
     struct text text;
@@ -149,7 +150,7 @@ static uint64_t bytes_of(const char *text)
     return *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
 }
 
-/* The part of its last-level cache that a CPU has if all that share it take as much. */
+/* A CPU's part of its last-level cache if all CPUs that share it have equal parts. */
 static uint64_t cache_share(const char *root, uint32_t cpu)
 {
     struct text text;

@@ -1,9 +1,9 @@
-/* The processors, caches and memory that this process may use, as Linux states them below /proc and
+/* The processors, caches and memory that this process may use, as Linux states them in /proc and
  * /sys.
  *
- * Threads are put on processors in one order: a NUMA node after the other, the one with the lowest
- * number first, and of a node one logical CPU of each core before the second ones. A quota of CPU
- * time (cgroups) leaves the first so many.
+ * Threads are put on processors in one order: NUMA nodes by ascending number, and within a node one
+ * logical CPU of each core before the second ones. A quota of CPU time (cgroups) cuts the list:
+ * only its first CPUs remain.
  *
  *     node 0: cores 0 1 2 3, second threads 0 1 2 3 | node 1: cores 0 1 2 3, ...
  */
@@ -23,24 +23,25 @@ enum { TOPOLOGY_MOST_COUNTS = 32 };
 
 struct topology {
     uint32_t *cpus;  /* [count] logical CPUs, in that order */
-    uint32_t *nodes; /* [count] the NUMA node of each; never falls */
+    uint32_t *nodes; /* [count] the NUMA node of each; ascending */
     uint32_t count;  /* logical CPUs */
-    uint32_t cores;  /* cores that these are of */
-    uint64_t memory; /* bytes, of the machine or as many as a cgroup leaves */
-    uint64_t free;   /* bytes of it that nobody uses */
-    uint64_t cache;  /* bytes of all last-level caches of these CPUs; an assumed figure where
-                        nothing is stated */
+    uint32_t cores;  /* cores to which these CPUs belong */
+    uint64_t memory; /* bytes of the machine, or the limit of a cgroup */
+    uint64_t free;   /* bytes of it that are available */
+    uint64_t cache;  /* bytes of all last-level caches of these CPUs; an assumed figure if the
+                        system states none */
     bool cache_stated;
 };
 
-/* Read it below `root`: "" is this machine. */
+/* Read the topology from the files below `root`; "" is this machine. */
 bool topology_init(struct topology *topology, const char *root, struct error *why);
 void topology_release(struct topology *topology);
 
-/* The end of the run of CPUs from `first` on that are of its node. */
+/* The end of the run of CPUs, from `first` on, that have the node of `first`. */
 uint32_t topology_node_end(const struct topology *topology, uint32_t first);
 
-/* 1, 2, 4, ... below `most`, and `most`, into counts[TOPOLOGY_MOST_COUNTS]; returns how many. */
+/* Write 1, 2, 4, ... below `most`, and `most` itself, to counts[TOPOLOGY_MOST_COUNTS]. Returns
+ * their number. */
 uint32_t topology_thread_counts(uint32_t most, uint32_t *counts);
 
 #ifdef __cplusplus

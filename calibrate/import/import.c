@@ -58,7 +58,7 @@ bool import_figure(struct findings *findings, const char *curve, const double *s
         .stray = samples_stray(sorted, count),
     };
     if (findings_get(findings, curve) != NULL) {
-        error_set(why, name, 0, "states '%s', which another file stated before", curve);
+        error_set(why, name, 0, "states '%s', which an earlier file states, too", curve);
         return error_expect(why, "one file for each figure");
     }
     va_list list;

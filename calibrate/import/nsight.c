@@ -1,13 +1,13 @@
 /* An Nsight Systems export (nsys export --type sqlite): what a real program did.
  *
- * Its tables are made when there is something to say: CUPTI_ACTIVITY_KIND_MEMCPY has a row for each
- * copy, CUPTI_ACTIVITY_KIND_RUNTIME one for each call of CUDA, CUPTI_ACTIVITY_KIND_KERNEL one for
- * each kernel; correlationId leads from a call to what it caused, times are in ns, names are in
- * StringIds ("cudaLaunchKernel_v7000"). Kinds of copies (1: host to device, 2: device to host) and
- * of memory (1: pinned) are those of its tables ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND.
+ * A table exists only if it has rows. CUPTI_ACTIVITY_KIND_MEMCPY has a row for each copy,
+ * CUPTI_ACTIVITY_KIND_RUNTIME one for each CUDA call, CUPTI_ACTIVITY_KIND_KERNEL one for each
+ * kernel. correlationId links a call to the copy or kernel that it started; times are in ns; names
+ * are in StringIds ("cudaLaunchKernel_v7000"). The kinds of copies (1: host to device, 2: device to
+ * host) and of memory (1: pinned) are those of ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND.
  *
- * The program was not made to measure: copies may have shared the link, and calls were slowed down
- * by being recorded. Medians are taken, and the notes say so.
+ * The program was not made for measuring: copies may have shared the link, and recording slowed
+ * calls down. Medians are taken, and the notes say so.
  */
 #include "calibrate/import/import.h"
 
@@ -25,7 +25,7 @@
 /* Samples of a figure, one a row. */
 struct question {
     const char *curve;
-    const char *tables[3]; /* that it needs, ends with NULL */
+    const char *tables[3]; /* the tables that it needs; ends with NULL */
     const char *sql;
     const char *what;
 };
@@ -67,8 +67,8 @@ static const struct question questions[] = {
      "SELECT end - start FROM " CALLS " JOIN StringIds ON id = nameId"
      " WHERE value GLOB 'cu*GraphLaunch*' AND end > start",
      "calls that launch a graph"},
-    /* From the end of what was waited for to the call's return, and from the launch that follows to
-     * its kernel: what the CPU does between is not the synchronisation's. */
+    /* Two intervals added: from the end of the awaited work to the call's return, and from the next
+     * launch to its kernel. The CPU's own work between the two is not part of a synchronisation. */
     {"host.sync",
      {CALLS, KERNELS, NULL},
      "SELECT back - done + kernel.start - launched FROM (SELECT end AS back, value,"
@@ -89,8 +89,7 @@ struct report {
 
 static bool complain(const struct report *report, struct error *why)
 {
-    error_set(why, report->path, 0, "not an export that is understood: %s",
-              sqlite3_errmsg(report->database));
+    error_set(why, report->path, 0, "not a supported export: %s", sqlite3_errmsg(report->database));
     return error_expect(why, "what 'nsys export --type sqlite' makes of a report");
 }
 
@@ -165,7 +164,7 @@ static bool ask(const struct report *report, const struct question *question,
     return ok;
 }
 
-/* When work on the GPU ended, in order: what a synchronisation waited for is looked up there. */
+/* The ends of all work on the GPU, in order, to look up what a synchronisation waited for. */
 static bool prepare(const struct report *report, struct error *why)
 {
     static const char create[] = "CREATE TEMP TABLE gpu (end INTEGER);"
@@ -190,7 +189,7 @@ static bool prepare(const struct report *report, struct error *why)
     return true;
 }
 
-/* The first GPU of the report; it may have no such table. */
+/* The first GPU of the report; the report may lack the table. */
 static bool name_gpu(const struct report *report, struct provenance *provenance, struct error *why)
 {
     sqlite3_stmt *statement = NULL;

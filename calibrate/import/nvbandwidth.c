@@ -1,7 +1,8 @@
-/* nvbandwidth -j: an object "nvbandwidth" with a list "testcases", each with its name, its status
- * and a matrix of results, written as texts, "N/A" where there is none. A test of host and device
- * has one row, a column for each GPU; rates are in units of 10^9 bytes/s, latencies in ns. Its
- * result is the median of its samples already (github.com/NVIDIA/nvbandwidth, json_output.cpp).
+/* Reads the output of nvbandwidth -j: an object "nvbandwidth" with a list "testcases". Each test
+ * has a name, a status and a matrix of results as texts, "N/A" if a result is missing. A test
+ * between host and device has one row with a column for each GPU. Rates are in 10^9 bytes/s,
+ * latencies in ns. A result is the median of samples (github.com/NVIDIA/nvbandwidth,
+ * json_output.cpp).
  */
 #include "calibrate/import/import.h"
 
@@ -12,12 +13,12 @@
 
 struct test {
     const char *name;   /* of the test */
-    const char *second; /* of one whose result is added; NULL: none */
+    const char *second; /* a test whose result is added; NULL: none */
     const char *curve;
-    double scale; /* of its unit in the curve's */
+    double scale; /* from the test's unit to the curve's */
 };
 
-/* Each test of both ways at once states the rate of one of them. */
+/* Each of the two bidirectional tests states the rate of one direction. */
 static const struct test tests[] = {
     {"host_to_device_memcpy_ce", NULL, "link.h2d", 1e9},
     {"device_to_host_memcpy_ce", NULL, "link.d2h", 1e9},
@@ -33,7 +34,7 @@ static bool is_text(const json_t *value, const char *text)
     return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
 
-/* The test that passed; NULL when it did not, or was not run. */
+/* The test of that name; NULL if it did not pass or was not run. */
 static const json_t *find_test(const json_t *cases, const char *name)
 {
     for (size_t i = 0; i < json_array_size(cases); i++) {
@@ -111,7 +112,7 @@ static bool import_root(const json_t *root, const char *name, struct findings *f
 {
     bool found = false;
     if (!json_is_array(json_object_get(root, "testcases"))) {
-        error_set(why, name, 0, "this is no result of nvbandwidth");
+        error_set(why, name, 0, "not a result of nvbandwidth");
         return error_expect(why, "what 'nvbandwidth -j' prints: {\"nvbandwidth\": {\"testcases\": "
                                  "[...], ...}}");
     }
@@ -121,7 +122,7 @@ static bool import_root(const json_t *root, const char *name, struct findings *f
         }
     }
     if (!found) {
-        error_set(why, name, 0, "no test of host and GPU passed");
+        error_set(why, name, 0, "no test between host and GPU passed");
         return error_expect(why, "a result of %s, %s, ...", tests[0].name, tests[1].name);
     }
     name_gpu(root, provenance);

@@ -1,12 +1,12 @@
 /* Decode attention for grouped heads over a dense context or a list of tokens, split over CTAs.
  *
  * FlashDecoding (Dao et al., 2023) on the tensor cores: a CTA has a stretch of one pair's tokens,
- * each of its warps every fourth tile of it. A warp keeps its own running maximum, sum and output,
- * and two tiles on their way besides the one at hand; nothing makes it wait for the others until
- * the end, when the CTA merges its warps. Parts of CTAs are merged by merge.cu. All query heads of
- * the group share a tile's load.
+ * and each of its warps has every fourth tile of it. A warp keeps its own running maximum, sum and
+ * output, and loads two tiles ahead. It does not wait for the other warps until the end, when the
+ * CTA merges its warps. merge.cu merges the parts of CTAs. All query heads of the group share the
+ * load of a tile.
  *
- * Exponentials are of base 2: maxima are of bare products, `scale` holds log2(e).
+ * Exponentials have base 2: maxima are those of unscaled products, and `scale` contains log2(e).
  */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/tiles.cuh"
@@ -30,7 +30,7 @@ struct attend_task {
     float *out, *lse; /* [splits][pairs][group] */
 };
 
-/* The tiles of a warp: of one pair, every WARPS-th of a CTA's stretch. */
+/* The tiles of a warp: every WARPS-th tile of the CTA's stretch of a pair. */
 struct stretch {
     const uint8_t *keys, *values;
     const uint32_t *list;
@@ -38,7 +38,7 @@ struct stretch {
     uint32_t count, last;
 };
 
-/* Tokens of a tile, a lane each: those of its rows lane, lane + 32. */
+/* The tokens of a tile, as lanes hold them: a lane has those of rows lane and lane + 32. */
 template <int ROWS> struct tile_tokens {
     uint32_t of[ROWS > WARP ? ROWS / WARP : 1];
 };
@@ -55,7 +55,7 @@ static __device__ tile_tokens<ROWS> find_tokens(const struct stretch &stretch, u
     return tokens;
 }
 
-/* Start to copy a tile's keys, then its values; rows behind the last are zeros. */
+/* Start to copy a tile's keys, then its values; rows after the last are zeros. */
 template <class rows, int ROWS>
 static __device__ void copy_tile(uint4 *stage, const struct stretch &stretch, uint32_t tile,
                                  const tile_tokens<ROWS> &tokens)
@@ -94,14 +94,14 @@ static __device__ struct stretch find_stretch(const struct attend_task &task, ui
             end < tiles ? end : tiles};
 }
 
-/* What a warp has so far of its heads: a lane's are row lane / 4 and, of a wide group, 8 more. */
+/* A warp's results so far. A lane has those of heads lane / 4 and, in a wide group, lane / 4 + 8.
+ */
 template <int DIM, int HALVES> struct running {
     float out[DIM / 8][4];
     float most[HALVES], sum[HALVES];
 };
 
-/* Weights of a tile from its products, which they replace; sums so far scaled to the new maximum.
- */
+/* Replace the products of a tile by weights, and scale the sums so far to the new maximum. */
 template <int DIM, int HALVES, int ROWS>
 static __device__ void weigh(struct running<DIM, HALVES> &state, float (&products)[ROWS / 8][4],
                              float scale)
@@ -170,7 +170,7 @@ static __device__ void attend_tile(struct running<DIM, HALVES> &state,
     }
 }
 
-/* What the warps of a CTA leave to each other, where their tiles were. */
+/* The outputs of the warps of a CTA, in the shared memory that held their tiles. */
 template <int DIM> struct warps_output {
     float out[WARPS][QUERY_ROWS][DIM];
     float most[WARPS][QUERY_ROWS], sum[WARPS][QUERY_ROWS];
@@ -275,7 +275,7 @@ typedef void attend_kernel(const struct attend_task task);
 static const struct {
     enum kv_type type;
     uint32_t dim;
-    attend_kernel *narrow, *wide; /* groups of up to 8, and of up to 16 */
+    attend_kernel *narrow, *wide; /* for groups of up to 8, and of up to 16 */
 } kernels[] = {
     {KV_BF16, 64, attend<KV_BF16, 64, 1>, attend<KV_BF16, 64, 2>},
     {KV_BF16, 128, attend<KV_BF16, 128, 1>, attend<KV_BF16, 128, 2>},
@@ -315,8 +315,8 @@ static uint64_t attention_pairs(const struct kernel_attention *attention)
     return (uint64_t)attention->batch * attention->kv_heads;
 }
 
-/* Enough CTAs for whole waves: the fewest splits whose last wave is nearly as full as the best
- * number's, at least two tiles a warp. */
+/* Splits are chosen for full waves of CTAs: the fewest splits whose last wave is nearly as full as
+ * with the best number, with at least two tiles a warp. */
 #define MOST_SPLITS 128
 #define NEARLY 0.9
 
@@ -355,7 +355,7 @@ bool kernel_attention_splits(const struct kernel_attention *attention, uint32_t 
     return true;
 }
 
-/* Of all parts: outputs, then log-sum-exps. */
+/* The outputs of all parts, then their log-sum-exps. */
 static size_t parts_outputs(const struct kernel_attention *attention)
 {
     return attention->splits * attention_pairs(attention) * attention->group * attention->kv.dim;

@@ -1,10 +1,10 @@
-/* Scores of codes, which are looked up and not multiplied.
+/* Scores of codes, by table look-ups instead of products.
  *
  * Product quantisation (Jégou et al., 2011; PQCache): a table has each query's product with each of
- * the 256 entries of each part of the codebook; a key's score is the sum of what its code's bytes
- * find there. Four queries' tables stand side by side, so that a byte finds all four at once; a
- * larger group takes several rounds. Hashes (HATA): the bits that a key's has in common with a
- * query's, counted.
+ * the 256 entries of each part of the codebook. A key's score is the sum of the table entries that
+ * the bytes of its code select. The tables of four queries are interleaved, so that one look-up
+ * gives all four; a larger group takes several rounds. Hashes (HATA): the score is the number of
+ * equal bits of a key's and a query's hash.
  */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
@@ -14,7 +14,7 @@
 #define THREADS 256
 #define CODES 256
 #define AT_ONCE 4
-#define CTA_CODES 8192 /* entries, so that making the table pays */
+#define CTA_CODES 8192 /* entries of a CTA: enough to be worth making the table */
 #define CTA_HASHES (THREADS * 8)
 
 struct code_task {
@@ -24,7 +24,7 @@ struct code_task {
     float *scores;
 };
 
-/* table[parts][256] of products with queries from `first` on; those there are not are -INFINITY. */
+/* table[parts][256] of products with queries from `first` on; missing queries have -INFINITY. */
 static __device__ void make_table(float4 *table, const struct code_task &task, uint32_t first)
 {
     uint32_t width = task.dim / task.parts;
@@ -94,7 +94,7 @@ static __global__ void __launch_bounds__(THREADS) score_codes(const struct code_
             float score = look_up<PARTS>(table, task.codes + (row + i) * PARTS);
             task.scores[row + i] = first == 0 ? score : fmaxf(score, task.scores[row + i]);
         }
-        __syncthreads(); /* looked up by all, before it is made again */
+        __syncthreads(); /* all look-ups are done before the table is made again */
     }
 }
 

@@ -1,4 +1,4 @@
-/* QSAC's test and update in one kernel: a CTA a pair, a warp a query head of its group. */
+/* QSAC's test and update in one kernel: a CTA for each pair, a warp for each query head. */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
@@ -13,7 +13,7 @@ struct label_task {
     uint32_t *reuse;
 };
 
-/* Two values a lane and step. A null vector is like nothing. */
+/* The cosine, with two values for each lane and step. It is 0 for a null vector. */
 static __device__ float cosine(const uint32_t *query, const uint32_t *label, uint32_t pairs)
 {
     float product = 0, query_squared = 0, label_squared = 0;
@@ -31,7 +31,8 @@ static __device__ float cosine(const uint32_t *query, const uint32_t *label, uin
     return null ? 0 : product / (sqrtf(query_squared) * sqrtf(label_squared));
 }
 
-/* The weighted harmonic mean; without one where a head that weighs is turned away. */
+/* The weighted harmonic mean; -INFINITY if a head of weight > 0 has a cosine that is not positive.
+ */
 static __device__ float aggregate(const float *cosines, const float *weights, uint32_t group)
 {
     float weight = 0, inverse = 0;

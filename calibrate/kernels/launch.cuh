@@ -7,10 +7,10 @@
 #define WARP 32
 #define WHOLE_WARP 0xffffffffU
 
-/* What a kernel may use without asking. */
+/* Bytes of shared memory that a kernel may use without setting the attribute. */
 #define SHARED_UNASKED (48U << 10)
 
-/* Room that the launch asked for. */
+/* The shared memory of the launch. */
 extern __shared__ uint4 launch_shared[];
 
 template <typename... Parameters, typename... Arguments>

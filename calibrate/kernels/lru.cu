@@ -1,28 +1,28 @@
-/* An LRU cache that no CPU looks after, as in HiSparse (SGLang): a CTA a cache looks all wanted
- * tokens up, chooses the slots that leave, and brings the tables up to date; then CTAs load what
- * was missed out of pinned memory. HiSparse has both in one kernel, with a CTA a request.
+/* An LRU cache without the CPU, as in HiSparse (SGLang): for each cache, a CTA looks up all wanted
+ * tokens, chooses the slots to evict, and updates the tables; then other CTAs load the misses from
+ * pinned memory. HiSparse has both in one kernel, with a CTA for each request.
  *
- * A cache's slots stand in one list, the one touched longest ago first, which a batch of wanted
- * tokens turns like this, as sim/policy/lru.c turns its log:
+ * A cache's slots stand in one list, the one touched longest ago first. A batch of wanted tokens
+ * changes the list like this, as sim/policy/lru.c changes its log:
  *
  *     before   a  b  c  d  e  f      wanted, best first: e, x, b  (x is missed)
  *              |     |  |     |      e and b stay; a, the oldest of the others, takes x
- *     after    c  d  f  b  x  e      the others as they stood, then what was wanted, worst first
+ *     after    c  d  f  b  x  e      the others in their order, then the wanted ones, worst first
  *
- * The list is read from its front and written behind what was read, a round of all threads at a
- * time, so that it needs no room of its own.
+ * The list is read from its front, a round of all threads at a time, and written over the part that
+ * was read, so that it is updated in place.
  */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
 #define LRU_THREADS 1024
 #define LRU_WARPS (LRU_THREADS / WARP)
-#define LRU_EACH 4 /* entries of a list that a thread has in a round */
+#define LRU_EACH 4 /* list entries for each thread in a round */
 #define LRU_ROUND (LRU_THREADS * LRU_EACH)
 
-/* ---- looking up, and who leaves ---- */
+/* ---- lookup and eviction ---- */
 
-/* What a CTA knows of its cache. */
+/* A CTA's view of its cache. */
 struct lru_cache {
     const uint32_t *wanted; /* [count] */
     uint32_t count, capacity, first;
@@ -49,7 +49,7 @@ static __device__ struct lru_cache cache_of(const struct kernel_lru &lru)
     return mine;
 }
 
-/* The sum over all threads before this one; *all becomes that over the CTA. */
+/* The sum over all threads before this one; *all becomes the sum over the CTA. */
 static __device__ uint32_t sum_before(uint32_t mine, uint32_t *sums, uint32_t *all)
 {
     uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, through = mine, before = 0;
@@ -79,7 +79,8 @@ static __device__ void forget_touches(const struct lru_cache &cache)
     __syncthreads();
 }
 
-/* Where wanted tokens lie, and which are missed, by their places in `wanted`. Returns how many. */
+/* Find the slots of the wanted tokens, and list the misses as indices into `wanted`. Returns the
+ * number of misses. */
 static __device__ uint32_t look_up(const struct lru_cache &cache)
 {
     uint32_t misses = 0, all;
@@ -106,7 +107,7 @@ static __device__ uint32_t look_up(const struct lru_cache &cache)
     return misses;
 }
 
-/* The token that lay in `slot` goes, the one at `place` of the wanted ones comes. */
+/* Replace the token in `slot` by wanted token number `place`. */
 static __device__ void replace(const struct lru_cache &cache, uint32_t slot, uint32_t place)
 {
     uint32_t token = cache.wanted[place], before = cache.token_of[slot];
@@ -118,7 +119,7 @@ static __device__ void replace(const struct lru_cache &cache, uint32_t slot, uin
     cache.slots[place] = cache.first + slot;
 }
 
-/* Of the slots that were not hit the first ones take what was missed, the others move up. */
+/* Of the slots that were not hit, the first ones take the missed tokens, the others move up. */
 static __device__ void turn_order(const struct lru_cache &cache, uint32_t misses)
 {
     uint32_t passed = 0, all;
@@ -171,7 +172,7 @@ bool kernel_lru_touch(const struct kernel_lru *lru, void *stream, struct error *
            launch(touch_lru, dim3(lru->pairs), LRU_THREADS, shared, stream, why, *lru);
 }
 
-/* ---- what was missed ---- */
+/* ---- fetching the misses ---- */
 
 #define FETCH_THREADS 256
 

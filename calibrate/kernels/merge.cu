@@ -1,5 +1,5 @@
-/* Merging attention over parts of a context by their log-sum-exps: a CTA a row, its warps each with
- * every fourth part, a lane with 4 columns at a time. */
+/* Merges attention over parts of a context by their log-sum-exps: a CTA for each row; each of its
+ * warps has every fourth part, and each lane 4 columns at a time. */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
@@ -16,7 +16,7 @@ struct merge_task {
     uint16_t *whole_bf16;
 };
 
-/* Of a warp's parts, as multiples of exp(most). */
+/* The sums over a warp's parts, as multiples of exp(most). */
 struct alignas(16) warp_sum {
     float out[MOST_DIM], most, weight;
 };
@@ -50,7 +50,7 @@ static __device__ void add_parts(const struct merge_task &task, struct warp_sum 
         }
         *(float4 *)(sum.out + column) = all;
     }
-    if (lane == 0) { /* column 0 is always there */
+    if (lane == 0) { /* lane 0 always has a column */
         sum.most = most;
         sum.weight = weight;
     }

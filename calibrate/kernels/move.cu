@@ -1,5 +1,5 @@
-/* Rows from places to places: what was copied to the GPU into a cache, or what is missed out of
- * pinned memory, over the link. */
+/* Copies rows between given places: rows that were copied to the GPU into a cache, or missed rows
+ * from pinned memory over the link. */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
 
@@ -10,7 +10,7 @@ struct move_task {
     const uint32_t *from_rows;
     uint2 *to;
     const uint32_t *to_rows;
-    uint64_t words; /* of all rows */
+    uint64_t words; /* in all rows */
     uint32_t row_words;
 };
 

@@ -8,7 +8,7 @@
 
 #include <new>
 
-/* What NVIDIA recommends for Hopper; other GPUs need less. */
+/* The size that NVIDIA recommends for Hopper; other GPUs need less. */
 #define WORKSPACE_BYTES ((size_t)32 << 20)
 
 struct products {
@@ -47,7 +47,7 @@ void products_destroy(struct products *products)
     delete products;
 }
 
-/* cublasSetStream() falls back to cuBLAS's own workspace, so it is set again behind it. */
+/* cublasSetStream() resets the workspace to cuBLAS's own, so ours is set again after it. */
 static bool use_stream(struct products *products, void *stream, struct error *why)
 {
     return ok(cublasSetStream(products->handle, (cudaStream_t)stream), "cublasSetStream()", why) &&
@@ -55,7 +55,8 @@ static bool use_stream(struct products *products, void *stream, struct error *wh
               "cublasSetWorkspace()", why);
 }
 
-/* cuBLAS counts by columns: to it `weights` is from x to, `in` from x rows, `out` to x rows. */
+/* cuBLAS stores matrices by column: to cuBLAS, `weights` is from x to, `in` is from x rows, and
+ * `out` is to x rows. */
 bool products_multiply(struct products *products, const uint16_t *in, const uint16_t *weights,
                        uint32_t rows, uint32_t from, uint32_t to, uint16_t *out, void *stream,
                        struct error *why)

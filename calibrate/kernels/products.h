@@ -1,5 +1,5 @@
-/* Matrix products in bf16 by cuBLAS, summed in fp32, and what is made of them: K and V from
- * activations. Pointers as in kernels.h. */
+/* Matrix products in bf16 by cuBLAS, summed in fp32; and K and V computed from activations with
+ * them. Pointers are as in kernels.h. */
 #ifndef CALIBRATE_KERNELS_PRODUCTS_H
 #define CALIBRATE_KERNELS_PRODUCTS_H
 
@@ -12,8 +12,8 @@ extern "C" {
 
 #include "base/error.h"
 
-/* A handle with its own workspace, so that products can stand in a graph; of one stream at a
- * time. */
+/* A cuBLAS handle with its own workspace, so that products can be recorded in a graph. Use it on
+ * one stream at a time. */
 struct products;
 struct products *products_create(struct error *why);
 void products_destroy(struct products *products);
@@ -23,9 +23,9 @@ bool products_multiply(struct products *products, const uint16_t *in, const uint
                        uint32_t rows, uint32_t from, uint32_t to, uint16_t *out, void *stream,
                        struct error *why);
 
-/* The K and V that a layer makes of activations[tokens][hidden], which stay: the norm, the product
- * with weights[2][kv_heads][dim][hidden], positions of K. Into kv[tokens][2][kv_heads][dim];
- * `normed` has room for the activations. */
+/* Compute a layer's K and V from activations[tokens][hidden], which stay unchanged: the norm, the
+ * product with weights[2][kv_heads][dim][hidden], and positions of K. Written to
+ * kv[tokens][2][kv_heads][dim]; `normed` has room for the activations. */
 struct kv_recipe {
     const uint16_t *norm_weight, *weights;
     const float *turns; /* kernel_turns() */

@@ -1,5 +1,5 @@
-/* What stands around the products of a layer and moves every value once: the norm with its
- * residual, and rotary positions. */
+/* The kernels between the products of a layer, which read and write every value once: the norm with
+ * its residual, and rotary positions. */
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
@@ -23,7 +23,7 @@ static __device__ uint32_t scale_pair(uint32_t values, uint32_t weights, float f
                     bf16_high(values) * factor * bf16_high(weights));
 }
 
-/* The sum of a CTA's values, for all its threads; `warps` has room for a float a warp. */
+/* The sum of a CTA's values, for all its threads; `warps` has room for a float for each warp. */
 static __device__ float cta_sum(float value, float *warps)
 {
     value = warp_sum(value);
@@ -38,7 +38,7 @@ static __device__ float cta_sum(float value, float *warps)
     return sum;
 }
 
-/* A CTA a row. What a thread writes to the residual it reads again itself. */
+/* A CTA for each row. A thread reads back only the values of the residual that it wrote itself. */
 static __global__ void __launch_bounds__(NORM_THREADS)
     norm(uint4 *residual, const uint4 *added, const uint4 *weight, uint32_t chunks, float epsilon,
          uint4 *out)
@@ -84,7 +84,8 @@ static __device__ void turn_pairs(uint32_t *x, uint32_t *y, float4 by)
     *y = ptx_pack(x0 * by.y + y0 * by.x, x1 * by.w + y1 * by.z);
 }
 
-/* A thread has 8 values of a head's first half, and the 8 that turn with them. */
+/* A thread has 8 values of a head's first half, and the 8 of the second half that turn with them.
+ */
 static __global__ void __launch_bounds__(ROPE_THREADS)
     rope(uint16_t *values, const uint32_t *positions, const float4 *turns, uint32_t heads,
          uint32_t dim, uint64_t row_stride)
@@ -106,7 +107,7 @@ static __global__ void __launch_bounds__(ROPE_THREADS)
     *second = y;
 }
 
-/* Rows of one launch: a grid has no more than 65535 there. */
+/* Rows of one launch: that dimension of a grid is at most 65535. */
 #define ROPE_ROWS 32768U
 
 bool kernel_rope(uint16_t *values, const uint32_t *positions, const float *turns, uint32_t rows,

@@ -1,10 +1,10 @@
-/* Scores of centroids and of pages: products with the queries on the tensor cores, the largest of a
- * group's.
+/* Scores of centroids and of pages: products with the queries on the tensor cores, and the largest
+ * over the group.
  *
- * A page's bound is a product too: of each value of a query what is positive meets the page's most,
- * what is negative its least, so that [most-side | least-side] of the query, in the order of the
- * page's halves, is a query of twice the width. As in attention a CTA has a stretch of a pair's
- * entries, a warp every fourth tile of it and two more on their way.
+ * A page's bound is a product too: positive values of a query are multiplied by the page's maxima,
+ * negative ones by its minima. So the negative and the positive part of a query, in the order of
+ * the page's halves, form a query of twice the width. As in attention, a CTA has a stretch of a
+ * pair's entries; a warp has every fourth tile of it, and loads two tiles ahead.
  */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/tiles.cuh"
@@ -13,9 +13,9 @@
 
 #define WARPS 4
 #define STAGES 3
-#define TILES_EACH 8 /* of a warp, so that what it begins with pays */
+#define TILES_EACH 8 /* for each warp: enough to be worth its set-up */
 
-/* Tiles of 4 KiB; of 16 rows at least, which is what a product takes. */
+/* Tiles of 4 KiB, but at least the 16 rows that a product takes. */
 template <int WIDTH> struct score_tile {
     using rows = tile_rows<KV_BF16, WIDTH>;
     static constexpr int ROWS = 4096 / rows::BYTES > 16 ? 4096 / rows::BYTES : 16;
@@ -47,7 +47,7 @@ static __device__ uint32_t clip(uint32_t pair, bool positive)
                     : ptx_pack(fminf(low, 0), fminf(high, 0));
 }
 
-/* Of pages, whose least comes first: the negative parts, then the positive ones. */
+/* Queries for pages, whose minima come first: the negative parts, then the positive ones. */
 template <int WIDTH, bool PAGES>
 static __device__ void load_queries(uint32_t (&left)[WIDTH / 16][4], const uint16_t *queries,
                                     int group)
@@ -65,8 +65,8 @@ static __device__ void load_queries(uint32_t (&left)[WIDTH / 16][4], const uint1
     }
 }
 
-/* Of 8 entries, the largest over the group's heads, which are the rows: written by the lanes of the
- * first row, 2 entries each. */
+/* For each of 8 entries, the largest product over the group's heads, which are the rows. The lanes
+ * of the first row write them, 2 entries each. */
 static __device__ void write_largest(const float (&products)[4], uint32_t group, float *scores,
                                      uint32_t first, uint32_t end)
 {

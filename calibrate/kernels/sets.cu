@@ -1,10 +1,9 @@
-/* QSAC's sets between GPU and CPU: a CTA a pair writes down what it asks for, and the last one to
- * have done so says it; a kernel of one warp holds the stream until the CPU has answered.
+/* QSAC's sets between GPU and CPU. A CTA for each pair writes the tokens that it asks for; the last
+ * CTA to finish sets a flag. A kernel of one warp holds the stream until the CPU has answered.
  *
- * What is said is a word in mapped host memory. Who writes it has all it speaks of written before,
- * for the whole system; who reads it may then read all of that. Only the holding kernel polls, so
- * it takes one SM's warp and no more, however few SMs there are; and it ends by itself at its
- * deadline.
+ * A flag is a word in mapped host memory. The writer first writes all data that the flag announces,
+ * with a fence for the whole system; a reader that sees the flag may then read the data. Only the
+ * holding kernel polls: it needs one warp of one SM, and ends at its deadline.
  */
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/kernels.h"

@@ -35,8 +35,8 @@ float fp8_value(uint8_t bits)
     return bits & 0x80 ? -magnitude : magnitude;
 }
 
-/* Codes go on as magnitudes do: eight steps to each power of two from 2^-6 on, and eight of the
- * same width below it. */
+/* Codes ascend with magnitudes: eight steps in each power of two from 2^-6 on, and eight steps of
+ * the same width below it. */
 uint8_t fp8_of(float value)
 {
     uint8_t sign = signbit(value) ? 0x80 : 0;

@@ -1,6 +1,6 @@
-/* The two number formats that KV is kept in, on the host: bf16 (8 bits of exponent, 7 of fraction)
- * and fp8 e4m3 (4 and 3; no infinities, one NaN a sign, largest 448), as in "FP8 formats for deep
- * learning", arXiv:2209.05433. To nearest, ties to even; fp8 ends at ±448. */
+/* The two number formats of KV, in host code: bf16 (8 bits of exponent, 7 of fraction) and fp8 e4m3
+ * (4 and 3; no infinities, one NaN a sign, largest 448), as in "FP8 formats for deep learning",
+ * arXiv:2209.05433. Rounding is to nearest, ties to even; fp8 saturates at ±448. */
 #ifndef CALIBRATE_KERNELS_SMALL_FLOATS_H
 #define CALIBRATE_KERNELS_SMALL_FLOATS_H
 
@@ -18,7 +18,7 @@ uint16_t bf16_of(float value);
 float fp8_value(uint8_t bits);
 uint8_t fp8_of(float value);
 
-/* Bytes of a value, and the value at `index` of an array of them. */
+/* Bytes of a value, and the value at `index` of an array. */
 size_t kv_type_bytes(enum kv_type type);
 float kv_value(enum kv_type type, const void *values, size_t index);
 

@@ -1,15 +1,15 @@
 /* Rows of K, V, centroids or pages in shared memory, multiplied on the tensor cores.
  *
- * A tile is a few rows of equal length, a chunk 16 bytes of one. Eight rows' chunks of one column
- * would fall into the same banks, so chunks are turned within their row by its number. One warp
- * copies a tile and multiplies it: no barrier of the CTA is needed.
+ * A tile is a few rows of equal length; a chunk is 16 bytes of a row. The chunks of one column in
+ * eight rows would fall into the same banks, so a row's chunks are permuted by the row's number.
+ * One warp copies a tile and multiplies it, so that no barrier of the CTA is needed.
  *
- * The left side is always the queries of a group, 16 rows of which those behind the group are zero:
- * on tensor cores idle rows cost less than a second shape of kernel. fp8 is widened to bf16
- * exactly, by moving its bits to where bf16 has them and multiplying by 2^120, the difference of
- * the biases. The tensor cores want values of a pair of columns (of K) or rows (of V) together;
- * what a load brings of fp8 is a pair of the other, so columns are permuted, alike in queries and
- * keys, and back when output leaves (column_of()).
+ * The left side is always the queries of a group, as 16 rows; rows past the group are zero. On
+ * tensor cores idle rows cost less than a second shape of kernel. fp8 is widened to bf16 exactly:
+ * its bits are moved to their places in bf16, and multiplied by 2^120, the difference of the
+ * biases. The tensor cores take values of a pair of columns (of K) or rows (of V) together, but a
+ * load of fp8 brings a pair of the other. So columns are permuted, alike in queries and keys, and
+ * permuted back in the output (tile_column()).
  */
 #ifndef CALIBRATE_KERNELS_TILES_CUH
 #define CALIBRATE_KERNELS_TILES_CUH
@@ -24,18 +24,19 @@
 template <enum kv_type TYPE, int DIM> struct tile_rows {
     static constexpr int BYTES = DIM * (TYPE == KV_FP8 ? 1 : 2);
     static constexpr int CHUNKS = BYTES / CHUNK;
-    /* Rows that one instruction of a warp copies a chunk of. */
+    /* Rows of which one instruction of a warp copies a chunk. */
     static constexpr int ROWS_AT_ONCE = WARP / CHUNKS;
     static_assert(CHUNKS >= 4 && CHUNKS <= WARP, "4 to 32 chunks a row");
 
-    /* Where in a tile a chunk stands. Of 64-byte rows two fill all banks, else one or a part. */
+    /* The index of a chunk in its tile. Two rows of 64 bytes fill all banks; of longer rows, one
+     * row or a part of it does. */
     static __device__ int place(int row, int chunk)
     {
         return row * CHUNKS + (chunk ^ (CHUNKS == 4 ? row >> 1 & 3 : row & 7));
     }
 };
 
-/* The bytes that __byte_perm() chose, each in the upper half of 16 bits, as bf16. */
+/* Two fp8 values, each in the upper byte of 16 bits (from __byte_perm()), as bf16. */
 __device__ inline uint32_t fp8_widen(uint32_t bytes)
 {
     const uint32_t scale = 0x7b807b80; /* 2^120, twice */
@@ -45,7 +46,7 @@ __device__ inline uint32_t fp8_widen(uint32_t bytes)
 #define FP8_PAIR(word, low, high)                                                                  \
     fp8_widen(__byte_perm((word), 0, 0x0404 | (low) << 4 | (high) << 12))
 
-/* Queries as the left side, in the order of columns that keys of this type have. */
+/* Queries as the left side, with columns in the order of keys of this type. */
 template <enum kv_type TYPE, int DIM>
 __device__ inline void tile_queries(uint32_t (&left)[DIM / 16][4], const uint16_t *queries,
                                     int group)
@@ -114,7 +115,7 @@ __device__ inline void tile_multiply_values(float (&sums)[DIM / 8][4], const uin
     }
 }
 
-/* The column of V that sums[block][value] of this thread is of. */
+/* The column of V to which sums[block][value] of this thread belongs. */
 template <enum kv_type TYPE> __device__ inline int tile_column(int block, int value)
 {
     int quad = (int)(threadIdx.x % 4), next = value & 1;

@@ -1,11 +1,11 @@
 /* The k largest of each row of scores, by radix selection.
  *
- * As Alabi et al. (2012) and RAFT's select_k have it: floats become unsigned numbers of the same
- * order; counts of their upper 11 bits tell in which bin the k-th largest is; of those in it the
- * next 11 bits, then the last 10. Then what lies above the k-th number is taken, and of its equals
- * as many as are left. Rows of up to SHORT_ROW scores are one CTA's from beginning to end. A longer
- * one has many: each pass is a kernel, in which every CTA adds its counts to the row's and the one
- * that comes last finds the bin.
+ * As in Alabi et al. (2012) and RAFT's select_k: floats become unsigned numbers of the same order.
+ * Counts of their upper 11 bits tell which bin contains the k-th largest; inside that bin, counts
+ * of the next 11 bits and then of the last 10 do. All numbers above the k-th are taken, then as
+ * many equal ones as are missing. One CTA does all passes of a row of up to SHORT_ROW scores. A
+ * longer row has many CTAs and a kernel for each pass: every CTA adds its counts to the row's, and
+ * the last CTA finds the bin.
  */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
@@ -18,21 +18,21 @@
 #define SHORT_ROW 32768
 #define CTA_SCORES (THREADS * 32)
 
-/* Where the selection in a row stands. */
+/* The state of the selection in a row. */
 struct selection {
     uint32_t prefix; /* the k-th largest number, as far as it is known */
-    uint32_t wanted; /* how many of those with that prefix are among the k */
+    uint32_t wanted; /* how many numbers with that prefix are among the k */
 };
 
-/* A long row's. */
+/* The state of a long row. */
 struct row_state {
     uint32_t bins[PASSES][BINS];
-    struct selection selection[PASSES]; /* behind each pass */
-    uint32_t done[PASSES];              /* CTAs */
+    struct selection selection[PASSES]; /* after each pass */
+    uint32_t done[PASSES];              /* CTAs that have finished it */
     uint32_t above, equal;              /* written so far */
 };
 
-/* Of a CTA. */
+/* The state of a CTA. */
 struct cta_state {
     uint32_t bins[BINS];
     uint32_t warps[THREADS / WARP];
@@ -41,14 +41,14 @@ struct cta_state {
     bool last;
 };
 
-/* Larger floats are larger numbers. */
+/* An unsigned number for a float, in the same order. */
 static __device__ uint32_t number_of(float score)
 {
-    uint32_t bits = __float_as_uint(score + 0.0f); /* of -0, 0 */
+    uint32_t bits = __float_as_uint(score + 0.0f); /* -0 becomes 0 */
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000U;
 }
 
-/* Bits of a number that the passes before `pass` have settled, and the digit of that pass. */
+/* The bits of a number that passes before `pass` have settled, and the digit of that pass. */
 static __device__ uint32_t settled(uint32_t number, int pass)
 {
     return pass == 0 ? 0 : pass == 1 ? number >> 21 : number >> 10;
@@ -67,7 +67,7 @@ static __device__ void clear_bins(struct cta_state &cta)
     __syncthreads();
 }
 
-/* Count the digits of scores[begin, end) that have the prefix. */
+/* Count the digits of those scores[begin, end) that have the prefix. */
 static __device__ void count_digits(struct cta_state &cta, const float *scores, uint32_t begin,
                                     uint32_t end, int pass, uint32_t prefix)
 {
@@ -81,8 +81,8 @@ static __device__ void count_digits(struct cta_state &cta, const float *scores, 
     __syncthreads();
 }
 
-/* The bin in which the wanted-th largest lies, into cta.selection. A thread has BINS_EACH bins, the
- * first thread the largest. */
+/* Write the bin of the wanted-th largest number to cta.selection. Each thread has BINS_EACH bins;
+ * the first thread has the largest. */
 static __device__ void find_bin(struct cta_state &cta, const uint32_t *bins, int pass,
                                 struct selection before)
 {
@@ -91,7 +91,7 @@ static __device__ void find_bin(struct cta_state &cta, const uint32_t *bins, int
     for (uint32_t i = 0; i < BINS_EACH; i++) {
         own += bins[top - i];
     }
-    uint32_t through = own; /* up to and with this thread */
+    uint32_t through = own; /* sum up to this thread, inclusive */
     for (uint32_t apart = 1; apart < WARP; apart *= 2) {
         uint32_t other = __shfl_up_sync(WHOLE_WARP, through, apart);
         through += lane >= apart ? other : 0;
@@ -118,7 +118,7 @@ static __device__ void find_bin(struct cta_state &cta, const uint32_t *bins, int
     __syncthreads();
 }
 
-/* Room for one more, for each thread that asks; one atomic addition a warp. */
+/* Reserve one place for each thread that asks, with one atomic addition a warp. */
 static __device__ uint32_t take_place(uint32_t *counter, bool asks)
 {
     uint32_t lane = threadIdx.x % WARP, all = __ballot_sync(WHOLE_WARP, asks), first = 0;
@@ -128,7 +128,7 @@ static __device__ uint32_t take_place(uint32_t *counter, bool asks)
     return __shfl_sync(WHOLE_WARP, first, 0) + (uint32_t)__popc(all & ((1U << lane) - 1));
 }
 
-/* Write the chosen among scores[begin, end): above the k-th number from the front, equal to it from
+/* Write the chosen of scores[begin, end): numbers above the k-th from the front, equal ones from
  * the back. Whole warps stay in the loop. */
 static __device__ void write_chosen(const float *scores, uint32_t begin, uint32_t end, uint32_t k,
                                     struct selection selection, uint32_t *above, uint32_t *equal,
@@ -193,7 +193,7 @@ static __global__ void __launch_bounds__(THREADS)
             atomicAdd(&state->bins[pass][bin], cta.bins[bin]);
         }
     }
-    __threadfence(); /* the counts are there before this CTA counts as done */
+    __threadfence(); /* its counts are visible before this CTA counts as done */
     __syncthreads();
     if (threadIdx.x == 0) {
         cta.last = atomicAdd(&state->done[pass], 1U) == gridDim.x - 1;
@@ -213,8 +213,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* A CTA counts what it will write and takes room for it at once: thousands of warps asking for one
- * word of memory would wait for each other. */
+/* A CTA first counts what it will write, then reserves the places at once: thousands of warps with
+ * atomics on one word of memory would wait for each other. */
 static __device__ void take_room(struct cta_state &cta, const float *scores, uint32_t begin,
                                  uint32_t end, uint32_t kth, struct row_state *state)
 {

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The sum so far of weighted vectors, whose weights are exp(log) of which the largest may be past
- * what a double holds: kept as a multiple of exp(most). */
+/* A running sum of vectors with weights exp(log). A weight may be too large for a double, so that
+ * the sum is kept as a multiple of exp(most). */
 struct weighted {
     double most, weight;
 };
 
-/* Make room for a vector of weight exp(log): returns what to add it with. */
+/* Rescale the sum for a vector of weight exp(log). Returns the factor with which to add it. */
 static double weighted_add(struct weighted *sum, double log, double *out, uint32_t dim)
 {
     double most = fmax(sum->most, log);
@@ -66,7 +66,7 @@ void twin_merge(const double *out, const double *lse, uint32_t parts, uint32_t d
     clear(whole, dim);
     for (uint32_t p = 0; p < parts; p++) {
         if (lse[p] == -INFINITY) {
-            continue; /* of no tokens */
+            continue; /* a part without tokens */
         }
         double term = weighted_add(&sum, lse[p], whole, dim);
         for (uint32_t i = 0; i < dim; i++) {

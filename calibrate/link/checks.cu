@@ -12,7 +12,7 @@
 #define GATHERED (4 * MiB)
 #define LEAST_ROW 16
 #define MOST_ROW 16384
-#define FEW 61 /* rows that no number of CTAs divides */
+#define FEW 61 /* rows; a prime, so that CTAs get unequal shares */
 
 static bool allocate(size_t bytes, char **memory, struct error *why)
 {
@@ -44,7 +44,7 @@ static bool start(struct gathering *all, struct error *why)
                    why);
 }
 
-/* Rows in pinned memory and in HBM are the same; they go to HBM, or to the second half of the
+/* Pinned memory and HBM hold the same rows. A gather writes to HBM, or to the second half of the
  * pinned memory. */
 static bool check_one(struct gathering *all, const struct gpu_gather *shape, bool from_host,
                       bool to_host, struct error *why)
@@ -184,7 +184,7 @@ static bool fills_have_no_zeros(struct error *why)
 
 /* ---- order ---- */
 
-/* What stands behind a gate does not run before it opens, and does after. */
+/* Work queued behind a gate does not run before the gate opens, and runs afterwards. */
 static bool gates_hold(struct error *why)
 {
     gpu_gate gate;
@@ -216,7 +216,7 @@ static bool gates_hold(struct error *why)
            error_set(why, NULL, 0, "a gate %s", early ? "did not hold" : "did not let through");
 }
 
-/* A gate that nobody opens gives up, and says so. */
+/* A gate that is not opened gives up, and open() then fails. */
 static bool gates_end(struct error *why)
 {
     gpu_gate gate;

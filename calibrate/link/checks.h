@@ -1,4 +1,4 @@
-/* Do the kernels of the link groups do what they are measured for? To be run where a GPU is. */
+/* Checks that the kernels of the link groups do the work that they are timed for. Need a GPU. */
 #ifndef CALIBRATE_LINK_CHECKS_H
 #define CALIBRATE_LINK_CHECKS_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 struct link_check {
     const char *claim; /* "a gather's rows are those asked for" */
-    /* Behind gpu_find(). False, with what differs, where the claim does not hold. */
+    /* To be called after gpu_find(). Returns false, with the difference, if the claim fails. */
     bool (*run)(struct error *why);
 };
 

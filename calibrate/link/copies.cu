@@ -1,10 +1,11 @@
-/* The copy engines, one copy after the other: each way by size from pinned memory, from pageable
- * memory, what a call costs the CPU, and a small copy behind a large one.
+/* The group link-copies: the copy engines, one copy after the other. Copies each way by size, from
+ * pinned and from pageable memory; the CPU time of a call; a small copy behind a large one.
  *
- *   link.h2d, link.d2h  copies of 256 MiB
- *   link.copy_latency   what copies of 256 B to 1 GiB take beyond their bytes at that rate, fitted
- *   host.pageable       256 MiB from memory that is not pinned
- *   host.copy_call      the bare call; nothing of a framework
+ *   link.h2d, link.d2h  rate of copies of 256 MiB
+ *   link.copy_latency   fixed time of copies of 256 B to 1 GiB beyond their bytes at that rate,
+ *                       fitted
+ *   host.pageable       rate of 256 MiB from memory that is not pinned
+ *   host.copy_call      CPU time of the bare call, without a framework
  */
 #include "calibrate/device/facts.h"
 #include "calibrate/link/buffers.h"
@@ -59,7 +60,7 @@ struct copy {
     size_t size;
 };
 
-/* One after the other, without a gap: the engine's own time. */
+/* Copies one after the other, without a gap: the time of the copy engine alone. */
 static bool sample_time(void *state, double *ns, struct error *why)
 {
     struct copy *copy = (struct copy *)state;
@@ -83,7 +84,7 @@ static bool sample_rate(void *state, double *rate, struct error *why)
     return ok;
 }
 
-/* By the CPU's clock: its own pass over the bytes is part of it. */
+/* By the CPU's clock, because the CPU's own copy of the bytes is part of the time. */
 static bool sample_pageable(void *state, double *rate, struct error *why)
 {
     struct copy *copy = (struct copy *)state;
@@ -111,8 +112,8 @@ static bool sample_call(void *state, double *ns, struct error *why)
     return ok && all->stream.wait(why);
 }
 
-/* A small copy that becomes ready when the large one, on another stream, is under way; `size` is of
- * the large one, 0 for none. */
+/* The time of a small copy that becomes ready while a large one, on another stream, is under way.
+ * `size` is the size of the large copy; 0: no large copy. */
 static bool sample_behind(void *state, double *ns, struct error *why)
 {
     struct copy *copy = (struct copy *)state;
@@ -127,7 +128,7 @@ static bool sample_behind(void *state, double *ns, struct error *why)
            all->stream.wait(why);
 }
 
-/* The time that is not the bytes', from the medians, and from the tenths to say how sure it is. */
+/* Fit the fixed time to the medians, and to p10 and p90 for its spread. */
 static bool fit(struct findings *findings, const char *times, const char *rate, const char *name,
                 struct error *why)
 {

@@ -1,12 +1,13 @@
-/* Flags that a kernel polls, in place of launches and synchronisations.
+/* The group flags: flags that a kernel polls, in place of launches and synchronisations.
  *
- *   gpu.flag  half of the way of a flag in mapped memory from the CPU to a polling kernel and back
+ *   gpu.flag  half of the round trip of a flag in mapped memory, from the CPU to a polling kernel
+ *             and back
  *
- * Observed: from the CPU's flag to the next kernel of the stream having begun and said so
+ * Observed: the time from the CPU's flag until the next kernel of the stream has begun and answered
  * (flag.release_by_cpu); one way of a flag in GPU memory between two kernels
  * (flag.between_kernels).
  *
- * Every wait ends: a kernel gives up after GPU_DEADLINE_NS and says so, the CPU after
+ * Every wait ends: a kernel gives up after GPU_DEADLINE_NS and reports it, the CPU after
  * GPU_PATIENCE_NS.
  */
 #include "calibrate/device/device.h"
@@ -25,7 +26,7 @@
 
 struct polling {
     pinned_memory mapped;
-    gpu_memory word; /* between kernels */
+    gpu_memory word; /* the flag between kernels */
     gpu_stream stream, other;
 
     bool create(struct error *why);
@@ -79,7 +80,7 @@ static __device__ bool arrives(const volatile uint32_t *flag, uint32_t value, ui
     return true;
 }
 
-/* Answers 1, 2, ... `rounds` when asked so. */
+/* Answers the rounds 1, 2, ... `rounds`, each when the CPU asks for it. */
 static __global__ void answer_flags(const volatile uint32_t *ask, volatile uint32_t *answer,
                                     volatile uint32_t *given_up, uint32_t rounds)
 {
@@ -114,7 +115,7 @@ static bool sample_flag(void *state, double *ns, struct error *why)
     return ok && all->stream.wait(why);
 }
 
-/* Says that it is there, and waits. */
+/* Reports that it runs, then waits. */
 static __global__ void wait_flag(const volatile uint32_t *ask, volatile uint32_t *answer,
                                  volatile uint32_t *given_up)
 {
@@ -158,8 +159,8 @@ static bool sample_release(void *state, double *ns, struct error *why)
     return true;
 }
 
-/* Two kernels, each writing what the other waits for; the first keeps the time of all rounds but
- * the first, in which the second one starts. */
+/* Run by two kernels, each writing the word for which the other waits. The first kernel measures
+ * the time of all rounds but the first, in which the second kernel starts. */
 static __global__ void turn_words(volatile uint32_t *word, bool first, uint32_t rounds,
                                   volatile uint32_t *given_up, volatile uint32_t *time_ns)
 {

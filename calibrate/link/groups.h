@@ -17,7 +17,7 @@ bool link_stores(const struct effort *effort, uint64_t seed, struct findings *fi
 bool flags(const struct effort *effort, uint64_t seed, struct findings *findings,
            struct error *why);
 
-/* What checks.h claims of flags.cu, rows.cu and stores.cu. */
+/* Checks (checks.h) that are in flags.cu, rows.cu and stores.cu. */
 bool flags_arrive(struct error *why);
 bool copied_rows_are_right(struct error *why);
 bool stored_rows_arrive(struct error *why);

@@ -30,7 +30,7 @@ bool lanes::create(struct error *why)
     return ok;
 }
 
-/* All pieces of a lane, behind the common beginning. */
+/* Queue all pieces of a lane after the common beginning. */
 static bool put(struct lanes *lanes, const struct lane *lane, uint32_t index, struct error *why)
 {
     cudaStream_t stream = lanes->streams[index].at;

@@ -1,8 +1,8 @@
-/* Several kinds of work side by side, each on a stream of its own, begun together: what each gets
- * while all of them run.
+/* Lanes: several kinds of work that start together, each on a stream of its own. Measures the rate
+ * of each lane while all of them run.
  *
- * A lane's work is cut into equal pieces with an event behind each, so that what happens after the
- * first lane has ended does not count.
+ * A lane's work is cut into equal pieces with an event after each, so that the time after the first
+ * lane has ended does not count.
  */
 #ifndef CALIBRATE_LINK_LANES_H
 #define CALIBRATE_LINK_LANES_H
@@ -16,8 +16,8 @@ struct lane {
     /* Queue one piece. */
     bool (*put)(void *state, cudaStream_t stream, struct error *why);
     void *state;
-    double bytes; /* that a piece moves */
-    double rate;  /* found: bytes/s while all lanes ran */
+    double bytes; /* moved by a piece */
+    double rate;  /* out: bytes/s while all lanes ran */
 };
 
 struct lanes {

@@ -1,9 +1,10 @@
-/* SM loads and stores of pinned memory: the kernel that gathers scattered rows, through the link.
+/* The group link-loads: SM loads and stores of pinned memory, by the kernel that gathers scattered
+ * rows over the link.
  *
- *   link.round_trip     loads one after the other, each from where the one before says
- *   link.zero_copy      the best of all row sizes, CTAs and bytes in flight
+ *   link.round_trip     time of a load in a chain, where each load gives the address of the next
+ *   link.zero_copy      the highest rate over row sizes, CTAs and bytes in flight
  *   link.cta_in_flight  the rate of one CTA of 256 threads, 8 bytes a thread and one load at a
- *                       time, which is the kernel that the simulator means, times the round trip
+ *                       time (the kernel that the simulator models), times the round trip
  */
 #include "calibrate/device/device.h"
 #include "calibrate/device/gather.h"
@@ -18,7 +19,7 @@
 #define FEW_STEPS 64
 #define MANY_STEPS 576
 #define LINE_BYTES 128
-#define CTA_BYTES MiB /* that each moves in a sample */
+#define CTA_BYTES MiB /* moved by each CTA in a sample */
 #define MOST_BYTES (128 * MiB)
 #define WIDTH 16
 
@@ -54,7 +55,8 @@ bool loads::create(uint64_t seed, struct error *why)
     return ok;
 }
 
-/* The memory holds random words; the step is added so that no cycle of few lines closes. */
+/* The memory holds random words. The step number is added, so that the chain cannot fall into a
+ * short cycle. */
 static __global__ void chase(const volatile uint32_t *memory, uint32_t lines, uint32_t start,
                              uint32_t steps, uint32_t *last)
 {
@@ -78,7 +80,7 @@ static bool time_chase(struct loads *all, const gpu_timer *timer, uint32_t steps
     return GPU_LAUNCHED(why) && timer->stop(all->stream.at, why);
 }
 
-/* What the further steps take: neither launch nor end of a kernel is in it. */
+/* The time of the additional steps, which contains neither launch nor end of a kernel. */
 static bool sample_round_trip(void *state, double *ns, struct error *why)
 {
     struct loads *all = (struct loads *)state;
@@ -88,14 +90,14 @@ static bool sample_round_trip(void *state, double *ns, struct error *why)
         !all->timer.read(&few, why) || !all->longer.read(&many, why)) {
         return false;
     }
-    /* A sample that something disturbed may come out negative: it counts as the least there is. */
+    /* A disturbed sample may be negative; it counts as 0. */
     *ns = fmax(0, many - few) / (MANY_STEPS - FEW_STEPS);
     return true;
 }
 
 struct load {
     struct loads *all;
-    uint32_t row; /* of row_sizes[] */
+    uint32_t row; /* index of row_sizes[] */
     uint32_t ctas, width, loads;
     bool out;
 };
@@ -158,7 +160,7 @@ static bool measure_round_trip(struct loads *all, const struct effort *effort, u
                          why);
 }
 
-/* The fastest of what was measured becomes link.zero_copy. */
+/* The fastest measured gather becomes link.zero_copy. */
 static bool choose_best(const char (*names)[64], struct findings *findings, struct error *why)
 {
     struct finding *best = findings_add(findings, "link.zero_copy", "", UNIT_BYTES_PER_S, why);

@@ -1,6 +1,6 @@
-/* Scattered rows of pinned memory to the GPU, a copy each: by one call a row, and by one call for
- * all of them where toolkit (12.8) and driver have cudaMemcpyBatchAsync. Observations: the payload
- * that arrives a second, from the first call to the last byte. */
+/* The group link-rows: scattered rows of pinned memory copied to the GPU, a copy for each row; by
+ * one call a row, and by one call for all rows if toolkit (12.8) and driver have
+ * cudaMemcpyBatchAsync. Observations: payload in bytes/s, from the first call to the last byte. */
 #include "calibrate/link/buffers.h"
 #include "calibrate/link/groups.h"
 
@@ -11,7 +11,7 @@
 #define LEAST_ROW 256
 #define MOST_ROW 65536
 #define SIZES 9
-#define SCATTER 40503 /* odd, so that its multiples visit every place of a power of two */
+#define SCATTER 40503 /* odd, so that its multiples modulo a power of two visit every index */
 
 struct rows {
     struct link_buffers buffers;
@@ -24,7 +24,7 @@ struct row {
     size_t bytes;
 };
 
-/* Where a row comes from: another place each time, far from the one before. */
+/* The offset of the next row: a new one each time, far from the last. */
 static size_t place_of(struct row *row)
 {
     size_t places = row->all->buffers.bytes / row->bytes;
@@ -55,7 +55,7 @@ static bool sample_calls(void *state, double *rate, struct error *why)
 
 #if CUDART_VERSION >= 12080
 
-/* In the form that toolkit 13 gave it, or that of 12.8, which says which copy failed. */
+/* The signature of toolkit 13, or that of 12.8, which also returns the copy that failed. */
 static cudaError_t copy_batch(void **to, const void **from, size_t *sizes, size_t count,
                               cudaStream_t stream)
 {
@@ -89,7 +89,7 @@ static bool sample_batch(void *state, double *rate, struct error *why)
            finish(row, begin, rate, why);
 }
 
-/* False with the reason where the driver does not have it. */
+/* False, with the reason, if the driver does not have it. */
 static bool has_batch(struct row *row, struct error *why)
 {
     int driver;
@@ -114,7 +114,7 @@ static bool has_batch(struct row *row, struct error *why)
 
 #endif
 
-/* Copy from the first place on, and compare with what lies there. */
+/* Copy from the first offset on, and compare with the source. */
 static bool check(struct row *row, bool (*sample)(void *, double *, struct error *),
                   struct error *why)
 {

@@ -1,10 +1,10 @@
-/* Copies each way, a gather through the link, and a kernel that reads HBM, side by side: what each
- * gets while the others run.
+/* The group link-sharing: the rates of copies each way, a gather over the link, and a kernel that
+ * reads HBM, while they run side by side.
  *
  *   link.duplex   both copy engines at once, added up
  *
- * All else is observed: `sharing.h2d` alone, `sharing.h2d_beside_read` beside the kernel, and so
- * on; the notes say what is lost.
+ * All other figures are observations: `sharing.h2d` alone, `sharing.h2d_beside_read` beside the
+ * kernel, and so on. The notes state the loss against running alone.
  */
 #include "calibrate/device/gather.h"
 #include "calibrate/device/read.h"
@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #define WANTED (256 * MiB)
-#define COPY_BYTES (8 * MiB) /* of a piece */
+#define COPY_BYTES (8 * MiB) /* a piece */
 #define READ_BYTES (512 * MiB)
 #define ROW_BYTES 4096
 #define LOAD_CTAS 32
@@ -81,7 +81,7 @@ enum kind { H2D, D2H, READ, LOADS, KINDS };
 static bool (*const put[KINDS])(void *, cudaStream_t, struct error *) = {put_in, put_out, put_read,
                                                                         put_load};
 
-/* The first kind's rate, beside that of the others; of `summed`, all added up. */
+/* The rate of the first kind while the others run beside it; if `summed`, the sum of all rates. */
 static const struct side {
     const char *figure, *alone;
     bool summed;

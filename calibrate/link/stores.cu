@@ -1,7 +1,7 @@
-/* CPU threads that store scattered rows of 256 bytes straight into the GPU's memory.
+/* The group link-stores: CPU threads store scattered rows of 256 bytes directly into GPU memory.
  *
- *   link.cpu_store  by threads; absent where the memory cannot be mapped
- *   link.coherent   1 where the GPU uses the CPU's page tables, and both cache each other's memory
+ *   link.cpu_store  by threads; absent if the memory cannot be mapped
+ *   link.coherent   1 if the GPU uses the CPU's page tables, and both cache each other's memory
  */
 #include "calibrate/device/device.h"
 #include "calibrate/link/groups.h"
@@ -20,7 +20,7 @@ extern "C" {
 #define WINDOW_BYTES (64 * MiB)
 #define FROM_BYTES (512 * MiB)
 #define ROW_BYTES 256
-#define THREAD_BYTES (16 * MiB) /* that each stores in a sample */
+#define THREAD_BYTES (16 * MiB) /* stored by each thread in a sample */
 #define MOST_THREADS 64
 #define POOLS 7 /* 1, 2, ... 64 threads */
 
@@ -65,7 +65,7 @@ bool storing::create(uint64_t seed, struct error *why)
 struct store {
     struct storing *all;
     struct pool *pool;
-    uint32_t turn; /* of the rows */
+    uint32_t turn; /* which rows come next */
 };
 
 static bool sample_rate(void *state, double *rate, struct error *why)

@@ -1,6 +1,5 @@
-/* Arithmetic of measured copies: the fixed time and the rate that the simulator reckons with, how
- * large copies may be and how many are timed in one go, and how far each of several that run side
- * by side has come. */
+/* Arithmetic of measured copies: the fixed time that goes with a rate, the largest copy and the
+ * number of copies to time at once, and the progress of copies that run side by side. */
 #ifndef CALIBRATE_MEASURE_COPY_FIT_H
 #define CALIBRATE_MEASURE_COPY_FIT_H
 
@@ -11,21 +10,22 @@
 extern "C" {
 #endif
 
-/* The fixed time, at least 0, with which fixed + size / rate comes closest to times_ns[] of copies
- * of sizes[] bytes: least squares of the relative errors. `worst` becomes the largest of these.
- * rate > 0 is in bytes/s, times are > 0; count > 0. */
+/* The fixed time in ns, at least 0, for which fixed + size / rate comes closest to times_ns[], the
+ * measured times of copies of sizes[] bytes (least squares of the relative errors). `worst` becomes
+ * the largest relative error. rate > 0 is in bytes/s; times are > 0; count > 0. */
 double copy_fixed_ns(const double *sizes, const double *times_ns, uint32_t count, double rate,
                      double *worst);
 
-/* The largest copy to measure: `wanted`, halved until it is at most an eighth of what the GPU and
- * what the host have free, but not below `least`. */
+/* The largest copy to measure, in bytes: `wanted`, halved until it is at most an eighth of the free
+ * memory of the GPU and of the host, but at least `least`. */
 size_t copy_largest(size_t wanted, size_t least, size_t gpu_free, size_t host_free);
 
-/* Copies of one size to time in one go: as many as move `moved` bytes, but 1 to `most`. */
+/* How many copies of `size` bytes to time at once: as many as move `moved` bytes, from 1 to `most`.
+ */
 uint32_t copy_repeats(size_t size, size_t moved, uint32_t most);
 
-/* Pieces done by `at`, of `count` equal ones that run one after the other from 0 and are done at
- * ends[], ascending; part of a piece counts as part. */
+/* Pieces done at time `at`, with fractions. `count` equal pieces run one after the other from time
+ * 0; ends[], ascending, says when each is done. */
 double pieces_done(const double *ends, uint32_t count, double at);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
-/* What was found: figures with their points and spread, or the reason why there is none
- * (hardware/observed.h says what one looks like).
+/* Findings: measured figures with their points and spread, or the reason why a figure is absent
+ * (struct finding is in hardware/observed.h).
  *
- * A finding that has the name of a row of curves.def becomes that curve in the profile, with basis
- * measured. Any other is an observation: it says how the machine behaves where no curve asks
+ * A finding with the name of a row of curves.def becomes that curve in the profile, with basis
+ * measured. Any other finding is an observation: it records behaviour that no curve describes
  * (copies while a kernel runs, a row at a time, the share of the peak that a kernel reaches).
  */
 #ifndef CALIBRATE_MEASURE_FINDING_H
@@ -24,24 +24,24 @@ struct findings {
     uint32_t count, capacity;
 };
 
-/* The finding of that name, made if there is none. For a row of curves.def axis and unit are the
- * row's and `axis`, `unit` are ignored. NULL when memory is out. */
+/* The finding of that name, created if it is missing. For a row of curves.def, the row gives axis
+ * and unit, and the parameters `axis` and `unit` are ignored. NULL when memory is out. */
 struct finding *findings_add(struct findings *findings, const char *name, const char *axis,
                              enum unit unit, struct error *why);
 const struct finding *findings_get(const struct findings *findings, const char *name);
 
-/* Is it a row of curves.def? */
+/* Has the finding the name of a row of curves.def? */
 bool finding_is_curve(const struct finding *finding);
 
-/* Say how a figure was measured, or why it is absent. The finding is there already or is made. */
+/* Note how a figure was measured, or why it is absent. Creates the finding if it is missing. */
 bool findings_note(struct findings *findings, const char *name, const char *note,
                    struct error *why);
 
-/* A single figure that is known without sampling: what the system or a driver says. */
+/* Add a single figure that the system or a driver states, without sampling. */
 bool findings_state(struct findings *findings, const char *name, double value, const char *note,
                     struct error *why);
 
-/* Forget all but the first `count`. */
+/* Remove all findings but the first `count`. */
 void findings_cut(struct findings *findings, uint32_t count);
 void findings_release(struct findings *findings);
 

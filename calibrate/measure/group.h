@@ -1,5 +1,6 @@
-/* Groups: what is measured together, saved together, and resumed after. One file a group, one row
- * in the table of its part (host/groups.c, harness/gpu_groups.cu). */
+/* A group: figures that are measured together and saved together. An interrupted session resumes
+ * after the last complete group. Each group has its own file and a row in the table of its part
+ * (host/groups.c, harness/gpu_groups.cu). */
 #ifndef CALIBRATE_MEASURE_GROUP_H
 #define CALIBRATE_MEASURE_GROUP_H
 
@@ -12,9 +13,9 @@ extern "C" {
 struct group {
     const char *name; /* "host-gather" */
     const char *what; /* one line for --help and progress */
-    double share;     /* of the seconds that all groups of the part have */
-    /* Set up, measure_probes() one or more times, note, tear down. The effort's seconds are this
-     * group's. */
+    double share;     /* its share of the seconds of all groups of the part */
+    /* Set up, call measure_probes() once or more, note how it was done, tear down.
+     * effort->seconds is the time of this group alone. */
     bool (*run)(const struct effort *effort, uint64_t seed, struct findings *findings,
                 struct error *why);
 };

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Most of the 90 seconds and 8 minutes that all groups together may take: the rest is for setting
- * up. 9 samples are the fewest whose interval of the median leaves out the smallest and the
- * largest; 200 narrow it to about a fifth of what 9 do. */
+/* The seconds are most of the 90 seconds and 8 minutes of all groups together; setting up takes the
+ * rest. 9 samples are the fewest whose interval of the median leaves out the smallest and the
+ * largest sample; with 200 samples the interval is about a fifth as wide as with 9. */
 const struct effort effort_quick = {"quick", 1, 9, 40, 0.02, 75};
 const struct effort effort_full = {"full", 3, 15, 200, 0.02, 420};
 
@@ -27,7 +27,7 @@ double clock_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* The samples of one probe, as they were taken and sorted. */
+/* The samples of one probe, as taken and sorted. */
 struct samples {
     double *taken, *sorted;
     uint32_t count;
@@ -127,7 +127,7 @@ static bool warm_up(const struct run *run, struct error *why)
     return true;
 }
 
-/* Rounds over all probes that are not done, until there is none. */
+/* Rounds over all probes that are not done yet, until all are. */
 static bool sample_all(struct run *run, gsl_rng *random, struct error *why)
 {
     bool more = run->count > 0;

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What makes a measurement another one: not when, nor how far it got. */
+/* `decides`: two measurements match only if they are equal in this fact. Date and progress may
+ * differ. */
 static const struct {
     const char *name;
     bool decides;

@@ -27,7 +27,7 @@ bool samples_median_interval(const double *sorted, uint32_t count, double confid
                              double *high)
 {
     double tail = (1 - confidence) / 2;
-    uint32_t rank = 0; /* samples that may be left out at each end, and one */
+    uint32_t rank = 0; /* r: the interval leaves out r - 1 samples at each end */
     while (rank < count / 2 && gsl_cdf_binomial_P(rank, 0.5, count) <= tail) {
         rank++;
     }

@@ -10,18 +10,19 @@
 /* Largest number in a buffer (host/buffer.h). */
 #define LARGEST 0.125
 
-/* Sums of some ten thousand products in fp32 differ from those in double precision by some 1e-6 of
- * their terms; one wrong token of 32 thousand weighs 3e-5. */
+/* Sums of about ten thousand products in fp32 differ from double precision by about 1e-6 of their
+ * terms; one wrong token of 32 thousand has a weight of 3e-5. */
 #define TOLERANCE 1e-5
 
-/* Kernels round each weight to bf16, by some 2^-10 of itself: of n tokens these errors add up to
- * about 0.001 / sqrt(n) of the largest value, of which this is the tenfold. One wrong token of n
- * weighs 1 / n; of so many that it hides in this, it is found by the rows that are spoiled. */
+/* Kernels round each weight to bf16, by about 2^-10 of the weight. Over n tokens these errors add
+ * up to about 0.001 / sqrt(n) of the largest value; the tolerance is ten times 0.001. One wrong
+ * token of n has a weight of 1 / n. If n is so large that the error is within the tolerance, the
+ * NaN rows reveal it. */
 #define KERNEL_TOLERANCE 0.01
 
-/* Where K and V are made, each number of them was rounded to bf16 two or three times, by some 2^-9
- * of itself: that of the values adds up like that of the weights, and that of the keys moves each
- * weight by some 2^-8. */
+/* If K and V are made from activations, each number was rounded to bf16 two or three times, by
+ * about 2^-9 of the number. Errors of values add up like those of weights; errors of keys change
+ * each weight by about 2^-8. */
 #define MADE_TOLERANCE 0.03
 
 static const enum mini_tokens tokens_of[MINIATURE_COUNT] = {
@@ -38,7 +39,7 @@ static const enum mini_tokens tokens_of[MINIATURE_COUNT] = {
     [MINIATURE_GPU_QSAC_STORE] = MINI_REUSED,
     [MINIATURE_GPU_QSAC_STORE_POLL] = MINI_REUSED,
     [MINIATURE_GPU_QSAC_STORE_GRAPH] = MINI_REUSED,
-    /* of all others WANTED */
+    /* all others: MINI_WANTED */
 };
 
 static double tolerance_of(const struct mini *mini, enum miniature_id id)
@@ -56,7 +57,7 @@ static size_t place(const struct mini *mini, uint32_t step, uint32_t layer, uint
     return number * mini->shape.head_dim;
 }
 
-/* The query head, of the layer's, that is checked of this KV head. */
+/* The query head, counted in the layer, that is checked for this KV head. */
 static uint32_t query_of(const struct mini *mini, uint32_t step, uint32_t layer, uint32_t head)
 {
     uint32_t group = mini->attention.group;
@@ -65,8 +66,8 @@ static uint32_t query_of(const struct mini *mini, uint32_t step, uint32_t layer,
 
 /* ---- which tokens ---- */
 
-/* The demand whose tokens are attended to at a step, had the policy begun anew; `end`: its step of
- * the trace. */
+/* The demand of the last fetch before or at a step, found by running the policy from the start;
+ * `end` is that step of the trace. */
 static bool last_fetched(const struct mini_check *check, const struct mini_head *head, uint32_t end,
                          const struct mini_demand **out, struct error *why)
 {
@@ -148,7 +149,7 @@ static bool expect_all(struct mini_check *check, enum mini_tokens tokens, struct
     return good;
 }
 
-/* ---- what came out ---- */
+/* ---- comparing ---- */
 
 static double difference(const struct mini_check *check, enum mini_tokens tokens, uint32_t step,
                          uint32_t layer, uint32_t head)
@@ -180,9 +181,10 @@ static bool check_outputs(struct mini_check *check, enum miniature_id id, double
                 double apart = difference(check, tokens, step, layer, head);
                 *worst = fmax(*worst, apart);
                 if (apart > tolerance) {
-                    error_set(why, NULL, 0,
-                              "'%s' attends wrongly at step %u, layer %u, KV head %u: off by %.3g",
-                              miniature_kinds[id].name, step, layer, head, apart);
+                    error_set(
+                        why, NULL, 0,
+                        "'%s' has a wrong output at step %u, layer %u, KV head %u: off by %.3g",
+                        miniature_kinds[id].name, step, layer, head, apart);
                     return error_expect(why, "at most %.2g of the largest value", tolerance);
                 }
             }
@@ -203,7 +205,7 @@ static bool check_gathered(const struct mini_check *check, enum miniature_id id,
         uint32_t from = mini->rows[i % wanted] + (i < wanted ? 0 : mini->row_count);
         if (memcmp(mini->staging.bytes + row * mini->row_bytes,
                    mini->layers[layer].kv.bytes + from * mini->row_bytes, mini->row_bytes) != 0) {
-            return error_set(why, NULL, 0, "'%s' gathers wrongly: row %u of layer %u",
+            return error_set(why, NULL, 0, "'%s' gathered a wrong row: %u of layer %u",
                              miniature_kinds[id].name, i, layer);
         }
     }

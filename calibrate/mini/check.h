@@ -1,9 +1,9 @@
-/* What a miniature has to come out with: attention to the same tokens in double precision.
+/* Checks the output of a miniature against attention to the same tokens in double precision.
  *
- * Of each KV head one query head is checked, another one each layer and step. Which tokens these
- * are is found without the runtime: what is wanted; what was wanted when the policy, played once
- * more, last fetched a set; or all, of which some are made. What gathers only is held against the
- * rows themselves.
+ * Of each KV head one query head is checked, a different one in each layer and step. The tokens are
+ * found without the runtime: the wanted tokens; or the tokens of the policy's last fetch, found by
+ * running the policy again; or all tokens, of which some have K and V made from activations. If a
+ * mechanism only gathers, the gathered rows are compared.
  */
 #ifndef CALIBRATE_MINI_CHECK_H
 #define CALIBRATE_MINI_CHECK_H
@@ -17,12 +17,12 @@ struct mini_check {
     const struct mini *mini;
     const struct policy_env *env;
     double *expected[MINI_TOKENS]; /* [steps][layers][kv_heads][head_dim], owned; NULL: not yet */
-    double *products;              /* of made_products(), the same */
+    double *products;              /* from made_products(), owned; NULL: not yet */
 };
 
-/* Hold what the last mini_play() left against what it should be. `worst`: largest difference of a
- * number of an output, as a share of the largest that values have; 0 of a mechanism that attends to
- * nothing. Fails where something is wrong, and names it. */
+/* Check the results of the last mini_play(). `worst` becomes the largest difference in an output,
+ * as a share of the largest value; 0 for a mechanism that attends to nothing. Fails at a wrong
+ * result, and names it. */
 bool mini_check(struct mini_check *check, enum miniature_id id, double *worst, struct error *why);
 void mini_check_release(struct mini_check *check);
 

@@ -66,7 +66,7 @@ static bool create_layer(gpu_mini *gpu, uint32_t l, struct error *why)
     return gpu_take_copy(&layer->kv, kv->bytes, kv->size, why) && layer->cache.take(kv->size, why);
 }
 
-/* Queries as the kernels have them, and the reference too. */
+/* Queries in bf16, for the kernels and for the reference. */
 static bool create_queries(gpu_mini *gpu, struct error *why)
 {
     struct mini *mini = gpu->mini;
@@ -80,7 +80,8 @@ static bool create_queries(gpu_mini *gpu, struct error *why)
            gpu->out.take(numbers * sizeof(float), why) && gpu->lse.take(rows * sizeof(float), why);
 }
 
-/* What all heads want, or of that what `take` says: token numbers within a head. */
+/* Fill lists with the wanted tokens of all heads, or with those that `take` selects, as token
+ * numbers within a head. */
 template <typename Take>
 static bool fill_lists(gpu_mini *gpu, gpu_lists *lists, struct error *why, Take take)
 {
@@ -120,7 +121,7 @@ bool gpu_list_hits(gpu_mini *gpu, struct error *why)
     return fill_lists(gpu, &gpu->hits, why, take_hits);
 }
 
-/* Of all that a cache sees: in the warm-up, too. */
+/* The most tokens of any demand, warm-up included. */
 static uint32_t most_tokens(const struct mini *mini)
 {
     const struct miniature *shape = &mini->shape;
@@ -234,7 +235,7 @@ bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraph
     cudaGraph_t recorded = nullptr;
     bool ok = GPU_TRY(cudaStreamBeginCapture(gpu->main.at, cudaStreamCaptureModeThreadLocal), why);
     ok = ok && put();
-    struct error unseen; /* behind a failure that says why */
+    struct error unseen; /* of clean-up after a failure that is reported already */
     ok = GPU_TRY(cudaStreamEndCapture(gpu->main.at, &recorded), ok ? why : &unseen) && ok;
     ok = ok && GPU_TRY(cudaGraphInstantiate(graph, recorded, 0), why);
     if (recorded != nullptr) {
@@ -252,7 +253,8 @@ gpu_graphs::~gpu_graphs()
     }
 }
 
-/* Once outside of a graph first: what a kernel asks for at its first launch cannot be recorded. */
+/* The first step runs once outside of a graph: what a kernel does at its first launch cannot be
+ * recorded. */
 bool gpu_graphs::create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t, struct error *),
                         struct error *why)
 {
@@ -332,7 +334,7 @@ static bool can(const void *runtime, enum miniature_id id, struct error *why)
     return program->can == nullptr || program->can((const gpu_mini *)runtime, id, why);
 }
 
-/* The host's caches as they are to be, and the GPU's like them. */
+/* Start the host's caches, and copy their state to the GPU. */
 static bool start(void *runtime, enum miniature_id id, const struct policy_env *env,
                   struct error *why)
 {
@@ -347,7 +349,7 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
            GPU_TRY(cudaDeviceSynchronize(), why);
 }
 
-/* What comes out is none of an earlier sample: all of it is a NaN before. */
+/* Outputs become NaN first, so that none of an earlier sample remains. */
 static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_counts *counts,
                  struct error *why)
 {
@@ -359,7 +361,7 @@ static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_co
                    why);
 }
 
-/* The CPU's time of a launch, of a step of full attention. */
+/* CPU time of a launch, from a step of full attention. */
 static bool sample_launch(void *runtime, double *value, struct error *why)
 {
     gpu_mini *gpu = (gpu_mini *)runtime;

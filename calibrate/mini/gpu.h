@@ -1,9 +1,9 @@
-/* A miniature on a GPU: the buffers of a host's miniature (mini.h), and beside them what lies in
- * the GPU's memory. KV on the host is pinned where it lies; a copy of it is not.
+/* A miniature on a GPU: the buffers of a host's miniature (mini.h), and buffers in GPU memory. KV
+ * on the host is pinned in place; a second copy of it is pageable.
  *
- * What a head wants in each step stands there from the beginning, and so do all queries; outputs of
- * all steps come back behind the last one. A sample is the time of each step, from its first launch
- * until the CPU has seen its last kernel done, shared out evenly among the layers.
+ * The demands of all heads and steps, and all queries, are in GPU memory from the beginning; the
+ * outputs of all steps are copied back after the last one. A sample is the time of each step, from
+ * its first launch until the CPU has seen its last kernel done, divided evenly among the layers.
  *
  *   gpu              buffers, and the runtime
  *   gpu_program      the mechanisms
@@ -34,17 +34,17 @@ struct gpu_event {
     bool create(struct error *why);
 };
 
-/* Lists of each (step, layer, KV head), `most` long, and how long each is. */
+/* A list of at most `most` tokens for each (step, layer, KV head), and the length of each. */
 struct gpu_lists {
     gpu_memory tokens, counts;
 };
 
 struct gpu_layer {
-    gpu_memory kv;    /* all of it */
+    gpu_memory kv;    /* all K and V */
     gpu_memory cache; /* each row at its place, once it was fetched */
     const char *seen; /* the host's KV, as the GPU sees it */
     bool pinned = false;
-    struct buffer pageable = {nullptr, 0}; /* the same once more */
+    struct buffer pageable = {nullptr, 0}; /* a second copy of the host's KV */
 };
 
 struct gpu_qsac;
@@ -52,7 +52,7 @@ struct gpu_mini;
 struct gpu_lru;
 struct gpu_activations;
 
-/* Each step as a graph of its own, for its addresses are recorded with it. */
+/* A graph for each step, because a graph records addresses. */
 struct gpu_graphs {
     std::unique_ptr<cudaGraphExec_t[]> steps;
     uint32_t count = 0;
@@ -61,7 +61,8 @@ struct gpu_graphs {
     gpu_graphs(const gpu_graphs &) = delete;
     gpu_graphs &operator=(const gpu_graphs &) = delete;
     ~gpu_graphs();
-    /* `record` launches a step on the main stream; it runs once, too. */
+    /* `record` launches a step on the main stream. It is called once outside of the recording, too.
+     */
     bool create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t step, struct error *),
                 struct error *why);
     bool launch(const gpu_mini *gpu, uint32_t step, struct error *why) const;
@@ -71,20 +72,20 @@ struct gpu_mini {
     struct mini *mini = nullptr;
     std::unique_ptr<gpu_layer[]> layers;
     size_t layer_bytes = 0;
-    uint32_t most = 0; /* tokens that a head wants in a step, of the warm-up's too */
+    uint32_t most = 0; /* most tokens that a head wants in a step, warm-up included */
     gpu_lists wanted, hits;
     gpu_memory queries, out, lse;   /* as in `mini`; queries in bf16 */
     gpu_memory scratch;             /* of attention */
     gpu_memory part_out, part_lse;  /* [2][query_heads]: the GPU's part, the CPU's part */
     pinned_memory staging, answers; /* row numbers and rows; the CPU's part */
-    gpu_memory staged;              /* the same as staging */
+    gpu_memory staged;              /* the GPU's copy of staging */
     gpu_memory streamed[2];         /* whole layers */
     gpu_stream main, copies;
     gpu_event copied[2], attended[2]; /* of the streamed layers */
     gpu_graphs graphs;                /* of full attention */
     uint32_t splits_whole = 1, splits_wanted = 1;
     std::unique_ptr<gpu_qsac> qsac;
-    /* Once they were started. */
+    /* Null until they are started. */
     std::unique_ptr<gpu_lru> lru;
     std::unique_ptr<gpu_activations> activations;
 
@@ -93,67 +94,68 @@ struct gpu_mini {
     bool create(struct mini *of, struct error *why);
 };
 
-/* From the host into memory that the GPU sees. cudaMemcpy() of pageable memory may return before
- * the last of it is there, and no stream of ours waits for the default one: cudaDeviceSynchronize()
- * stands before what reads it. */
+/* Copy from the host into memory that the GPU sees. cudaMemcpy() of pageable memory may return
+ * before the last bytes arrive, and our streams do not wait for the default one: call
+ * cudaDeviceSynchronize() before anything reads the copy. */
 bool gpu_copy_in(char *to, const void *from, size_t bytes, struct error *why);
-/* The same into memory that is taken for it. */
+/* The same, into memory that is allocated for it. */
 bool gpu_take_copy(gpu_memory *memory, const void *from, size_t bytes, struct error *why);
 
-/* Attention of (step, layer) to what it wants: all but where that lies. */
+/* The parameters of attention of (step, layer) to its wanted tokens, without the addresses of K and
+ * V. */
 struct kernel_attention gpu_attention(const gpu_mini *gpu, uint32_t step, uint32_t layer);
 /* The same to all tokens. */
 struct kernel_attention gpu_attention_whole(const gpu_mini *gpu, uint32_t step, uint32_t layer);
 
-/* Attention of (step, layer) over keys at `rows`, values behind them: all tokens, or those of
- * `lists`; into the output, or into the GPU's part. */
+/* Queue attention of (step, layer) over keys at `rows`, with values after them: to all tokens, or
+ * to those of `lists`. It writes to the output, or to the GPU's part if `part`. */
 bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
                 const gpu_lists *lists, bool part, struct error *why);
 
-/* What `put` queues on the main stream, as a graph. */
+/* Record as a graph everything that `put` queues on the main stream. */
 bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
                 struct error *why);
 
-/* What a layer has copied to the GPU: into the buffer of `turn`, 0 or 1. */
+/* A layer's copy to the GPU, into the buffer of `turn`, 0 or 1. */
 struct gpu_copy {
     char *to;
     const char *from;
     size_t bytes;
 };
 typedef gpu_copy (*gpu_copy_of)(gpu_mini *gpu, uint32_t layer, uint32_t turn);
-/* Launch what reads that buffer. */
+/* Launch the kernels that read that buffer. */
 typedef bool (*gpu_use)(gpu_mini *gpu, struct play *play, uint32_t turn, struct error *why);
 
-/* A layer of a step whose copy comes a layer ahead, in two buffers by turns: into one once the
- * layer before last was attended to in it. */
+/* Run a layer of a step whose copy comes a layer ahead, in two buffers by turns. A copy starts when
+ * the layer before last, in the same buffer, was attended to. */
 bool gpu_run_streamed(gpu_mini *gpu, struct play *play, gpu_copy_of copy_of, gpu_use use,
                       struct error *why);
 
-/* Lists of what each head's cache holds that stays as it is. */
+/* Fill `hits`: the wanted tokens that each head's cache holds, for a cache that never changes. */
 bool gpu_list_hits(gpu_mini *gpu, struct error *why);
 
-/* A mechanism, as it runs here; a hook that is null has nothing to do. */
+/* A mechanism on a GPU. A hook may be null. */
 struct gpu_program {
     enum miniature_id id;
     /* Launch a layer of a step. */
     bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
-    /* Before each step, outside of its time. */
+    /* Called before each step, outside of its time. */
     bool (*begin_step)(gpu_mini *gpu, struct play *play, struct error *why) = nullptr;
-    /* Before a sample, behind the host's caches: what it has on the GPU. */
+    /* Called before a sample, after the host's caches were started: sets its state on the GPU. */
     bool (*start)(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
                   struct error *why) = nullptr;
-    /* Behind each step, when the clock stands: does the policy agree? */
+    /* Called after each step, while the clock stands: does the policy agree? */
     bool (*end_step)(gpu_mini *gpu, struct play *play, bool *agrees, struct error *why) = nullptr;
-    /* Behind the last one. */
+    /* Called after the last step. */
     bool (*check)(gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
     /* Can it run on this machine? */
     bool (*can)(const gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
 };
 
-/* Each mechanism of a GPU has one. */
+/* The program of a mechanism that runs on a GPU. */
 const struct gpu_program *gpu_program_of(enum miniature_id id);
 
-/* Play a sample: ns[steps][layers]. */
+/* Play a sample and write its times to ns[steps][layers]. */
 bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
               struct error *why);
 

@@ -13,13 +13,13 @@ gpu_activations::~gpu_activations()
 
 /* ---- buffers ---- */
 
-/* K and V of the tokens behind the made ones, then activations. */
+/* K and V of the tokens after the made ones, then activations. */
 static void fill_kept(const struct mini *mini, uint32_t l, char *to)
 {
     const struct mini_made *made = &mini->made;
     for (uint64_t t = made->tokens; t < mini->shape.context; t++) {
         for (uint32_t head = 0; head < 2 * made->kv_heads; head++, to += mini->row_bytes) {
-            size_t row = head * mini->shape.context + t; /* values' rows follow those of keys */
+            size_t row = head * mini->shape.context + t; /* rows of values follow those of keys */
             memcpy(to, mini->layers[l].kv.bytes + row * mini->row_bytes, mini->row_bytes);
         }
     }
@@ -64,7 +64,7 @@ bool gpu_activations::create(gpu_mini *gpu, struct error *why)
            gpu_take_copy(&positions, places.data(), places.size() * sizeof(uint32_t), why);
 }
 
-/* What no sample has made is a NaN. */
+/* K and V that no sample has made yet are NaN. */
 bool activations_start(gpu_mini *gpu, enum miniature_id, const struct policy_env *,
                        struct error *why)
 {

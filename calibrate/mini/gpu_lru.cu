@@ -13,7 +13,7 @@ static uint32_t caches_of(const gpu_mini *gpu)
     return TURNS * gpu->mini->shape.kv_heads;
 }
 
-/* Behind what the stream has; `values` is free when it returns. */
+/* Copy after all work on the stream; the caller may reuse `values` when it returns. */
 static bool upload(gpu_memory *memory, const std::vector<uint32_t> &values,
                    const gpu_stream &stream, struct error *why)
 {
@@ -23,7 +23,7 @@ static bool upload(gpu_memory *memory, const std::vector<uint32_t> &values,
            stream.wait(why);
 }
 
-/* What every head wants in each step, best first, and of which of its caches. */
+/* The demand of every head in each step, best first, and the number of its cache. */
 static bool upload_demands(gpu_mini *gpu, gpu_lru *lru, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
@@ -135,7 +135,7 @@ static bool touch_and_fetch(gpu_mini *gpu, uint32_t l, const layer_lists &lists,
                             values, (uint32_t)mini->row_bytes, MINIATURE_CTAS, gpu->main.at, why);
 }
 
-/* Slots are counted through all caches of the layer. */
+/* Slots are numbered across all caches of the layer. */
 static bool attend_to_slots(gpu_mini *gpu, uint32_t step, uint32_t l, const uint32_t *counts,
                             struct error *why)
 {
@@ -225,7 +225,7 @@ bool gpu_lru_start(gpu_mini *gpu, enum miniature_id, const struct policy_env *en
     return warm(gpu, why);
 }
 
-/* ---- beside the policy ---- */
+/* ---- comparing with the policy ---- */
 
 static bool missed_alike(const struct mini_head *head, uint32_t step, const uint32_t *missed,
                          uint32_t count)

@@ -23,13 +23,13 @@ static uint32_t all_ctas(const gpu_mini *gpu)
     return MINIATURE_CTAS * gpu->mini->shape.kv_heads;
 }
 
-/* Where the rows begin behind their numbers: at a multiple of 16 bytes. */
+/* The offset of the rows after their numbers: a multiple of 16 bytes. */
 static size_t number_bytes(const struct play *play)
 {
     return (play->row_count * sizeof(uint32_t) + 15) / 16 * 16;
 }
 
-/* The CPU learns what the layer wants, and looks it up. */
+/* The CPU waits for the layer's demand, and looks it up. */
 static bool find_misses(const gpu_mini *gpu, struct play *play, struct error *why)
 {
     if (!synchronize(gpu, why)) {
@@ -48,7 +48,7 @@ static bool copy_staged(const gpu_mini *gpu, size_t bytes, struct error *why)
                                  why);
 }
 
-/* The slot-th layer, counted over all steps. */
+/* Layer number `slot`, counted over all steps. */
 static bool copy_ahead(gpu_mini *gpu, uint32_t slot, gpu_copy_of copy_of, struct error *why)
 {
     uint32_t turn = slot % 2;
@@ -82,7 +82,7 @@ static bool run_full(gpu_mini *gpu, struct play *play, struct error *why)
                       false, why);
 }
 
-/* One launch a step. */
+/* One graph launch for each step. */
 static bool run_graph(gpu_mini *gpu, struct play *play, struct error *why)
 {
     return play->layer > 0 || gpu->graphs.launch(gpu, play->step, why);
@@ -146,7 +146,7 @@ static bool run_stream_pageable(gpu_mini *gpu, struct play *play, struct error *
     return gpu_run_streamed(gpu, play, copy_pageable, attend_to_streamed, why);
 }
 
-/* The CPU's part of the output to the GPU, and both into one. */
+/* Copy the CPU's part of the output to the GPU, and merge both parts. */
 static bool merge_answers(gpu_mini *gpu, const struct play *play, struct error *why)
 {
     const struct mini *mini = gpu->mini;
@@ -166,8 +166,8 @@ static bool merge_answers(gpu_mini *gpu, const struct play *play, struct error *
                         (float *)gpu->lse.data + place, nullptr, gpu->main.at, why);
 }
 
-/* The layer's queries come to the CPU, which knows them already; the GPU goes on with its own part
- * before the CPU begins. */
+/* The layer's queries are copied to the CPU, although it knows them already. The GPU starts its own
+ * part before the CPU begins. */
 static bool run_hybrid(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const struct mini *mini = gpu->mini;
@@ -191,8 +191,8 @@ static bool run_hybrid(gpu_mini *gpu, struct play *play, struct error *why)
 
 /* ---- before a step, and before a sample ---- */
 
-/* Where no manager is asked, what a layer misses is told before its step: the hybrid's lists, too,
- * are what the heads held then. */
+/* Without a manager, the misses of all layers are found before the step. The hybrid's lists, too,
+ * are the hits at that time. */
 static bool tell_step(gpu_mini *, struct play *play, struct error *)
 {
     for (play->layer = 0; play->layer < play->mini->shape.layers; play->layer++) {

@@ -12,7 +12,7 @@ static uint32_t slot_of(const gpu_mini *gpu, uint32_t step, uint32_t layer)
     return step * gpu->mini->shape.layers + layer;
 }
 
-/* Compare a layer's queries with its labels, and ask for what is not reused. */
+/* Compare a layer's queries with its labels, and ask for the sets that are not reused. */
 static bool put_ask(gpu_mini *gpu, uint32_t step, uint32_t layer, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
@@ -38,7 +38,7 @@ static bool put_ask(gpu_mini *gpu, uint32_t step, uint32_t layer, struct error *
            kernel_ask_sets(&sets, heads, gpu->main.at, why);
 }
 
-/* Over the slots that are filled. */
+/* Attention over the filled slots. */
 static bool put_attention(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer,
                           struct error *why)
 {
@@ -54,7 +54,7 @@ static bool put_attention(gpu_mini *gpu, bool stores, uint32_t step, uint32_t la
     return kernel_attend(&attention, gpu->main.at, why);
 }
 
-/* What a layer launches whose fetch is waited for by a kernel. */
+/* The launches of a layer whose fetch a polling kernel awaits. */
 static bool put_polled(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
@@ -86,7 +86,7 @@ bool qsac_is_patient(const gpu_qsac *qsac, double since, struct error *why)
            error_set(why, NULL, 0, "no flag came from the GPU for %.0f s", GPU_PATIENCE_NS / 1e9);
 }
 
-/* A look at the stream now and then finds out about a kernel that failed, and will say nothing. */
+/* The stream is queried now and then, because a kernel that failed will never set its flag. */
 enum { SPINS_A_LOOK = 1024 };
 
 static bool hear_flag(const gpu_mini *gpu, uint32_t value, struct error *why)
@@ -107,7 +107,7 @@ static bool hear_flag(const gpu_mini *gpu, uint32_t value, struct error *why)
     return true;
 }
 
-/* Until rows that were copied are there. */
+/* Wait until the copied rows have arrived. */
 static bool await_copies(const gpu_qsac *qsac, const gpu_event *copied, struct error *why)
 {
     double since = clock_ns();
@@ -120,7 +120,9 @@ static bool await_copies(const gpu_qsac *qsac, const gpu_event *copied, struct e
     return GPU_TRY(status, why);
 }
 
-/* Rows that are asked for, head by head, keys before values, and the places of their slots. */
+/* List the rows that are asked for, head by head, keys before values, and the places of their
+ * slots.
+ */
 static bool list_rows(gpu_mini *gpu, struct play *play, const uint32_t *counts, struct error *why)
 {
     const struct mini *mini = gpu->mini;
@@ -160,7 +162,8 @@ static void store_rows(const gpu_mini *gpu, const struct play *play)
     store_rows_run(play->pool, &rows);
 }
 
-/* A call a head: its keys and values lie one behind the other, and come apart. */
+/* One call for each head: its keys and values are consecutive in staging and separate in the slots.
+ */
 static bool copy_rows(const gpu_mini *gpu, const struct play *play, const uint32_t *counts,
                       struct error *why)
 {
@@ -188,7 +191,7 @@ static bool copy_rows(const gpu_mini *gpu, const struct play *play, const uint32
     return ok && GPU_TRY(cudaEventRecord(qsac->copied_at[turn].at, gpu->copies.at), why);
 }
 
-/* From what a layer asks for to its rows under way, or there where they are stored. */
+/* Serve a layer's request: gather its rows and start to copy them, or store them. */
 static bool fetch(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
@@ -209,7 +212,7 @@ static bool fetch(gpu_mini *gpu, struct play *play, struct error *why)
 
 /* ---- a layer ---- */
 
-/* Launched by whoever waited: behind the fetch. */
+/* Attention is launched after the fetch, by the CPU that waited for it. */
 static bool run_told(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
@@ -226,7 +229,7 @@ static bool run_told(gpu_mini *gpu, struct play *play, struct error *why)
            put_attention(gpu, stores, play->step, layer, why);
 }
 
-/* Launched before its fetch, which lets it go. */
+/* Attention is launched before the fetch, which releases it. */
 static bool run_polled(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();

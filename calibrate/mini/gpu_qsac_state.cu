@@ -1,4 +1,5 @@
-/* What QSAC in a miniature begins with and has to end with, and its buffers. */
+/* QSAC in a miniature: its buffers, its state before the first step, and the check after the last.
+ */
 #include "calibrate/mini/gpu_qsac.h"
 
 extern "C" {
@@ -11,9 +12,9 @@ extern "C" {
 #include <new>
 #include <vector>
 
-/* ---- before and behind ---- */
+/* ---- before the first and after the last step ---- */
 
-/* Queries of a recorded demand: small integers, which bf16 has, and their sums fp32. */
+/* Queries of a recorded demand: small integers, which are exact in bf16; their sums are in fp32. */
 static void append_queries(const gpu_qsac *qsac, const struct mini_demand *demand,
                            std::vector<uint16_t> &values)
 {
@@ -45,7 +46,7 @@ static bool put_head(gpu_mini *gpu, bool stores, uint32_t layer, uint32_t h,
                        sizeof(uint32_t), why);
 }
 
-/* Heads that begin with a cache at this step. */
+/* Set up the heads that start with a new cache at this step. */
 static bool put_heads(gpu_mini *gpu, enum miniature_id id, uint32_t step, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
@@ -127,7 +128,7 @@ static bool create_queries(gpu_mini *gpu, struct error *why)
     return gpu_take_copy(&qsac->queries, values.data(), values.size() * sizeof values[0], why);
 }
 
-/* All heads weigh the same, as where a policy is told no importances. */
+/* All heads have the same weight, as in a policy without importances. */
 static bool create_rule(gpu_mini *gpu, struct error *why)
 {
     gpu_qsac *qsac = gpu->qsac.get();
@@ -178,8 +179,8 @@ static bool put_stored_step(gpu_mini *gpu, uint32_t step, struct error *why)
     return qsac_put_step(gpu, true, step, why);
 }
 
-/* With nothing to wait for: all kernels run once, and a copy. What a first one asks for cannot be
- * recorded, and may wait for the kernels that run. */
+/* All kernels and a copy run once, with nothing to wait for. What a first launch does cannot be
+ * recorded, and may wait for running kernels. */
 static bool create_graphs(gpu_mini *gpu, struct error *why)
 {
     gpu_qsac *qsac = gpu->qsac.get();

@@ -1,4 +1,4 @@
-/* The runtime of a host: threads stand for the GPU and its copy engine. */
+/* The runtime of a host: one pool stands for the GPU, another for its copy engine. */
 #include "base/array.h"
 #include "calibrate/mini/mini.h"
 

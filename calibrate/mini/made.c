@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a number of K or V: such that scores have a deviation of about 1 (mini.c). */
+/* The standard deviation of a number of K or V; with it, that of scores is about 1 (mini.c). */
 #define MADE_DEVIATION 0.06
 
 static void fill(gsl_rng *random, uint16_t *values, size_t count, double mean, double deviation)
@@ -60,7 +60,7 @@ void made_release(struct mini_made *made)
 
 /* ---- K and V ---- */
 
-enum { LANES = 8 }; /* sums of their own, which a compiler may keep in one register */
+enum { LANES = 8 }; /* separate sums, which a compiler may keep in one register */
 
 static double product(const double *a, const double *b, uint32_t count)
 {
@@ -125,8 +125,7 @@ double *made_products(const struct mini_made *made, struct error *why)
 
 /* ---- attention ---- */
 
-/* The score of a key that stands at `position`: the pair (i, i + dim / 2) turned, as twin_rope()
- * has it. */
+/* The score of a key at `position`: the pairs (i, i + dim / 2) are turned as in twin_rope(). */
 static double turned_score(const double *key, const float *query, uint32_t dim, uint32_t position,
                            const double *frequencies)
 {
@@ -149,7 +148,7 @@ static double plain_score(const uint16_t *key, const float *query, uint32_t dim)
     return score;
 }
 
-/* K and V of a token, of all heads. */
+/* K and V of a token for all heads. */
 static const double *product_of(const struct mini_made *made, const double *products,
                                 uint32_t layer, uint64_t token)
 {

@@ -1,11 +1,11 @@
-/* A layer of which the host keeps the first half of the tokens as activations, and K and V of the
- * others: CAPTURE's static split. What lies there, and what attention to all of it comes to where K
- * and V are made in double precision of the same bf16 activations and weights: norm, product,
- * positions of K.
+/* CAPTURE's static split: of a layer, the host keeps activations for the first half of the tokens,
+ * and K and V for the others. This file makes the data, and the reference output: attention to all
+ * tokens with K and V made in double precision from the same bf16 activations and weights (norm,
+ * product, positions of K).
  *
- * Token t has row t % MADE_DISTINCT: a double-precision product of each row of a long context would
- * take hours. Positions tell the keys of tokens with the same row apart, and the number is a prime,
- * so that a tile in the wrong place shows.
+ * Token t has row t % MADE_DISTINCT, because a double-precision product for each token of a long
+ * context would take hours. Positions make the keys of tokens with the same row differ, and
+ * MADE_DISTINCT is a prime, so that a tile in the wrong place shows.
  */
 #ifndef CALIBRATE_MINI_MADE_H
 #define CALIBRATE_MINI_MADE_H
@@ -38,12 +38,12 @@ static inline const uint16_t *made_row(const struct mini_made *made, uint32_t la
     return made->rows + row * made->hidden;
 }
 
-/* K, before its positions, and V of every row: [layers][MADE_DISTINCT][width], the caller's; NULL
- * where memory is out. */
+/* K, before its positions, and V of every row: [layers][MADE_DISTINCT][width]; the caller frees it.
+ * NULL if memory is out. */
 double *made_products(const struct mini_made *made, struct error *why);
 
-/* Attention of one query to all `context` tokens of a KV head, of which those behind the made ones
- * have keys[context][dim] and values: into out[dim]. */
+/* Attention of one query to all `context` tokens of a KV head, into out[dim]. Tokens after the made
+ * ones have their K and V in keys[context][dim] and values[context][dim]. */
 bool made_attend(const struct mini_made *made, const double *products, uint32_t layer,
                  uint32_t head, const float *query, const uint16_t *keys, const uint16_t *values,
                  uint64_t context, double *out, struct error *why);

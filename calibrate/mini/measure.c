@@ -1,19 +1,19 @@
-/* Miniatures are run, and what they took is written.
+/* Runs miniatures, and writes their times.
  *
- * SPEC is one JSON object: `trace` (a file), `gpu` (or the host), the fields of struct miniature,
- * and `seconds` to take samples for; 0: only say whether it can be run. What comes out is one JSON
- * object a line, each with median, p10, p90 and samples:
+ * SPEC is one JSON object: `trace` (a file), `gpu` (false: the host), the fields of struct
+ * miniature, and `seconds`, the time for samples; 0: only say whether it can run. The output is one
+ * JSON object a line, each with median, p10, p90 and samples:
  *
- *   {"curve": "host.gather", "size": 2}   how fast the host was meanwhile, as calibrate measures it
- *   {"stand_in": "copies_rows"}           bytes a second of a thread that stands for something
- *   {"mechanism": "lru"}                  ns a layer; also what it wanted and missed in all its
+ *   {"curve": "host.gather", "size": 2}   the host's speed at that time, measured as by calibrate
+ *   {"stand_in": "copies_rows"}           bytes/s of threads that stand for a part of the machine
+ *   {"mechanism": "lru"}                  ns a layer; also the tokens wanted and missed in all
  *                                         steps, and the worst difference of an output
- *   {"absent": "qsac-store"}              what this machine cannot run, with its "reason" alone
+ *   {"absent": "qsac-store"}              this machine cannot run it; with its "reason" alone
  *
- * All are sampled by turns, in rounds, so that each saw the machine as the others did. A layer of a
- * step has quantiles of its own, over all rounds, and a mechanism the means of these: who takes a
- * processor away for some milliseconds then spoils a layer, not the sample. A wrong output ends the
- * run.
+ * All probes are sampled by turns, in rounds, so that they see the same state of the machine. Each
+ * layer of a step has quantiles of its own, over all rounds; a mechanism has the means of these. If
+ * another process takes a processor away for some milliseconds, that spoils a layer and not the
+ * sample. A wrong output ends the run.
  */
 #include "base/array.h"
 #include "calibrate/host/moment.h"
@@ -69,13 +69,13 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
 
 /* ---- samples ---- */
 
-/* What probes of a run share, and a mechanism's own. */
+/* The state of a run, which all its probes share, and that of a mechanism. */
 struct run {
     struct mini mini;
     struct mini_check check;
     struct policy_env env;
     const struct mini_runtime *runtime;
-    void *own; /* the runtime's */
+    void *own; /* the runtime's state */
 };
 
 struct mechanism {
@@ -83,7 +83,7 @@ struct mechanism {
     enum miniature_id id;
     struct mini_counts counts;
     double worst;
-    struct error absent; /* why it does not run; nothing found: it does */
+    struct error absent; /* why it cannot run; empty if it can */
     double *ns;          /* [rounds][slots], owned; a slot is a layer of a step */
     size_t rounds, capacity;
 };
@@ -118,7 +118,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
     }
     mechanism->worst = worst > mechanism->worst ? worst : mechanism->worst;
     return mechanism->counts.agrees ||
-           error_set(why, NULL, 0, "'%s' found other hits than its policy counted",
+           error_set(why, NULL, 0, "'%s' found a different number of hits than its policy",
                      miniature_kinds[mechanism->id].name);
 }
 
@@ -130,7 +130,7 @@ static bool print_line(json_t *line, FILE *out, struct error *why)
     json_decref(line);
     bool good = text != NULL && fprintf(out, "%s\n", text) > 0 && fflush(out) == 0;
     free(text);
-    return good || error_set(why, NULL, 0, "what was measured cannot be written");
+    return good || error_set(why, NULL, 0, "the measurements cannot be written");
 }
 
 static json_t *point_line(const struct found_point *point, const char *kind, const char *name)
@@ -157,7 +157,7 @@ static bool print_curves(const struct findings *findings, FILE *out, struct erro
     return good;
 }
 
-/* The means over all slots of each one's quantiles. */
+/* The means of the quantiles of all slots. */
 static bool read_slots(const struct mechanism *mechanism, struct found_point *out,
                        struct error *why)
 {
@@ -218,7 +218,7 @@ static bool print_lines(const struct run *run, const struct mechanism *mechanism
 
 /* ---- all together ---- */
 
-/* Samples until the time is up, as many of each: none is done before the others. */
+/* Samples until the time is up, the same number for each probe: none is done before the others. */
 static struct effort effort_of(const struct spec *spec)
 {
     struct effort effort = effort_quick;

@@ -41,8 +41,8 @@ static bool heads_init(struct mini *mini, const struct trace *trace, struct erro
     return good;
 }
 
-/* Keys are between 2^-7 and 2^-3: with queries of this deviation scores have one of about 1, as
- * after training, and no token outweighs all others. */
+/* Keys are between 2^-7 and 2^-3. With queries of this standard deviation, that of scores is about
+ * 1, as in trained models, and no token outweighs all others. */
 #define QUERY_DEVIATION 16.0
 
 static bool outputs_init(struct mini *mini, struct error *why)
@@ -69,8 +69,9 @@ static bool outputs_init(struct mini *mini, struct error *why)
     return good;
 }
 
-/* What stands for the GPU runs on the last CPU, which a pool that runs beside it leaves free; its
- * copy engine on the first, for no mechanism copies while the pool works. */
+/* The thread that stands for the GPU runs on the last CPU, which a pool beside it leaves free. The
+ * thread that stands for the copy engine runs on the first CPU: no mechanism copies while the pool
+ * works. */
 static bool pools_init(struct mini *mini, const struct topology *topology, struct error *why)
 {
     uint32_t threads = mini->shape.threads;
@@ -83,14 +84,14 @@ static bool pools_init(struct mini *mini, const struct topology *topology, struc
            (mini->gpu = pool_create(1, last, POOL_CONDITION, why)) != NULL;
 }
 
-enum { CACHES = 2 }; /* what is put through the caches, in their sizes */
+enum { CACHES = 2 }; /* reads this multiple of the caches' size to flush them */
 
 static bool check_machine(const struct mini *mini, const struct topology *topology,
                           struct error *why)
 {
     uint64_t needed = (2 * mini->shape.layers + 3) * layer_bytes(mini) + CACHES * topology->cache;
     if (topology->cores != mini->shape.threads) {
-        error_set(why, NULL, 0, "the profile is of a machine with %u cores, and here are %u",
+        error_set(why, NULL, 0, "the profile is of a machine with %u cores; this machine has %u",
                   mini->shape.threads, topology->cores);
         return error_expect(why, "a profile of this machine: spillway calibrate --host -o FILE");
     }
@@ -121,7 +122,7 @@ static bool is_share(double share)
     return share > 0 && share <= 1;
 }
 
-/* What attention on the CPU can run. */
+/* Does attention on the CPU support the shape? */
 static bool check_heads(const struct miniature *shape, struct error *why)
 {
     uint32_t heads = shape->kv_heads, group = heads > 0 ? shape->query_heads / heads : 0;

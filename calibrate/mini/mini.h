@@ -1,28 +1,27 @@
-/* A miniature decode runtime on the host: what decode/miniature/miniature.h describes, run for
- * real.
+/* A miniature decode runtime on the host: it runs what decode/miniature/miniature.h predicts.
  *
- * Real buffers (KV, caches, a staging buffer), the pool, gather and attention that calibrate
+ * It has real buffers (KV, caches, a staging buffer), the pool, gather and attention that calibrate
  * measures, random KV and queries of a model's true shapes, and the demands of a trace, which go
- * through the simulator's own policies. A sample plays all steps of all layers once from the state
- * that the caches have after the warm-up.
+ * through the simulator's own policies. A sample plays all steps of all layers once, from the state
+ * of the caches after the warm-up.
  *
- * Before each layer, while the clock stands, the CPUs' caches are filled with something else, as
- * the layers in between would have done that a miniature does not have.
+ * Before each layer, while the clock stands, the CPUs' caches are filled with other data. In a full
+ * model the layers that a miniature leaves out would do that.
  *
- * Every sample is checked: before it, each row that it will want is spoiled (made NaN) in the cache
- * unless the policy holds it, so that whatever is attended to but was not fetched shows; behind it,
- * outputs are held against attention to the same tokens in double precision (check.h), and
- * hits against the policy's own count.
+ * Every sample is checked. Before it, each row that it will want is made NaN in the cache unless
+ * the policy holds it, so that a token that is attended to but was not fetched shows. After it,
+ * outputs are compared with attention to the same tokens in double precision (check.h), and hits
+ * with the policy's own count.
  *
  *   host/head  what a head wants, what its cache holds
  *   program    the mechanisms of a host; stages in play.h
  *   host       the runtime of a host
- *   made       activations, of which K and V are made
- *   check      what has to come out
+ *   made       activations, from which K and V are made
+ *   check      the expected outputs
  *   measure    spec in, samples taken, JSON lines out
  *
- * On a GPU (gpu.h) the same buffers are what lies on the host, and outputs come back to be
- * checked here. Who can run a site's mechanisms is its runtime.
+ * On a GPU (gpu.h) the same buffers hold the host's data, and outputs are copied back to be checked
+ * here. struct mini_runtime is the interface of the host's and the GPU's runtime.
  */
 #ifndef CALIBRATE_MINI_MINI_H
 #define CALIBRATE_MINI_MINI_H
@@ -53,9 +52,9 @@ struct mini {
     struct buffer staging;     /* room for a layer's rows, all wanted */
     struct buffer streamed[2]; /* room for a layer's KV */
     uint32_t *rows;            /* of a layer, that are gathered and copied: keys, then values */
-    struct pool *pools[2];     /* by the threads that run beside */
-    struct pool *link, *gpu;   /* the stand-ins */
-    struct pool *others;       /* threads that did something else before */
+    struct pool *pools[2];     /* [1] leaves a CPU free for the stand-in that runs beside it */
+    struct pool *link, *gpu;   /* threads that stand for the copy engine and the GPU */
+    struct pool *others;       /* threads that fill the CPUs' caches with `elsewhere` */
     struct buffer elsewhere;   /* more than the caches of the CPUs hold */
     float *queries;            /* [steps][layers][query_heads][head_dim] */
     float *out, *lse;          /* the same; without head_dim */
@@ -64,10 +63,10 @@ struct mini {
     struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
 };
 
-/* Is the shape one that runs, of this trace and on this machine? */
+/* Can a miniature of this shape run with this trace on this machine? */
 bool mini_can(const struct miniature *shape, const struct trace *trace, struct error *why);
 
-/* Fails where it cannot run, too. The caller releases it, on failure too. */
+/* Also fails if mini_can() does. The caller releases it, on failure too. */
 bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
                struct error *why);
 void mini_release(struct mini *mini);
@@ -77,34 +76,36 @@ static inline struct mini_head *mini_heads(const struct mini *mini, uint32_t lay
     return &mini->heads[(size_t)layer * mini->shape.kv_heads];
 }
 
-/* The first query head of (step, layer), in `lse`; times head_dim in `queries` and `out`. */
+/* The index of the first query head of (step, layer) in `lse`; times head_dim, in `queries` and
+ * `out`. */
 static inline size_t mini_place(const struct mini *mini, uint32_t step, uint32_t layer)
 {
     return ((size_t)step * mini->shape.layers + layer) * mini->shape.query_heads;
 }
 
-/* What a sample came to, besides its time. */
+/* The results of a sample, besides its time. */
 struct mini_counts {
     uint64_t wanted, missed; /* tokens */
     bool agrees;             /* the policy counted as many hits as were found */
 };
 
-/* Play all steps once, and write what each layer took: ns[steps][layers]. The caches stand where
- * mini_start() left them. */
+/* Play all steps once, and write the time of each layer to ns[steps][layers]. To be called after
+ * mini_start(). */
 void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_counts *counts);
 
-/* Warmed caches, and rows in them that nobody holds spoiled. */
+/* Warm the caches, and make all rows NaN that no cache holds. */
 bool mini_start(struct mini *mini, enum miniature_id id, const struct policy_env *env,
                 struct error *why);
 
-/* Bytes a second of the thread that stands for the copy engine, of a whole layer or of the rows
- * that a layer wants, gathered just before; and of that which attends, to a whole layer. */
+/* Rates in bytes/s: the thread that stands for the copy engine copies a whole layer, or the wanted
+ * rows of a layer, gathered just before; the thread that stands for the GPU attends to a whole
+ * layer. */
 double mini_copy_whole(struct mini *mini, uint32_t layer);
 double mini_copy_rows(struct mini *mini, uint32_t layer);
 double mini_attend_whole(struct mini *mini, uint32_t layer);
 
-/* What is measured alone, of a runtime: a figure, its unit, and a probe whose state is the
- * runtime's. */
+/* A part of a runtime that is measured alone: its figure, unit, and probe. The probe's state is the
+ * runtime. */
 struct mini_stand_in {
     const char *name;
     enum unit unit;
@@ -112,14 +113,14 @@ struct mini_stand_in {
 };
 
 struct mini_runtime {
-    /* What it needs besides `mini`, which outlives it; NULL on failure. */
+    /* Its state besides `mini`, which outlives it; NULL on failure. */
     void *(*create)(struct mini *mini, struct error *why);
     void (*destroy)(void *runtime);
     /* Can this machine run it? NULL: it can run all. */
     bool (*can)(const void *runtime, enum miniature_id id, struct error *why);
     bool (*start)(void *runtime, enum miniature_id id, const struct policy_env *env,
                   struct error *why);
-    /* As mini_play(); outputs are in mini->out behind it. */
+    /* As mini_play(); outputs are in mini->out afterwards. */
     bool (*play)(void *runtime, enum miniature_id id, double *ns, struct mini_counts *counts,
                  struct error *why);
     const struct mini_stand_in *stand_ins; /* [stand_in_count] */
@@ -127,10 +128,10 @@ struct mini_runtime {
 };
 extern const struct mini_runtime mini_host_runtime;
 
-/* NULL, and what is missing, where no GPU can be had. */
+/* NULL, with the reason, if no GPU can be used. */
 const struct mini_runtime *mini_gpu_runtime(struct error *why);
 
-/* Run all mechanisms as `spec` says (measure.c), and write what they took. */
+/* Run all mechanisms as `spec` says (measure.c), and write their times. */
 bool mini_measure(const char *spec, FILE *out, struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* The stages that a CPU has in a layer, which the programs of both sites are put together from. */
+/* The CPU's stages of a layer. The programs of host and GPU are built from them. */
 #ifndef CALIBRATE_MINI_PLAY_H
 #define CALIBRATE_MINI_PLAY_H
 
@@ -14,7 +14,7 @@ struct play {
     char *staging;      /* where they are gathered */
     const char *from;   /* what the link copies, in one piece */
     char *to;
-    double copy_ns;               /* that the link last took */
+    double copy_ns;               /* time of the link's last copy */
     struct attention_head *heads; /* [kv_heads], of mini->attended */
 };
 
@@ -30,27 +30,28 @@ static inline struct mini_layer *play_layer(const struct play *play)
     return &play->mini->layers[play->layer];
 }
 
-/* Where no policy manages the cache: what is missed is known before, and no part of the mechanism's
- * time. */
+/* Without a policy that manages the cache, the misses are known before, and finding them takes none
+ * of the mechanism's time. */
 void mini_tell_apart(struct play *play);
 
-/* By the pool, all heads. */
+/* Look up, or update, all heads on the pool. */
 void mini_look_up(struct play *play);
 void mini_update(struct play *play);
 
-/* The policy's step, all layers of it, ahead of a GPU that manages by itself. */
+/* Run the policy for all layers of a step, before a GPU that manages the cache runs it. */
 void mini_run_ahead(struct play *play);
 
-/* Rows of all misses into mini->rows, keys and then values; and these rows into `staging`. */
+/* List the rows of all misses in mini->rows, keys and then values; and gather them into `staging`.
+ */
 void mini_list_misses(struct play *play);
 void mini_gather(struct play *play);
 
-/* What each head attends to, of the layer's rows at `base`: into the output, or into a part that is
- * merged with it. */
+/* Set up each head's attention to these tokens of the layer's rows at `base`: into the output, or,
+ * if `part`, into a part that is merged with it later. */
 enum play_tokens { TOKENS_ATTENDED, TOKENS_HIT, TOKENS_MISSED, TOKENS_ALL };
 void mini_prepare(struct play *play, const char *base, enum play_tokens tokens, bool part);
 
-/* Add the layer's wanted and missed tokens up. */
+/* Add the layer's wanted and missed tokens to the counts. */
 void mini_count(const struct play *play, struct mini_counts *counts);
 
 #endif

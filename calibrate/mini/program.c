@@ -1,5 +1,7 @@
-/* The mechanisms of decode/miniature/miniature.def, as they run. A stage hands one job a head, or a
- * share of the rows, to a pool; what overlaps is started before and waited for behind. */
+/* Runs the mechanisms of decode/miniature/miniature.def. A stage hands a pool one job for each
+ * head, or for each share of the rows. Overlapping work is started before the stage and awaited
+ * after it.
+ */
 #include "calibrate/host/gather.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/mini/play.h"
@@ -22,7 +24,7 @@ static void update_job(uint32_t job, uint32_t thread, void *context)
     mini_head_update(&play_heads(play)[job], play->step);
 }
 
-/* Staged rows to their places. */
+/* Copy staged rows to their places. */
 static void copy_rows_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)job, (void)thread;
@@ -231,7 +233,7 @@ static void run_hybrid(struct play *play)
     merge(play);
 }
 
-/* The slot-th layer, counted over all steps, into the slot-th of two buffers in turn. */
+/* Copy layer number `slot`, counted over all steps, into the two buffers by turns. */
 static void stream_start(struct play *play, uint32_t slot)
 {
     struct mini *mini = play->mini;
@@ -268,13 +270,13 @@ static void (*const programs[MINIATURE_COUNT])(struct play *) = {
     [MINIATURE_LRU_OVERLAPPED] = run_lru_overlapped,
     [MINIATURE_LRU_SPLIT] = run_lru_split,
     [MINIATURE_HYBRID] = run_hybrid,
-    [MINIATURE_QSAC] = run_lru, /* comparing queries is its lookup */
+    [MINIATURE_QSAC] = run_lru, /* its lookup compares queries */
     [MINIATURE_STREAM] = run_stream,
 };
 
 /* ---- samples ---- */
 
-/* Does a policy manage its cache, so that misses are known once it has looked up? */
+/* Does a policy manage the cache, so that misses are known only after its lookup? */
 static bool manages(enum miniature_id id)
 {
     const char *policy = miniature_kinds[id].policy;

@@ -1,5 +1,5 @@
-/* Policies by hand: the arrays that a policy cannot do without, in one loop, and nothing around
- * them. What a row of sim/policy/ is measured against. Each returns its hits. */
+/* Policies by hand: only the arrays that a policy needs, in one loop. The policies of sim/policy/
+ * are compared with them. Each function returns its hits. */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 
@@ -101,7 +101,7 @@ static inline uint64_t bare_clock(const struct stream *stream)
     return hits;
 }
 
-/* A list from old to new that `next` links; `before` serves to take one out. */
+/* A list from old to new, linked by `next`; `before` is used to remove an entry. */
 static inline uint64_t bare_sieve(const struct stream *stream)
 {
     static uint32_t next[UNITS + 1], before[UNITS + 1], missed[WANTED];
@@ -144,7 +144,7 @@ static inline uint64_t bare_sieve(const struct stream *stream)
     return hits;
 }
 
-/* Logs whose entries are stale where `place` points elsewhere: as LRU, several of them. */
+/* Logs like that of LRU, several of them. An entry is stale if `place` points elsewhere. */
 struct bare_logs {
     uint32_t place[UNITS]; /* log in the upper 2 bits; 2 and 3 are held; 0: in none */
     uint32_t log[4][2 * UNITS + 1];

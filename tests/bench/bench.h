@@ -1,4 +1,4 @@
-/* What the benchmarks share: the clock, and a row a measurement. */
+/* Shared by the benchmarks: the clock, and the row of a measurement. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -17,7 +17,7 @@ static inline void die(const struct error *why)
     exit(1);
 }
 
-/* Of the processor, as others may use the machine too. */
+/* CPU time, because others may use the machine too. */
 static inline double seconds(void)
 {
     struct timespec now;
@@ -25,8 +25,8 @@ static inline double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* `count` things done in `took` seconds; beside them what the same work takes by hand (`bare`,
- * `bare_took`), or NULL where there is nothing to compare with. */
+/* Print a row: `count` things done in `took` seconds, and the time of the same work by hand
+ * (`bare`, `bare_took`), or NULL for no comparison. */
 static inline void print_row(const char *name, double count, const char *things, double took,
                              const char *bare, double bare_took)
 {

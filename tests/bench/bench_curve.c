@@ -1,6 +1,6 @@
-/* How fast the whole LRU curve is: accesses a second over 8 million ids of 16 384 blocks, from the
- * stack alone and from a file as `spillway curve` reads it, beside the usual way by hand, a Fenwick
- * tree over the times of last touches; then other policies at one size. */
+/* Speed of the whole LRU curve: accesses a second over 8 million ids of 16 384 blocks, from the
+ * stack alone and from a file as `spillway curve` reads it. It is compared with the usual algorithm
+ * by hand, a Fenwick tree over the times of last touches. Then other policies at one size. */
 #include "policy/stack.h"
 #include "stream.h"
 #include "study/sweep/miss_curve.h"
@@ -11,7 +11,7 @@ enum { ACCESSES = 8000000, BLOCKS = 16384, AT_ONCE = 400, ROUNDS = 3 };
 
 static uint32_t ids[ACCESSES];
 
-/* Small ids are wanted more often: a third of all accesses go to 4 % of the blocks. */
+/* Small ids are more frequent: a third of all accesses go to 4 % of the blocks. */
 static void fill_ids(gsl_rng *random)
 {
     for (uint32_t i = 0; i < ACCESSES; i++) {
@@ -88,7 +88,7 @@ static uint64_t run_stack(enum policy_order order, uint32_t size)
     return misses[size];
 }
 
-/* Read the file and draw the curve of a policy: of LRU all sizes, else one. */
+/* Read the file and compute the curve of a policy: for LRU all sizes, for others one. */
 static uint64_t run_file(const char *path, const char *policy, uint32_t size)
 {
     static uint32_t sizes[BLOCKS];

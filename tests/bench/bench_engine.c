@@ -1,6 +1,6 @@
-/* How fast the engine is: customers of an M/M/1 queue a second through the public interface, beside
- * the Lindley recurrence on the same random numbers; and tasks a second of a recorded graph that
- * looks like decoding. */
+/* Speed of the engine: customers of an M/M/1 queue a second through the public interface, compared
+ * with the Lindley recurrence on the same random numbers; and tasks a second of a recorded graph
+ * that resembles decoding. */
 #include "base/random.h"
 #include "bench.h"
 #include "engine/engine.h"
@@ -13,7 +13,7 @@
 #define LOAD 0.8
 #define CHUNK 4096
 
-/* An M/M/1 queue: the customers and what came out. */
+/* An M/M/1 queue: its customers and results. */
 struct queue {
     gsl_rng *random;
     uint32_t server;

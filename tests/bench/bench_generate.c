@@ -1,12 +1,13 @@
-/* How fast traces are generated on one core: wanted units a second (rows keep what is wanted, a
- * tenth of the context), beside a bare pass that hashes each unit of the context once a step. */
+/* Speed of generating traces on one core: wanted units a second (rows keep the wanted units, a
+ * tenth of the context), compared with a bare pass that hashes each unit of the context once a
+ * step. */
 #include "bench.h"
 #include "trace/generate/hash.h"
 #include "unit/fixture/make_profile.h"
 
 enum { ROUNDS = 3 }; /* the best counts, as others may use the machine too */
 
-/* Heads as fits of recordings have them. */
+/* Heads that resemble fits of recordings. */
 static void make_heads(struct trace_profile_head heads[8])
 {
     static const double shares[PROFILE_PARTS] = {0.12, 0.12, 0.1, 0.06, 0.18, 0.2, 0.22};

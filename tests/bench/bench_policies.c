@@ -1,5 +1,5 @@
-/* How fast each policy is on its own: accesses (wanted blocks) a second over a stream of demands
- * that looks like decoding, at a cache of 30 %, as a ratio to the same policy by hand (bare.h). */
+/* Speed of each policy alone: accesses (wanted blocks) a second over a stream of demands that
+ * resembles decoding, with a cache of 30 %, compared with the same policy by hand (bare.h). */
 #include "bare.h"
 #include "policy/next_use.h"
 #include "policy/policy.h"

@@ -1,5 +1,5 @@
-/* How fast replay_run() is, from the trace's file to the ledger: accesses (wanted units) a second,
- * beside reading the same demands and doing nothing with them. */
+/* Speed of replay_run(), from the trace's file to the ledger: accesses (wanted units) a second,
+ * compared with only reading the same demands. */
 #include "decode/replay/replay.h"
 #include "stream.h"
 #include "trace/demand.h"
@@ -29,7 +29,7 @@ static const struct trace_header header = {
     .source = (char *)"{}",
 };
 
-/* What a head keeps at a step: twice what is wanted, ascending. */
+/* The units that a head keeps at a step: twice the wanted number, ascending. */
 static void put_row(struct trace_frame *frame, uint32_t row, const uint32_t *order)
 {
     static uint8_t code[UNITS];

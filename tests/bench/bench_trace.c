@@ -1,7 +1,6 @@
-/* How fast traces are read: frames decoded from the page cache, beside what zstd alone takes to
- * decompress the same payloads, and rows turned into demands. With an argument it reads that trace,
- * else one that is drawn like a recording: a fifth of the context, gaps geometric, masses
- * log-normal. */
+/* Speed of reading traces: frames decoded from the page cache, compared with zstd alone on the same
+ * payloads; and rows turned into demands. With an argument it reads that trace; otherwise a random
+ * trace that resembles a recording: a fifth of the context, geometric gaps, log-normal masses. */
 #include "bench.h"
 #include "trace/demand.h"
 #include "unit/fixture/make_trace.h"
@@ -11,7 +10,7 @@
 
 enum { ROUNDS = 7 }; /* the best counts, as others may use the machine too */
 
-/* Rows as a model makes them, in place of the even ones of make_rows(). */
+/* Rows like those of a model, in place of the uniform ones of make_rows(). */
 static void draw_rows(const struct trace_header *header, struct trace_frame *frame, gsl_rng *random)
 {
     struct error why;
@@ -65,7 +64,7 @@ static void draw_trace(const char *path)
     gsl_rng_free(random);
 }
 
-/* What a pass over the trace did. */
+/* The result of a pass over the trace. */
 struct work {
     double read, decompress, sort; /* seconds */
     uint64_t raw_bytes, units;

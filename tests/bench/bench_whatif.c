@@ -1,7 +1,7 @@
-/* Where the time of `whatif --over budget` goes: replays at 128K tokens of the shipped profile,
- * whose trace is generated as it is read, at so many budgets together; accesses (wanted units, once
- * a budget) a second, beside reading the same demands once a budget. A sixteenth of llama-3-8b: two
- * of its layers. */
+/* Speed of the replays of `whatif --over budget`: at 128K tokens, with the shipped profile, whose
+ * trace is generated while it is read, several budgets together. Accesses (wanted units, once a
+ * budget) a second, compared with reading the same demands once a budget. It runs two layers of
+ * llama-3-8b, a sixteenth. */
 #include "bench.h"
 #include "decode/replay/replay.h"
 #include "trace/demand.h"
@@ -21,7 +21,7 @@ static struct trace *open_trace(void)
         .query_heads = 32,
         .head_dim = 128,
         .context = CONTEXT,
-        .keep = 0.1005, /* as a scenario keeps what is selected beside the window */
+        .keep = 0.1005, /* a scenario keeps the selected units and the window */
         .sequences = 1,
         .steps = STEPS,
         .seed = 1,

@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh BENCH...: run the benchmarks and say on what machine, into build/bench.txt; with RECORD=1
-# also at the end of RESULTS.md, as a part of its own.
+# run.sh BENCH...: run the benchmarks and write results and machine to build/bench.txt; with RECORD=1
+# also append them to RESULTS.md, as a section.
 set -euo pipefail
 results=$(dirname "$0")/RESULTS.md
 

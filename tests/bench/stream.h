@@ -1,4 +1,4 @@
-/* A stream of demands that looks like decoding; for the benchmarks of policies. */
+/* A stream of demands that resembles decoding, for the benchmarks of policies. */
 #ifndef BENCH_STREAM_H
 #define BENCH_STREAM_H
 
@@ -37,7 +37,7 @@ static inline void swap(uint32_t *a, uint32_t *b)
     *b = kept;
 }
 
-/* Of two random places in [first, end), the one whose unit has the smaller number, or the larger.
+/* Of two random places in [first, end), the one whose unit has the smaller, or the larger, number.
  */
 static inline uint32_t *draw(gsl_rng *random, uint32_t *order, uint32_t first, uint32_t end,
                              bool smaller)
@@ -47,10 +47,10 @@ static inline uint32_t *draw(gsl_rng *random, uint32_t *order, uint32_t first, u
     return (*a < *b) == smaller ? a : b;
 }
 
-/* One step of decoding. Of what is wanted 30 % is replaced, three in four by what was wanted
- * lately, and ranks are dealt anew. A unit of a small number comes sooner and goes later: some are
- * wanted all the time. `order` holds what is wanted, then the rest, the latest first.
- * One in twenty numbers of the query changes. */
+/* One step of decoding. 30 % of the wanted units are replaced, three in four of them by units that
+ * were wanted lately, and ranks are drawn anew. Units with small numbers come sooner and go later,
+ * so that some are always wanted. `order` holds the wanted units, then the others, the latest
+ * first. One in twenty numbers of the query changes. */
 static inline void decode_step(gsl_rng *random, uint32_t *order, int8_t (*query)[DIM])
 {
     for (uint32_t i = 0; i < WANTED * 3 / 10; i++) {

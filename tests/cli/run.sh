@@ -35,12 +35,12 @@ run_case() {
     echo $? >"$scratch/got/exit"
 }
 
-# The default of an expected file that is absent.
+# The contents that an absent expected file stands for.
 default() {
     [ "$1" != exit ] || echo 0
 }
 
-# Keep as expected what differs from the default.
+# Rewrite the expected files; one that equals its default is removed.
 update_case() {
     for file in stdout stderr exit; do
         if default $file | cmp -s - "$scratch/got/$file"; then

@@ -1,5 +1,5 @@
-/* Any text as what a what-if study walks: what is taken is an axis of two values or more, each of
- * which a scenario takes in a sweep unless it names nothing; what is not says why. */
+/* Fuzzes axes of what-if studies. A text is refused with a reason, or it is an axis of at least two
+ * values, and a scenario accepts each of them in a sweep, apart from names that nothing has. */
 #include "study/whatif/axis.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static void require(bool holds)
     }
 }
 
-/* The scenario that is walked; made once. */
+/* The scenario of the axis; made once. */
 static const struct axis_base *get_base(void)
 {
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40",
@@ -47,7 +47,7 @@ static void check_axis(const struct axis *axis, const struct axis_base *base)
         require(!axis->numeric || i == 0 || axis->values[i].number >= axis->values[i - 1].number);
         require(strlen(axis_label(axis, i, label, sizeof label)) < sizeof label);
     }
-    /* A name may be one that nothing has; a number may not. */
+    /* A name may be unknown; a number must be accepted. */
     if (axis_sweep(axis, &swept, &why)) {
         require(swept.points == axis->count);
     } else {

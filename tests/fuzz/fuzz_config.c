@@ -1,5 +1,5 @@
-/* Any text as a config.json: it is refused with a reason, or it is a model whose sizes and
- * operators agree with each other. */
+/* Fuzzes config.json: a text is refused with a reason, or it is a model whose sizes and operators
+ * agree with each other. */
 #include "model/config.h"
 
 #include <stdint.h>

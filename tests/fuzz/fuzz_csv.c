@@ -1,5 +1,5 @@
-/* Any bytes as a trace in CSV: refused with a reason and without a file, or imported, and then
- * export, import and export again give the same text. */
+/* Fuzzes traces in CSV: bytes are refused with a reason and without leaving a file, or they are
+ * imported, and then export, import and export again give the same text. */
 #include "trace/csv/csv.h"
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ static void require(bool holds)
     }
 }
 
-/* One fault is told as it is, several by their number. */
+/* The message states a single fault, or the number of faults. */
 static bool import_csv(const char *path, const char *out_path, struct error *why)
 {
     struct complaints complaints = {.count = 0};

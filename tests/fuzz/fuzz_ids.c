@@ -1,6 +1,6 @@
-/* Any bytes as a plain stream of ids: refused with a reason, or drawn under every policy that
- * fetches what it is asked for. None misses less than OPT, and none more than all or less than the
- * different ids. */
+/* Fuzzes plain streams of ids: bytes are refused with a reason, or every policy that fetches on
+ * demand plays them. No policy misses less than OPT, more than all accesses, or less than the
+ * number of distinct ids. */
 #include "policy/policy.h"
 #include "study/sweep/miss_curve.h"
 
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     if (!ids_read(path, &ids, &why)) {
         require(why.found[0] != '\0');
-    } else if (ids.count <= IDS_MOST) { /* the rest would be slow, no more */
+    } else if (ids.count <= IDS_MOST) { /* longer streams would only be slow */
         uint32_t sizes[SIZES] = {1, 1 + ids.blocks / 10, 1 + ids.blocks / 3, ids.blocks};
         draw_all(&ids, sizes);
     }

@@ -1,4 +1,5 @@
-/* Tables: the first line of the input says which column is what, the others are the file. */
+/* Fuzzes the import of tables: the first line of the input assigns the columns, the others are the
+ * file. */
 #include "import_any.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Arrays of numpy, twice: as they are, and with everything that can be said about them. */
+/* Fuzzes the import of numpy arrays, twice: without options, and with all options. */
 #include "import_any.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,5 @@
-/* Binary traces of libCacheSim, plain or compressed; an access or three a step. */
+/* Fuzzes the import of libCacheSim's binary traces, plain or compressed, with one access or three a
+ * step. */
 #include "import_any.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

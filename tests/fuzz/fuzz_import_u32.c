@@ -1,4 +1,4 @@
-/* Streams of ids; an access or three a step. */
+/* Fuzzes the import of streams of ids, with one access or three a step. */
 #include "import_any.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

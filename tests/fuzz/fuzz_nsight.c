@@ -1,5 +1,5 @@
-/* Any bytes as an export of Nsight Systems, which is an SQLite database: refused with a reason, or
- * figures that a profile can state. */
+/* Fuzzes exports of Nsight Systems, which are SQLite databases: bytes are refused with a reason, or
+ * give figures that a profile can state. */
 #include "calibrate/import/import.h"
 
 #include <math.h>

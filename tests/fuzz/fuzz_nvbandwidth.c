@@ -1,5 +1,5 @@
-/* Any bytes as a result of nvbandwidth: refused with a reason, or figures of the link that a
- * profile can state. */
+/* Fuzzes results of nvbandwidth: bytes are refused with a reason, or give figures of the link that
+ * a profile can state. */
 #include "calibrate/import/import.h"
 
 #include <math.h>

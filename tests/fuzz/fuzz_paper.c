@@ -1,5 +1,5 @@
-/* Any bytes as a paper's file: refused with a reason, or rows whose figures are in order and whose
- * runs are scenarios. */
+/* Fuzzes files of papers: bytes are refused with a reason, or give rows with valid figures and
+ * scenarios. */
 #include "study/papers/paper.h"
 
 #include <stdint.h>

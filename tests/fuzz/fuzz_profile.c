@@ -1,6 +1,6 @@
-/* Any bytes as the file of a hardware profile: refused with a reason, or loaded. Of a measured one
- * the checksum is put right first, as no fuzzer guesses it; one that is read is written and read
- * back to the same bytes. */
+/* Fuzzes hardware profiles: bytes are refused with a reason, or loaded. The checksum of a measured
+ * profile is corrected first, because no fuzzer guesses it. A measured profile that is read is
+ * written and read back to the same bytes. */
 #include "calibrate/harness/profile_write.h"
 #include "hardware/measured.h"
 #include "hardware/profile.h"
@@ -18,7 +18,7 @@ static void require(bool holds)
     }
 }
 
-/* The text with the checksum that it should have, where it has the place for one. */
+/* The text with its correct checksum, if it has a place for one. */
 static char *mend(const uint8_t *data, size_t size)
 {
     enum { DIGITS = 16 };

@@ -1,5 +1,5 @@
-/* Any bytes as a file of requests: refused with a reason, or a list that keeps what requests.h
- * promises. */
+/* Fuzzes files of requests: bytes are refused with a reason, or give a list that keeps the promises
+ * of requests.h. */
 #include "serve/requests.h"
 
 #include <stdio.h>

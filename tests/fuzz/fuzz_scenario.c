@@ -1,5 +1,5 @@
-/* Any bytes as a scenario: refused with a reason, or a run whose resolved scenario is the same run
- * again, and whose parts add up to its step. */
+/* Fuzzes scenarios: bytes are refused with a reason, or give a run. Its resolved scenario is the
+ * same run again, and its parts add up to its step. */
 #include "scenario/identity.h"
 #include "scenario/scenario.h"
 #include "serving/answer.h"
@@ -18,7 +18,7 @@ static void require(bool holds)
     }
 }
 
-/* No recording, and one step: what a fuzzer can run often. */
+/* No recording, and one step, so that the fuzzer can run it often. */
 static const char *const overrides[] = {"trace=assumed:hit=90%,spread=5%", "steps=1"};
 
 /* Load the text as a file. */

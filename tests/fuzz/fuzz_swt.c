@@ -1,5 +1,5 @@
-/* Any bytes as a decode trace: refused with a reason, or read, all of it. Few inputs have checksums
- * that hold, so the same bytes are read once more under ones that do. */
+/* Fuzzes decode traces: bytes are refused with a reason, or can be read to the end. Few inputs have
+ * valid checksums, so the same bytes are read once more with correct ones. */
 #include "trace/demand.h"
 #include "trace/format/trace.h"
 
@@ -38,8 +38,7 @@ static void seal_frame(uint8_t *frame, uint64_t stored)
     free(both);
 }
 
-/* Set the checksums of header, frames and index to what they should be, as far as they are found.
- */
+/* Correct the checksums of header, frames and index, as far as these can be found. */
 static void seal(uint8_t *data, size_t size)
 {
     size_t header = size >= HEADER_LEAST ? load(data + 12, 4) : 0;

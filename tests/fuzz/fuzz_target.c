@@ -1,5 +1,5 @@
-/* Any text as targets: what is taken has bounds of numbers that do not contradict each other, and
- * reads back from its own text; what is not says why. */
+/* Fuzzes targets: a text is refused with a reason, or it has numeric bounds that do not contradict
+ * each other, and reads back from its own text. */
 #include "study/plan/target.h"
 
 #include <math.h>
@@ -13,8 +13,7 @@ static void require(bool holds)
     }
 }
 
-/* A run that has a figure in every numeric column meets what it is held to, or misses it by a
- * finite share. */
+/* A run with a figure in every numeric column meets the target, or misses it by a finite share. */
 static void check_target(const struct target *target, struct result *result)
 {
     struct targets again;

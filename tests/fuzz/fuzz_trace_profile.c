@@ -1,5 +1,5 @@
-/* Any bytes as a trace profile: refused with a reason, or one that is written and read back the
- * same, and from which a trace is generated whose frames obey the format. */
+/* Fuzzes trace profiles: bytes are refused with a reason, or give a profile that is the same when
+ * it is written and read back, and from which frames are generated that obey the format. */
 #include "trace/generate/generate.h"
 
 #include <stdlib.h>

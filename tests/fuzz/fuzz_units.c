@@ -1,5 +1,5 @@
-/* Any text as a quantity: what is taken is finite and not negative, is printed and read back as
- * nearly the same, and all ways of reading agree. */
+/* Fuzzes quantities: an accepted text is finite and not negative, is nearly the same when printed
+ * and read back, and all ways of reading it agree. */
 #include "base/units.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Any bytes as YAML: refused with a reason, or a tree whose canonical text reads back as the
- * same tree, whose copy is equal, and which merges with itself into itself. */
+/* Fuzzes YAML: bytes are refused with a reason, or give a tree. Its canonical text reads back as
+ * the same tree, its copy is equal, and merging it with itself changes nothing. */
 #include "base/node.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a file of one format: refused with a reason and without a trace, or imported into a
- * trace that is whole, and the same one again. */
+/* Fuzzes the import of one format: bytes are refused with a reason and without leaving a trace, or
+ * imported into a complete trace, which is the same at a second import. */
 #ifndef IMPORT_ANY_H
 #define IMPORT_ANY_H
 

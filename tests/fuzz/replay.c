@@ -1,5 +1,5 @@
-/* Feeds the files of a corpus to a fuzz target, one test each, so that a compiler without a
- * fuzzer keeps what a fuzzer found. A crash ends the program: its plan stays unfulfilled. */
+/* Feeds the files of a corpus to a fuzz target, as one test each, so that findings of a fuzzer are
+ * tested with compilers that have none. A crash ends the program before its TAP plan is done. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Tests of kernels, on a GPU or in the emulator: a case is a function that says what was wrong, if
- * anything; memory of the GPU comes and goes with an object. */
+/* Tests of kernels, on a GPU or in the emulator. A case is a function that returns a text: what was
+ * wrong, or "". GPU memory belongs to an object, which frees it. */
 #ifndef KERNEL_TEST_H
 #define KERNEL_TEST_H
 
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-/* Ends the program: a test that could not run. */
+/* Ends the program, because a test could not run. */
 inline void must(bool ok, const struct error &why)
 {
     if (!ok) {
@@ -87,7 +87,7 @@ inline std::vector<float> floats_of(const uint16_t *values, size_t count)
     return floats;
 }
 
-/* "" where `found` is within `apart` of `expected`. */
+/* Returns "" if `found` is within `apart` of `expected`. */
 inline std::string compare(const char *what, size_t place, double found, double expected,
                            double apart)
 {
@@ -100,7 +100,7 @@ inline std::string compare(const char *what, size_t place, double found, double 
     return text;
 }
 
-/* One TAP line; `number` of all. Returns whether it passed. */
+/* Runs a case and prints its TAP line, as test `number`. Returns whether it passed. */
 inline bool report(int number, const std::string &name, const std::string &wrong)
 {
     printf("%sok %d - %s\n", wrong.empty() ? "" : "not ", number, name.c_str());
@@ -124,7 +124,7 @@ void row_cases(std::vector<kernel_case> &cases);
 void set_cases(std::vector<kernel_case> &cases);
 void lru_cases(std::vector<kernel_case> &cases);
 void miniature_cases(std::vector<kernel_case> &cases);
-/* None in the emulator. */
+/* These need a GPU; the emulator has no such cases. */
 void gpu_cases(std::vector<kernel_case> &cases);
 
 #endif

@@ -1,13 +1,13 @@
-/* Attention and its merging: dense and listed, bf16 and fp8, any count, any split. */
+/* Tests attention and its merging: dense and listed, bf16 and fp8, various counts and splits. */
 #include "kernel_test.h"
 
-#define UNUSED 0x7f /* a NaN where nothing may be read: 0x7f7f of bf16 would be a number */
+#define UNUSED 0x7f /* an fp8 NaN for memory that may not be read; in bf16 0x7f7f is a number */
 
 struct attention_shape {
     const char *name;
     enum kv_type type;
     uint32_t dim, batch, kv_heads, group;
-    std::vector<uint32_t> counts; /* of all pairs in turn */
+    std::vector<uint32_t> counts; /* for the pairs by turns */
     bool listed;
     uint32_t splits;
 };
@@ -30,11 +30,11 @@ static const attention_shape attention_shapes[] = {
     {"fp8 64, listed and split", KV_FP8, 64, 1, 2, 16, {500, 77}, true, 2},
 };
 
-/* KV of all sequences, token after token, all heads of one together. */
+/* KV of all sequences, token after token; all heads of a token together. */
 struct kv_cache {
     std::vector<uint8_t> keys, values;
     uint32_t tokens;
-    double largest; /* of the values */
+    double largest; /* value */
 };
 
 static void fill_value(const attention_shape &shape, std::vector<uint8_t> &bytes, size_t at,
@@ -67,7 +67,7 @@ static kv_cache make_cache(const attention_shape &shape, uint32_t tokens, genera
     return cache;
 }
 
-/* Tokens of each pair, any of them, in any order. */
+/* Random tokens for each pair, in random order. */
 static std::vector<uint32_t> make_lists(const attention_shape &shape, uint32_t most,
                                         uint32_t tokens, generator &random)
 {
@@ -115,7 +115,7 @@ static std::string check_attention(const void *data, generator &random)
     MUST(kernel_attend(&attention, nullptr, &why));
 
     std::vector<float> found = out.values(), found_lse = lse.values();
-    double apart = ldexp(cache.largest, -8); /* weights are rounded to 2^-9 of themselves */
+    double apart = ldexp(cache.largest, -8); /* each weight is rounded by up to 2^-9 of itself */
     std::string wrong;
     for (size_t row = 0; row < found_lse.size() && wrong.empty(); row++) {
         size_t pair = row / shape.group, sequence = pair / shape.kv_heads;
@@ -139,7 +139,7 @@ static std::string check_attention(const void *data, generator &random)
 
 struct merge_shape {
     const char *name;
-    uint32_t parts, rows, dim, empty; /* every so manyth part is of no tokens; 1: all */
+    uint32_t parts, rows, dim, empty; /* every empty-th part has no tokens; 1: all; 0: none */
 };
 
 static const merge_shape merge_shapes[] = {

@@ -1,4 +1,4 @@
-/* Every kernel against its twin, on random data: a line of TAP each. */
+/* Compares every kernel with its twin on random data. Prints TAP, a line for each case. */
 #include "kernel_test.h"
 
 #define SEED 5

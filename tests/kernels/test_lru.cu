@@ -1,5 +1,5 @@
-/* A cache that the GPU manages, beside the simulator's own LRU: what hits, what is held, where rows
- * lie and in which order their slots stand. */
+/* Compares a cache that the GPU manages with the simulator's own LRU: hits, contents, the slots of
+ * rows, and the order of slots. */
 #include "kernel_test.h"
 
 extern "C" {
@@ -23,8 +23,8 @@ static const lru_shape lru_shapes[] = {
 
 #define ROW_WORDS 6 /* of 4 bytes */
 
-/* The caches, and what a policy holds of each. Pair p has cache pairs - 1 - p; the one behind them
- * is nobody's. */
+/* The caches, and a policy for each. Pair p has cache pairs - 1 - p; the last cache belongs to no
+ * pair. */
 struct lru_caches {
     const lru_shape &shape;
     std::vector<uint32_t> caches, wanted, counts;
@@ -71,7 +71,8 @@ struct lru_caches {
     }
 };
 
-/* Wanted again more often than not, else anything: as many as can be, some, or none. */
+/* Demands: the largest possible number of tokens, some, or none; more often than not tokens that
+ * were wanted before. */
 static void draw(lru_caches &all, generator &random)
 {
     const lru_shape &shape = all.shape;
@@ -143,8 +144,8 @@ static std::string check_misses(lru_caches &all)
     return wrong;
 }
 
-/* A cache holds what its policy does, its tables agree, and its slots end with what was wanted,
- * worst first. */
+/* A cache holds the same tokens as its policy, its tables agree, and its order ends with the wanted
+ * tokens, worst first. */
 static std::string check_cache(const lru_caches &all, uint32_t p)
 {
     const lru_shape &shape = all.shape;
@@ -175,7 +176,7 @@ static std::string check_cache(const lru_caches &all, uint32_t p)
     return wrong;
 }
 
-/* All that is wanted lies where it is said to. */
+/* Every wanted token is in the slot that the kernel reported. */
 static std::string check_rows(const lru_caches &all, uint32_t p)
 {
     std::vector<uint32_t> slots = all.slots.values(), rows[2];

@@ -1,5 +1,5 @@
-/* Miniatures on a GPU: what each mechanism attends to, and what it counts; with a cache twice over,
- * for it must begin as it did. */
+/* Tests miniatures on a GPU: each mechanism's outputs and counts. With a cache, two samples are
+ * played, because the second must start from the same state. */
 #include "kernel_test.h"
 
 extern "C" {
@@ -19,11 +19,11 @@ static struct miniature shape_here(const struct trace *trace)
     struct miniature shape = {};
     MUST(topology_init(&topology, "", &why));
     shape.site = MINIATURE_GPU;
-    shape.layers = 3;   /* one more than buffers that a stream has */
-    shape.kv_heads = 4; /* more than were recorded: some begin later */
+    shape.layers = 3;   /* one more than a stream has buffers */
+    shape.kv_heads = 4; /* more than were recorded: some are shifted */
     shape.query_heads = 8;
     shape.head_dim = 64;
-    shape.hidden = 72; /* of no round size */
+    shape.hidden = 72; /* not a round size */
     shape.repeat = 1;
     shape.context = trace_header(trace)->units;
     shape.selection = 0.02;
@@ -47,7 +47,7 @@ static struct trace *open_trace()
     return trace;
 }
 
-/* Less than the warm-up wants: its better half. */
+/* A cache with room for less than the warm-up wants: only for its better half. */
 static void halve_reported(struct mini *mini)
 {
     for (uint32_t h = 0; h < mini->shape.layers * mini->shape.kv_heads; h++) {
@@ -95,7 +95,7 @@ struct fixture {
     }
 };
 
-/* What a replay counts. */
+/* The counts of a replay. */
 static std::string check_counts(fixture &all, enum miniature_id id, const struct mini_counts &found)
 {
     struct ledger ledger;
@@ -118,7 +118,7 @@ static std::string check_counts(fixture &all, enum miniature_id id, const struct
                : wrong;
 }
 
-/* A sample; and what it attended to. */
+/* Play a sample, and check its outputs. */
 static std::string play(fixture &all, enum miniature_id id, struct mini_counts *counts)
 {
     struct error why;
@@ -147,7 +147,7 @@ static std::string check_mechanism(const void *at, generator &)
     return wrong;
 }
 
-/* Replays know nothing of the halves: hits are the policy's alone. */
+/* A replay does not know the better half, so hits are compared with the policy alone. */
 static std::string check_larger_warmup(const void *at, generator &)
 {
     static fixture all(true);

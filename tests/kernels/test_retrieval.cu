@@ -1,4 +1,4 @@
-/* Scores of every kind, top-k, and labels. */
+/* Tests scores of every kind, top-k, and labels. */
 #include "kernel_test.h"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ static std::vector<float> scores_found(const score_shape &shape, const score_dat
     return scores.values();
 }
 
-/* Of query row `row` (a pair's head) and unit `unit` (a pair's entry). */
+/* The score of query row `row` (a pair's head) and unit `unit` (a pair's entry). */
 static double score_expected(const score_shape &shape, const score_data &data, size_t row,
                              size_t unit)
 {
@@ -220,7 +220,7 @@ static const label_shape label_shapes[] = {
     {"groups of 16", 5, 16, 128},
 };
 
-/* Pair by pair: near its label, across it, a null label, heads that do not weigh. */
+/* Pairs by turns: a query near its label, one across it, a null label, heads of weight 0. */
 static std::string check_labels(const void *at, generator &random)
 {
     const label_shape &shape = *(const label_shape *)at;

@@ -1,4 +1,4 @@
-/* The norm with its residual, and rotary positions. */
+/* Tests the norm with its residual, rotary positions, and moves of rows. */
 #include "kernel_test.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ static std::string check_norm(const void *at, generator &random)
 
 struct rope_shape {
     const char *name;
-    uint32_t rows, heads, dim, others; /* heads of a row that stay */
+    uint32_t rows, heads, dim, others; /* others: heads of a row that are not turned */
 };
 
 static const rope_shape rope_shapes[] = {

@@ -1,4 +1,4 @@
-/* What the GPU asks the CPU for, and a stream that is held until it is answered. */
+/* Tests requests of the GPU to the CPU, and a stream that is held until the answer. */
 #include "kernel_test.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const sets_shape sets_shapes[] = {
     {"many heads", 70, 3},
 };
 
-/* The host's memory, as both see it. */
+/* Host memory that both sides see. */
 struct shared_words {
     pinned_memory memory;
 
@@ -33,8 +33,8 @@ struct shared_words {
     }
 };
 
-/* Every third pair reuses its set, every fifth wants nothing. Behind the flag: counts, then lists.
- */
+/* Every third pair reuses its set, every fifth wants nothing. After the flag stand counts, then
+ * lists. */
 static std::string check_sets(const void *at, generator &random)
 {
     const sets_shape &shape = *(const sets_shape *)at;
@@ -79,7 +79,7 @@ static std::string check_sets(const void *at, generator &random)
 
 #define DEADLINE_NS 100000000 /* 0.1 s */
 
-/* Held behind flag 1, which comes; then behind flag 2, which does not. */
+/* A stream is held until flag 1, which comes; then until flag 2, which does not. */
 static std::string check_hold(const void *, generator &)
 {
     enum { FLAG = 0, GIVEN_UP = 32, WORDS = 64 };

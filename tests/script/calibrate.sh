@@ -1,6 +1,6 @@
 #!/bin/bash
-# The harness on this machine: killed, interrupted and gone on with, and its profile in a simulation.
-# What it measures is not looked at: only that it is measured, written whole, and used.
+# The harness on this machine: it is killed, interrupted and resumed, and a simulation uses its profile.
+# The measured values are not checked: only that they are measured, written completely, and used.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -51,7 +51,7 @@ SPILLWAY_DATA=$PWD "$scratch/bin/spillway" calibrate -o "$scratch/none.yaml" 2>"
     status=0 || status=1
 check $status without_cuda_one_message_says_so
 
-# Killed in its second group: what it found in the first is there, whole, and can be used.
+# Killed in its second group: the findings of the first are complete and can be used.
 groups=(--group host-machine --group host-handoff)
 (calibrate "${groups[@]}") &
 await test -e "$scratch/p.yaml.part"
@@ -60,13 +60,13 @@ wait $! 2>/dev/null || true
 [ ! -e "$scratch/p.yaml" ] && simulate "$scratch/p.yaml.part" && status=0 || status=1
 check $status a_killed_one_leaves_its_part_whole
 
-# Interrupted while it goes on.
+# Interrupted after it resumed.
 rm "$scratch/said"
 (calibrate "${groups[@]}") &
 await grep -qs '^2/2 ' "$scratch/said"
 kill -INT $!
 wait $! && status=0 || status=$?
-[ $status = 1 ] && grep -q "^going on with " "$scratch/said" &&
+[ $status = 1 ] && grep -q "^resuming from " "$scratch/said" &&
     grep -q "^spillway: interrupted" "$scratch/said" && [ ! -e "$scratch/p.yaml" ] &&
     status=0 || status=1
 check $status an_interrupted_one_says_so
@@ -80,7 +80,7 @@ grep -q "^extends: \"h100-sxm\"$" "$scratch/p.yaml" && grep -q "^  not_measured:
     "$scratch/p.yaml" || status=1
 check $status a_simulation_uses_the_profile
 
-# Over another base, which keeps what was not measured.
+# With another base, which states the curves that are not measured.
 (calibrate --group host-machine --base a40) &&
     simulate "{extends: $scratch/p.yaml, host: {lookup: 70ns}}" && status=0 || status=1
 check $status another_file_may_extend_it

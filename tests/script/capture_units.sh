@@ -1,5 +1,5 @@
 #!/bin/bash
-# What units and retrievals of capture.py make of keys and masses, worked by hand.
+# Units and retrievals of capture.py against results worked out by hand.
 set -u
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-$([ -x build/capture/venv/bin/python ] && echo build/capture/venv/bin/python ||

@@ -45,7 +45,7 @@ sim/cli/plan
 sim/cli
 sim
 '
-# What no folder of the harness needs, but for its programs.
+# Folders that no folder of the harness may use, apart from its programs.
 upper='engine serve result store run scenario serving study cli'
 order+="
 calibrate/measure - $upper model trace policy decode

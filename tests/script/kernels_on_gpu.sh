@@ -1,6 +1,6 @@
 #!/bin/bash
-# The kernels beside their twins on the GPU itself, where there is one. In the emulator they are
-# tested everywhere.
+# Compares the kernels with their twins on the GPU, if there is one. The emulator tests them on every
+# machine.
 set -u
 cd "$(dirname "$0")/../.."
 skip() {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Kill a sweep with SIGKILL at forty random moments; whenever a resumed one comes to its end, its
-# database equals that of a sweep that was never killed, row for row.
+# Kill a sweep with SIGKILL at forty random moments. Whenever a resumed sweep finishes, its database
+# equals that of a sweep that was never killed, row for row.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")

@@ -1,8 +1,8 @@
 #!/bin/bash
-# CONTRIBUTING.md is enough: what it tells a newcomer to write is written, to the letter, into a copy of
-# the tree, which is built and run; and each thing left out again is found where the page says.
+# CONTRIBUTING.md is enough: everything that it tells a newcomer to write is written, to the letter, into
+# a copy of the tree, which is built and run. Then each piece is left out, and is found as the page says.
 #
-# A block of the page goes where the line above it says:
+# The line above a block of the page says where the block goes:
 #   `FILE`:                           the whole file (what else the line says does not matter)
 #   `FILE`, before `LINE`:            above that line of it
 #   `FILE`, at the end of `NAME[]`:   after the last row of a table, before the NULL that may end it
@@ -16,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C.UTF-8 NO_INSTALL=1
 unset PROGRAM SPILLWAY_DATA MAKEFLAGS MFLAGS SANITIZE OPTIMIZE
 
-# The tree, and the objects that are built already: as old as they are, they are not built again.
+# The tree and its objects, with their times, so that they are not built again.
 tree=$scratch/tree
 mkdir -p "$tree/build"
 find . -mindepth 1 -maxdepth 1 -not -name build -not -name '.git*' -exec cp -a {} "$tree" \;
@@ -47,7 +47,7 @@ awk -v to="$scratch/blocks/" '
     inside           { print >file; next }
     NF               { where = $0 }' CONTRIBUTING.md
 
-# Write a block above a line, or behind the last row of a table.
+# Write a block above a line, or after the last row of a table.
 insert_before() { # BLOCK FILE LINE
     awk -v block="$1" -v line="$3" '
         function put(  text) { while ((getline text <block) > 0) print text; done++ }

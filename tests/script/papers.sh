@@ -1,7 +1,7 @@
 #!/bin/bash
-# The quick part of `make papers`: what these files come to is what scenarios/papers/README.md shows, and its
-# last table, the README's, and the error bands that results carry are of one run. After a change that means
-# to move predictions, `make papers UPDATE=1`.
+# The quick part of `make papers`: scenarios/papers/README.md shows the results of these files, and its last
+# table, the README's table and the error bands of results are of the same run. After a change that is meant
+# to move predictions, run `make papers UPDATE=1`.
 set -u
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")

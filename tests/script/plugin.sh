@@ -1,6 +1,6 @@
 #!/bin/bash
-# Plug-ins: the example is built with the installed header alone and runs; a file that does not fit the
-# header, and an answer that cannot be, is an error that names the plug-in and ends with exit status 1.
+# Plug-ins: the example is built with the installed header alone and runs. A file that does not fit the
+# header, or an impossible answer, is an error that names the plug-in, with exit status 1.
 set -eu
 cd "$(dirname "$0")/../.."
 source=$PWD

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The pages for users hold what they promise.
+# The pages for users are correct.
 #
 # They show what the program prints: in every ```console block, each line after "$ " is run from the
 # repository's root, and the lines below it must be its output. A command may go on behind a "\".

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The schema that ships is the one that the program prints, and says what the program does.
+# The shipped schema is the one that the program prints, and agrees with the program.
 # UPDATE=1 rewrites it.
 set -u
 cd "$(dirname "$0")/../.."

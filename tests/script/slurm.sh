@@ -1,10 +1,10 @@
 #!/bin/bash
-# scenarios/slurm in a real Slurm of this one machine: 8 shards of a sweep, of which one has its
-# program killed, one is told that its time limit is near and one is requeued by Slurm, merge to what
-# a single process writes. Counts as skipped where Slurm's programs are missing. Needs no root.
+# scenarios/slurm in a real Slurm on this machine: a sweep runs in 8 shards. The program of one is killed,
+# one is told that its time limit is near, and one is requeued by Slurm. The merged result equals that of
+# a single process. Skipped if Slurm's programs are missing. Needs no root.
 #
-# Where it may it runs in namespaces of its own, which end with it, however it ends. Elsewhere it
-# finds its processes by the Slurm configuration that they hold.
+# If permitted, it runs in namespaces of its own, which end with it, however it ends. Otherwise it finds
+# its processes by the Slurm configuration in their environment.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export PATH=$PATH:/usr/sbin:/sbin

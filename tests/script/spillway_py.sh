@@ -1,6 +1,6 @@
 #!/bin/bash
-# plots/spillway.py reads what the program keeps: its examples work as they stand, and what it reads is
-# what the program prints.
+# plots/spillway.py reads the program's databases: its examples work unchanged, and it reads the same
+# values that the program prints.
 set -u
 cd "$(dirname "$0")/../.."
 if ! command -v python3 >/dev/null; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The Python implementation of decode traces (traces/swt.py) checks the C one, and is checked by it.
+# Tests the Python implementation of decode traces (traces/swt.py) and the C one against each other.
 set -u
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-$([ -x build/capture/venv/bin/python ] && echo build/capture/venv/bin/python ||

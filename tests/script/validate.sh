@@ -1,6 +1,6 @@
 #!/bin/bash
-# The way of a profile: measured here, used by a simulation, and validated by what runs here. What
-# it says of speed depends on the machine and is not looked at.
+# A profile is measured here, used by a simulation, and validated against miniatures that run here. Its
+# speeds depend on the machine and are not checked.
 set -u
 cd "$(dirname "$0")/../.."
 program=$(realpath "${PROGRAM:-build/spillway}")

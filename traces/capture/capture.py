@@ -4,10 +4,10 @@
 First the prefix is computed, unrecorded. Then each step decodes one token: the next one of the text
 (--forced: natural and repeatable), or one drawn from the model's own distribution (--sample).
 
-Refused are models of which some layer shows no attention (recurrent layers, nodes of other names),
-whose layers differ in their heads, whose attention weights do not sum to 1 (learned sinks, as in
-GPT-OSS), with an encoder, or with multi-head latent attention, which has no KV heads. Sliding
-windows are recorded: tokens outside a layer's window have no mass.
+A model is refused if a layer shows no attention (recurrent layers, nodes of other names), if its
+layers differ in their heads, if its attention weights do not sum to 1 (learned sinks, as in
+GPT-OSS), if it has an encoder, or if it has multi-head latent attention, which has no KV heads.
+Sliding windows are recorded: tokens outside a layer's window have no mass.
 """
 
 import os

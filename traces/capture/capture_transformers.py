@@ -5,10 +5,10 @@ CPU or a GPU: for models that are too large for capture.py, or not in its format
 First the prefix is computed, unrecorded. Then each step decodes one token: the next one of the text
 (--forced: natural and repeatable), or one drawn from the model's own distribution (--sample).
 
-Refused are models of which some layer shows no attention (recurrent layers, attention of its own),
-whose layers differ in their heads, whose attention has more to it than weights that sum to 1
-(learned sinks, soft caps), with an encoder, or with multi-head latent attention, which has no KV
-heads. Sliding windows are recorded: tokens outside a layer's window have no mass.
+A model is refused if a layer shows no attention (recurrent layers, its own attention function), if
+its layers differ in their heads, if its attention is not only weights that sum to 1 (learned sinks,
+soft caps), if it has an encoder, or if it has multi-head latent attention, which has no KV heads.
+Sliding windows are recorded: tokens outside a layer's window have no mass.
 """
 
 import os

@@ -51,8 +51,8 @@ def make_speculation(options, model):
 
 
 def record(model, next_token, writer, units, speculation):
-    """Decodes and records every step; `next_token(step)` chooses what is decoded. Yields the number
-    of steps done."""
+    """Decodes and records every step; `next_token(step)` chooses the token. Yields the number of
+    steps done."""
     recorder = Recorder(writer, units)
 
     def see(attention):
@@ -80,7 +80,7 @@ def sampler(model, seed):
 
 
 def capture(options):
-    """Does what the command line asks, or raises Refusal or OSError."""
+    """Records as the command line says, or raises Refusal or OSError."""
     model = Model(options.model)
     try:
         needed = options.context + options.steps

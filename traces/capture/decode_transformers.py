@@ -1,8 +1,9 @@
 """Records a model of Transformers that its generate() decodes.
 
-Every model of Transformers calls the attention function that its configuration names. Ours is the
-ordinary one (PyTorch's scaled_dot_product_attention), so that tokens are decoded as ever; of each
-token decoded it computes the weights, which that one does not tell, once more in 32-bit floats.
+Every model of Transformers calls the attention function that its configuration names. Ours calls
+the ordinary one (PyTorch's scaled_dot_product_attention), so that decoding does not change. That
+function does not return the weights, so ours computes them again in 32-bit floats for each decoded
+token.
 """
 
 import warnings
@@ -18,7 +19,7 @@ from recorder import (Bar, Recorder, check_length, common_geometry, make_header,
                       read_text, say_written)
 
 NAME = 'spillway'  # of the attention function
-UNKNOWN = ('softcap', 's_aux', 'position_bias')  # what changes weights, but not here
+UNKNOWN = ('softcap', 's_aux', 'position_bias')  # change weights in a way not computed here
 
 
 class AttentionProbe:
@@ -29,7 +30,7 @@ class AttentionProbe:
     def __init__(self):
         self.see = None
         self.see_keys = None
-        self.guess = None  # a place for the query: nothing else is computed
+        self.guess = None  # a place for the query; if set, nothing else is computed
         AttentionInterface.register(NAME, self.attend)
         AttentionMaskInterface.register(NAME, AttentionMaskInterface()['sdpa'])
 
@@ -55,7 +56,7 @@ def last_query(query):
 
 
 def attention_weights(query, key, mask, scaling):
-    """Of one query on each key, as [query heads, keys]."""
+    """The attention weights of one query on each key, as [query heads, keys]."""
     _, heads, _, dim = query.shape
     groups = query[0, :, 0].float().view(key.shape[1], -1, dim)
     scores = groups @ key[0].float().transpose(1, 2) * (dim ** -0.5 if scaling is None else scaling)
@@ -68,9 +69,10 @@ def attention_weights(query, key, mask, scaling):
 
 
 class PreviousLayer:
-    """Which query a layer would have, if it read what the layer before it reads (previous_layer.py
-    says who asks so and why). Each layer's own attention tells: it is given the input of the layer
-    before, through the layer's own norm, and nothing but its query is taken from it."""
+    """The query that a layer would have if it read the input of the layer before it
+    (previous_layer.py says which systems ask this way and why). The layer's own attention computes
+    it: it gets the input of the layer before, through the layer's own norm, and only its query is
+    used."""
 
     def __init__(self, model, probe):
         self.probe = probe
@@ -90,7 +92,7 @@ class PreviousLayer:
         self.reads = arguments[0] if arguments else options['hidden_states']
 
     def see_attention(self, module, arguments, options):
-        """Before the layer's own attention runs."""
+        """Runs before the layer's own attention."""
         self.query = None
         if self.probe.see is None or module.layer_idx == 0:
             return
@@ -112,7 +114,7 @@ class PreviousLayer:
 def load(options, load_one, **more):
     try:
         return load_one(options.model, **more)
-    except Exception as why:  # of any kind: the file is the user's
+    except Exception as why:  # any kind, because the file is the user's
         raise Refusal(f"'{options.model}' cannot be loaded: {str(why).strip().splitlines()[0]}")
 
 
@@ -143,12 +145,12 @@ def measure_geometry(model, probe, token, name):
 
 
 class Steps(transformers.LogitsProcessor):
-    """generate() shows it the logits that follow the prefix, and those that follow each step."""
+    """generate() passes it the logits after the prefix and after each step."""
 
     def __init__(self, options, tokens, probe, recorder, units, speculation):
         self.options, self.tokens, self.probe = options, tokens, probe
         self.recorder, self.units, self.speculation = recorder, units, speculation
-        self.done = -1  # steps; the prefix is not done yet
+        self.done = -1  # steps done; -1: the prefix is not done yet
         self.bar = Bar('record', options.steps)
 
     def __call__(self, _, scores):
@@ -175,7 +177,7 @@ class Steps(transformers.LogitsProcessor):
 
 
 def decode(model, prefix, steps, options):
-    """generate(), with one token more than there are steps: the last one is not decoded."""
+    """Calls generate() for one token more than there are steps, because the last is not decoded."""
     model.generation_config = transformers.GenerationConfig(
         max_new_tokens=options.steps + 1, pad_token_id=0, do_sample=options.method == 'sampled',
         **({'top_k': 0} if options.method == 'sampled' else {}))
@@ -186,7 +188,7 @@ def decode(model, prefix, steps, options):
 
 
 def capture(options):
-    """Does what the command line asks, or raises Refusal or OSError."""
+    """Records as the command line says, or raises Refusal or OSError."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     warnings.simplefilter('ignore')

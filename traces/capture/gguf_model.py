@@ -1,9 +1,9 @@
 """A GGUF model on the CPU that shows the attention of what it decodes.
 
-llama.cpp shows every node of its compute graph to a callback. With flash attention off, these tell
-what layer L attended to:
+llama.cpp shows every node of its compute graph to a callback. With flash attention off, these nodes
+tell the attention of layer L:
 
-    norm-L          what it reads, normalised, before the norm's weights; the first of that name
+    norm-L          its input, normalised, before the norm's weights; the first of that name
     Qcur-L          the queries; the last of that name is after the position embedding, the one
                     before it is not
     Kcur-L          the new keys; the last of that name is after the position embedding
@@ -64,14 +64,14 @@ def tensor_is_readable(tensor):
 
 @dataclass
 class Attention:
-    """Of one token in one layer."""
+    """The attention of one token in one layer."""
 
     layer: int
     kv_heads: int
     query: np.ndarray        # [query heads, head dim]
     plain_query: np.ndarray  # the same before the position embedding
     weights: np.ndarray      # [query heads, cells]
-    reads: np.ndarray        # [embedding]: what the layer reads, normalised, without its weights
+    reads: np.ndarray        # [embedding]: the layer's input, normalised, before the norm's weights
 
 
 class AttentionProbe:
@@ -135,7 +135,7 @@ class AttentionProbe:
                          weights.reshape(-1, weights.shape[-1]), self.reads.get(layer))
 
     def finish_batch(self):
-        """Only now is known which node of a name was the last."""
+        """Only now is it known which node of a name was the last."""
         for layer, keys in self.keys.items():
             self.see_keys(layer, keys.reshape(-1, *keys.shape[-2:]))
         self.keys.clear()
@@ -158,7 +158,7 @@ class Log:
             self.errors.append(text.decode(errors='replace').strip())
 
     def reason(self):
-        """The first error: those that follow say less."""
+        """The first error, because later ones say less."""
         return self.errors[0] if self.errors else 'no reason given'
 
 
@@ -190,7 +190,7 @@ class Model:
         return value.value.decode(errors='replace') if size >= 0 else None
 
     def open_context(self, tokens):
-        """Room for `tokens`, with every cell of every layer kept and attention in plain sight."""
+        """Makes room for `tokens`, with every cell of every layer kept and flash attention off."""
         batch = WEIGHTS_BYTES // (4 * tokens * max(self.query_heads, 1))
         params = llama.llama_context_default_params()
         params.n_ctx = tokens
@@ -206,7 +206,7 @@ class Model:
             raise Refusal(f"no memory for {tokens} tokens of '{self.path}': {self.log.reason()}")
 
     def tokenize(self, text, room):
-        """The tokens of UTF-8 `text`, with what the model wants before a text."""
+        """The tokens of UTF-8 `text`, with the tokens that the model puts before a text."""
         tokens = (llama.llama_token * room)()
         count = llama.llama_tokenize(self.vocab, text, len(text), tokens, room, True, False)
         return self.tokenize(text, -count) if count < 0 else list(tokens[:count])
@@ -222,7 +222,7 @@ class Model:
         self.probe.finish_batch()
 
     def logits(self):
-        """Of the last token decoded."""
+        """The logits of the last decoded token."""
         size = llama.llama_vocab_n_tokens(self.vocab)
         return np.ctypeslib.as_array(llama.llama_get_logits_ith(self.context, -1), (size,))
 

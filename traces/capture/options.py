@@ -1,7 +1,7 @@
-"""What the capture scripts are told on their command lines, and how they end.
+"""The command lines of the capture scripts, and how the scripts end.
 
-Both scripts know the same words; each adds what it alone needs. Standard library only, so that a
-script can say what is missing.
+Both scripts share most options; each adds its own. Standard library only, so that a script can say
+which packages are missing.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import sys
 
 
 class Refusal(Exception):
-    """What the user asked for cannot be done; the text says why."""
+    """The user's request cannot be carried out; the text says why."""
 
 
 def percent(text):
@@ -25,7 +25,7 @@ def percent(text):
     return value
 
 
-UNITS = {'token': 1, 'page': 16, 'cluster': 16, 'code': 256}  # and their size where none is said
+UNITS = {'token': 1, 'page': 16, 'cluster': 16, 'code': 256}  # and their default size
 
 
 def unit(text):
@@ -53,7 +53,7 @@ def integer(least):
 
 
 def make_parser(program, model, metavar, example):
-    """The options of both; `model` says what --model is."""
+    """The options of both scripts; `model` describes --model."""
     parser = argparse.ArgumentParser(
         prog=program, description=f'Records a decode trace from {model}.', epilog=example,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -98,7 +98,7 @@ def parse(parser):
 
 
 def require_packages(program, packages):
-    """Ends the script where one of `packages`, PyPI's name by module, is not installed."""
+    """Ends the script if one of `packages` (a dict from module to PyPI name) is not installed."""
     missing = [name for module, name in packages.items()
                if importlib.util.find_spec(module) is None]
     if missing:
@@ -107,7 +107,8 @@ def require_packages(program, packages):
 
 
 def run(capture, options):
-    """Does what the command line asks, and ends the script where that is not possible."""
+    """Runs the script as its command line says, and ends it with a message if that is not
+    possible."""
     try:
         capture(options)
     except Refusal as why:

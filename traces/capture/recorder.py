@@ -1,7 +1,7 @@
-"""Records the attention of decoded tokens as frames of a decode trace, whatever decodes them.
+"""Records the attention of decoded tokens as frames of a decode trace, for any decoder.
 
-The mass of a KV head is the mean over its query heads. Only one tile of steps is held in memory,
-and the keys of the prefix if something is asked of them (units.py).
+The mass of a KV head is the mean over its query heads. Memory holds only one tile of steps, and the
+keys of the prefix if units or a retrieval need them (units.py).
 """
 
 import gzip
@@ -35,8 +35,8 @@ class Geometry:
 
 
 def common_geometry(seen, layers, name):
-    """Of a model whose layers were `seen` with (KV heads, query heads, head dimension): all must be
-    there, and the same."""
+    """The shape of a model whose layers were `seen` with (KV heads, query heads, head dimension):
+    all layers must be there and have the same shape."""
     for layer in range(layers):
         if layer not in seen:
             raise Refusal(f"layer {layer} of '{name}' shows no attention")
@@ -53,7 +53,7 @@ def common_geometry(seen, layers, name):
 
 
 class Recorder:
-    """Turns the attention of decoded tokens into frames. A tile of packed rows is held."""
+    """Turns the attention of decoded tokens into frames. Holds a tile of packed rows."""
 
     def __init__(self, writer, units):
         self.writer = writer
@@ -62,14 +62,14 @@ class Recorder:
         self.start_tile()
 
     def start_tile(self):
-        self.rows = [[] for _ in range(self.header.layers)]  # of a layer, of a step: a row a head
+        self.rows = [[] for _ in range(self.header.layers)]  # [layer][step]: a row for each head
         self.asked = [[] for _ in range(self.header.layers)]
         self.scale = [[] for _ in range(self.header.layers)]
         self.query = [[] for _ in range(self.header.layers)]
 
     def see(self, layer, query, weights, kv_heads, asking):
-        """One step of one layer: queries [query heads, head dim], weights [query heads, tokens],
-        and the queries `asking` that a retrieval gets."""
+        """Adds one step of one layer: queries [query heads, head dim], weights [query heads,
+        tokens], and the queries `asking` for the retrieval."""
         sums = weights.sum(axis=1, dtype=np.float64)
         if not np.abs(sums - 1).max() < MAX_SUM_ERROR:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '
@@ -86,7 +86,8 @@ class Recorder:
         self.query[layer].append(values)
 
     def units_of(self, layer, head, mass):
-        """Mass of each unit, and of what is in none, from that of each cell of the cache."""
+        """The mass of each unit, and the mass in no unit, from the mass of each cell of the
+        cache."""
         prefix, born = mass[:self.header.context], mass[self.header.context:].sum()
         units, rest = self.units.fold(layer, head, prefix)
         return units, born + rest
@@ -101,7 +102,7 @@ class Recorder:
 
 
 def by_head(rows):
-    """Head by head, step by step, from step by step, head by head."""
+    """Reorders a list from (step, head) to (head, step)."""
     return [row for head in zip(*rows) for row in head]
 
 
@@ -134,7 +135,8 @@ def check_length(tokens, options):
 
 
 def describe_source(options):
-    """The header's JSON. Paths are left out: the same recording has the same bytes anywhere."""
+    """The header's JSON. Paths are left out, so that the same recording has the same bytes
+    anywhere."""
     model, text = os.path.basename(options.model), os.path.basename(options.text)
     command = [options.program, '--model', model, '--text', text, '--offset', str(options.offset),
                '--context', str(options.context), '--steps', str(options.steps),
@@ -152,7 +154,7 @@ def describe_source(options):
 
 
 def make_units(options):
-    """Speculation on tokens needs a retrieval as well: that by the keys themselves."""
+    """The units. Speculation on tokens needs a retrieval too: the one by the keys themselves."""
     kind, size = options.unit
     if kind == 'token' and options.speculate:
         kind = 'key'

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Record the shipped traces again, from nothing: traces/smollm2-135m.swt, or the file named as
-# argument, and beside it the clusters of the same run, NAME-clusters.swt, and what is asked for a
-# layer ahead in its first steps, NAME-speculated.swt. What it fetches stays in build/capture.
+# Record the shipped traces again from scratch: traces/smollm2-135m.swt, or the file named as argument;
+# beside it NAME-clusters.swt, the clusters of the same run, and NAME-speculated.swt, the units asked for
+# a layer ahead in its first steps. Downloads stay in build/capture.
 set -eu
 . "$(dirname "$0")/prepare.sh"
 

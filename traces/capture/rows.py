@@ -1,8 +1,8 @@
 """From masses and scores of units to rows of a decode trace.
 
-A row keeps the units of sinks and recent tokens, and of the others those with the most mass, ties to
-the lower number; one without any mass is left out. An approximate row keeps as many that the
-retrieval asks for, whatever their mass.
+A row keeps the units of sinks and recent tokens, and of the others those with the most mass (ties:
+the lower number); units without mass are left out. An approximate row keeps the units that the
+retrieval ranks highest, whatever their mass.
 """
 
 import numpy as np
@@ -22,8 +22,8 @@ def pack(mass, born, header):
 
 
 def pack_asked(score, header):
-    """The approximate row of a KV head whose retrieval gave `score` to each unit: the codes are
-    places in its order."""
+    """The approximate row of a KV head whose retrieval gave `score` to each unit; its codes are
+    places in the order of scores."""
     first, end = header.window
     kept = first + best(score[first:end], header.keep)
     kept = kept[score[kept] > NEVER]

@@ -1,8 +1,8 @@
-"""How a rotary position embedding turned a query, told from the query before and after.
+"""Finds how a rotary position embedding turned a query, from the query before and after it.
 
-It turns each pair of channels by an angle, the same in all heads. So neither the kind of embedding
-nor its scaling need be known. Pairs are neighbours, or channels half a head apart. What else there
-is to it is one length for all: YaRN makes queries longer.
+The embedding turns each pair of channels by an angle that is the same in all heads. So neither its
+kind nor its scaling has to be known. Pairs are neighbours, or channels half a head apart. It may
+also scale all channels by one factor: YaRN makes queries longer.
 """
 
 import numpy as np
@@ -11,7 +11,8 @@ MAX_ERROR = 1e-3  # of a query turned by the angles found
 
 
 def find_turn(plain, query):
-    """What turns queries [query heads, head dim] as `plain` was turned into `query`, or None."""
+    """A function that turns queries [query heads, head dim] as `plain` was turned into `query`; or
+    None."""
     if plain.shape[1] % 2:
         return None
     longer = np.linalg.norm(query) / max(np.linalg.norm(plain), 1e-30)

@@ -1,14 +1,14 @@
 """The units that systems fetch, and the order in which their retrieval asks for them.
 
-A retrieval does not know the attention masses: it ranks units by something small that it keeps of
-their keys. Each class says how tokens make units and how a query ranks them; a token's mass goes to
-its unit. Query heads of a KV head are added up, each as attention weights would be (a softmax of its
-scores), but for codes, whose scores are counts of bits.
+A retrieval does not know the attention masses: it ranks units by a small summary of their keys.
+Each class says how tokens make units and how a query ranks them; a token's mass goes to its unit.
+The query heads of a KV head are added up as attention weights (a softmax of each head's scores),
+except for codes, whose scores are counts of bits.
 
     token          no retrieval: the masses themselves decide
-    key            tokens, ranked by their own keys: what is asked for is as good as the query
-    page:16        Quest (Tang et al. 2024): of each page the least and the most of every key channel,
-                   ranked by the highest score that a key in between could have
+    key            tokens, ranked by their own keys: the ranking is as good as the query
+    page:16        Quest (Tang et al. 2024): minimum and maximum of every key channel of a page,
+                   ranked by the highest score of any key between them
     cluster:16     RetroInfer (Chen et al. 2025): k-means over the keys of each segment of 8192 tokens,
                    ranked by the score of a cluster's mean key
     code:256       a stand-in for HATA's hash codes, which are learned: the signs of random
@@ -22,11 +22,11 @@ import swt
 SEGMENT_TOKENS = 8192
 KMEANS_ROUNDS = 10
 PROJECTION_SEED = 1
-NEVER = -np.inf  # the score of what is not asked for
+NEVER = -np.inf  # the score of units that are never asked for
 
 
 class Tokens:
-    """One token a unit, and what all kinds have in common: nothing is asked."""
+    """One token a unit, without a retrieval; the base of all kinds."""
 
     kind, asks, keeps_born = swt.POSITIONS, False, False
 
@@ -40,11 +40,11 @@ class Tokens:
         return -(-self.context // self.size)
 
     def see_keys(self, layer, keys):
-        """Keys [tokens, KV heads, head dim] of the tokens that follow those seen."""
+        """Sees the keys [tokens, KV heads, head dim] of the next tokens."""
         self.keys.setdefault(layer, []).append(keys.astype(np.float16))
 
     def build(self):
-        """Makes what the retrieval keeps, once all keys of the prefix are seen."""
+        """Makes the retrieval's summary, once all keys of the prefix were seen."""
         for layer, keys in self.keys.items():
             keys = np.concatenate(keys).astype(np.float32).transpose(1, 0, 2)
             self.keys[layer] = [self.index(head) for head in keys]
@@ -54,13 +54,13 @@ class Tokens:
         raise NotImplementedError
 
     def fold(self, layer, head, mass):
-        """Mass of each unit, and of tokens of the prefix that are in none."""
+        """The mass of each unit, and of tokens of the prefix that are in no unit."""
         return mass, 0.0
 
 
 class Keys(Tokens):
-    """Keeps the keys of tokens born while decoding, too, which a system has in HBM: what a query
-    head gives to them it does not give to the prefix."""
+    """Also keeps the keys of tokens generated while decoding, which a system has in HBM: their
+    share of a query head's attention is not available to the prefix."""
 
     asks = keeps_born = True
 
@@ -118,7 +118,7 @@ class Pages(Tokens):
 
 
 class Clusters(Tokens):
-    """Of the tokens between sinks and recent ones. A cluster can be empty; no one asks for it."""
+    """Clusters of the tokens between sinks and recent ones. An empty cluster is never asked for."""
 
     kind, asks = swt.CLUSTERS, True
 
@@ -166,8 +166,8 @@ def as_weights(scores, query):
 
 
 def kmeans(keys, count):
-    """Mean key of each cluster, and the cluster of each key: by direction from the mean of all keys,
-    beginning with evenly spaced ones."""
+    """The mean key of each cluster, and the cluster of each key. Keys are clustered by their
+    direction from the mean of all keys, starting with evenly spaced keys."""
     points = keys - keys.mean(axis=0)
     points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-6)
     centres = points[((np.arange(count) + 0.5) * len(points) / count).astype(int)]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write conversations.jsonl: a small workload in Mooncake's format, made up and not recorded.
+"""Write conversations.jsonl: a small synthetic workload in Mooncake's format.
 
-Users hold conversations over one of a few system prompts. Each turn's prompt is all that was said
-before (the hashes of whole chunks of 512 tokens stay; the last, cut short one changes) and some
-new text. Arrivals are a Poisson process of conversations with pauses between turns. The same bytes
-for the same seed.
+Users hold conversations with one of a few system prompts. Each turn's prompt is the whole earlier
+conversation and some new text. The hashes of whole chunks of 512 tokens stay; that of the last,
+partial chunk changes. Conversations arrive as a Poisson process, with pauses between turns. The
+same seed gives the same bytes.
 """
 import json
 import random
@@ -26,7 +26,7 @@ def turns(rng, system):
 
 
 def hashes(names, whole, tokens, owner):
-    """Whole chunks are known by who wrote them and where; the last one by its length, too."""
+    """A whole chunk is identified by its author and position; the last one by its length, too."""
     keys = [whole[i] if i < len(whole) else (owner, i) for i in range(tokens // CHUNK)]
     if tokens % CHUNK:
         keys.append((owner, tokens // CHUNK, tokens))

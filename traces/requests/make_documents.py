@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Write documents.jsonl: questions about long documents, made up and not recorded.
+"""Write documents.jsonl: a synthetic workload in Mooncake's format, questions about long documents.
 
-In Mooncake's format. Each request is a whole document, the same for all who ask about it, and a
-question of its own. A few documents are asked about often, most seldom (Zipf). Arrivals are a
-Poisson process. The same bytes for the same seed.
+Each request is a whole document, the same for all who ask about it, and a question of its own. A
+few documents are asked about often, most of them seldom (Zipf). Arrivals are a Poisson process. The
+same seed gives the same bytes.
 """
 import json
 import random

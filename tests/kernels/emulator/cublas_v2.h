@@ -1,5 +1,5 @@
-/* Of cuBLAS what products.cu calls: one product, weights transposed, in bf16 with sums in fp32. It
- * stands on its stream as a kernel would. */
+/* The part of cuBLAS that products.cu calls: one product, weights transposed, in bf16 with sums in
+ * fp32. It is queued on its stream like a kernel. */
 #ifndef EMULATOR_CUBLAS_V2_H
 #define EMULATOR_CUBLAS_V2_H
 
@@ -45,7 +45,7 @@ inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *, size_t)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* By columns: out[j][i] = sum over l of a[i][l] b[j][l]. */
+/* Matrices are stored by column: out[j][i] = sum over l of a[i][l] b[j][l]. */
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t turn_a,
                                    cublasOperation_t turn_b, int m, int n, int k, const float *,
                                    const void *a, cudaDataType_t, int a_stride, const void *b,

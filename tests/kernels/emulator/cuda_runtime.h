@@ -1,20 +1,20 @@
 /* An emulator of the part of CUDA that the kernels use, so that a machine without a GPU can run
- * them: on this include path in front of all others, g++ compiles kernels as they stand.
+ * them. With this folder first on the include path, g++ compiles the kernels unchanged.
  *
- * The CTAs of a grid run one after another, a CTA's threads as fibers that change over at barriers
- * and at what a warp does together, and there alone. So a barrier that is missing shows: a thread
- * sees nothing of those whose turn comes after its own; EMULATOR_REVERSE=1 turns the turns round.
- * Shared memory starts as NaNs and ends in a guard; what is written behind it, a barrier that not
- * all threads reach, and what a GPU would refuse to launch ends the program. It says nothing about
- * time, and CTAs never run at once.
+ * The CTAs of a grid run one after another. The threads of a CTA are fibers, which switch only at
+ * barriers and at operations of a whole warp. So a missing barrier shows: a thread sees no results
+ * of threads that run after it; EMULATOR_REVERSE=1 reverses their order. Shared memory starts as
+ * NaNs and ends in a guard. The program ends at a write past shared memory, at a barrier that not
+ * all threads reach, and at a launch that a GPU would refuse. The emulator says nothing about time,
+ * and CTAs never run at the same time.
  *
- * What is put on a stream is done as late as can be: when somebody waits for it, or for an event
- * behind it (streams.cu). So a wait that is missing shows, too: what was to be copied is not there
- * yet, or is no longer what it was. On the default stream all is done at once.
+ * Work on a stream is done as late as possible: when the host waits for it, or for an event after
+ * it (streams.cu). So a missing wait shows, too: data were not copied yet, or were overwritten. On
+ * the default stream work is done at once.
  *
- * A kernel that polls in vain is left where it stands and begins anew when somebody next looks at
- * its stream: it may have done nothing yet. Where the host itself waits for it, nobody is left who
- * could let it go: then its deadline is over.
+ * A kernel that polls in vain is abandoned, and starts again when the host next looks at its
+ * stream; so it may not have done anything before the wait. If the host itself waits for the
+ * kernel, nothing can release it, so its deadline counts as over.
  */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
@@ -58,11 +58,11 @@ extern dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 #define EMULATOR_WARP 32
 
-/* Wait for the warp, or the CTA. */
+/* Wait for all threads of the warp, or of the CTA. */
 void emulator_meet_warp();
 void __syncthreads();
-/* Leave `mine` to the warp and return all lanes' (nothing of theirs may be written; they stay until
- * the next call of this). */
+/* Show `mine` to the warp, and return the values of all lanes, which are read-only and valid until
+ * the next call. */
 const void *emulator_show(const void *mine, size_t bytes);
 
 template <typename Value> Value emulator_from(Value value, unsigned lane)
@@ -172,7 +172,7 @@ inline void __threadfence_system()
 {
 }
 
-/* In a loop that polls. */
+/* To be called in a polling loop. */
 void __nanosleep(unsigned ns);
 
 /* ---- the host's side ---- */
@@ -199,7 +199,7 @@ struct cudaLaunchConfig_t {
     cudaStream_t stream;
 };
 
-/* One byte of memory more than asked for would be found by an address sanitizer. */
+/* Memory has exactly the requested size, so that an address sanitizer finds any access past it. */
 inline cudaError_t cudaMalloc(void **data, size_t bytes)
 {
     *data = aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -220,10 +220,10 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemc
     return cudaSuccess;
 }
 
-/* Is the kernel that runs to begin anew later? */
+/* Has the running kernel to start again later? */
 bool emulator_stall();
 
-/* Do it when the stream comes to it; on the default stream, now. */
+/* Queue the work on the stream; on the default stream, do it now. */
 void emulator_put(cudaStream_t stream, std::function<void()> what);
 
 inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t stream)
@@ -232,7 +232,7 @@ inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStre
     return cudaSuccess;
 }
 
-/* From memory that is not pinned, a copy has left it when the call returns. */
+/* A copy from memory that is not pinned has read it when the call returns. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -249,7 +249,7 @@ inline cudaError_t cudaHostGetDevicePointer(void **seen, void *data, unsigned)
 
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-/* Each look lets the stream, or the event's, come a little further. */
+/* Each query runs a little of the work of the stream, or of the event's stream. */
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
@@ -278,7 +278,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *,
     return cudaSuccess;
 }
 
-/* Shared memory that kernels asked for; the most that an sm_86 has. */
+/* The dynamic shared memory of a launch; its size is the largest of an sm_86. */
 void emulator_allow(const void *kernel, size_t bytes);
 void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
                   const std::function<void()> &thread);

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#define SHARED_MOST (99U << 10) /* of a CTA on sm_86 and sm_89; of all others it is more */
+#define SHARED_MOST (99U << 10) /* for a CTA on sm_86 and sm_89; all others have more */
 #define SHARED_UNASKED (48U << 10)
 #define SHARED_GUARD 4096
 #define GUARD 0x5a
@@ -37,11 +37,11 @@ struct copy {
 
 struct thread {
     struct fiber fiber;
-    bool ready, done; /* for the next kernel; with this one */
-    std::vector<std::vector<copy>> groups; /* of copies, the last not committed */
+    bool ready, done;                      /* ready for the next kernel; done with this one */
+    std::vector<std::vector<copy>> groups; /* of copies; the last group is not committed */
 };
 
-/* A place where threads meet: who comes last opens it for all. */
+/* A barrier: the last thread to arrive opens it for all. */
 struct meeting {
     unsigned here, turn;
 };
@@ -51,7 +51,7 @@ static const std::function<void()> *body;
 static meeting warps[THREADS_MOST / EMULATOR_WARP], cta;
 static unsigned char shown[2][THREADS_MOST / EMULATOR_WARP][EMULATOR_WARP * SHOWN_BYTES];
 static unsigned showing[THREADS_MOST];
-static bool moved; /* since the scheduler looked */
+static bool moved; /* a thread made progress since the scheduler last checked */
 static const bool reverse = getenv("EMULATOR_REVERSE") != nullptr;
 
 static void change_over()
@@ -83,7 +83,7 @@ void __syncthreads()
     meet(cta, blockDim.x);
 }
 
-/* Two places in turn: when a lane shows again, all have read what was shown before last. */
+/* Two buffers by turns: when a lane writes again, all lanes have read the buffer before last. */
 const void *emulator_show(const void *mine, size_t bytes)
 {
     if (bytes > SHOWN_BYTES) {
@@ -104,7 +104,7 @@ static void end_thread(bool ready)
     change_over();
 }
 
-/* A thread that waits for what will not come is left where it is. */
+/* A thread that polls in vain is abandoned where it is. */
 void __nanosleep(unsigned)
 {
     if (emulator_stall()) {
@@ -129,7 +129,7 @@ static void prepare(thread &thread)
     }
 }
 
-/* Threads in turn until all are done; a whole round in which none got anywhere is a deadlock. */
+/* Run threads by turns until all are done; a whole round without progress is a deadlock. */
 static void run_cta(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -286,7 +286,7 @@ uint32_t ptx_times(uint32_t a, uint32_t b)
     return ptx_pack(half_of(a, 0) * half_of(b, 0), half_of(a, 1) * half_of(b, 1));
 }
 
-/* ---- what device.cu has of a real GPU ---- */
+/* ---- the functions of device.cu ---- */
 
 bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, struct error *why)
 {
@@ -304,7 +304,7 @@ bool gpu_attribute(enum cudaDeviceAttr, int *value, struct error *)
     return true;
 }
 
-/* ---- what tests have of a real GPU alone ---- */
+/* ---- cases that need a real GPU: none ---- */
 
 void gpu_cases(std::vector<kernel_case> &)
 {

@@ -6,7 +6,7 @@
 
 #define STACK_BYTES (128U << 10)
 
-/* A jump between stacks leaves no frame behind, which is what the sanitizer would clean up. */
+/* A jump between stacks leaves no frame to clean up; the sanitizer must not try. */
 #define NOT_CHECKED __attribute__((noinline, no_sanitize("address")))
 
 static fiber_place scheduler;
@@ -17,7 +17,7 @@ void fiber_begin(struct fiber *fiber, void (*entry)())
         fiber->stack.reset(new char[STACK_BYTES]);
     }
 #ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(fiber->stack.get(), STACK_BYTES); /* of one that was left */
+    __asan_unpoison_memory_region(fiber->stack.get(), STACK_BYTES); /* of an abandoned fiber */
 #endif
     getcontext(&fiber->begin);
     fiber->begin.uc_stack.ss_sp = fiber->stack.get();
@@ -27,7 +27,7 @@ void fiber_begin(struct fiber *fiber, void (*entry)())
     makecontext(&fiber->begin, entry, 0);
 }
 
-/* By itself, since who says __builtin_setjmp cannot say this. */
+/* A function of its own, because a function that calls __builtin_setjmp cannot call this. */
 NOT_CHECKED static void go_on(fiber_place at)
 {
     __builtin_longjmp(at, 1);

@@ -1,14 +1,14 @@
-/* Fibers: threads of a GPU that change over to each other on one thread of the CPU. One who calls
- * `fiber_run` is the scheduler. */
+/* Fibers: GPU threads that switch to each other on one CPU thread. The caller of fiber_run() is the
+ * scheduler. */
 #ifndef EMULATOR_FIBERS_H
 #define EMULATOR_FIBERS_H
 
 #include <memory>
 #include <ucontext.h>
 
-/* Where a fiber or the scheduler goes on: what the compiler's own setjmp keeps. The library's, and
- * swapcontext, tell the kernel or the address sanitizer of each change, which takes far longer than
- * what runs between two. */
+/* Where a fiber or the scheduler continues: the buffer of the compiler's own setjmp. The library's
+ * setjmp and swapcontext tell the kernel or the address sanitizer of each switch, which takes far
+ * longer than the code between two switches. */
 typedef void *fiber_place[5];
 
 struct fiber {
@@ -18,14 +18,15 @@ struct fiber {
     bool begun;
 };
 
-/* Let `fiber` call `entry`, which must not return, when it is next run; what it did before ends
- * where it is. A fiber is zeroed before its first use, and not moved from here until it is run. */
+/* Let `fiber` call `entry`, which must not return, when it next runs. Its earlier work is
+ * abandoned. A fiber is zeroed before its first use, and may not be moved between this call and its
+ * run. */
 void fiber_begin(struct fiber *fiber, void (*entry)());
 
 /* Let `fiber` run until it leaves. */
 void fiber_run(struct fiber *fiber);
 
-/* Back to who called fiber_run; returns when `self`, the fiber that calls, is run again. */
+/* Return to the caller of fiber_run(). Returns when `self`, the calling fiber, is run again. */
 void fiber_leave(struct fiber *self);
 
 #endif

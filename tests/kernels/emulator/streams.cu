@@ -1,6 +1,6 @@
-/* Streams, events and graphs of the emulator, and what device.cu owns of a real GPU. Everything is
- * put off for as long as a GPU might; with EMULATOR_REVERSE=1 copies run ahead instead, where
- * nothing stands before them on their stream. */
+/* Streams, events and graphs of the emulator, and its versions of the objects of device.cu. All
+ * work is postponed for as long as a GPU might postpone it. With EMULATOR_REVERSE=1, copies run as
+ * early as possible instead: as soon as nothing precedes them on their stream. */
 #include "calibrate/device/stored_memory.h"
 
 #include <deque>
@@ -13,12 +13,12 @@ typedef std::function<void()> work;
 struct emulator_stream {
     std::deque<work> queue;
     uint64_t put = 0, done = 0;
-    std::vector<work> *recorded = nullptr; /* into a graph, instead */
+    std::vector<work> *recorded = nullptr; /* the graph that records, or NULL */
 };
 
 struct emulator_event {
     emulator_stream *stream = nullptr;
-    uint64_t behind = 0; /* so many of its works */
+    uint64_t behind = 0; /* the number of the stream's works that precede it */
 };
 
 struct emulator_graph {
@@ -26,11 +26,11 @@ struct emulator_graph {
 };
 
 static std::set<emulator_stream *> streams;
-static std::map<const char *, size_t> pinned; /* begin and size */
+static std::map<const char *, size_t> pinned; /* start and size */
 
 /* ---- streams ---- */
 
-static bool stalled; /* the work that was begun last is not done */
+static bool stalled; /* the last work that was started is not done */
 static bool late;    /* all deadlines are over */
 
 bool emulator_stall()
@@ -46,7 +46,7 @@ uint64_t ptx_clock_ns()
     return late ? now += hour_ns : now;
 }
 
-/* As far as `until`, or to a kernel that polls in vain. */
+/* Run works up to `until`, or up to a kernel that polls in vain. */
 static bool advance(emulator_stream *stream, uint64_t until)
 {
     while (stream->done < until) {
@@ -69,7 +69,7 @@ static void wait_for(emulator_stream *stream, uint64_t until)
     late = false;
 }
 
-/* A look at a stream lets it do one thing. */
+/* Each query of a stream runs one of its works. */
 static cudaError_t look_at(emulator_stream *stream, uint64_t until)
 {
     if (stream->done < until) {
@@ -155,7 +155,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    emulator_event now = *event; /* a later record is none of its business */
+    emulator_event now = *event; /* a copy, because a later record must not count */
     emulator_put(stream, [=] {
         if (now.stream != nullptr) {
             advance(now.stream, now.behind);
@@ -202,7 +202,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return cudaSuccess;
 }
 
-/* From pinned memory alone. */
+/* Only copies from pinned memory run ahead. */
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream)
 {
@@ -259,7 +259,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     return cudaSuccess;
 }
 
-/* ---- what device.cu and stored_memory.cu have of a real GPU ---- */
+/* ---- the functions of device.cu and stored_memory.cu ---- */
 
 stored_memory::~stored_memory()
 {

@@ -1,5 +1,5 @@
-/* What no emulator has: products by cuBLAS, K and V made with them, and what the groups of the link
- * claim of their kernels. */
+/* Tests that the emulator cannot run: products by cuBLAS, K and V made with them, and the checks of
+ * the link groups (link/checks.h). */
 #include "../kernel_test.h"
 
 #include "calibrate/device/facts.h"
@@ -17,7 +17,7 @@ static const product_shape product_shapes[] = {
     {"of 100 rows", 100, 256, 40},
 };
 
-/* Sums in fp32 and an answer in bf16. */
+/* The tolerance of sums in fp32 and a result in bf16. */
 static double rounding(double value, double terms)
 {
     return ldexp(fabs(value), -8) + ldexp(terms, -20);

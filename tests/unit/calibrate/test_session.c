@@ -168,7 +168,7 @@ static void broken_group_is_all_that_is_measured_again(void **state)
         assert_string_equal(why.found, "1 of 3 groups failed");
         snprintf(said, sizeof said, "%s failed: group %d broke\n", groups[broken].name, broken);
         assert_non_null(strstr(log, said));
-        assert_non_null(strstr(log, "the same command goes on from there"));
+        assert_non_null(strstr(log, "resumes"));
         assert_false(exists(profile_path));
         free(log);
         calibration_release(&calibration);
@@ -178,7 +178,7 @@ static void broken_group_is_all_that_is_measured_again(void **state)
         for (int group = 0; group < 3; group++) {
             assert_int_equal(runs[group], group == broken);
         }
-        assert_non_null(strstr(log, "going on with"));
+        assert_non_null(strstr(log, "resuming from"));
         char *text = text_of(profile_path);
         assert_string_equal(strstr(text, "\nextends:"), strstr(whole, "\nextends:"));
         free(text);
@@ -258,7 +258,7 @@ static void what_was_not_measured_is_not_replaced(void **state)
     assert_int_equal(fclose(file), 0);
     start(&calibration, "test");
     assert_false(run_session(&calibration, &log, &why));
-    assert_string_equal(why.found, "is no measured profile, and was left as it is");
+    assert_non_null(strstr(why.found, "measured profile"));
     assert_int_equal(runs[0], 0);
     char *text = text_of(profile_path);
     assert_string_equal(text, "extends: a40\n");
@@ -282,7 +282,7 @@ static void part_of_another_measurement_is_not_gone_on_with(void **state)
     failing = -1;
     start(&calibration, "other");
     assert_true(run_session(&calibration, &log, &why));
-    assert_non_null(strstr(log, "is of another measurement (effort differs): beginning anew\n"));
+    assert_non_null(strstr(log, "(effort differs)"));
     assert_int_equal(runs[0], 1);
     free(log);
     calibration_release(&calibration);
@@ -306,7 +306,7 @@ static void part_that_is_not_whole_is_not_gone_on_with(void **state)
     free(text);
     start(&calibration, "test");
     assert_true(run_session(&calibration, &log, &why));
-    assert_non_null(strstr(log, "is no whole profile: beginning anew\n"));
+    assert_non_null(strstr(log, "not a complete profile"));
     assert_int_equal(runs[0], 1);
     free(log);
     calibration_release(&calibration);
@@ -342,7 +342,7 @@ static void place_that_cannot_be_written_is_found_before_measuring(void **state)
     char kept[sizeof profile_path];
     static const struct {
         const char *ending, *message;
-    } cases[] = {{"/none/p.yaml", "cannot be written"}, {"/.", "is no plain file"}};
+    } cases[] = {{"/none/p.yaml", "cannot be written"}, {"/.", "is not a regular file"}};
     memcpy(kept, profile_path, sizeof kept);
     for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(profile_path, sizeof profile_path, "%s%s", folder, cases[i].ending);

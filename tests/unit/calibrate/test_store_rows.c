@@ -92,7 +92,7 @@ static void what_cannot_be_mapped_has_a_reason(void **state)
     assert_non_null(strstr(why.found, "GDRCopy"));
     assert_null(window.at);
     assert_false(window_take(-1, WINDOW_PAGE, &window, &why));
-    assert_string_equal(why.found, "the GPU's memory is no NUMA node");
+    assert_non_null(strstr(why.found, "NUMA node"));
     assert_false(window_take(1000, WINDOW_PAGE, &window, &why));
     assert_non_null(strstr(why.found, "no memory of node 1000"));
     assert_null(window.at);

@@ -1,5 +1,5 @@
-/* The instructions of calibrate/device/ptx.cuh, by their definition in the PTX ISA. A
- * copy comes when it is waited for, and not before. */
+/* The instructions of calibrate/device/ptx.cuh, by their definition in the PTX ISA. A copy is done
+ * when the thread waits for it, and not before. */
 #ifndef CALIBRATE_DEVICE_PTX_CUH
 #define CALIBRATE_DEVICE_PTX_CUH
 
@@ -24,7 +24,7 @@ inline float ptx_exp2(float x)
     return exp2f(x);
 }
 
-/* It stands still but for who is late, of whom each look takes an hour. */
+/* Time stands still, unless deadlines count as over: then each look at the clock takes an hour. */
 uint64_t ptx_clock_ns();
 
 #endif
