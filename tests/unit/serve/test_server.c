@@ -706,8 +706,9 @@ static void load_beside(struct prefix_cache *cache)
     prefix_end(cache, 2, false);
 }
 
-/* In a process of its own, which aborts saying so; NULL: it ends well. */
-static void check_sabotaged(void (*act)(struct prefix_cache *), const char *says)
+/* Run in a process of its own, which aborts after it said which two amounts differ: "6 is not 3".
+ * NULL: it ends well. */
+static void check_sabotaged(void (*act)(struct prefix_cache *), const char *amounts)
 {
     FILE *said = tmpfile();
     assert_non_null(said);
@@ -744,11 +745,13 @@ static void check_sabotaged(void (*act)(struct prefix_cache *), const char *says
     rewind(said);
     (void)!fgets(line, sizeof line, said);
     fclose(said);
-    if (says == NULL) {
+    if (amounts == NULL) {
         assert_string_equal(line, "");
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     } else {
-        assert_string_equal(line, says);
+        char found[64] = "";
+        assert_int_equal(sscanf(line, "conservation: %*[^:]: %63[^\n]", found), 1);
+        assert_string_equal(found, amounts);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     }
 }
@@ -760,9 +763,8 @@ static void what_breaks_a_law_is_noticed(void **state)
         skip();
     }
     check_sabotaged(do_nothing, NULL);
-    check_sabotaged(take_blocks,
-                    "conservation: a GPU's own blocks are those of sequences: 6 is not 3\n");
-    check_sabotaged(load_beside, "conservation: what is loaded is copied in: 2 is not 0\n");
+    check_sabotaged(take_blocks, "6 is not 3");
+    check_sabotaged(load_beside, "2 is not 0");
 }
 
 int main(void)
