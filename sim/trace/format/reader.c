@@ -145,7 +145,7 @@ static bool make_frame(const struct trace *trace, uint64_t number, bool with_row
         return false;
     }
     if (found) {
-        return true;
+        return trace_goes_on(trace->stop, why);
     }
     if (!generator_read(trace->generator, header, with_rows, trace->stop, frame, why)) {
         return false;
