@@ -63,31 +63,35 @@ static void expect_equal(const struct trace_frame *a, const struct trace_frame *
     assert_memory_equal(a->query, b->query, queries * HEAD_DIM);
 }
 
-static bool compare_frame(uint32_t index, uint32_t thread, void *context, struct error *why)
+static void compare_frame(const struct trace *plain, const struct trace *remembered,
+                          uint32_t number)
 {
-    const struct trace *const *traces = context;
-    struct trace_frame plain, remembered;
-    (void)thread;
-    (void)why;
-    trace_frame_init(&plain);
-    trace_frame_init(&remembered);
-    uint32_t number = index % frames_of(traces[0]);
-    read_frame(traces[0], number, &plain);
-    read_frame(traces[1], number, &remembered);
-    expect_equal(&plain, &remembered);
-    trace_frame_release(&plain);
-    trace_frame_release(&remembered);
-    return true;
+    struct trace_frame made, kept;
+    trace_frame_init(&made);
+    trace_frame_init(&kept);
+    read_frame(plain, number, &made);
+    read_frame(remembered, number, &kept);
+    expect_equal(&made, &kept);
+    trace_frame_release(&made);
+    trace_frame_release(&kept);
 }
 
 /* Read all frames `times` over, from both. */
 static void compare(const struct trace *plain, const struct trace *remembered, uint32_t times)
 {
-    const struct trace *traces[] = {plain, remembered};
-    struct error why;
     for (uint32_t i = 0; i < times * frames_of(plain); i++) {
-        compare_frame(i, 0, traces, &why);
+        compare_frame(plain, remembered, i % frames_of(plain));
     }
+}
+
+/* Items that are done at the same time read the same frame. */
+static bool compare_item(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct trace *const *traces = context;
+    (void)thread;
+    (void)why;
+    compare_frame(traces[0], traces[1], index / THREADS);
+    return true;
 }
 
 static void a_remembered_frame_is_the_frame_that_was_made(void **state)
@@ -170,7 +174,7 @@ static void threads_keep_a_frame_once(void **state)
     atomic_store(&room.bytes, plenty);
     trace_remember(trace, &room);
     const struct trace *traces[] = {plain, trace};
-    assert_true(parallel_for(8 * frames_of(plain), THREADS, compare_frame, traces, &why));
+    assert_true(parallel_for(THREADS * frames_of(plain), THREADS, compare_item, traces, &why));
     assert_int_equal(left_of(&room), left);
     trace_close(trace);
     trace_close(plain);
