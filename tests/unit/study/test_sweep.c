@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "study/sweep/sweep.h"
+#include "unit/fixture/same_result.h"
 #include "unit/fixture/store_folder.h"
 
 #include <stdio.h>
@@ -291,6 +292,74 @@ static void figures_worse_than_required_are_an_error(void **state)
     scenario_release(&scenario);
 }
 
+/* ---- rounds ---- */
+
+enum { ROUND = 6 };
+
+/* Two systems on a generated trace, each with three budgets. */
+static struct scenario load_round(const char *budgets)
+{
+    char swept[128];
+    const char *const round[] = {"model=smollm2-135m", "hardware=a40",
+                                 "trace=llama-3-8b-like", "context=2K", "steps=8", swept};
+    struct scenario scenario;
+    struct error why = {0};
+    snprintf(swept, sizeof swept,
+             "sweep={system: [retroinfer, litecache], mechanisms.budget: %s}", budgets);
+    if (!scenario_load(NULL, 0, round, sizeof round / sizeof *round, &scenario, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_int_equal(scenario.points, ROUND);
+    return scenario;
+}
+
+static void keep_round(const struct scenario *scenario, struct run_context *runs,
+                       struct result results[ROUND])
+{
+    const struct sweep_options options = {.runs = runs, .jobs = 4};
+    struct error why = {0};
+    uint32_t count;
+    bool interrupted;
+    if (!sweep_keep(scenario, &options, results, &count, &interrupted, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_false(interrupted);
+    assert_int_equal(count, ROUND);
+}
+
+/* In the second round a budget of the first one comes again, between others that are new. */
+static void rounds_that_share_replays_and_traces_are_sweeps_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const budgets[] = {"[10%, 20%, 40%]", "[15%, 20%, 30%]"};
+    struct error why;
+    struct run_context shared;
+    struct sources *sources = sources_create(&why);
+    assert_non_null(sources);
+    sources_remember(sources, (size_t)64 << 20);
+    assert_true(run_context_init(&shared, sweep_users(4, false), NULL, &why));
+    for (int round = 0; round < 2; round++) {
+        struct result together[ROUND], alone[ROUND];
+        struct run_context own;
+        struct scenario scenario = load_round(budgets[round]);
+        assert_true(run_context_init(&own, sweep_users(4, false), NULL, &why));
+        keep_round(&scenario, &own, alone);
+        run_context_release(&own);
+
+        sources_release(scenario.sources);
+        scenario.sources = sources_hold(sources);
+        keep_round(&scenario, &shared, together);
+        scenario_release(&scenario);
+        for (int i = 0; i < ROUND; i++) {
+            check_same_result(&together[i], &alone[i]);
+            result_release(&together[i]);
+            result_release(&alone[i]);
+        }
+    }
+    run_context_release(&shared);
+    sources_release(sources);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_point_that_fails_stops_no_other),
         cmocka_unit_test(where_all_points_lack_the_same_that_is_the_error),
         cmocka_unit_test(figures_worse_than_required_are_an_error),
+        cmocka_unit_test(rounds_that_share_replays_and_traces_are_sweeps_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,136 @@
+/* Plans of several candidates: sharing replays, traces and rounds changes no answer. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "study/plan/planning.h"
+#include "study/sweep/sweep.h"
+#include "unit/fixture/same_result.h"
+
+#include <string.h>
+
+enum { JOBS = 4 };
+
+static struct scenario load(const char *trace)
+{
+    const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=2K", "steps=8",
+                                     trace};
+    struct scenario scenario;
+    struct error why = {0};
+    if (!scenario_load(NULL, 0, overrides, sizeof overrides / sizeof *overrides, &scenario,
+                       &why)) {
+        fail_msg("%s", why.found);
+    }
+    return scenario;
+}
+
+static void begin(struct run_context *runs)
+{
+    struct error why;
+    assert_true(run_context_init(runs, sweep_users(JOBS, false), NULL, &why));
+}
+
+/* The least budget of these systems on these machines that meets the targets. */
+static void plan(const char *trace, const char *systems, const char *machines,
+                 const struct run_context *runs, struct planning *out)
+{
+    struct scenario scenario = load(trace);
+    struct planning_options options = {
+        .candidates = {.systems = systems, .machines = machines, .allow_lossy = true,
+                       .allow_paper = true},
+        .axis = "budget",
+        .jobs = JOBS,
+        .runs = runs,
+    };
+    struct error why = {0};
+    bool interrupted = true;
+    if (!targets_parse("hit_ratio>=50%,tpot_ms<=60", &options.targets, &why) ||
+        !planning_run(&scenario, &options, out, &interrupted, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_false(interrupted);
+    scenario_release(&scenario);
+}
+
+/* The same values were tried, with the same results, and the same one was found. */
+static void check_same_quest(const struct quest *quest, const struct quest *expected)
+{
+    assert_string_equal(quest->candidate->system, expected->candidate->system);
+    assert_string_equal(quest->candidate->machine, expected->candidate->machine);
+    assert_int_equal(quest->search.tried, expected->search.tried);
+    assert_int_equal(quest->found, expected->found);
+    assert_int_not_equal(quest->found, PLANNING_NONE);
+    assert_string_equal(quest_text(quest, false, quest->found),
+                        quest_text(expected, false, expected->found));
+    check_same_result(&quest->results[quest->found], &expected->results[expected->found]);
+}
+
+static const struct quest *find_quest(const struct planning *planning, const char *system,
+                                      const char *machine)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct candidate *candidate = planning->quests[i].candidate;
+        if (strcmp(candidate->system, system) == 0 && strcmp(candidate->machine, machine) == 0) {
+            return &planning->quests[i];
+        }
+    }
+    fail_msg("no search of %s on %s", system, machine);
+    return NULL;
+}
+
+static const char *const traces[] = {"trace=smollm2-135m", "trace=llama-3-8b-like"};
+
+static void several_candidates_get_the_answers_that_each_gets_alone(void **state)
+{
+    static const char *const systems[] = {"retroinfer", "litecache"};
+    static const char *const machines[] = {"a40", "h200"};
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        struct run_context runs;
+        struct planning together;
+        begin(&runs);
+        plan(traces[t], "retroinfer,litecache", "a40,h200", &runs, &together);
+        assert_int_equal(together.count, 4);
+        for (int i = 0; i < 4; i++) {
+            struct run_context own;
+            struct planning alone;
+            begin(&own);
+            plan(traces[t], systems[i / 2], machines[i % 2], &own, &alone);
+            check_same_quest(find_quest(&together, systems[i / 2], machines[i % 2]),
+                             &alone.quests[0]);
+            planning_release(&alone);
+            run_context_release(&own);
+        }
+        planning_release(&together);
+        run_context_release(&runs);
+    }
+}
+
+/* The second plan finds all its replays made. */
+static void a_plan_after_another_answers_the_same(void **state)
+{
+    (void)state;
+    struct run_context runs;
+    struct planning first, again;
+    begin(&runs);
+    plan(traces[1], "retroinfer", "a40,h200", &runs, &first);
+    plan(traces[1], "retroinfer", "a40,h200", &runs, &again);
+    assert_int_equal(again.winner, first.winner);
+    for (uint32_t i = 0; i < first.count; i++) {
+        check_same_quest(&again.quests[i], &first.quests[i]);
+    }
+    planning_release(&first);
+    planning_release(&again);
+    run_context_release(&runs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_candidates_get_the_answers_that_each_gets_alone),
+        cmocka_unit_test(a_plan_after_another_answers_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
