@@ -37,6 +37,20 @@ static struct point point_of(const struct scenario *scenario, uint32_t index)
     return point;
 }
 
+/* The place, the quoted names and the nearest one (fault.h). A fault of an override is the command
+ * line's, a fault in a file is the file's. */
+static void check_fault(const char *what, const struct error *why, const char *fault)
+{
+    char text[FAULT_SIZE];
+    if (strcmp(fault_of(why, text), fault) != 0) {
+        fail_msg("'%s' gives '%s', expected '%s': %s", what, text, fault, message_of(why));
+    }
+    if (fault[0] != ' ' && fault[0] != '\0') {
+        bool typed = strncmp(fault, "--set", strlen("--set")) == 0;
+        assert_int_equal(why->kind, typed ? ERROR_USAGE : ERROR_FAILURE);
+    }
+}
+
 #define BASE_FOR_CONTEXTS                                                                          \
     "model: llama-3-8b\nhardware: a40\nsystem: fullattn\ntrace: assumed:hit=93%\n"
 #define BASE BASE_FOR_CONTEXTS "context: 1000\n"
@@ -344,7 +358,7 @@ static void a_later_file_replaces_what_an_earlier_one_sweeps(void **state)
 static void a_layer_says_nothing_that_all_swept_maps_say(void **state)
 {
     static const struct {
-        const char *override, *fault; /* as fault_of() has it; NULL: it may be set */
+        const char *override, *fault; /* NULL: it may be set */
     } cases[] = {
         {"mechanisms.operators=9", "--set 'operators' 'mechanisms'"},
         {"mechanisms={operators: 9}", "--set 'operators' 'mechanisms'"},
@@ -361,8 +375,7 @@ static void a_layer_says_nothing_that_all_swept_maps_say(void **state)
             fail_msg("%s: %s", cases[i].override, good ? "laid" : message_of(&why));
         }
         if (!good) {
-            char fault[FAULT_SIZE];
-            assert_string_equal(fault_of(&why, fault), cases[i].fault);
+            check_fault(cases[i].override, &why, cases[i].fault);
         }
         scenario_release(&scenario);
     }
@@ -371,42 +384,39 @@ static void a_layer_says_nothing_that_all_swept_maps_say(void **state)
 static void a_layer_says_a_key_or_sweeps_it(void **state)
 {
     static const struct {
-        const char *file, *overrides[3], *message;
+        const char *file, *overrides[3], *fault;
     } cases[] = {
         {BASE "batch: 2\nsweep:\n  batch: [1, 4]\n",
          {NULL},
-         "s.yaml:8: 'batch' is swept, and set as well in line 6"},
+         "s.yaml:8 'batch'"},
         {BASE "sweep:\n  hardware: [a40, h200]\n",
          {NULL},
-         "s.yaml:7: 'hardware' is swept, and set as well in line 2"},
+         "s.yaml:7 'hardware'"},
         {BASE "mechanisms:\n  operators: 5\nsweep: {mechanisms.operators: [1, 4]}\n",
          {NULL},
-         "s.yaml:8: 'mechanisms.operators' is swept, and set as well in line 7"},
-        {BASE, {"batch=2", "sweep.batch=[1, 4]"}, "--set: 'batch' is swept, and set as well"},
-        {BASE, {"sweep={seed: [1, 4]}", "seed=7"}, "--set: 'seed' is swept, and set as well"},
-        {BASE,
-         {"sweep.mechanisms.operators=[1, 4]", "mechanisms={operators: 7}"},
-         "--set: 'mechanisms.operators' is swept, and set as well"},
+         "s.yaml:8 'mechanisms.operators'"},
+        {BASE, {"batch=2", "sweep.batch=[1, 4]"}, "--set 'batch'"},
+        {BASE, {"sweep={seed: [1, 4]}", "seed=7"}, "--set 'seed'"},
+        {BASE, {"sweep.mechanisms.operators=[1, 4]", "mechanisms={operators: 7}"},
+         "--set 'mechanisms.operators'"},
         {BASE,
          {"mechanisms.sync=cpu", "sweep={mechanisms: [{sync: gpu, launch: graph}, {sync: cpu}]}"},
-         "--set: 'mechanisms' is swept, and its 'sync' set as well"},
+         "--set 'mechanisms' 'sync'"},
         {BASE "mechanisms: {policy: {eta: 0.6}}\n"
               "sweep: {mechanisms: [{policy: {name: qsac, eta: 0.7}}, {policy: lru}]}\n",
          {NULL},
-         "s.yaml:7: 'mechanisms' is swept, and its 'eta' set as well in line 6"},
+         "s.yaml:7 'mechanisms' 'eta'"},
         {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: pcie5-x16}\n"
          "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
          {NULL},
-         "s.yaml:5: 'hardware' is swept, and its 'link' set as well in line 4"},
+         "s.yaml:5 'hardware' 'link'"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct scenario scenario;
         struct error why;
         assert_false(load_text(cases[i].file, cases[i].overrides, &scenario, &why));
-        if (strstr(message_of(&why), cases[i].message) == NULL) {
-            fail_msg("not '%s': %s", cases[i].message, message_of(&why));
-        }
+        check_fault(cases[i].file, &why, cases[i].fault);
     }
 }
 
@@ -542,7 +552,8 @@ static void a_million_points_are_the_most(void **state)
             point_release(&last);
             scenario_release(&scenario);
         } else {
-            assert_string_equal(message_of(&why), "--set: the sweep has more than 1000000 points");
+            check_fault(batches, &why, "--set");
+            assert_non_null(strstr(why.found, "1000000"));
         }
         free(batches);
         free(seeds);
@@ -558,97 +569,92 @@ static void no_scenario_is_refused(void **state)
     struct scenario scenario;
     struct error why;
     assert_false(scenario_load(NULL, 0, NULL, 0, &scenario, &why));
-    assert_string_equal(message_of(&why),
-                        "no scenario\n  expected: a file, or --set model=... hardware=... "
-                        "system=... context=...");
+    check_fault("nothing", &why, "");
     assert_int_equal(why.kind, ERROR_USAGE);
     assert_null(scenario.root);
 }
 
-/* Overrides laid over BASE; what the message begins with, and what it says besides. */
+/* Overrides laid over BASE, and their faults. */
 static const struct {
-    const char *override, *begins, *says;
+    const char *override, *fault; /* NULL: good */
 } bad_overrides[] = {
-    {"batsh=2", "--set: unknown key 'batsh' in 'scenario'\n", "nearest: 'batch'"},
-    {"batch", "--set: ", "KEY=VALUE, such as batch=8"},
-    {"=3", "--set: ", "KEY=VALUE"},
-    {"", "--set: ", "KEY=VALUE"},
-    {"model.name=x", "--set: 'model.name' cannot be set: 'model' is a single value", ""},
-    {"a..b=1", "--set: 'a..b' is not a valid key\n", "single dots"},
-    {"model=", "'model' ", "model: llama-3-8b, or --set model=llama-3-8b"},
-    {"hardware=", "'hardware' ", "hardware: a40"},
-    {"system=", "'system' ", "system: retroinfer"},
-    {"context=", "'context' ", "context: 131072"},
-    {"model=llama-38b", "--set: unknown model 'llama-38b'\n", "nearest: 'llama-3-8b'"},
-    {"hardware=a41", "--set: unknown hardware 'a41'\n", "nearest: 'a40'"},
-    {"system=fulatn", "--set: unknown system 'fulatn'\n", "nearest: 'fullattn'"},
-    {"trace=smolm2", "--set: unknown trace 'smolm2'\n", "expected: smollm2-135m"},
-    {"trace=", "", NULL}, /* the default: good */
-    {"trace=./none.swt", "./none.swt: ", ""},
-    {"model=[a]", "--set: 'model' is a list\n", "a single value"},
-    {"hardware=[a40]", "--set: ", ""},
-    {"context=0", "--set: 'context' of 0 is too small", "a whole number from 1 to "},
-    {"context=\"\"", "--set: ", "context"},
-    {"context=-1", "--set: ", "context"},
-    {"context=1.5", "--set: ", "context"},
-    {"context=8KiB", "--set: ", "context"},
-    {"context=4294967297", "--set: ", "context"},
-    {"context=[1, 2]", "--set: 'context' is a list\n", "a single value"},
-    {"batch=0", "--set: 'batch' of 0 is too small\n", "a whole number from 1 to 1048576, or max"},
-    {"batch=most", "--set: ", "a whole number from 1 to 1048576, or max"},
-    {"batch=1048577", "--set: ", "a whole number from 1 to 1048576, or max"},
-    {"steps=0", "--set: 'steps' of 0 is too small\n", "a whole number from 1 to 65536, or all"},
-    {"steps=auto", "--set: ", "a whole number from 1 to 65536, or all"},
-    {"steps=65537", "--set: ", "a whole number from 1 to 65536, or all"},
-    {"steps=99999999999999999999", "--set: ", "a whole number from 1 to 65536, or all"},
-    {"warmup=all", "--set: ", "a whole number from 0 to 4294967295, or auto"},
-    {"warmup=-1", "--set: ", "a whole number from 0 to 4294967295, or auto"},
-    {"seed=x", "--set: ", "seed"},
-    {"order=random", "--set: unknown order 'random'\n", "batch or sequential"},
-    {"tensor_parallel=0", "--set: ", "GPU"},
-    {"tensor_parallel=3", "s.yaml:1: tensor_parallel is 3\n",
-     "a divisor of the model's 32 query heads"},
-    {"tensor_parallel=64", "s.yaml:1: tensor_parallel is 64\n",
-     "a divisor of the model's 32 query heads"},
-    {"dtype.kv=fp7", "--set: unknown ", "nearest: 'fp8'"},
-    {"dtype.v=fp8", "--set: unknown key 'v' in 'dtype'\n", "weights, kv"},
-    {"dtype=fp8", "--set: 'dtype' is a single value\n", "weights, kv"},
-    {"hbm_usable=0%", "--set: 'hbm_usable' ", "above 0 and at most 100%"},
-    {"hbm_usable=101%", "--set: 'hbm_usable' ", "above 0 and at most 100%"},
-    {"hbm_usable=90", "--set: ", "hbm_usable"},
-    {"hbm_reserve=2", "--set: ", "hbm_reserve"},
-    {"hbm_reserve=2GB/s", "--set: ", "hbm_reserve"},
-    {"kv_pool_tokens=1GiB", "--set: ", "kv_pool_tokens"},
-    {"host_memory=10", "--set: ", "host_memory"},
-    {"host_memory=0B", "--set: ", "'host_memory'"},
-    {"kv_pool_tokens=0", "--set: ", "'kv_pool_tokens'"},
-    {"mechanisms=[sync]", "--set: 'mechanisms' is a list\n", "policy"},
-    {"mechanisms.sink=4tok", "--set: unknown key 'sink' in 'mechanisms'\n", "nearest: 'sinks'"},
-    {"hardware.link.h2q=1GB/s", "--set: ", "nearest: 'h2d'"},
-    {"hardware.link.h2d=1GB", "--set: ", "h2d"},
-    {"hardware={gpu: a40}", NULL, NULL}, /* a part of the machine that the file says */
-    {"trace=assumed:", "--set: 'trace' is a map\n", "a single value"},
-    {"trace=\"assumed:\"", "--set: 'assumed:' ", "assumed:hit=93%,spread=5%"},
-    {"trace=assumed:hit=", "--set: 'assumed:hit=' ", "assumed:hit=93%"},
-    {"trace=assumed:hit=9 3%", "--set: ", "hit"},
-    {"trace=assumed:hit=93%,", "--set: 'assumed:hit=93%,' ", "spread"},
-    {"trace=assumed:hit=93%,spread=", "--set: 'assumed:hit=93%,spread=' ",
-     "assumed:hit=93%,spread=5%"},
-    {"trace=assumed:hit=93%,spread=5%,x", "--set: ", "spread"},
-    {"trace=assumed:hit=93%,spread=5% x", "--set: ", "assumed:hit=93%,spread=5%"},
-    {"trace=assumed:spread=5%,hit=93%", "--set: ", "assumed:hit=93%,spread=5%"},
-    {"trace=assumed:hit=101%", "--set: a hit ratio of '101%' is above 100%", ""},
-    {"trace=assumed:hit=93", "--set: ", "hit"},
-    {"trace=assumed:hit=-1%", "--set: ", "hit"},
+    {"batsh=2", "--set 'batsh' 'scenario' nearest 'batch'"},
+    {"batch", "--set 'batch'"},
+    {"=3", "--set '=3'"},
+    {"", "--set ''"},
+    {"model.name=x", "--set 'model.name' 'model'"},
+    {"a..b=1", "--set 'a..b'"},
+    {"model=", " 'model'"},
+    {"hardware=", " 'hardware'"},
+    {"system=", " 'system'"},
+    {"context=", " 'context'"},
+    {"model=llama-38b", "--set 'llama-38b' nearest 'llama-3-8b'"},
+    {"hardware=a41", "--set 'a41' nearest 'a40'"},
+    {"system=fulatn", "--set 'fulatn' nearest 'fullattn'"},
+    {"trace=smolm2", "--set 'smolm2'"},
+    {"trace=", NULL}, /* the default */
+    {"trace=./none.swt", "./none.swt"},
+    {"model=[a]", "--set 'model'"},
+    {"hardware=[a40]", "--set 'hardware'"},
+    {"context=0", "--set 'context'"},
+    {"context=\"\"", "--set 'context' ''"},
+    {"context=-1", "--set 'context' '-1'"},
+    {"context=1.5", "--set 'context' '1.5'"},
+    {"context=8KiB", "--set 'context' '8KiB'"},
+    {"context=4294967297", "--set 'context' '4294967297'"},
+    {"context=[1, 2]", "--set 'context'"},
+    {"batch=0", "--set 'batch'"},
+    {"batch=most", "--set 'batch' 'most'"},
+    {"batch=1048577", "--set 'batch' '1048577'"},
+    {"steps=0", "--set 'steps'"},
+    {"steps=auto", "--set 'steps' 'auto'"},
+    {"steps=65537", "--set 'steps' '65537'"},
+    {"steps=99999999999999999999", "--set 'steps' '99999999999999999999'"},
+    {"warmup=all", "--set 'warmup' 'all'"},
+    {"warmup=-1", "--set 'warmup' '-1'"},
+    {"seed=x", "--set 'seed' 'x'"},
+    {"order=random", "--set 'random'"},
+    {"tensor_parallel=0", "--set"},
+    {"tensor_parallel=3", "s.yaml:1"},
+    {"tensor_parallel=64", "s.yaml:1"},
+    {"dtype.kv=fp7", "--set 'fp7' nearest 'fp8'"},
+    {"dtype.v=fp8", "--set 'v' 'dtype'"},
+    {"dtype=fp8", "--set 'dtype'"},
+    {"hbm_usable=0%", "--set 'hbm_usable'"},
+    {"hbm_usable=101%", "--set 'hbm_usable'"},
+    {"hbm_usable=90", "--set 'hbm_usable' '90'"},
+    {"hbm_reserve=2", "--set 'hbm_reserve' '2'"},
+    {"hbm_reserve=2GB/s", "--set 'hbm_reserve' '2GB/s'"},
+    {"kv_pool_tokens=1GiB", "--set 'kv_pool_tokens' '1GiB'"},
+    {"host_memory=10", "--set 'host_memory' '10'"},
+    {"host_memory=0B", "--set 'host_memory'"},
+    {"kv_pool_tokens=0", "--set 'kv_pool_tokens'"},
+    {"mechanisms=[sync]", "--set 'mechanisms'"},
+    {"mechanisms.sink=4tok", "--set 'sink' 'mechanisms' nearest 'sinks'"},
+    {"hardware.link.h2q=1GB/s", "--set 'h2q' 'link' nearest 'h2d'"},
+    {"hardware.link.h2d=1GB", "--set 'link.h2d' '1GB'"},
+    {"hardware={gpu: a40}", NULL}, /* a part of the machine that the file says */
+    {"trace=assumed:", "--set 'trace'"},
+    {"trace=\"assumed:\"", "--set 'assumed:'"},
+    {"trace=assumed:hit=", "--set 'assumed:hit='"},
+    {"trace=assumed:hit=9 3%", "--set 'hit' '9 3%' nearest '%'"},
+    {"trace=assumed:hit=93%,", "--set 'assumed:hit=93%,'"},
+    {"trace=assumed:hit=93%,spread=", "--set 'assumed:hit=93%,spread='"},
+    {"trace=assumed:hit=93%,spread=5%,x", "--set 'spread' '5%,x'"},
+    {"trace=assumed:hit=93%,spread=5% x", "--set 'assumed:hit=93%,spread=5% x'"},
+    {"trace=assumed:spread=5%,hit=93%", "--set 'assumed:spread=5%,hit=93%'"},
+    {"trace=assumed:hit=101%", "--set '101%'"},
+    {"trace=assumed:hit=93", "--set 'hit' '93'"},
+    {"trace=assumed:hit=-1%", "--set 'hit' '-1%'"},
     {"trace=assumed:hit=0000000000000000000000000000000000000000000093%",
-     "--set: ", "assumed:hit=93%,spread=5%"},
-    {"sweep=[1]", "--set: 'sweep' ", "keys with lists"},
-    {"sweep.batch=3", "--set: 'batch' in 'sweep' ", "at least one value in [ ]"},
-    {"sweep.batch=[]", "--set: 'batch' in 'sweep' ", "at least one value in [ ]"},
-    {"sweep.batch={a: 1}", "--set: 'batch' in 'sweep' ", "at least one value"},
-    {"sweep.sweep=[1, 2]", "--set: a sweep cannot be swept", ""},
-    {"sweep.batsh=[1, 2]", "--set: unknown key 'batsh' in 'scenario'\n", "nearest: 'batch'"},
-    {"sweep.batch=[0, 2]", "--set: 'batch' of 0 is too small\n", ""},
+     "--set 'assumed:hit=0000000000000000000000000000000000000000000093%'"},
+    {"sweep=[1]", "--set 'sweep'"},
+    {"sweep.batch=3", "--set 'batch' 'sweep'"},
+    {"sweep.batch=[]", "--set 'batch' 'sweep'"},
+    {"sweep.batch={a: 1}", "--set 'batch' 'sweep'"},
+    {"sweep.sweep=[1, 2]", "--set"},
+    {"sweep.batsh=[1, 2]", "--set 'batsh' 'scenario' nearest 'batch'"},
+    {"sweep.batch=[0, 2]", "--set 'batch'"},
 };
 
 static void bad_overrides_are_refused(void **state)
@@ -666,41 +672,35 @@ static void bad_overrides_are_refused(void **state)
         if (good) {
             point_release(&point);
         }
-        if (good != (bad_overrides[i].says == NULL)) {
+        if (good != (bad_overrides[i].fault == NULL)) {
             fail_msg("'%s' is %s", bad_overrides[i].override, good ? "accepted" : "refused");
         }
-        if (good) {
-            continue;
-        }
-        const char *message = message_of(&why);
-        if (strncmp(message, bad_overrides[i].begins, strlen(bad_overrides[i].begins)) != 0 ||
-            strstr(message, bad_overrides[i].says) == NULL) {
-            fail_msg("'%s' gives: %s", bad_overrides[i].override, message);
+        if (!good) {
+            check_fault(bad_overrides[i].override, &why, bad_overrides[i].fault);
         }
     }
 }
 
-/* Files, and the whole message; "..." where the rest does not matter. */
+/* Files and their faults. */
 static const struct {
-    const char *text, *message;
+    const char *text, *fault; /* NULL: good */
 } bad_files[] = {
-    {"", "s.yaml:1: ..."},
-    {"# nothing\n", "s.yaml:1: ..."},
-    {"[a, b]\n", "s.yaml:1: ..."},
-    {"just words\n", "s.yaml:1: ..."},
-    {BASE "\nbatsh: 2\n", "s.yaml:7: unknown key 'batsh' in 'scenario'\n..."},
-    {BASE "batch: 0\n", "s.yaml:6: 'batch' of 0 is too small\n"
-                        "  expected: a whole number from 1 to 1048576, or max"},
-    {BASE "mechanisms:\n  sync: maybe\n",
-     "s.yaml:7: unknown value 'maybe' of 'sync'\n  expected: cpu, gpu"},
-    {BASE "context: 5\n", "s.yaml:6: ..."}, /* twice */
-    {"model: a: b\n", "s.yaml:1: ..."},
-    {"hardware: a40\nsystem: clo\ncontext: 1\n", "'model' ..."},
-    {BASE "sweep:\n  batch: 3\n", "s.yaml:7: 'batch' in 'sweep' ..."},
-    {BASE "sweep: 3\n", "s.yaml:6: 'sweep' ..."},
+    {"", "s.yaml:1"},
+    {"# nothing\n", "s.yaml:1"},
+    {"[a, b]\n", "s.yaml:1"},
+    {"just words\n", "s.yaml:1"},
+    {BASE "\nbatsh: 2\n", "s.yaml:7 'batsh' 'scenario' nearest 'batch'"},
+    {BASE "batch: 0\n", "s.yaml:6 'batch'"},
+    {BASE "mechanisms:\n  sync: maybe\n", "s.yaml:7 'maybe' 'sync'"},
+    {BASE "context: 5\n", "s.yaml:6 'context'"}, /* twice */
+    {"model: a: b\n", "s.yaml:1"},
+    {"hardware: a40\nsystem: clo\ncontext: 1\n", " 'model'"},
+    {BASE "sweep:\n  batch: 3\n", "s.yaml:7 'batch' 'sweep'"},
+    {BASE "sweep: 3\n", "s.yaml:6 'sweep'"},
     {"model: llama-3-8b\nhardware: a40\ncontext: 1000\nsweep:\n  system: [clo,\n    cloo]\n",
-     "s.yaml:6: unknown system 'cloo'\n  expected: ..."},
-    {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {gpu: a40}\n", "hardware '..."},
+     "s.yaml:6 'cloo' nearest 'clo'"},
+    {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {gpu: a40}\n",
+     " 'a40' 'host.launch' 'fullattn'"},
     {BASE "sweep: {batch: [1, 0]}\n", NULL}, /* its first point is good */
 };
 
@@ -711,7 +711,6 @@ static void bad_files_are_refused_by_line(void **state)
         struct scenario scenario;
         struct point point;
         struct error why = {.found = ""};
-        const char *wish = bad_files[i].message;
         bool loaded = load_text(bad_files[i].text, OVERRIDES(NULL), &scenario, &why);
         bool good = loaded && scenario_point(&scenario, 0, &point, &why);
         if (loaded) {
@@ -720,11 +719,11 @@ static void bad_files_are_refused_by_line(void **state)
         if (good) {
             point_release(&point);
         }
-        const char *message = message_of(&why);
-        const char *dots = good ? NULL : strstr(wish, "...");
-        size_t length = dots != NULL ? (size_t)(dots - wish) : sizeof why;
-        if (good != (wish == NULL) || (!good && strncmp(message, wish, length) != 0)) {
-            fail_msg("'%s' gives: %s", bad_files[i].text, message);
+        if (good != (bad_files[i].fault == NULL)) {
+            fail_msg("'%s' is %s", bad_files[i].text, good ? "accepted" : "refused");
+        }
+        if (!good) {
+            check_fault(bad_files[i].text, &why, bad_files[i].fault);
         }
     }
 }
@@ -753,7 +752,7 @@ static void later_points_are_refused_alone(void **state)
     struct error why;
     assert_true(load_text(BASE "sweep: {batch: [1, 0]}\n", OVERRIDES(NULL), &scenario, &why));
     assert_false(scenario_point(&scenario, 1, &point, &why));
-    assert_int_equal(strncmp(message_of(&why), "s.yaml:6: 'batch' of 0 is too small", 35), 0);
+    check_fault("batch of 0", &why, "s.yaml:6 'batch'");
     point = point_of(&scenario, 0);
     assert_int_equal(point.setup.batch, 1);
     point_release(&point);
