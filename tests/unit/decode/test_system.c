@@ -263,7 +263,7 @@ static const struct {
      "  expected: copy-engine, gather+copy, ..."},
     {"", "{resident_heads: first}",
      "over.yaml:1: unknown value 'first' of 'resident_heads'\n"
-     "  expected: none, first-layer, difficulty, all"},
+     "  expected: none, first-layer, difficulty, all   nearest: 'first-layer'"},
     {"", "{retrieval: Hata}",
      "over.yaml:1: unknown value 'Hata' of 'retrieval'\n"
      "  expected: none, ...   nearest: 'hata'"},
