@@ -1,5 +1,6 @@
 /* Fuzzes axes of what-if studies. A text is refused with a reason, or it is an axis of at least two
  * values, and a scenario accepts each of them in a sweep, apart from names that nothing has. */
+#include "run/context.h"
 #include "study/whatif/axis.h"
 
 #include <math.h>
@@ -20,18 +21,21 @@ static const struct axis_base *get_base(void)
                                             "system=retroinfer", "context=3840",
                                             "trace=assumed:hit=90%"};
     static struct scenario scenario;
-    static struct setup setup;
+    static struct point point;
+    static struct run_context runs;
     static struct plan plan = {.batch = 2, .memory = {.cache = 1 << 20, .host_kv = 100 << 20}};
     static struct axis_base base = {.option = "--over",
                                     .scenario = &scenario,
-                                    .setup = &setup,
+                                    .point = &point,
+                                    .runs = &runs,
                                     .plan = &plan,
                                     .most_batch = 9,
                                     .alone = true};
     struct error why;
     if (scenario.root == NULL) {
         require(scenario_load(NULL, 0, overrides, 5, &scenario, &why));
-        require(scenario_point(&scenario, 0, &setup, &why));
+        require(scenario_point(&scenario, 0, &point, &why));
+        require(run_context_init(&runs, 1, NULL, &why));
     }
     return &base;
 }
