@@ -1,4 +1,4 @@
-/* A setup owns its model, profile and traces. */
+/* A setup owns its model and profile, and holds a reference to each of its traces. */
 #include "decode/setup.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ struct replays;
 struct run_context {
     uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
     struct shared *shared;    /* values that runs share (run/shared.h) */
-    struct replays *expected; /* replays that later runs need (run/replays.h); NULL: unknown */
+    struct replays *expected; /* replays that later runs need (run/replays.h) */
     struct stop_flag *stop;   /* raised to abandon the work */
     struct stop_flag own;     /* `stop` points here if the caller has no flag */
 };

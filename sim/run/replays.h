@@ -1,4 +1,4 @@
-/* Replays that the runs of a sweep share.
+/* Replays that the runs of a question share.
  *
  * A run takes the ledger of an earlier run with the same replay. In addition, a sweep registers the
  * replays it expects before its runs start. They form families: plans that differ only in capacity,

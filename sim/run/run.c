@@ -10,7 +10,6 @@
 #include "run/shared.h"
 #include "trace/stats.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,8 +380,8 @@ static bool range_of(const struct curve *curve, double by, double ends[2])
     return ends[0] != 1 || ends[1] != 1;
 }
 
-static bool course_ranges(struct course *course, double by, struct run_range *ranges,
-                          uint32_t *count, struct error *why)
+static bool course_ranges(struct course *course, double by, struct run_ranges *ranges,
+                          struct error *why)
 {
     const struct setup *setup = course->setup;
     enum curve_id ids[CURVE_COUNT];
@@ -393,7 +392,10 @@ static bool course_ranges(struct course *course, double by, struct run_range *ra
         if (!range_of(curve, by, ends)) {
             continue;
         }
-        struct run_range *range = &ranges[(*count)++];
+        if (atomic_load(&course->context->stop->raised)) {
+            return error_set(why, NULL, 0, "interrupted");
+        }
+        struct run_range *range = &ranges->all[ranges->count++];
         range->curve = ids[i];
         if (!time_scaled(course, ids[i], ends[0], &range->ends[0], why) ||
             !time_scaled(course, ids[i], ends[1], &range->ends[1], why)) {
@@ -404,31 +406,30 @@ static bool course_ranges(struct course *course, double by, struct run_range *ra
 }
 
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
-                      struct result *result, struct run_range **ranges, uint32_t *count,
-                      struct error *why)
+                      struct result *result, struct run_ranges *ranges, struct error *why)
 {
     struct course course = course_begin(setup, context);
-    *count = 0;
-    *ranges = array_zeroed(CURVE_COUNT, sizeof **ranges, why);
-    bool good = *ranges != NULL && course_run(&course, result, why);
-    if (good && course.plan.fits && !course_ranges(&course, by, *ranges, count, why)) {
+    *ranges = (struct run_ranges){array_zeroed(CURVE_COUNT, sizeof *ranges->all, why), 0};
+    bool good = ranges->all != NULL && course_run(&course, result, why);
+    if (good && course.plan.fits && !course_ranges(&course, by, ranges, why)) {
         result_release(result);
         good = false;
     }
     course_release(&course);
     if (!good) {
-        run_ranges_release(*ranges, *count);
+        run_ranges_release(ranges);
     }
     return good;
 }
 
-void run_ranges_release(struct run_range *ranges, uint32_t count)
+void run_ranges_release(struct run_ranges *ranges)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        result_release(&ranges[i].ends[0]);
-        result_release(&ranges[i].ends[1]);
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        result_release(&ranges->all[i].ends[0]);
+        result_release(&ranges->all[i].ends[1]);
     }
-    free(ranges);
+    free(ranges->all);
+    *ranges = (struct run_ranges){NULL, 0};
 }
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)

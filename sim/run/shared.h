@@ -1,5 +1,5 @@
-/* Values that the runs of one question share because they are expensive to make: replays, and the
- * cosines of a trace's heads.
+/* Values that the runs of one question share because they are expensive to make: replays, cosines of
+ * a trace's heads, steps of a server's surface, curves of prefixes.
  *
  * Hits depend on the trace and the plan, not on time. So points that differ only in the machine, or
  * in how a system moves data, waits and launches, share one replay. The first thread that asks for

@@ -1,4 +1,4 @@
-/* From the tree of one point to a setup: reads every key and looks up every name. */
+/* From the tree of one point to the point: reads every key and looks up every name. */
 #ifndef SCENARIO_RESOLVE_H
 #define SCENARIO_RESOLVE_H
 
@@ -7,7 +7,7 @@
 #include "scenario/sources.h"
 
 /* Resolve `root`, a scenario's map whose `hardware` is a map; `sweep` is ignored. Files are read
- * through `sources`; `out` gets a reference to it. The caller releases `out` with point_release();
+ * through `sources`, which is not NULL; `out` gets a reference to it. The caller releases `out` with point_release();
  * after a failure there is nothing to release. */
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
                    struct error *why);

@@ -2,12 +2,15 @@
 #include "scenario/sources.h"
 
 #include "base/array.h"
-#include "trace/format/memo.h"
+#include "trace/format/room.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Traces that are kept at most, unless more are in use. */
+enum { MOST_TRACES = 256 };
 
 struct kept_requests {
     char *path;
@@ -105,6 +108,22 @@ void sources_remember(struct sources *sources, size_t bytes)
 
 /* ---- traces ---------------------------------------------------------------------------- */
 
+/* Drop the oldest traces that nobody else holds, if there are many. */
+static void drop_unused(struct sources *sources)
+{
+    size_t kept = 0, drop = sources->trace_count > MOST_TRACES ? sources->trace_count / 2 : 0;
+    for (size_t i = 0; i < sources->trace_count; i++) {
+        struct trace *trace = sources->traces[i];
+        if (drop > 0 && trace_holders(trace) == 1) {
+            trace_close(trace);
+            drop--;
+        } else {
+            sources->traces[kept++] = trace;
+        }
+    }
+    sources->trace_count = kept;
+}
+
 /* Keep a trace, and return a second reference to it. Closes it on failure. */
 static struct trace *keep_trace(struct sources *sources, struct trace *trace, struct error *why)
 {
@@ -113,6 +132,7 @@ static struct trace *keep_trace(struct sources *sources, struct trace *trace, st
         trace_close(trace);
         return NULL;
     }
+    drop_unused(sources);
     trace_stop_when(trace, sources->stop);
     if (sources->remembers) {
         trace_remember(trace, &sources->room);

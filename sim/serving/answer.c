@@ -89,14 +89,17 @@ bool answer_again(const struct answer *answer, const struct point *point, struct
 }
 
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
-                   struct result *result, struct run_range **ranges, uint32_t *count,
-                   struct error *why)
+                   struct result *result, struct run_ranges *ranges, struct error *why)
 {
-    if (!run_setup_ranges(&point->setup, by, context, result, ranges, count, why)) {
+    if (point_serves(point)) {
+        error_usage(why, NULL, 0, "ranges are found for decode steps, and the point has a 'workload'");
+        return error_expect(why, "a scenario without 'workload'");
+    }
+    if (!run_setup_ranges(&point->setup, by, context, result, ranges, why)) {
         return false;
     }
     if (!finish(point, result, why)) {
-        run_ranges_release(*ranges, *count);
+        run_ranges_release(ranges);
         return false;
     }
     return true;

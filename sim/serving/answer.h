@@ -31,7 +31,6 @@ bool answer_again(const struct answer *answer, const struct point *point, struct
 
 /* answer_run() for a point without a workload, with run_setup_ranges(). */
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
-                   struct result *result, struct run_range **ranges, uint32_t *count,
-                   struct error *why);
+                   struct result *result, struct run_ranges *ranges, struct error *why);
 
 #endif

@@ -1,7 +1,7 @@
 /* The time of a decode step for a number of sequences and a context: answers of run_step(), read
  * off a surface (serve/surface.h) that is within 1 % of the step's time.
  *
- * Points that one surface computed serve other runs of a sweep (decode_points.h). Sequences of
+ * Points that one surface computed serve other runs of the question (decode_points.h). Sequences of
  * several lengths are treated as equally many of the mean length. Some contexts cannot be planned
  * and are approximated:
  *

@@ -17,13 +17,15 @@ static void interrupt(int signal)
     atomic_store(&interrupted.raised, true);
 }
 
-bool question_begin(struct run_context *runs, uint32_t jobs, bool replicated, struct error *why)
+bool question_begin(struct run_context *runs, const struct scenario *scenario, uint32_t jobs,
+                    bool replicated, struct error *why)
 {
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
     if (!run_context_init(runs, sweep_users(jobs, replicated), &interrupted, why)) {
         return false;
     }
     runs->threads = jobs;
+    sources_watch(scenario->sources, runs->stop);
     sigemptyset(&action.sa_mask);
     atomic_store(&interrupted.raised, false);
     for (int i = 0; i < SIGNALS; i++) {
@@ -35,7 +37,7 @@ bool question_begin(struct run_context *runs, uint32_t jobs, bool replicated, st
     return true;
 }
 
-void question_end(struct run_context *runs)
+void question_end(struct run_context *runs, const struct scenario *scenario)
 {
     if (runs->shared == NULL) {
         return;
@@ -43,5 +45,6 @@ void question_end(struct run_context *runs)
     for (int i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], &before[i], NULL);
     }
+    sources_watch(scenario->sources, NULL);
     run_context_release(runs);
 }

@@ -372,11 +372,11 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
-    good = good && question_begin(&runs, with.jobs, with.draws > 0, why) && check_workload(&scenario, &with.targets, pareto, why) &&
+    good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) && check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
            (pareto ? weigh(arguments, &scenario, &with, why)
                    : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
-    question_end(&runs);
+    question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

@@ -260,10 +260,10 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool ok = database_open(arguments, DB, &sweep.store, why);
     sweep.runs = &runs;
     ok = ok && mark_shard(&scenario, &sweep, why) &&
-         question_begin(&runs, sweep.jobs, sweep.replications.count > 0, why) &&
+         question_begin(&runs, &scenario, sweep.jobs, sweep.replications.count > 0, why) &&
          run_scenario(arguments, &scenario, &sweep, why) &&
          (!explains || explain_print(&scenario, &runs, why));
-    question_end(&runs);
+    question_end(&runs, &scenario);
     store_close(sweep.store);
     scenario_release(&scenario);
     return ok;

@@ -103,9 +103,9 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why) &&
-                question_begin(&runs, with.jobs, false, why) &&
+                question_begin(&runs, &scenario, with.jobs, false, why) &&
                 study(arguments, &scenario, &with, why);
-    question_end(&runs);
+    question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);
     return good;

@@ -94,6 +94,7 @@ static bool collect(struct comparison *comparison, const char *const *files, uin
 /* All runs, in progress. */
 struct course {
     struct comparison *comparison;
+    struct run_context context;
     comparison_progress *on_progress;
     atomic_uint done;
 };
@@ -104,8 +105,8 @@ static bool run_one(uint32_t index, uint32_t thread, void *context, struct error
     struct comparison *comparison = course->comparison;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
-    run->ran = answer_ranges(&run->point, 0, &comparison->context, &run->result, &run->ranges,
-                                &run->range_count, why);
+    run->ran = answer_ranges(&run->point, 0, &course->context, &run->result,
+                             &run->ranges, why);
     if (course->on_progress != NULL) {
         uint32_t done = atomic_fetch_add(&course->done, 1) + 1;
         course->on_progress(done, (uint32_t)comparison->run_count, NULL);
@@ -118,11 +119,11 @@ bool comparison_create(const char *const *files, uint32_t count, uint32_t thread
 {
     struct course course = {.comparison = out, .on_progress = on_progress};
     *out = (struct comparison){.papers = NULL};
-    bool good = run_context_init(&out->context, parallel_threads(threads), NULL, why);
-    out->context.threads = 1; /* the runs are parallel already */
+    bool good = run_context_init(&course.context, parallel_threads(threads), NULL, why);
+    course.context.threads = 1; /* the runs are parallel already */
     good = good && collect(out, files, count, why) &&
                 parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
-    run_context_release(&out->context);
+    run_context_release(&course.context);
     if (!good) {
         comparison_release(out);
         return false;
@@ -139,7 +140,7 @@ void comparison_release(struct comparison *comparison)
         struct comparison_run *run = &comparison->runs[i];
         if (run->ran) {
             result_release(&run->result);
-            run_ranges_release(run->ranges, run->range_count);
+            run_ranges_release(&run->ranges);
         }
         point_release(&run->point);
     }

@@ -53,8 +53,7 @@ struct comparison_run {
     char run[17];
     struct point point;
     struct result result;
-    struct run_range *ranges;
-    uint32_t range_count;
+    struct run_ranges ranges;
     bool ran;
 };
 
@@ -64,7 +63,6 @@ struct comparison {
     struct comparison_run *runs;
     size_t paper_count, row_count, run_count;
     size_t row_capacity, run_capacity;
-    struct run_context context; /* while they run */
 };
 
 /* Called by the thread that finished a run, so calls may come out of order. `context` is NULL. */

@@ -58,9 +58,9 @@ static const struct curve *move_figure(const struct comparison *comparison,
             continue;
         }
         const struct comparison_run *run = &comparison->runs[row->runs[role]];
-        for (uint32_t i = 0; i < run->range_count; i++) {
-            if (run->ranges[i].curve == id) {
-                view->at[role] = &run->ranges[i].ends[end];
+        for (uint32_t i = 0; i < run->ranges.count; i++) {
+            if (run->ranges.all[i].curve == id) {
+                view->at[role] = &run->ranges.all[i].ends[end];
                 moved = &run->point.setup.profile.curves[id];
             }
         }

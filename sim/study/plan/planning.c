@@ -15,8 +15,8 @@
 /* Tries of a candidate in a round. Three rounds reduce an axis of 256 values to one. */
 enum { A_ROUND = 9 };
 
-/* Frames of generated traces that rounds read again and again. */
-#define REMEMBERED ((size_t)512 << 20)
+/* Bytes of generated frames that are remembered, because each round reads them again. */
+#define REMEMBERED ((size_t)256 << 20)
 
 /* ---- values ---- */
 
@@ -106,6 +106,9 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
     }
     uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
     planned_release(&own);
+    if (quest->cannot && atomic_load(&options->runs->stop->raised)) {
+        return error_set(why, NULL, 0, "interrupted"); /* which is not what the candidate lacks */
+    }
     if (quest->cannot || candidate->left_out[0] != '\0') {
         return true;
     }

@@ -43,6 +43,7 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
         sized = axis_no_budget(&own.point.setup) == NULL;
     }
     planned_release(&own);
+    *interrupted = atomic_load(&options->runs->stop->raised);
     const struct whatif_options with = {.over = sized ? "budget,batch" : "batch",
                                         .points = POINTS,
                                         .store = options->store,
@@ -50,7 +51,7 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
                                         .runs = options->runs,
                                         .on_progress = tell_progress,
                                         .context = &walk};
-    if (!can || candidate->left_out[0] != '\0' ||
+    if (!can || *interrupted || candidate->left_out[0] != '\0' ||
         whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
         return true;
     }

@@ -57,14 +57,13 @@ static bool read_figures(const struct setup *setup, const struct run_range *rang
 bool explain_run(const struct point *point, const struct run_context *context,
                  struct explanation *out, struct error *why)
 {
-    struct run_range *ranges;
-    uint32_t count;
+    struct run_ranges ranges;
     *out = (struct explanation){.count = 0};
-    if (!answer_ranges(point, by, context, &out->result, &ranges, &count, why)) {
+    if (!answer_ranges(point, by, context, &out->result, &ranges, why)) {
         return false;
     }
-    bool ok = read_figures(&point->setup, ranges, count, out, why);
-    run_ranges_release(ranges, count);
+    bool ok = read_figures(&point->setup, ranges.all, ranges.count, out, why);
+    run_ranges_release(&ranges);
     if (!ok) {
         explanation_release(out);
     }

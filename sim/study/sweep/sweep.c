@@ -9,8 +9,9 @@
  * the queue, and after that to the worker that took it. A point that is stored already, or that
  * cannot be resolved, never enters the queue.
  *
- * Before the first point is issued, all points are planned. This finds the replays that can share
- * one reading of a trace, which must be known together.
+ * Before the first point is issued, the first MOST_SURVEYED points are planned. This finds the
+ * replays that can share one reading of a trace, which must be known together. The first MOST_KEPT
+ * of them stay resolved until they are issued.
  *
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
  * finished ones. The calling thread wakes ten times a second to look at the stop flag.
@@ -224,7 +225,7 @@ static uint32_t survey(struct sweep *sweep)
     for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !is_stopping(sweep); i++) {
         struct slot passing, *slot = i < sweep->kept_most ? &sweep->kept[i] : &passing;
         resolve_next(sweep, i, slot);
-        if (!slot->failed && !slot->stored) {
+        if (!slot->failed && !slot->stored && !point_serves(&slot->point)) {
             run_expect(&slot->point.setup, &sweep->runs, &unseen);
         }
         if (slot == &passing) {
@@ -504,9 +505,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     };
     sweep.replications.on_draw = count_draw;
     sweep.replications.context = &sweep;
-    sources_watch(scenario->sources, sweep.runs.stop);
     bool ok = allocate(&sweep, workers, why) && run_locked(&sweep, workers, why);
-    sources_watch(scenario->sources, NULL);
     *interrupted = ok && sweep.delivered < sweep.points;
     free(sweep.workers);
     free(sweep.kept);

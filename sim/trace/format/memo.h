@@ -8,16 +8,10 @@
 #ifndef TRACE_FORMAT_MEMO_H
 #define TRACE_FORMAT_MEMO_H
 
+#include "trace/format/room.h"
 #include "trace/format/trace.h"
 
-#include <stdatomic.h>
-
 struct memo;
-
-/* Bytes that frames may still take; of all traces that share it. */
-struct trace_room {
-    atomic_size_t bytes;
-};
 
 /* For a trace of `frames` frames; `left` outlives memo_put(). */
 struct memo *memo_create(uint64_t frames, struct trace_room *left, struct error *why);

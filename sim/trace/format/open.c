@@ -212,6 +212,11 @@ struct trace *trace_hold(struct trace *trace)
     return trace;
 }
 
+uint32_t trace_holders(const struct trace *trace)
+{
+    return atomic_load(&trace->holders);
+}
+
 void trace_close(struct trace *trace)
 {
     if (trace == NULL) {

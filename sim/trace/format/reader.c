@@ -1,5 +1,5 @@
 /* Reads frames of an open trace: positioned reads into the caller's frame (or a frame generated
- * there). Nothing is kept between reads, so threads do not share state. */
+ * there). Threads share nothing but the frames that a generated trace remembers (memo.h). */
 #include "trace/format/file.h"
 
 #include "base/array.h"

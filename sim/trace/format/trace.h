@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct stop_flag;
-struct trace_room; /* trace/format/memo.h */
+struct trace_room; /* trace/format/room.h */
 
 enum trace_unit_kind { TRACE_POSITIONS = 0, TRACE_CLUSTERS = 1 };
 
@@ -87,6 +87,7 @@ struct trace *trace_open(const char *path, struct error *why);
  * trace_hold(), which returns its argument. NULL is fine for both. */
 struct trace *trace_hold(struct trace *trace);
 void trace_close(struct trace *trace);
+uint32_t trace_holders(const struct trace *trace); /* how many calls of trace_close() are due */
 
 const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);

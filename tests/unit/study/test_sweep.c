@@ -207,6 +207,7 @@ static void a_stop_ends_a_replay_in_the_midst_of_it(void **state)
     begin(&runs, 2, &seen);
     struct sweep_options options = {
         .runs = &runs, .jobs = 2, .on_result = see, .context = &seen};
+    sources_watch(scenario.sources, runs.stop);
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_true(interrupted);
     assert_int_equal(seen.count, 2);
