@@ -142,7 +142,9 @@ bool herd_init(struct herd *herd, const struct policy_kind *kind, uint32_t units
                           .units = units,
                           .wanted = wanted,
                           .capacity = CAPACITY_WANTED * wanted,
-                          .each = fit > EACH ? EACH : fit > 0 ? (uint32_t)fit : 1};
+                          .each = fit > EACH ? EACH
+                                  : fit > 0  ? (uint32_t)fit
+                                             : 1};
     uint32_t count = herd->each * threads;
     herd->all = array_zeroed(count, sizeof *herd->all, why);
     herd->ns = herd->all != NULL ? array_zeroed(threads, sizeof *herd->ns, why) : NULL;

@@ -59,7 +59,7 @@ struct mini {
     float *queries;            /* [steps][layers][query_heads][head_dim] */
     float *out, *lse;          /* the same; without head_dim */
     float *part, *part_lse;    /* of a layer: of the misses alone */
-    struct mini_made made;           /* of a GPU */
+    struct mini_made made;     /* of a GPU */
     struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
 };
 

@@ -75,9 +75,8 @@ static const char *nearest(const char *given, const struct names *names)
         if (name_length > LONGEST) {
             continue;
         }
-        size_t distance = begins(name, given, length)
-                              ? 0
-                              : edit_distance(given, length, name, name_length);
+        size_t distance =
+            begins(name, given, length) ? 0 : edit_distance(given, length, name, name_length);
         if (distance < best_distance) {
             best_distance = distance;
             best = name;

@@ -76,10 +76,10 @@ static void print_rates(const struct cell *cells, double asked)
 {
     const struct cell *in = &cells[COLUMN_RATE_IN];
     double predicted = in->set ? in->real : (double)INFINITY;
-    bool agree = isfinite(asked) && in->set
-                     ? measured_agrees_in_rate(asked, predicted,
-                                               (double)cells[COLUMN_REQUESTS].integer)
-                     : !isfinite(asked) && !in->set;
+    bool agree =
+        isfinite(asked) && in->set
+            ? measured_agrees_in_rate(asked, predicted, (double)cells[COLUMN_REQUESTS].integer)
+            : !isfinite(asked) && !in->set;
     if (!isnan(asked) && !agree) {
         fputs("note: requests were sent ", stdout);
         print_rate(asked, stdout);

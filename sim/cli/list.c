@@ -254,8 +254,8 @@ static bool add_recording(struct table *table, const char *name, struct error *w
     snprintf(context, sizeof context, "%" PRIu32, header->context);
     snprintf(steps, sizeof steps, "%" PRIu32, header->steps);
     trace_close(trace);
-    const char *texts[] = {name,    basis_name(source.basis), source.model,
-                           context, steps,                    source.text};
+    const char *texts[] = {name,       basis_name(source.basis), source.model, context, steps,
+                           source.text};
     return table_add(table, texts, 6, why);
 }
 
@@ -273,8 +273,8 @@ static bool add_trace_profile(struct table *table, const char *name, struct erro
     bool shared = access(recording, F_OK) == 0;
     snprintf(called, sizeof called, "%s%s", name, shared ? ".yaml" : "");
     snprintf(context, sizeof context, "%" PRIu32, profile.context);
-    const char *texts[] = {called,  basis_name(profile.basis), profile.model,
-                           context, "any",                     profile.source};
+    const char *texts[] = {called,        basis_name(profile.basis), profile.model, context, "any",
+                           profile.source};
     bool ok = table_add(table, texts, 6, why);
     trace_profile_release(&profile);
     return ok;

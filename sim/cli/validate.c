@@ -94,8 +94,8 @@ static bool load(const struct arguments *arguments, struct subject *out, struct 
                              NULL, 0, "--context", &context, why) &&
            load_profile(operands[0], &out->profile, why) &&
            load_trace(operands[1], &out->trace, why) &&
-           model_load(NULL, text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0, &out->model,
-                      why) &&
+           model_load(NULL, text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0,
+                      &out->model, why) &&
            validation_shape(&out->model, out->trace, &out->profile,
                             arguments_given(arguments, HOST) ? MINIATURE_HOST : MINIATURE_GPU,
                             context, &out->shape, why);
@@ -301,8 +301,8 @@ static bool can_measure(const struct subject *subject, struct error *why)
 {
     char *lines = NULL;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), 0, why);
-    bool good = spec != NULL && harness_read("mini", spec, subject->shape.site == MINIATURE_HOST,
-                                             &lines, why);
+    bool good = spec != NULL &&
+                harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why);
     free(lines);
     free(spec);
     return good;

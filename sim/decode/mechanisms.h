@@ -99,7 +99,7 @@ struct mechanisms {
     uint64_t retrieval_kernels;
     uint64_t retrieval_id_bytes; /* of an index of what was selected, where it goes to the CPU */
     double estimation; /* share of the entries attended to by their summary only (clusters) */
-    uint64_t cluster_segment; /* tokens; a cluster lies within one segment */
+    uint64_t cluster_segment;         /* tokens; a cluster lies within one segment */
     uint64_t cluster_iterations;      /* of the k-means in prefill; on the host the minimum */
     uint64_t cluster_iterations_most; /* the most, on the host */
     uint64_t cluster_passes;          /* of the host over all keys, besides the iterations */
@@ -117,7 +117,7 @@ struct mechanisms {
     uint64_t transfer_cta_threads; /* of each of these CTAs */
     int transfer_stream;
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
-    int merge; /* hits are copied into an execution buffer, misses also into the cache */
+    int merge;           /* hits are copied into an execution buffer, misses also into the cache */
     uint64_t hit_ctas, admit_ctas; /* CTAs of these two copies for each (sequence, head) */
     int repeat_kv; /* KV and entries are copied once per query head before they are read */
     int prefetch;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Keys of a preset file that are not mechanisms, and the values that two of them may have. */
-static const char *const info_keys[] = {"summary",  "paper",    "available", "lossless",
+static const char *const info_keys[] = {"summary",  "paper",   "available", "lossless",
                                         "baseline", "command", NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};

@@ -27,8 +27,8 @@ struct bounds {
 };
 
 static const struct bounds bounds_of_unit[] = {
-    [UNIT_COUNT] = {1, 1e6}, [UNIT_SHARE] = {0.001, 1},        [UNIT_BYTES] = {1, 1e15},
-    [UNIT_NS] = {0, 1e12},   [UNIT_BYTES_PER_S] = {1e6, 1e15}, [UNIT_FLOP_PER_S] = {1e9, 1e19},
+    [UNIT_COUNT] = {1, 1e6},    [UNIT_SHARE] = {0.001, 1},        [UNIT_BYTES] = {1, 1e15},
+    [UNIT_NS] = {0, 1e12},      [UNIT_BYTES_PER_S] = {1e6, 1e15}, [UNIT_FLOP_PER_S] = {1e9, 1e19},
     [UNIT_TIMES] = {0.01, 100},
 };
 

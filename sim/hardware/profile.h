@@ -95,8 +95,9 @@ extern const struct curve_kind curve_kinds[CURVE_COUNT];
 extern const char profile_price_key[];
 
 /* Load the `hardware` of a scenario: a name or a map, as above. Checks every key, unit, basis,
- * value and the order of points, and that files do not refer to each other in a circle or more than
- * 8 deep. `files` keeps the files that are read (NULL: none). A profile may leave curves out that are never read. On failure `out` is zeroed. */
+ * value and the order of points, and that files do not refer to each other in a circle or more
+ * than 8 deep. `files` keeps the files that are read (NULL: none). A profile may leave curves out
+ * that are never read. On failure `out` is zeroed. */
 bool profile_load(struct files *files, const struct node *hardware, struct profile *out,
                   struct error *why);
 void profile_release(struct profile *profile);
@@ -111,8 +112,8 @@ bool profile_named(const struct node *name, const char *part, struct error *why)
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
 
-/* Fail unless the profile states all of these curves that have no standard. `needed_by` ends the message ("system 'y'"):
- * "hardware 'x' does not state 'gpu.topk' (...), which system 'y' needs". */
+/* Fail unless the profile states all of these curves that have no standard. `needed_by` ends the
+ * message ("system 'y'"): "hardware 'x' does not state 'gpu.topk' (...), which system 'y' needs". */
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why);
 

@@ -29,8 +29,8 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
     const struct model_layer *a = &model->layers[layer - 1], *b = &model->layers[layer];
     return a->attention == b->attention && a->window == b->window && a->routed == b->routed &&
            a->ffn == b->ffn && a->experts == b->experts &&
-           a->experts_per_token == b->experts_per_token &&
-           a->shared_experts == b->shared_experts && a->exempt == b->exempt;
+           a->experts_per_token == b->experts_per_token && a->shared_experts == b->shared_experts &&
+           a->exempt == b->exempt;
 }
 
 uint64_t model_kv_head_bytes(const struct model *model)

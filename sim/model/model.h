@@ -71,7 +71,8 @@ struct model {
 
 /* Load by name (models/NAME.json in the data folder), a path to a config.json, or a folder that
  * holds one; X.heads.tsv beside X.json is its importance table. `file`, `line`: where the name
- * stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds nothing to release. */
+ * stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds
+ * nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
 void model_release(struct model *model);

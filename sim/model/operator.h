@@ -13,7 +13,7 @@
 struct share {
     const struct model *model;
     const struct model_layer *layer; /* NULL at the edge */
-    uint64_t batch, attended; /* sequences; tokens that all of them attend to */
+    uint64_t batch, attended;        /* sequences; tokens that all of them attend to */
     uint64_t hidden, heads;
     uint64_t query, kv;   /* of one token: Q; K, and as much again for V (except MLA) */
     uint64_t ffn, shared; /* ffn: of one expert if the layer is routed */

@@ -130,7 +130,7 @@ struct result {
     /* Hashes of the inputs, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
-    char message[512]; /* what was short; for a run that is ok its notes, joined by "; "; or "" */
+    char message[512];   /* what was short; for a run that is ok its notes, joined by "; "; or "" */
 };
 
 void result_init(struct result *result);

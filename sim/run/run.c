@@ -81,7 +81,8 @@ static bool add_cosines(struct course *course, struct setup_cohort cohort, struc
     if (!trace_hash(cohort.trace, &key, why)) {
         return false;
     }
-    const double *cosines = shared_get(course->context->shared, &cosines_kind, key, &heads, &entry, why);
+    const double *cosines =
+        shared_get(course->context->shared, &cosines_kind, key, &heads, &entry, why);
     double share = (double)cohort.sequences / sequences_said(course->setup);
     for (size_t i = 0; cosines != NULL && i < head_count(cohort.trace); i++) {
         course->cosines[i] += share * cosines[i];
@@ -209,8 +210,7 @@ bool run_expect(const struct setup *setup, const struct run_context *context, st
     for (uint32_t i = 0; asks && good && i < course.plan.cohort_count; i++) {
         struct cohort_replay replay;
         ask_for(&course, i, &replay);
-        good = replay.plan.batch == 0 ||
-               replays_expect(context->expected, &replay.request, why);
+        good = replay.plan.batch == 0 || replays_expect(context->expected, &replay.request, why);
     }
     course_release(&course);
     return good;

@@ -49,11 +49,11 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
 
 /* The time of one step. */
 struct step_answer {
-    int64_t ns;                    /* the mean of the steps */
-    int64_t stall_ns[PART_COUNT];  /* the part in which the main stream waits, by cause */
+    int64_t ns;                      /* the mean of the steps */
+    int64_t stall_ns[PART_COUNT];    /* the part in which the main stream waits, by cause */
     double basis_share[BASIS_COUNT]; /* shares of the time, by basis */
-    int64_t h2d_bytes;             /* over one GPU's link */
-    bool asks_trace;               /* hits depend on the setup's trace */
+    int64_t h2d_bytes;               /* over one GPU's link */
+    bool asks_trace;                 /* hits depend on the setup's trace */
     struct trust trust;
 };
 

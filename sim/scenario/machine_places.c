@@ -3,8 +3,11 @@
 #include <string.h>
 
 const struct machine_place machine_places[] = {
-    {"hardware", NULL},        {"hardware.gpu", "gpu"}, {"hardware.link", "link"},
-    {"hardware.host", "host"}, {NULL, NULL},
+    {"hardware", NULL},
+    {"hardware.gpu", "gpu"},
+    {"hardware.link", "link"},
+    {"hardware.host", "host"},
+    {NULL, NULL},
 };
 
 const struct machine_place *machine_place_find(const char *path, size_t length)

@@ -298,7 +298,8 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     enum curve_id needed[CURVE_COUNT];
     const struct node *node = required(root, "hardware", "a40", why);
     char needed_by[96];
-    if (node == NULL || !profile_load(sources_files(out->sources), node, &out->setup.profile, why)) {
+    if (node == NULL ||
+        !profile_load(sources_files(out->sources), node, &out->setup.profile, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);

@@ -7,8 +7,8 @@
 #include "scenario/sources.h"
 
 /* Resolve `root`, a scenario's map whose `hardware` is a map; `sweep` is ignored. Files are read
- * through `sources`, which is not NULL; `out` gets a reference to it. The caller releases `out` with point_release();
- * after a failure there is nothing to release. */
+ * through `sources`, which is not NULL; `out` gets a reference to it. The caller releases `out`
+ * with point_release(); after a failure there is nothing to release. */
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
                    struct error *why);
 

@@ -414,12 +414,11 @@ bool scenario_add_case(struct scenario *scenario, const struct node *map, struct
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why)
 {
-    struct sources *sources = scenario->sources != NULL ? sources_hold(scenario->sources)
-                                                        : sources_create(why);
+    struct sources *sources =
+        scenario->sources != NULL ? sources_hold(scenario->sources) : sources_create(why);
     struct node *root = node_copy(scenario->root, why);
     bool good = root != NULL && sources != NULL && lay_point(scenario, index, root, why) &&
-                workload_lay_context(root, sources, why) &&
-                resolve_point(root, sources, out, why);
+                workload_lay_context(root, sources, why) && resolve_point(root, sources, out, why);
     node_destroy(root);
     sources_release(sources);
     return good;

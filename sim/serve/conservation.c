@@ -24,8 +24,8 @@ static void add_holders(const struct server *server, const struct sequence *sequ
         uint64_t shared = prefix_shared(server->cache, sequences[i].index);
         holders->shared += shared;
         holders->alone += held - shared;
-        holders->short_of += held * block < sequences[i].computed ||
-                             shared * block > sequences[i].computed;
+        holders->short_of +=
+            held * block < sequences[i].computed || shared * block > sequences[i].computed;
     }
 }
 

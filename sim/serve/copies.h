@@ -33,8 +33,8 @@ struct copies {
 void copies_release(struct copies *copies);
 
 /* Queue a copy. Returns its number; 0 when memory is out. */
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes,
-                    struct copy_blocks blocks, struct error *why);
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct copy_blocks blocks,
+                    struct error *why);
 
 /* The number of the last copy queued, done or not. */
 uint64_t copies_last(const struct copies *copies);

@@ -24,8 +24,8 @@ struct holding {
 struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
-    uint32_t ids;        /* numbers of blocks */
-    uint32_t *first_own; /* by request: the number of its first block that is its alone */
+    uint32_t ids;             /* numbers of blocks */
+    uint32_t *first_own;      /* by request: the number of its first block that is its alone */
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
@@ -80,12 +80,12 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
     for (size_t i = 0; i < requests->count && next < UINT32_MAX; i++) {
         const struct request *request = &requests->all[i];
         cache->first_own[i] = (uint32_t)next;
-        next += ((uint64_t)request->prompt + request->output) / tokens -
-                shared_blocks(cache, request);
+        next +=
+            ((uint64_t)request->prompt + request->output) / tokens - shared_blocks(cache, request);
     }
     cache->ids = next > 0 ? (uint32_t)next : 1;
-    return next < UINT32_MAX || error_set(why, NULL, 0, "more than %u blocks of %u tokens",
-                                          UINT32_MAX - 1, tokens);
+    return next < UINT32_MAX ||
+           error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
 }
 
 /* ---- life of a cache ------------------------------------------------------------------ */

@@ -66,8 +66,8 @@ bool prefix_bound(const struct requests *requests, struct prefix_bound *bound, s
     if (seen == NULL) {
         return false;
     }
-    *bound = (struct prefix_bound){.chunks = requests->chunk_count,
-                                   .distinct = requests->ids.count};
+    *bound =
+        (struct prefix_bound){.chunks = requests->chunk_count, .distinct = requests->ids.count};
     /* A chunk has one predecessor: if it was seen before, so was all of its beginning. */
     for (size_t i = 0; i < requests->chunk_count; i++) {
         uint32_t chunk = requests->chunks[i];

@@ -149,9 +149,8 @@ request_parse request_csv_parser(struct csv_reader *reader)
     static const struct {
         const struct csv_format *format;
         request_parse parse;
-    } tables[] = {{&azure, parse_azure},
-                  {&burst_gpt, parse_burst_gpt},
-                  {&vllm_style, parse_vllm_style}};
+    } tables[] = {
+        {&azure, parse_azure}, {&burst_gpt, parse_burst_gpt}, {&vllm_style, parse_vllm_style}};
     struct error unused;
     size_t count;
     if (!csv_reader_split_any(reader, &count, &unused)) {

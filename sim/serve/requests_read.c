@@ -106,8 +106,7 @@ bool requests_read(const char *path, uint64_t limit, struct requests *out,
     reading->complaints = complaints;
     bool ok = csv_reader_open(&reading->in, path, why);
     if (ok) {
-        ok = hash_file(reading->in.file, path, &out->content, why) &&
-             read_lines(reading, out, why);
+        ok = hash_file(reading->in.file, path, &out->content, why) && read_lines(reading, out, why);
         csv_reader_close(&reading->in);
     }
     free(reading);

@@ -87,8 +87,7 @@ static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64
 {
     const struct server_options *options = server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
-    double start_ns =
-        server->clock->copy_start_ns * (double)(units * options->unit_transfers);
+    double start_ns = server->clock->copy_start_ns * (double)(units * options->unit_transfers);
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
     uint64_t number = copies_add(copies, start_ns, bytes, blocks, server->why);
     server->failed = server->failed || number == 0;
@@ -102,9 +101,9 @@ static void copy_saves(struct server *server)
     struct prefix_counts counts = prefix_counts(server->cache);
     if (server->options->saves_cross && counts.saved > server->saved) {
         uint64_t blocks = counts.saved - server->saved;
-        uint64_t number = copy_tokens(server, &server->out,
-                                      blocks * prefix_block_tokens(server->cache),
-                                      (struct copy_blocks){.moved = blocks});
+        uint64_t number =
+            copy_tokens(server, &server->out, blocks * prefix_block_tokens(server->cache),
+                        (struct copy_blocks){.moved = blocks});
         server->freeing = counts.evicted > server->evicted ? number : server->freeing;
     }
     server->saved = counts.saved;
@@ -213,8 +212,7 @@ static uint32_t schedule_running(struct server *server, uint32_t budget, bool *m
         uint64_t held = prefix_held(server->cache, sequence->index);
         sequence->chunk = wanted < budget ? (uint32_t)wanted : budget;
         while (i < server->running_count &&
-               !prefix_grow(server->cache, sequence->index,
-                            sequence->computed + sequence->chunk)) {
+               !prefix_grow(server->cache, sequence->index, sequence->computed + sequence->chunk)) {
             put_back_last(server);
             *made_room = true;
         }

@@ -73,8 +73,8 @@ void answer_close(struct answer *answer)
     }
 }
 
-bool answer_run(const struct point *point, const struct run_context *context,
-                struct result *result, struct error *why)
+bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
+                struct error *why)
 {
     struct answer *answer = answer_open(point, context, result, why);
     answer_close(answer);
@@ -92,7 +92,8 @@ bool answer_ranges(const struct point *point, double by, const struct run_contex
                    struct result *result, struct run_ranges *ranges, struct error *why)
 {
     if (point_serves(point)) {
-        error_usage(why, NULL, 0, "ranges are found for decode steps, and the point has a 'workload'");
+        error_usage(why, NULL, 0,
+                    "ranges are found for decode steps, and the point has a 'workload'");
         return error_expect(why, "a scenario without 'workload'");
     }
     if (!run_setup_ranges(&point->setup, by, context, result, ranges, why)) {

@@ -20,8 +20,8 @@ struct answer *answer_open(const struct point *point, const struct run_context *
 void answer_close(struct answer *answer); /* NULL is fine */
 
 /* answer_open() and answer_close() in one. */
-bool answer_run(const struct point *point, const struct run_context *context,
-                struct result *result, struct error *why);
+bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
+                struct error *why);
 
 /* Time the answer again. `point` may differ from the original only in the figures of its machine
  * and, for a server, in its seed. Only times and hits are written. The answer must have a time.

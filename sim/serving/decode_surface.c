@@ -167,8 +167,7 @@ static bool compute_point(void *context, struct decode_point *point, struct erro
     struct decode_surface *surface = context;
     struct step_answer answer;
     struct setup setup = point_setup(surface, point->sequences, point->context);
-    if (!cap_selection(surface, &setup, why) ||
-        !run_step(&setup, surface->context, &answer, why)) {
+    if (!cap_selection(surface, &setup, why) || !run_step(&setup, surface->context, &answer, why)) {
         return false;
     }
     read_step(surface, &answer, point->values);
@@ -238,9 +237,8 @@ static bool find_points(struct decode_surface *surface, struct error *why)
     if (!run_hashes(&view, &hashes, why)) {
         return false;
     }
-    surface->points =
-        shared_get(surface->context->shared, &decode_points_kind, strtoull(hashes.run, NULL, 16),
-                   NULL, &surface->points_entry, why);
+    surface->points = shared_get(surface->context->shared, &decode_points_kind,
+                                 strtoull(hashes.run, NULL, 16), NULL, &surface->points_entry, why);
     return surface->points != NULL;
 }
 

@@ -38,9 +38,8 @@ static bool take_requests(struct serving *serving, struct error *why)
     }
     memcpy(serving->requests.all, point->requests->all,
            point->requests->count * sizeof(struct request));
-    return (workload->rate <= 0 ||
-            arrivals_draw(&serving->requests, workload->rate, workload->burstiness,
-                          point->setup.seed, why)) &&
+    return (workload->rate <= 0 || arrivals_draw(&serving->requests, workload->rate,
+                                                 workload->burstiness, point->setup.seed, why)) &&
            requests_stretch(&serving->requests, workload->time_scale, why);
 }
 
@@ -96,8 +95,8 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
                          serving->served, &totals, why);
     all->blocks += serving->memory.prefix.gpu_blocks;
     struct prefix_counts blocks = prefix_counts(cache);
-    all->crossed_blocks += blocks.loaded + totals.swapped_blocks +
-                           (options.saves_cross ? blocks.saved : 0);
+    all->crossed_blocks +=
+        blocks.loaded + totals.swapped_blocks + (options.saves_cross ? blocks.saved : 0);
     all->busy_ns += totals.busy_ns;
     all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
     prefix_cache_destroy(cache);
@@ -130,8 +129,8 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
     for (uint32_t server = 0; ok && server < serving->point->workload.replicas; server++) {
         ok = serve_one(serving, server, &clock, totals, why);
     }
-    totals->trust = step_cost_trust(cost, totals->crossed_blocks > 0 ||
-                                                     serving->memory.written_bytes > 0);
+    totals->trust =
+        step_cost_trust(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0);
     step_cost_basis(cost, totals->basis);
     snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
              step_cost_trace(cost, &totals->trace_basis));
@@ -164,7 +163,8 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
     struct serving_totals totals;
     if (!take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why) || !route(serving, why) || !prefix_bound(&serving->requests, &bound, why)) {
+        !check_fit(serving, why) || !route(serving, why) ||
+        !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
     serving_write_requests(point, &serving->requests, &bound, result);
@@ -178,10 +178,8 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
         return result_text(result, COLUMN_STATUS, "ok", why);
     }
     totals = (struct serving_totals){.crossed_blocks = 0};
-    bool ok = series_init(&totals.series, why) &&
-              serve_all(serving, &totals, why) &&
-              serving_write_times(point, &serving->requests, serving->served, &totals,
-                                  result, why);
+    bool ok = series_init(&totals.series, why) && serve_all(serving, &totals, why) &&
+              serving_write_times(point, &serving->requests, serving->served, &totals, result, why);
     series_release(&totals.series);
     return ok;
 }

@@ -26,8 +26,8 @@ struct room {
     double written_bytes;
 };
 
-static bool plan_batch(const struct setup *setup, uint32_t batch,
-                       const struct run_context *context, struct plan *plan, struct error *why)
+static bool plan_batch(const struct setup *setup, uint32_t batch, const struct run_context *context,
+                       struct plan *plan, struct error *why)
 {
     struct setup own = *setup;
     own.batch = batch;

@@ -272,8 +272,8 @@ static void write_arrivals(const struct point *point, const struct requests *req
     }
 }
 
-static bool write_trust(const struct serving_totals *totals,
-                        struct result *result, struct error *why)
+static bool write_trust(const struct serving_totals *totals, struct result *result,
+                        struct error *why)
 {
     struct trust trust = totals->trust;
     bool traced = totals->trace_source[0] != '\0';

@@ -272,8 +272,9 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     struct decode_step decode;
     struct added added = {.ns = 0};
     bool leaves = load->saves || load->written_bytes > 0;
-    double rate[LINK_FLOWS], most[LINK_FLOWS] = {[LINK_LOADED] = load->loads ? INFINITY : 0,
-                                                 [LINK_SAVED] = load->saves ? INFINITY : 0};
+    double rate[LINK_FLOWS],
+        most[LINK_FLOWS] = {
+            [LINK_LOADED] = load->loads ? INFINITY : 0, [LINK_SAVED] = load->saves ? INFINITY : 0};
     if (!add_chunks(cost, load, &added, why) ||
         !read_beside(cost, load, &added, most, &decode, why)) {
         return false;

@@ -29,8 +29,8 @@ bool store_insert_shard(struct store *store, const struct store_shard *shard, st
 {
     sqlite3_stmt *statement = NULL;
     bool row;
-    bool ok = database_prepare(store, "INSERT OR IGNORE INTO shards VALUES (?,?,?,?)", &statement,
-                               why);
+    bool ok =
+        database_prepare(store, "INSERT OR IGNORE INTO shards VALUES (?,?,?,?)", &statement, why);
     if (ok) {
         sqlite3_bind_text(statement, 1, shard->scenario, -1, SQLITE_STATIC);
         sqlite3_bind_int64(statement, 2, shard->points);

@@ -225,9 +225,8 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
-    struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
-                                    .runs = &runs,
-                                    .on_progress = progress_runs};
+    struct ablation_options with = {
+        .against = arguments_text(arguments, AGAINST), .runs = &runs, .on_progress = progress_runs};
     struct scenario scenario;
     if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {

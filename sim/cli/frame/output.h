@@ -13,7 +13,7 @@ bool output_flush(FILE *out, const char *name, struct error *why);
 /* A file being written, beside the one that it will replace. */
 struct output {
     FILE *file;
-    char *path; /* as the user wrote it */
+    char *path;      /* as the user wrote it */
     char *temporary; /* NULL: `path` is not a plain file (a pipe, /dev/stdout) and is written
                         directly */
 };

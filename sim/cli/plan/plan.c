@@ -237,10 +237,10 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
     if (!quest->results[quest->nearest].cells[COLUMN_STEP].set) {
         return true;
     }
-    struct scenario nearest = {
-        .root = quest_scenario(quest, planning->maximise, quest->nearest, why),
-        .points = 1,
-        .sources = sources_hold(quest->candidate->scenario.sources)};
+    struct scenario nearest = {.root =
+                                   quest_scenario(quest, planning->maximise, quest->nearest, why),
+                               .points = 1,
+                               .sources = sources_hold(quest->candidate->scenario.sources)};
     bool good = nearest.root != NULL && explain_print(&nearest, planning->runs, why);
     scenario_release(&nearest);
     return good;
@@ -372,7 +372,8 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
-    good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) && check_workload(&scenario, &with.targets, pareto, why) &&
+    good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) &&
+           check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
            (pareto ? weigh(arguments, &scenario, &with, why)
                    : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));

@@ -212,8 +212,7 @@ static bool put(const struct planning *planning, const struct targets *targets,
     bool good = rooms != NULL && rows != NULL && point_rooms != NULL && points != NULL;
     for (uint32_t i = 0; good && i < planning->count; i++) {
         fill(planning, targets, said, i, &rooms[i], &rows[i]);
-        count += fill_points(planning, targets, said->name, i, &point_rooms[count],
-                             &points[count]);
+        count += fill_points(planning, targets, said->name, i, &point_rooms[count], &points[count]);
     }
     good = good && store_put_plan(store, rows, planning->count, points, count, why);
     free(rooms);

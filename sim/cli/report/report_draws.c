@@ -34,8 +34,9 @@ static void say(const struct group *group, FILE *out)
 {
     const struct interval *interval = &group->interval;
     const char *setting = text_of(group, "setting");
-    html_print(out, *setting != '\0' ? "<p class=\"answer\"><strong>%s</strong>, %s: "
-                                     : "<p class=\"answer\"><strong>%s</strong>%s: ",
+    html_print(out,
+               *setting != '\0' ? "<p class=\"answer\"><strong>%s</strong>, %s: "
+                                : "<p class=\"answer\"><strong>%s</strong>%s: ",
                text_of(group, "choice"), setting);
     fprintf(out, "over %u draws of the machine's figures <strong>%.4g ± %.2g</strong> ",
             group->count, interval->mean, interval->half);
@@ -105,9 +106,10 @@ static bool write_groups(const struct report_table *draws, uint32_t most, write_
         written++;
     }
     if (left > 0) {
-        fprintf(out, most == MOST_SAID ? "<p class=\"shortened\">The table of replications has %u "
-                                         "more runs.</p>\n"
-                                       : "<tr><td>and %u more</td></tr>\n",
+        fprintf(out,
+                most == MOST_SAID ? "<p class=\"shortened\">The table of replications has %u "
+                                    "more runs.</p>\n"
+                                  : "<tr><td>and %u more</td></tr>\n",
                 left);
     }
     return true;

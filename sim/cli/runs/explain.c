@@ -46,9 +46,9 @@ static void print_step(const struct result *result, FILE *out)
     print_percent(waits, out);
     fputs(" of it", out);
     if (stall != NULL && waits >= told) {
-        fprintf(out, ", %s for %s", stall->ns * 10 >= sum(result->stalls, result->stall_count) * 9
-                                        ? "nearly all"
-                                        : "most",
+        fprintf(out, ", %s for %s",
+                stall->ns * 10 >= sum(result->stalls, result->stall_count) * 9 ? "nearly all"
+                                                                               : "most",
                 stall->name);
     }
     fputs(".", out);

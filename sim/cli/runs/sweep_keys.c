@@ -28,8 +28,8 @@ static void append_value(const struct node *node, char *text, size_t size)
     size_t used = strlen(text);
     if (node->kind == NODE_SCALAR) {
         bool keyed = node->key != NULL && isdigit((unsigned char)node->key[0]);
-        snprintf(text + used, size - used, "%s%s%s%s", used > 0 ? " " : "",
-                 keyed ? node->key : "", keyed ? ":" : "", node->text);
+        snprintf(text + used, size - used, "%s%s%s%s", used > 0 ? " " : "", keyed ? node->key : "",
+                 keyed ? ":" : "", node->text);
     }
     for (size_t i = 0; i < node->count; i++) {
         append_value(node->children[i], text, size);

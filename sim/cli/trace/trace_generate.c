@@ -47,8 +47,8 @@ static bool read_count(const struct arguments *arguments, int option, uint32_t *
     uint64_t value = *out;
     const char *text = arguments_text(arguments, option);
     enum unit unit = option == CONTEXT ? UNIT_TOKENS : UNIT_COUNT;
-    if (text != NULL && !units_parse_whole(text, unit, UINT32_MAX, NULL, 0, options[option].name,
-                                           &value, why)) {
+    if (text != NULL &&
+        !units_parse_whole(text, unit, UINT32_MAX, NULL, 0, options[option].name, &value, why)) {
         return false;
     }
     *out = (uint32_t)value;

@@ -61,8 +61,8 @@ static bool read_points(const struct arguments *arguments, uint32_t *out, struct
         return false;
     }
     *out = (uint32_t)count;
-    return count >= 2 || (error_usage(why, NULL, 0, "'--points' is %s", text),
-                          error_expect(why, "2 or more"));
+    return count >= 2 ||
+           (error_usage(why, NULL, 0, "'--points' is %s", text), error_expect(why, "2 or more"));
 }
 
 static bool print_lines(const struct whatif *whatif, struct error *why)
@@ -93,9 +93,8 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
-    struct whatif_options with = {.over = arguments_text(arguments, OVER),
-                                  .runs = &runs,
-                                  .on_progress = progress_runs};
+    struct whatif_options with = {
+        .over = arguments_text(arguments, OVER), .runs = &runs, .on_progress = progress_runs};
     struct scenario scenario;
     if (!read_points(arguments, &with.points, why) ||
         !jobs_read(arguments, JOBS, &with.jobs, why) ||

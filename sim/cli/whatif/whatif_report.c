@@ -306,9 +306,8 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     }
     if (findings->flat) {
         table_line("",
-                   served && whatif->figure == WHATIF_RATE
-                       ? figures[WHATIF_BORNE].flat
-                       : figures[whatif->figure].flat,
+                   served && whatif->figure == WHATIF_RATE ? figures[WHATIF_BORNE].flat
+                                                           : figures[whatif->figure].flat,
                    out);
         return;
     }

@@ -7,9 +7,10 @@
  * 2025) uses product quantisation, with `cluster_centroids` centroids for each head and subspace.
  * `cluster_threads` threads run Lloyd's k-means, which compares all keys with them in each
  * iteration. Its public code runs as many iterations as the GPU's time for a layer hides, at least
- * `cluster_iterations` and at most `cluster_iterations_most`; scikit-learn, which runs them, passes
- * over the keys `cluster_passes` times besides. So the CPU keeps pace with the GPU layer by layer,
- * and only the training of the last layer adds time, unless the minimum takes longer than a layer hides.
+ * `cluster_iterations` and at most `cluster_iterations_most`; scikit-learn, which runs them,
+ * passes over the keys `cluster_passes` times besides. So the CPU keeps pace with the GPU layer by
+ * layer, and only the training of the last layer adds time, unless the minimum takes longer than a
+ * layer hides.
  */
 #ifndef DECODE_COST_INDEX_BUILD_H
 #define DECODE_COST_INDEX_BUILD_H

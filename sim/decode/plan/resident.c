@@ -187,8 +187,7 @@ bool resident_choose(const struct setup *setup, const double *head_cosine, struc
             plan->heads[l * plan->kv_heads + h].offloaded = away;
         }
     }
-    return !difficulty || head_cosine == NULL ||
-           keep_hardest(setup, head_cosine, plan, trust, why);
+    return !difficulty || head_cosine == NULL || keep_hardest(setup, head_cosine, plan, trust, why);
 }
 
 uint64_t resident_most_offloaded(const struct setup *setup)

@@ -42,7 +42,7 @@ struct layer {
     uint32_t blocks, sinks, recent; /* blocks */
     uint32_t capacity;              /* the same, of the part */
     uint32_t total;                 /* steps, with warm-up */
-    struct wishes *wishes;                    /* [source KV heads][total] */
+    struct wishes *wishes;          /* [source KV heads][total] */
     struct wish *wish;
     size_t wish_count, wish_capacity;
     uint32_t *tally;            /* [blocks] units wanted at the step */
@@ -374,9 +374,8 @@ bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error 
     }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
-        good = !replay_is_read(job, q) ||
-               (read_sequence(&layer, q, &job->scratch[thread], why) &&
-                add_sequence(&layer, q, why));
+        good = !replay_is_read(job, q) || (read_sequence(&layer, q, &job->scratch[thread], why) &&
+                                           add_sequence(&layer, q, why));
     }
     layer_release(&layer);
     return good;

@@ -59,8 +59,8 @@ static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += (double)pipe->plan->cohorts[i].sizes.entries *
-                 retrieval_entry_bytes(pipe->setup) * pipe_part(pipe, i, layer)->offloaded_heads;
+        bytes += (double)pipe->plan->cohorts[i].sizes.entries * retrieval_entry_bytes(pipe->setup) *
+                 pipe_part(pipe, i, layer)->offloaded_heads;
     }
     engine_task_id freed = layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected;
     return put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
@@ -89,8 +89,7 @@ static double asked_entries(const struct pipe *pipe, uint32_t layer)
 {
     double entries = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        entries +=
-            (double)pipe->plan->cohorts[i].sizes.entries * asking_pairs(pipe, i, layer);
+        entries += (double)pipe->plan->cohorts[i].sizes.entries * asking_pairs(pipe, i, layer);
     }
     return entries;
 }
@@ -176,9 +175,8 @@ bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
         bytes += (double)pipe->plan->cohorts[i].sizes.estimated_entries * pipe->head_bytes *
                  pipe_part(pipe, i, layer)->offloaded_heads;
     }
-    return bytes == 0 ||
-           work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
-                           why);
+    return bytes == 0 || work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1,
+                                         ENGINE_NONE, NULL, why);
 }
 
 static double looked_up_units(const struct ledger_row *row)

@@ -66,9 +66,8 @@ static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, 
     }
     struct kernel kernel =
         cost_stage(pipe->setup, layer, stage, pipe_sequences(pipe), attended, kernels);
-    return stage == MODEL_ATTEND
-               ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
-               : kernel;
+    return stage == MODEL_ATTEND ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
+                                 : kernel;
 }
 
 static void cost_passes(struct pipe *pipe, enum model_stage stage)

@@ -263,12 +263,13 @@ static bool prepare(struct ablation *out, const struct scenario *scenario,
     const struct side system = {node_get(scenario->root, "system"),
                                 node_get(scenario->root, "mechanisms")};
     struct mechanisms theirs, ours;
-    bool good = system_load(sources_files(scenario->sources), system.system->text, system.system, system.overrides, &theirs,
-                            &out->system, NULL, why);
+    bool good = system_load(sources_files(scenario->sources), system.system->text, system.system,
+                            system.overrides, &theirs, &out->system, NULL, why);
     struct node *map = good ? name_base(options, &out->system, why) : NULL;
     const struct side base = {node_get(map, "system"), NULL};
     good = map != NULL &&
-           system_load(sources_files(scenario->sources), base.system->text, base.system, NULL, &ours, &out->base, NULL, why) &&
+           system_load(sources_files(scenario->sources), base.system->text, base.system, NULL,
+                       &ours, &out->base, NULL, why) &&
            difference_find(&ours, &theirs, &out->difference, why) && check_difference(out, why) &&
            make_rows(out, why) && make_points(out, scenario, &base, &system, why) &&
            hash_name(out, point, why);

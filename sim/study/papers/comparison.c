@@ -105,8 +105,7 @@ static bool run_one(uint32_t index, uint32_t thread, void *context, struct error
     struct comparison *comparison = course->comparison;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
-    run->ran = answer_ranges(&run->point, 0, &course->context, &run->result,
-                             &run->ranges, why);
+    run->ran = answer_ranges(&run->point, 0, &course->context, &run->result, &run->ranges, why);
     if (course->on_progress != NULL) {
         uint32_t done = atomic_fetch_add(&course->done, 1) + 1;
         course->on_progress(done, (uint32_t)comparison->run_count, NULL);
@@ -122,7 +121,7 @@ bool comparison_create(const char *const *files, uint32_t count, uint32_t thread
     bool good = run_context_init(&course.context, parallel_threads(threads), NULL, why);
     course.context.threads = 1; /* the runs are parallel already */
     good = good && collect(out, files, count, why) &&
-                parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
+           parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
     run_context_release(&course.context);
     if (!good) {
         comparison_release(out);

@@ -130,8 +130,8 @@ static bool reserve_times(struct request_times *times, struct error *why)
            array_reserve(&times->e2e, &times->capacity, times->count + 1, sizeof *times->e2e, why);
 }
 
-static bool add_request(const json_t *object, const struct objects *in,
-                        struct request_times *times, struct error *why)
+static bool add_request(const json_t *object, const struct objects *in, struct request_times *times,
+                        struct error *why)
 {
     double queued, first, last, tokens;
     if (!measured_number(object, "queued_ts", in->path, 0, &queued, why) ||
@@ -213,8 +213,8 @@ static json_t *next_object(struct objects *in, bool *ended, struct error *why)
 }
 
 /* A file is one summary, or requests only. */
-static bool take_object(const struct objects *in, const json_t *object,
-                        struct request_times *times, struct measured *out, struct error *why)
+static bool take_object(const struct objects *in, const json_t *object, struct request_times *times,
+                        struct measured *out, struct error *why)
 {
     bool request = json_object_get(object, "first_token_ts") != NULL;
     if (request && times->count + 1 == (size_t)in->read) {

@@ -9,7 +9,7 @@
 static const char *describe(const json_t *value, char *text, size_t size)
 {
     static const char *const kinds[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",  [JSON_STRING] = "a text",
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text",
         [JSON_TRUE] = "true",        [JSON_FALSE] = "false",
     };
     if (json_is_number(value)) {

@@ -137,7 +137,8 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         return node_error(at, why, "'system' must be a name");
     }
     struct node *preset;
-    if (!system_load(sources_files(candidate->scenario.sources), at->text, at, NULL, &mechanisms, &info, &preset, why)) {
+    if (!system_load(sources_files(candidate->scenario.sources), at->text, at, NULL, &mechanisms,
+                     &info, &preset, why)) {
         return false;
     }
     candidate->mechanisms = count_mechanisms(preset);

@@ -96,9 +96,9 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
     struct planned own;
     quest->candidate = candidate;
     struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
-    quest->cannot = !planned_own(&candidate->scenario,
-                                 options->maximise ? "--maximise" : "--minimise", &axis, 1,
-                                 options->runs, &own, &quest->why);
+    quest->cannot =
+        !planned_own(&candidate->scenario, options->maximise ? "--maximise" : "--minimise", &axis,
+                     1, options->runs, &own, &quest->why);
     if (!quest->cannot) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
         quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
@@ -134,7 +134,8 @@ static void quest_release(struct quest *quest)
 /* ---- rounds ---- */
 
 /* One try of a round. */
-struct try {
+struct
+try {
     struct quest *quest;
     uint32_t value;
 };
@@ -202,8 +203,7 @@ static bool list_points(const struct round *round, struct scenario *out, struct 
     bool good = scenario_init(out, why);
     for (uint32_t i = 0; good && i < round->count; i++) {
         const struct try *try = &round->tries[i];
-        struct node *root =
-            quest_scenario(try->quest, round->options->maximise, try->value, why);
+        struct node *root = quest_scenario(try->quest, round->options->maximise, try->value, why);
         good = root != NULL && scenario_add_case(out, root, why);
         node_destroy(root);
     }
@@ -228,8 +228,7 @@ static bool run_round(struct round *round, struct sources *sources, bool *interr
 }
 
 static bool run_rounds(struct planning *planning, const struct scenario *scenario,
-                       const struct planning_options *options, bool *interrupted,
-                       struct error *why)
+                       const struct planning_options *options, bool *interrupted, struct error *why)
 {
     struct round round = {.planning = planning, .options = options};
     round.tries = array_zeroed((size_t)planning->count * A_ROUND, sizeof *round.tries, why);
@@ -367,11 +366,10 @@ static bool begin_all(struct planning *planning, const struct planning_options *
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why)
 {
-    *out = (struct planning){
-        .runs = options->runs,
-        .maximise = options->maximise,
-        .winner = PLANNING_NONE,
-        .nearest = PLANNING_NONE};
+    *out = (struct planning){.runs = options->runs,
+                             .maximise = options->maximise,
+                             .winner = PLANNING_NONE,
+                             .nearest = PLANNING_NONE};
     sources_remember(scenario->sources, REMEMBERED);
     *interrupted = false;
     if (scenario->sweep != NULL) {

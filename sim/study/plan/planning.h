@@ -29,8 +29,8 @@ struct planning_options {
     struct candidate_options candidates;
     const char *axis; /* one axis, in the notation of axis.h */
     bool maximise;
-    struct store *store; /* NULL: keep nothing */
-    uint32_t jobs;       /* 0: one per processor */
+    struct store *store;            /* NULL: keep nothing */
+    uint32_t jobs;                  /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs and for replications */
     uint32_t draws;                 /* for each value found (planning_draws.h); 0: none */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);

@@ -76,7 +76,8 @@ static bool write_kv_dtype(const struct point *point, const struct result *resul
 
 static double selected_tokens(const struct point *point)
 {
-    return setup_share(&point->setup, &point->setup.mechanisms.selection) * (double)point->setup.context;
+    return setup_share(&point->setup, &point->setup.mechanisms.selection) *
+           (double)point->setup.context;
 }
 
 static bool write_selected(const struct point *point, const struct result *result, char text[VALUE],
@@ -128,7 +129,8 @@ static bool write_host_each(const struct point *point, const struct result *resu
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.4g", host_bytes(point) / 1073741824.0 / point->setup.model.tensor_parallel);
+    snprintf(text, VALUE, "%.4g",
+             host_bytes(point) / 1073741824.0 / point->setup.model.tensor_parallel);
     return true;
 }
 
@@ -137,7 +139,8 @@ static bool write_host_gb_each(const struct point *point, const struct result *r
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f", floor(host_bytes(point) / 1e9 / point->setup.model.tensor_parallel));
+    snprintf(text, VALUE, "%.0f",
+             floor(host_bytes(point) / 1e9 / point->setup.model.tensor_parallel));
     return true;
 }
 
@@ -259,7 +262,8 @@ static bool write_command(const struct point *point, const struct result *result
 {
     size_t used = 0, part = 0; /* start of the part in [ ] */
     bool misses = false;       /* a value of that part does not apply */
-    for (const char *at = point->setup.system.command; *at != '\0' && used + VALUE < SERVER_COMMAND;) {
+    for (const char *at = point->setup.system.command;
+         *at != '\0' && used + VALUE < SERVER_COMMAND;) {
         char value[VALUE];
         size_t length;
         if (!write_value(point, result, at, value, &length, why)) {

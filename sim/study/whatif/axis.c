@@ -153,8 +153,8 @@ static bool walk_between(const struct axis_base *base, struct axis *axis, char *
     if (from.unit != to.unit) {
         return error_usage(why, axis->option, 0, "'%s:%s' mixes two units", text, colon + 1);
     }
-    bool whole = axis_is_counted(axis, from.unit, from.value) &&
-                 axis_is_counted(axis, to.unit, to.value);
+    bool whole =
+        axis_is_counted(axis, from.unit, from.value) && axis_is_counted(axis, to.unit, to.value);
     axis->unit = from.unit;
     return axis_walk(axis, fmin(from.value, to.value), fmax(from.value, to.value),
                      axis_points(base, 9), whole, why);

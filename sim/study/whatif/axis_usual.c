@@ -108,7 +108,8 @@ static bool walk_budget(const struct axis_base *base, struct axis *axis, struct 
     const struct node *own = node_find(tree, axis->key);
     double share = own_share(base);
     axis->unit = UNIT_SHARE;
-    bool good = tree != NULL && check_budget(axis, &base->point->setup, why) && walk_shares(base, axis, why) &&
+    bool good = tree != NULL && check_budget(axis, &base->point->setup, why) &&
+                walk_shares(base, axis, why) &&
                 add_own(axis, share, own != NULL ? own->text : NULL, why) &&
                 (!base->alone || add_more(base, axis, share, why));
     node_destroy(tree);
@@ -266,14 +267,9 @@ static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
 } usual[] = {
-    {"mechanisms.budget", walk_budget},
-    {"batch", walk_batch},
-    {"context", walk_context},
-    {"hardware.link", walk_links},
-    {"tensor_parallel", walk_gpus},
-    {"rate", walk_rates},
-    {"host_memory", walk_host_memory},
-    {"kv_pool_tokens", walk_pool},
+    {"mechanisms.budget", walk_budget}, {"batch", walk_batch},          {"context", walk_context},
+    {"hardware.link", walk_links},      {"tensor_parallel", walk_gpus}, {"rate", walk_rates},
+    {"host_memory", walk_host_memory},  {"kv_pool_tokens", walk_pool},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

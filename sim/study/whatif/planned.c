@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bool planned_point(const struct scenario *scenario, uint32_t point,
-                   const struct run_context *runs, struct planned *out, struct error *why)
+bool planned_point(const struct scenario *scenario, uint32_t point, const struct run_context *runs,
+                   struct planned *out, struct error *why)
 {
     *out = (struct planned){.plan = {.batch = 0}};
     return scenario_point(scenario, point, &out->point, why) &&

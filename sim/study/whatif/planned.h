@@ -12,8 +12,8 @@ struct planned {
 };
 
 /* Plan point `point`. The caller releases `out`, also after a failure. */
-bool planned_point(const struct scenario *scenario, uint32_t point,
-                   const struct run_context *runs, struct planned *out, struct error *why);
+bool planned_point(const struct scenario *scenario, uint32_t point, const struct run_context *runs,
+                   struct planned *out, struct error *why);
 
 /* An axis as it was typed: "context=4K:128K". */
 struct axis_text {

@@ -94,8 +94,7 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                              .runs = options->runs,
                              .plan = &own->plan,
                              .points = options->points};
-    struct scenario others = {
-        .root = scenario->root, .points = 1, .sources = scenario->sources};
+    struct scenario others = {.root = scenario->root, .points = 1, .sources = scenario->sources};
     whatif->axis_count = texts->count;
     base.alone = texts->count == 1;
     bool good = true;

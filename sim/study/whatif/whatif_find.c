@@ -97,9 +97,9 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 {
     const struct cell *cells = whatif->results[point].cells;
     bool served = cells[COLUMN_RATE_OUT].set && !cells[COLUMN_GOODPUT].set;
-    return served && cells[COLUMN_QUEUE_GROWS].integer > 0              ? "queue grows"
+    return served && cells[COLUMN_QUEUE_GROWS].integer > 0           ? "queue grows"
            : served && unanswered_tokens(cells) > whatif->unanswered ? "leaves some out"
-                                                                        : NULL;
+                                                                     : NULL;
 }
 
 /* ---- the figure of a point ---- */
@@ -257,10 +257,8 @@ static void find_unbounded(const struct whatif *whatif, struct whatif_findings *
 
 struct whatif_findings whatif_find(const struct whatif *whatif)
 {
-    struct whatif_findings findings = {.best = WHATIF_NONE,
-                                       .own = WHATIF_NONE,
-                                       .more = WHATIF_NONE,
-                                       .knee = WHATIF_NONE};
+    struct whatif_findings findings = {
+        .best = WHATIF_NONE, .own = WHATIF_NONE, .more = WHATIF_NONE, .knee = WHATIF_NONE};
     find_best(whatif, &findings);
     find_own(whatif, &findings);
     const struct axis *axis = &whatif->axes[0];

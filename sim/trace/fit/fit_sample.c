@@ -53,9 +53,8 @@ static bool load_row(const struct trace_header *header, const struct trace_frame
 {
     uint32_t step = frame->first_step + s, row = number * frame->steps + s;
     const uint32_t *start = frame->rows.start + row;
-    struct demand_shape shape = {.wanted = sample->keep,
-                                 .first_unit = sample->first_unit,
-                                 .end_unit = sample->end_unit};
+    struct demand_shape shape = {
+        .wanted = sample->keep, .first_unit = sample->first_unit, .end_unit = sample->end_unit};
     struct demand demand;
     if (!demand_from_frame(header, frame, number, s, &shape, buffer, &demand, why)) {
         return false;

@@ -21,7 +21,7 @@ struct trace {
     uint8_t *header_text; /* the header as it stands in the file */
     uint32_t header_bytes;
     uint64_t frames;
-    uint64_t index, index_hash; /* offset, checksum */
+    uint64_t index, index_hash;   /* offset, checksum */
     const struct stop_flag *stop; /* NULL: reading is never stopped */
     struct memo *memo;            /* frames that were made; NULL: none is kept */
     atomic_uint holders;          /* trace_hold() and the opening */

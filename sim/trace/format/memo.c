@@ -84,8 +84,7 @@ bool memo_get(struct memo *memo, const struct trace_header *header, uint64_t num
     }
     memcpy(&units, kept, sizeof units);
     kept += sizeof units;
-    if (!trace_frame_reserve(header, frame, why) ||
-        !trace_rows_reserve(&frame->rows, units, why)) {
+    if (!trace_frame_reserve(header, frame, why) || !trace_rows_reserve(&frame->rows, units, why)) {
         return false;
     }
     list_columns(header, frame, units, columns);

@@ -80,8 +80,8 @@ struct trace_profile {
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };
 
-/* Read a profile; `files` keeps its text (NULL: nothing). Every key must be there with a valid value; an unknown key is an error. A failed
- * load leaves nothing to release. */
+/* Read a profile; `files` keeps its text (NULL: nothing). Every key must be there with a valid
+ * value; an unknown key is an error. A failed load leaves nothing to release. */
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why);
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
