@@ -313,6 +313,14 @@ void scenario_release(struct scenario *scenario)
     *scenario = (struct scenario){0};
 }
 
+bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why)
+{
+    *out = (struct scenario){.root = node_copy(from->root, why),
+                             .points = 1,
+                             .sources = sources_hold(from->sources)};
+    return out->root != NULL;
+}
+
 bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why)
 {
     char *text = node_canonical(scenario->root, why);

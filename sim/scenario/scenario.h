@@ -67,6 +67,10 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);
 
+/* A scenario of one point: what `from` says without its sweep, with the same sources. On failure
+ * `out` can be released like any other. */
+bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why);
+
 /* A hash of the whole scenario, including the sweep and its order, as 16 hex digits. Names of files
  * are part of the hash, their contents are not. */
 bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);

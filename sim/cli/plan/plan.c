@@ -237,11 +237,9 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
     if (!quest->results[quest->nearest].cells[COLUMN_STEP].set) {
         return true;
     }
-    struct scenario nearest = {.root =
-                                   quest_scenario(quest, planning->maximise, quest->nearest, why),
-                               .points = 1,
-                               .sources = sources_hold(quest->candidate->scenario.sources)};
-    bool good = nearest.root != NULL && explain_print(&nearest, planning->runs, why);
+    struct scenario nearest;
+    bool good = quest_scenario(quest, planning->maximise, quest->nearest, &nearest, why) &&
+                explain_print(&nearest, planning->runs, why);
     scenario_release(&nearest);
     return good;
 }
@@ -293,10 +291,9 @@ static bool print_winner(const struct arguments *arguments, const struct plannin
     if (path == NULL && arguments_given(arguments, JSON)) {
         return true;
     }
-    struct scenario point = {.root = quest_scenario(quest, planning->maximise, quest->found, why),
-                             .points = 1,
-                             .sources = sources_hold(quest->candidate->scenario.sources)};
-    bool good = point.root != NULL && write_scenario(point.root, path, why) &&
+    struct scenario point;
+    bool good = quest_scenario(quest, planning->maximise, quest->found, &point, why) &&
+                write_scenario(point.root, path, why) &&
                 (arguments_given(arguments, JSON) ||
                  print_command(&point, &quest->results[quest->found], why));
     scenario_release(&point);

@@ -65,10 +65,9 @@ static bool put_scenario(json_t *object, const struct planning *planning, const 
 {
     char command[SERVER_COMMAND] = "";
     uint64_t pool; /* the run's kv_blocks has it */
-    struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, why),
-                             .points = 1,
-                             .sources = sources_hold(quest->candidate->scenario.sources)};
-    char *text = point.root == NULL ? NULL : node_canonical(point.root, why);
+    struct scenario point;
+    bool made = quest_scenario(quest, planning->maximise, value, &point, why);
+    char *text = made ? node_canonical(point.root, why) : NULL;
     bool good = text != NULL && put(object, "scenario", json_string(text), why) &&
                 (quest->found == PLANNING_NONE ||
                  server_command(&point, &quest->results[value], command, &pool, why)) &&

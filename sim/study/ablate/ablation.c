@@ -220,9 +220,7 @@ static bool make_points(struct ablation *ablation, const struct scenario *scenar
 {
     struct scenario *points = &ablation->scenario;
     ablation->sets = array_zeroed(2 * ablation->row_count, sizeof *ablation->sets, why);
-    points->root = ablation->sets != NULL ? node_copy(scenario->root, why) : NULL;
-    points->sources = sources_hold(scenario->sources);
-    if (points->root == NULL) {
+    if (ablation->sets == NULL || !scenario_copy(scenario, points, why)) {
         return false;
     }
     node_remove(points->root, "system");

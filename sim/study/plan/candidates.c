@@ -165,10 +165,7 @@ static bool candidate_init(struct candidate *candidate, const struct scenario *s
                            struct error *why)
 {
     *candidate = (struct candidate){.left_out = ""};
-    candidate->scenario = (struct scenario){.root = node_copy(scenario->root, why),
-                                            .points = 1,
-                                            .sources = sources_hold(scenario->sources)};
-    return candidate->scenario.root != NULL;
+    return scenario_copy(scenario, &candidate->scenario, why);
 }
 
 static bool name_candidate(struct candidate *candidate, const char *system, const char *machine,

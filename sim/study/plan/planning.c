@@ -203,9 +203,10 @@ static bool list_points(const struct round *round, struct scenario *out, struct 
     bool good = scenario_init(out, why);
     for (uint32_t i = 0; good && i < round->count; i++) {
         const struct try *try = &round->tries[i];
-        struct node *root = quest_scenario(try->quest, round->options->maximise, try->value, why);
-        good = root != NULL && scenario_add_case(out, root, why);
-        node_destroy(root);
+        struct scenario point;
+        good = quest_scenario(try->quest, round->options->maximise, try->value, &point, why) &&
+               scenario_add_case(out, point.root, why);
+        scenario_release(&point);
     }
     return good;
 }
@@ -409,23 +410,18 @@ static bool lay_value(struct scenario *scenario, const struct node *swept, struc
     return good;
 }
 
-struct node *quest_scenario(const struct quest *quest, bool maximise, uint32_t value,
-                            struct error *why)
+bool quest_scenario(const struct quest *quest, bool maximise, uint32_t value, struct scenario *out,
+                    struct error *why)
 {
-    struct scenario point = {.root = node_copy(quest->candidate->scenario.root, why), .points = 1};
-    struct scenario swept = {.root = point.root, .points = 1};
+    bool good = scenario_copy(&quest->candidate->scenario, out, why);
+    struct scenario swept = {.root = out->root, .points = 1};
     struct axis one = quest->axis;
-    bool good = point.root != NULL;
     if (good && quest->axis.count > 0) {
         struct axis_value at = *value_at(quest, maximise, value);
         one.values = &at;
         one.count = 1;
-        good = axis_sweep(&one, &swept, why) && lay_value(&point, swept.sweep->children[0], why);
+        good = axis_sweep(&one, &swept, why) && lay_value(out, swept.sweep->children[0], why);
     }
     node_destroy(swept.sweep);
-    if (!good) {
-        node_destroy(point.root);
-        return NULL;
-    }
-    return point.root;
+    return good;
 }

@@ -75,8 +75,8 @@ const char *quest_label(const struct quest *quest, bool maximise, uint32_t value
                         size_t size);
 const char *quest_text(const struct quest *quest, bool maximise, uint32_t value);
 
-/* The scenario of this value's run; the caller destroys it. NULL on failure. */
-struct node *quest_scenario(const struct quest *quest, bool maximise, uint32_t value,
-                            struct error *why);
+/* The scenario of this value's run. The caller releases `out`, on failure too. */
+bool quest_scenario(const struct quest *quest, bool maximise, uint32_t value, struct scenario *out,
+                    struct error *why);
 
 #endif

@@ -34,10 +34,7 @@ static void tell_draws(uint32_t draws, void *context)
 static bool draw(const struct planning *planning, struct drawing *drawing, bool *interrupted,
                  struct error *why)
 {
-    struct scenario point = {
-        .root = quest_scenario(drawing->quest, planning->maximise, drawing->value, why),
-        .points = 1,
-        .sources = sources_hold(drawing->quest->candidate->scenario.sources)};
+    struct scenario point;
     const struct sweep_options sweep = {.store = drawing->options->store,
                                         .jobs = drawing->options->jobs,
                                         .runs = drawing->options->runs,
@@ -45,7 +42,9 @@ static bool draw(const struct planning *planning, struct drawing *drawing, bool 
                                         .on_result = take,
                                         .on_draws = tell_draws,
                                         .context = drawing};
-    bool good = point.root != NULL && sweep_run(&point, &sweep, interrupted, why);
+    bool good =
+        quest_scenario(drawing->quest, planning->maximise, drawing->value, &point, why) &&
+        sweep_run(&point, &sweep, interrupted, why);
     scenario_release(&point);
     return good;
 }

@@ -10,11 +10,9 @@
 static bool can_have(const struct planning *planning, const struct quest *quest, uint32_t value,
                      struct error *refused)
 {
-    struct scenario point = {.root = quest_scenario(quest, planning->maximise, value, refused),
-                             .points = 1,
-                             .sources = sources_hold(quest->candidate->scenario.sources)};
+    struct scenario point;
     struct planned own;
-    bool can = point.root != NULL;
+    bool can = quest_scenario(quest, planning->maximise, value, &point, refused);
     if (can) {
         can = planned_point(&point, 0, planning->runs, &own, refused);
         planned_release(&own);

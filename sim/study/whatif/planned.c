@@ -57,10 +57,9 @@ bool planned_own(const struct scenario *scenario, const char *option, struct axi
     if (planned_point(scenario, 0, runs, out, why)) {
         return true;
     }
-    struct scenario filled = {.root = node_copy(scenario->root, &unseen),
-                              .points = 1,
-                              .sources = sources_hold(scenario->sources)};
-    for (uint32_t i = 0; filled.root != NULL && i < count; i++) {
+    struct scenario filled;
+    bool copied = scenario_copy(scenario, &filled, &unseen);
+    for (uint32_t i = 0; copied && i < count; i++) {
         any = fill_key(filled.root, option, &axes[i], &unseen) || any;
     }
     if (any) {

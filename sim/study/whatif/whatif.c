@@ -129,10 +129,7 @@ static void disown(struct axis *axis)
 
 static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, struct error *why)
 {
-    whatif->scenario = (struct scenario){.root = node_copy(scenario->root, why),
-                                         .points = 1,
-                                         .sources = sources_hold(scenario->sources)};
-    bool good = whatif->scenario.root != NULL;
+    bool good = scenario_copy(scenario, &whatif->scenario, why);
     for (uint32_t i = 0; good && i < whatif->axis_count; i++) {
         good = axis_sweep(&whatif->axes[i], &whatif->scenario, why);
     }
