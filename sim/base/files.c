@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/node.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -59,12 +60,11 @@ static const struct kept *read(struct files *files, const char *path, struct err
         return NULL;
     }
     struct kept *kept = &files->all[files->count];
-    *kept = (struct kept){.path = array_zeroed(strlen(path) + 1, 1, why)};
+    *kept = (struct kept){.path = text_duplicate(path, why)};
     if (kept->path == NULL || (kept->text = node_file(path, &kept->size, why)) == NULL) {
         free(kept->path);
         return NULL;
     }
-    strcpy(kept->path, path);
     files->count++;
     return kept;
 }

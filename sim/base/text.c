@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/array.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +29,13 @@ void text_copy(char *out, size_t size, const char *text)
     } else if ((size_t)length >= size) {
         text_drop_partial(out, size - 1);
     }
+}
+
+char *text_duplicate(const char *text, struct error *why)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = array_zeroed(size, 1, why);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
 static uint32_t take_character(const char **at)

@@ -1,6 +1,8 @@
-/* Texts in UTF-8: cut between characters, escaped to ASCII, or split as a list. */
+/* Texts in UTF-8: copied, cut between characters, escaped to ASCII, or split as a list. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
+
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +12,9 @@ void text_drop_partial(char *text, size_t length);
 
 /* Copy what fits into `size` bytes, in whole characters. */
 void text_copy(char *out, size_t size, const char *text);
+
+/* A copy of the whole text, owned by the caller; NULL with `why` if there is no memory. */
+char *text_duplicate(const char *text, struct error *why);
 
 enum { TEXT_ESCAPED = 11 }; /* bytes of \U0001F600 and the final 0 */
 

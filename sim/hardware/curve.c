@@ -7,6 +7,7 @@
 #include "hardware/curve.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,12 +165,8 @@ static bool read_basis(const struct node *figure, enum curve_id id, struct curve
     if (!basis_find(basis, place->file, place->line, &curve->basis, why)) {
         return false;
     }
-    curve->source = array_zeroed(strlen(source) + 1, 1, why);
-    if (curve->source == NULL) {
-        return false;
-    }
-    memcpy(curve->source, source, strlen(source));
-    return true;
+    curve->source = text_duplicate(source, why);
+    return curve->source != NULL;
 }
 
 static bool read_range(const struct node *figure, enum curve_id id, struct curve *curve,
@@ -205,14 +202,9 @@ static bool read_range(const struct node *figure, enum curve_id id, struct curve
 static bool read_bare(const struct node *figure, enum curve_id id, struct curve *curve,
                       struct error *why)
 {
-    static const char source[] = "stated as a bare value";
     curve->basis = BASIS_ASSUMED;
-    curve->source = array_zeroed(sizeof source, 1, why);
-    if (curve->source == NULL) {
-        return false;
-    }
-    memcpy(curve->source, source, sizeof source);
-    return read_single(figure, id, curve, why);
+    curve->source = text_duplicate("stated as a bare value", why);
+    return curve->source != NULL && read_single(figure, id, curve, why);
 }
 
 static bool read_stated(const struct node *figure, enum curve_id id, struct curve *curve,

@@ -2,6 +2,7 @@
 #include "scenario/sources.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "trace/format/room.h"
 
 #include <pthread.h>
@@ -212,14 +213,13 @@ static const struct requests *read_requests(struct sources *sources, const char 
                                             struct error *why)
 {
     struct kept_requests *kept = array_zeroed(1, sizeof *kept, why);
-    if (kept == NULL || (kept->path = array_zeroed(strlen(path) + 1, 1, why)) == NULL ||
+    if (kept == NULL || (kept->path = text_duplicate(path, why)) == NULL ||
         !array_reserve(&sources->requests, &sources->request_capacity, sources->request_count + 1,
                        sizeof *sources->requests, why) ||
         !requests_read(path, limit, &kept->requests, complaints, why)) {
         free_requests(kept);
         return NULL;
     }
-    strcpy(kept->path, path);
     kept->limit = limit;
     sources->requests[sources->request_count++] = kept;
     return &kept->requests;

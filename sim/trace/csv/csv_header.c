@@ -6,8 +6,8 @@
  */
 #include "trace/csv/csv_header.h"
 
-#include "base/array.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "trace/csv/csv_number.h"
 #include "trace/format/format.h"
 
@@ -108,10 +108,9 @@ bool csv_read_header(struct csv_reader *reader, struct trace_header *header, str
     }
     const char *source = reader->text + strlen(SOURCE_MARK);
     if (!header_check_source(source, strlen(source), reader->path, reader->line, why) ||
-        (header->source = array_zeroed(strlen(source) + 1, 1, why)) == NULL) {
+        (header->source = text_duplicate(source, why)) == NULL) {
         return false;
     }
-    strcpy(header->source, source);
     return read_marked(reader, COLUMNS, why) &&
            (strcmp(reader->text, COLUMNS) == 0 ||
             error_set(why, reader->path, reader->line, "more columns than '" COLUMNS "'"));

@@ -7,6 +7,7 @@
 #include "trace/format/file.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "trace/format/bytes.h"
 
 #include <errno.h>
@@ -190,12 +191,11 @@ struct trace *trace_open(const char *path, struct error *why)
     }
     trace->fd = -1;
     atomic_init(&trace->holders, 1);
-    trace->path = array_zeroed(strlen(path) + 1, 1, why);
+    trace->path = text_duplicate(path, why);
     if (trace->path == NULL) {
         trace_close(trace);
         return NULL;
     }
-    memcpy(trace->path, path, strlen(path));
     if (!open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
         !read_footer(trace, why) || !check_index(trace, why)) {
         trace_close(trace);

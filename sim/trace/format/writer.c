@@ -4,6 +4,7 @@
 #include "trace/format/format.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "trace/format/bytes.h"
 
 #include <errno.h>
@@ -88,14 +89,13 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
     }
     writer->fd = -1;
     writer->level = LEVEL;
-    writer->path = array_zeroed(strlen(path) + 1, 1, why);
+    writer->path = text_duplicate(path, why);
     writer->unfinished = array_zeroed(strlen(path) + 32, 1, why);
     writer->compressor = ZSTD_createCCtx();
     if (writer->path == NULL || writer->unfinished == NULL || writer->compressor == NULL) {
         error_set(why, path, 0, "out of memory");
         goto fail;
     }
-    memcpy(writer->path, path, strlen(path));
     sprintf(writer->unfinished, "%s.tmp-%ld", path, (long)getpid());
     header_pack(header, fields);
     if (!header_unpack(fields, path, 0, &writer->header, why) ||

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "trace/format/file.h"
 #include "trace/format/generator.h"
 #include "trace/generate/candidates.h"
@@ -277,10 +278,7 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
     }
     trace->fd = -1;
     atomic_init(&trace->holders, 1);
-    trace->path = array_zeroed(strlen(name) + 1, 1, why);
-    if (trace->path != NULL) {
-        memcpy(trace->path, name, strlen(name));
-    }
+    trace->path = text_duplicate(name, why);
     if (trace->path == NULL || !make_header(profile, name, geometry, &trace->header, why) ||
         !(trace->header.source = make_source(profile, name, geometry, why)) ||
         !(trace->generator = generator_create(profile, &trace->header, geometry->seed, why))) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void copies_are_cut_between_characters(void **state)
@@ -28,6 +29,19 @@ static void copies_are_cut_between_characters(void **state)
         char copy[5];
         text_copy(copy, sizeof copy, cases[i].text);
         assert_string_equal(copy, cases[i].copy);
+    }
+}
+
+static void a_duplicate_is_the_whole_text(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "a", "ab\xc3\xa9 of any length"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct error why;
+        char *copy = text_duplicate(texts[i], &why);
+        assert_ptr_not_equal(copy, texts[i]);
+        assert_string_equal(copy, texts[i]);
+        free(copy);
     }
 }
 
@@ -72,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_cut_between_characters),
+        cmocka_unit_test(a_duplicate_is_the_whole_text),
         cmocka_unit_test(characters_are_escaped_one_by_one),
         cmocka_unit_test(a_list_has_an_item_between_commas),
     };
