@@ -3,10 +3,15 @@
 #ifndef BASE_STOP_FLAG_H
 #define BASE_STOP_FLAG_H
 
+#include "base/error.h"
+
 #include <stdatomic.h>
 
 struct stop_flag {
     atomic_bool raised;
 };
+
+/* Fails with "interrupted" once the flag is raised. NULL: it never is. */
+bool stop_flag_check(const struct stop_flag *stop, struct error *why);
 
 #endif

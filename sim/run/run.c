@@ -392,8 +392,8 @@ static bool course_ranges(struct course *course, double by, struct run_ranges *r
         if (!range_of(curve, by, ends)) {
             continue;
         }
-        if (atomic_load(&course->context->stop->raised)) {
-            return error_set(why, NULL, 0, "interrupted");
+        if (!stop_flag_check(course->context->stop, why)) {
+            return false;
         }
         struct run_range *range = &ranges->all[ranges->count++];
         range->curve = ids[i];

@@ -83,11 +83,6 @@ uint32_t shared_made(struct shared *shared)
     return count;
 }
 
-static bool is_stopped(const struct shared *shared)
-{
-    return shared->stop != NULL && atomic_load(&shared->stop->raised);
-}
-
 static struct shared_entry *find(struct shared *shared, const struct shared_kind *kind,
                                  uint64_t key)
 {
@@ -141,10 +136,9 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
         pthread_cond_wait(&shared->made, &shared->lock);
         found = find(shared, kind, key);
     }
-    if (found == NULL && is_stopped(shared)) {
+    if (found == NULL && !stop_flag_check(shared->stop, why)) {
         *entry = NULL;
         pthread_mutex_unlock(&shared->lock);
-        error_set(why, NULL, 0, "interrupted");
         return NULL;
     }
     if (found == NULL) {

@@ -168,8 +168,7 @@ bool explain_print(const struct scenario *scenario, const struct run_context *ru
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        ok = !atomic_load(&runs->stop->raised) || error_set(why, NULL, 0, "interrupted");
-        ok = ok && explain_point(scenario, i, runs, why);
+        ok = stop_flag_check(runs->stop, why) && explain_point(scenario, i, runs, why);
     }
     return ok;
 }

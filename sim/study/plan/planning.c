@@ -106,8 +106,8 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
     }
     uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
     planned_release(&own);
-    if (quest->cannot && atomic_load(&options->runs->stop->raised)) {
-        return error_set(why, NULL, 0, "interrupted"); /* which is not what the candidate lacks */
+    if (quest->cannot && !stop_flag_check(options->runs->stop, why)) {
+        return false; /* an interruption is not what the candidate lacks */
     }
     if (quest->cannot || candidate->left_out[0] != '\0') {
         return true;

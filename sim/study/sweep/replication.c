@@ -142,10 +142,8 @@ static bool draw(uint32_t index, uint32_t thread, void *context, struct error *w
     double *values = course->result->draws.values[number];
     struct scaled_profile machine;
     (void)thread;
-    if (atomic_load(&course->context->stop->raised)) {
-        return error_set(why, NULL, 0, "interrupted");
-    }
-    if (!draw_machine(&course->point->setup, number, &machine, why)) {
+    if (!stop_flag_check(course->context->stop, why) ||
+        !draw_machine(&course->point->setup, number, &machine, why)) {
         return false;
     }
     bool good = course->seeded ? time_seeded(course, number, &machine.profile, values, why)

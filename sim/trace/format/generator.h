@@ -13,9 +13,6 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
                     bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
                     struct error *why);
 
-/* Returns false with "interrupted" if `stop` is raised. */
-bool trace_goes_on(const struct stop_flag *stop, struct error *why);
-
 /* A hash of everything that decides the rows. */
 uint64_t generator_hash(const struct trace_generator *generator);
 

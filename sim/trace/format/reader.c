@@ -81,11 +81,6 @@ void trace_remember(struct trace *trace, struct trace_room *left)
     }
 }
 
-bool trace_goes_on(const struct stop_flag *stop, struct error *why)
-{
-    return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
-}
-
 /* Feed the checksum field of each frame to the hash state `context`. */
 static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
                          size_t count, void *context, struct error *why)
@@ -145,7 +140,7 @@ static bool make_frame(const struct trace *trace, uint64_t number, bool with_row
         return false;
     }
     if (found) {
-        return trace_goes_on(trace->stop, why);
+        return stop_flag_check(trace->stop, why);
     }
     if (!generator_read(trace->generator, header, with_rows, trace->stop, frame, why)) {
         return false;
@@ -170,7 +165,7 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
     if (trace->generator != NULL) {
         return make_frame(trace, number, with_rows, frame, why);
     }
-    if (!trace_goes_on(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
+    if (!stop_flag_check(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
         return false;
     }
     if (end < offset || end - offset < FRAME_HEADER || end - offset > FRAME_HEADER + PAYLOAD_MOST) {

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "base/stop_flag.h"
 #include "base/text.h"
 #include "trace/format/file.h"
 #include "trace/format/generator.h"
@@ -117,7 +118,7 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
         return false;
     }
     for (uint32_t number = 0; number < header->kv_heads; number++) {
-        if (!trace_goes_on(stop, why)) {
+        if (!stop_flag_check(stop, why)) {
             return false;
         }
         const struct trace_profile_head *head = trace_profile_head(
