@@ -1,6 +1,7 @@
 #include "calibrate/harness/machine.h"
 
 #include "calibrate/device/facts.h"
+#include "calibrate/harness/apart.h"
 
 #include <glob.h>
 #include <sched.h>
@@ -8,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Starting up a machine of eight GPUs without a persistence daemon may take half of this. */
+#define DESCRIBE_SECONDS 60
 
 /* The value in a line "key   : value"; NULL if the line has another key. */
 static const char *value_of(char *line, const char *key)
@@ -99,22 +103,48 @@ static void describe_clocks(const struct processor *processor, const struct gpu_
     }
 }
 
+/* What a description is asked for, and room for it. */
+struct description {
+    enum machine_part most;
+    enum fact clocks;
+    struct provenance provenance;
+};
+
+static bool describe(void *state, struct error *why)
+{
+    struct description *description = state;
+    struct gpu_facts facts;
+    struct processor processor = read_processor();
+    bool gpu = description->most == MACHINE_GPU;
+    if (gpu && (!gpu_find(why) || !gpu_facts_read(&facts, why))) {
+        return false;
+    }
+    describe_host(&processor, &description->provenance);
+    if (gpu) {
+        describe_gpu(&facts, &description->provenance);
+    }
+    describe_clocks(&processor, gpu ? &facts : NULL, description->clocks, &description->provenance);
+    return true;
+}
+
+/* A GPU is looked at in a process of its own. This process never uses one: it starts others, which
+ * could not use the GPU after it. */
 bool machine_describe(enum machine_part most, enum fact clocks, struct provenance *out,
                       struct error *why)
 {
-    struct gpu_facts facts;
-    struct processor processor = read_processor();
-    bool gpu = most == MACHINE_GPU;
     if (most == MACHINE_NOTHING) {
         return true;
     }
-    if (gpu && !gpu_facts_read(&facts, why)) {
+    struct description *description = apart_memory(sizeof *description, why);
+    if (description == NULL) {
         return false;
     }
-    describe_host(&processor, out);
-    if (gpu) {
-        describe_gpu(&facts, out);
+    *description = (struct description){most, clocks, *out};
+    const struct apart apart = {"describe", DESCRIBE_SECONDS, describe, description};
+    bool ok = most == MACHINE_GPU ? apart_run(&apart, why) : describe(description, why);
+    if (ok) {
+        *out = description->provenance;
     }
-    describe_clocks(&processor, gpu ? &facts : NULL, clocks, out);
-    return true;
+    apart_release(description, sizeof *description);
+    return ok;
 }

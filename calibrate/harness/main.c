@@ -1,7 +1,7 @@
 /* The harness: runs `calibrate` with the options that sim/cli/calibrate.c describes. */
 #include "base/name.h"
 #include "base/version.h"
-#include "calibrate/device/facts.h"
+#include "calibrate/harness/default_base.h"
 #include "calibrate/harness/gpu_groups.h"
 #include "calibrate/harness/session.h"
 #include "calibrate/host/groups.h"
@@ -20,9 +20,10 @@
 /* The order of samples is the same in every measurement. */
 enum { SEED = 1, MOST_GROUPS = 64 };
 
-/* The default base, an SXM machine of today. It states every curve that is not measured, and the
- * profile says so. */
-static const char default_base[] = "h100-sxm";
+/* What a group may take beyond twice its time, in seconds: it sets up, and loads cuBLAS. */
+#ifndef PATIENCE
+#define PATIENCE 60
+#endif
 
 static void interrupt(int number)
 {
@@ -145,19 +146,27 @@ static bool import_files(const struct arguments *arguments, struct calibration *
     return true;
 }
 
-static bool prepare(const struct arguments *arguments, const struct effort *effort,
-                    enum machine_part machine, struct calibration *calibration, struct error *why)
+/* --base, or the profile of the GPU that is there. */
+static bool choose_base(const struct arguments *arguments, struct calibration *calibration,
+                        struct error *why)
 {
+    const char *device = calibration->provenance.facts[FACT_GPU];
     const char *base = arguments_text(arguments, CALIBRATE_BASE);
-    base = base != NULL ? base : default_base;
+    base = base != NULL ? base : default_base(device);
     if (strlen(base) >= sizeof calibration->base) {
         return error_usage(why, NULL, 0, "--base: the name is too long");
     }
     strcpy(calibration->base, base);
+    return check_base(calibration->base, why);
+}
+
+static bool prepare(const struct arguments *arguments, const struct effort *effort,
+                    enum machine_part machine, struct calibration *calibration, struct error *why)
+{
     state_how(effort, machine, &calibration->provenance);
-    return check_base(calibration->base, why) && import_files(arguments, calibration, why) &&
-           (machine != MACHINE_GPU || gpu_find(why)) &&
-           machine_describe(machine, FACT_CLOCKS_START, &calibration->provenance, why);
+    return import_files(arguments, calibration, why) &&
+           machine_describe(machine, FACT_CLOCKS_START, &calibration->provenance, why) &&
+           choose_base(arguments, calibration, why);
 }
 
 /* ---- what is said after ---- */
@@ -180,6 +189,12 @@ static void report(const struct calibration *calibration, const char *path)
         fprintf(stderr, "not measured, and as %s states it: %s\n", calibration->base,
                 calibration->provenance.facts[FACT_NOT_MEASURED]);
     }
+}
+
+static bool say_failed(uint32_t failed, uint32_t count, const char *path, struct error *why)
+{
+    error_set(why, NULL, 0, "%u of %u groups failed; %s holds the others", failed, count, path);
+    return error_expect(why, "the same command again: it measures those alone and adds them");
 }
 
 static bool measure(const struct arguments *arguments, struct calibration *calibration,
@@ -207,15 +222,17 @@ static bool measure(const struct arguments *arguments, struct calibration *calib
         .groups = choice.groups,
         .effort = effort,
         .seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0,
+        .patience = PATIENCE,
         .seed = SEED,
         .machine = machine,
         .log = stderr,
     };
-    if (!session_run(&session, calibration, why)) {
+    uint32_t failed;
+    if (!session_run(&session, calibration, &failed, why)) {
         return false;
     }
     report(calibration, session.path);
-    return true;
+    return failed == 0 || say_failed(failed, choice.count, session.path, why);
 }
 
 static bool run(const struct arguments *arguments, struct error *why)

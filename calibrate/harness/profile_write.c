@@ -4,10 +4,14 @@
 #include "base/text.h"
 #include "calibrate/harness/curve_write.h"
 #include "hardware/measured.h"
+#include "hardware/profile.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void write_point(const struct finding *finding, const struct found_point *point, FILE *out)
 {
@@ -165,6 +169,41 @@ bool profile_write(const struct calibration *calibration, FILE *out, struct erro
             measured_first_line, MEASURED_FORMAT, measured_checksum(body, size), body);
     free(body);
     return true;
+}
+
+/* Write to the disk, not only to the system's memory. */
+static bool write_file(const struct calibration *calibration, const char *path, struct error *why)
+{
+    FILE *out = fopen(path, "w");
+    if (out == NULL) {
+        return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+    }
+    bool ok = profile_write(calibration, out, why);
+    bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
+    written = fclose(out) == 0 && written;
+    return ok && (written || error_set(why, path, 0, "cannot be written: %s", strerror(errno)));
+}
+
+static bool check_loads(const char *path, struct error *why)
+{
+    char text[PATH_MAX];
+    text_copy(text, sizeof text, path);
+    const struct node name = {.kind = NODE_SCALAR, .file = path, .text = text};
+    struct profile profile;
+    if (!profile_load(NULL, &name, &profile, why)) {
+        return false;
+    }
+    profile_release(&profile);
+    return true;
+}
+
+bool profile_save(const struct calibration *calibration, const char *path, struct error *why)
+{
+    bool ok = write_file(calibration, path, why) && check_loads(path, why);
+    if (!ok) {
+        unlink(path);
+    }
+    return ok;
 }
 
 static bool read_tree(const struct node *root, struct calibration *out, struct error *why)

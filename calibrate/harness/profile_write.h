@@ -22,6 +22,10 @@ struct calibration {
 /* The caller closes `out` and checks that it was written. */
 bool profile_write(const struct calibration *calibration, FILE *out, struct error *why);
 
+/* Write the file `path`, onto the disk, and check that a simulation can load it: a figure that no
+ * machine can have is refused. After a failure the file is gone. */
+bool profile_save(const struct calibration *calibration, const char *path, struct error *why);
+
 /* Read a profile that profile_write() wrote. On failure `out` is zeroed. */
 bool profile_read(const char *path, struct calibration *out, struct error *why);
 void calibration_release(struct calibration *calibration);

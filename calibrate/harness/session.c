@@ -1,190 +1,19 @@
 #include "calibrate/harness/session.h"
 
-#include "hardware/measured.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "calibrate/harness/apart.h"
+#include "calibrate/harness/session_files.h"
 #include "hardware/profile.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- files ---- */
-
-static bool write_error(const char *path, struct error *why)
+bool session_has(const struct calibration *calibration, const struct group *group)
 {
-    return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+    return provenance_has(&calibration->provenance, FACT_GROUPS, group->name);
 }
-
-/* Write to the disk, not only to the system's memory. */
-static bool write_whole(const struct calibration *calibration, const char *path, struct error *why)
-{
-    FILE *out = fopen(path, "w");
-    if (out == NULL) {
-        return write_error(path, why);
-    }
-    bool ok =
-        profile_write(calibration, out, why) &&
-        ((fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0) || write_error(path, why));
-    if (fclose(out) != 0 && ok) {
-        ok = write_error(path, why);
-    }
-    return ok;
-}
-
-/* The names of what a session writes; owned. */
-struct names {
-    char *part, *fresh;
-};
-
-static void names_release(struct names *names)
-{
-    free(names->part);
-    free(names->fresh);
-}
-
-static bool names_init(const char *path, struct names *names, struct error *why)
-{
-    *names = (struct names){.part = NULL};
-    /* A slash marks it as a path, not as a name in the data folder. */
-    const char *here = strchr(path, '/') == NULL ? "./" : "";
-    if (asprintf(&names->part, "%s%s.part", here, path) < 0 ||
-        asprintf(&names->fresh, "%s%s.part.new", here, path) < 0) {
-        return error_set(why, path, 0, "out of memory");
-    }
-    return true;
-}
-
-/* True if no file is there, or if its first line says that it is a measured profile, of any format.
- * A mistyped name must not destroy a file that a person wrote. */
-static bool may_replace(const char *path, struct error *why)
-{
-    char line[256] = "";
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return errno == ENOENT ||
-               error_set(why, path, 0, "cannot be read before it is replaced: %s", strerror(errno));
-    }
-    bool empty = fgets(line, sizeof line, file) == NULL && !ferror(file);
-    fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-    if (empty || strcmp(line, measured_first_line) == 0) {
-        return true;
-    }
-    error_set(why, path, 0, "not a measured profile; the file is unchanged");
-    return error_expect(why, "a new file, or a profile that calibrate wrote");
-}
-
-/* Find out before measuring, not minutes later, that the file cannot be written. */
-static bool check_place(const char *path, const struct names *names, struct error *why)
-{
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, path, 0, "cannot be replaced: it is not a regular file");
-    }
-    if (!may_replace(path, why)) {
-        return false;
-    }
-    FILE *file = fopen(names->fresh, "w");
-    if (file == NULL) {
-        return write_error(path, why);
-    }
-    fclose(file);
-    unlink(names->fresh);
-    return true;
-}
-
-/* Can a simulation load the file that was written? */
-static bool check_loads(char *path, struct error *why)
-{
-    const struct node name = {.kind = NODE_SCALAR, .file = path, .text = path};
-    struct profile profile;
-    if (!profile_load(NULL, &name, &profile, why)) {
-        return false;
-    }
-    profile_release(&profile);
-    return true;
-}
-
-static bool save(const struct calibration *calibration, const struct names *names,
-                 struct error *why)
-{
-    bool ok = write_whole(calibration, names->fresh, why) && check_loads(names->fresh, why) &&
-              (rename(names->fresh, names->part) == 0 || write_error(names->part, why));
-    if (!ok) {
-        unlink(names->fresh);
-    }
-    return ok;
-}
-
-/* ---- what an earlier session left ---- */
-
-static bool adopt_finding(struct calibration *calibration, struct finding *finding,
-                          struct error *why)
-{
-    if (findings_get(&calibration->findings, finding->name) != NULL) {
-        return true;
-    }
-    struct finding *place =
-        findings_add(&calibration->findings, finding->name, finding->axis, finding->unit, why);
-    if (place != NULL) {
-        *place = *finding;
-        finding->points = NULL;
-    }
-    return place != NULL;
-}
-
-static bool adopt(struct calibration *calibration, struct calibration *left, struct error *why)
-{
-    static const enum fact begun[] = {FACT_DATE, FACT_GROUPS, FACT_CLOCKS_START};
-    for (size_t i = 0; i < sizeof begun / sizeof begun[0]; i++) {
-        provenance_set(&calibration->provenance, begun[i], "%s", left->provenance.facts[begun[i]]);
-    }
-    for (uint32_t i = 0; i < left->findings.count; i++) {
-        if (!adopt_finding(calibration, &left->findings.all[i], why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The fact that keeps this session from resuming the part; NULL if it can resume. */
-static const char *difference(const struct calibration *left, const struct calibration *now)
-{
-    enum fact differs;
-    if (strcmp(left->base, now->base) != 0) {
-        return "base";
-    }
-    return provenance_matches(&left->provenance, &now->provenance, &differs) ? NULL
-                                                                             : fact_name(differs);
-}
-
-static bool resume(const struct session *session, const struct names *names,
-                   struct calibration *calibration, struct error *why)
-{
-    struct calibration left;
-    struct error unusable;
-    if (access(names->part, F_OK) != 0) {
-        return true;
-    }
-    if (!profile_read(names->part, &left, &unusable)) {
-        fprintf(session->log, "%s is not a complete profile: starting again\n", names->part);
-        return true;
-    }
-    const char *differs = difference(&left, calibration);
-    bool ok = true;
-    if (differs != NULL) {
-        fprintf(session->log, "%s is of another measurement (%s differs): starting again\n",
-                names->part, differs);
-    } else {
-        fprintf(session->log, "resuming from %s\n", names->part);
-        ok = adopt(calibration, &left, why);
-    }
-    calibration_release(&left);
-    return ok;
-}
-
-/* ---- measuring ---- */
 
 static uint32_t count_groups(const struct session *session)
 {
@@ -195,51 +24,147 @@ static uint32_t count_groups(const struct session *session)
     return count;
 }
 
-/* The findings of a group that fails are removed. */
-static bool measure_group(const struct session *session, const struct group *group,
-                          struct calibration *calibration, struct error *why)
+/* ---- measuring ---- */
+
+/* A group that is measured in a process of its own, which leaves its findings in a file. */
+struct task {
+    const struct session *session;
+    const struct group *group;
+    const char *path;
+    struct calibration *found; /* base and provenance are those of the session */
+};
+
+/* Saving finds figures that no machine can have; the name of the file then says nothing. */
+static bool save_task(const struct task *task, struct error *why)
 {
-    struct effort effort = *session->effort;
-    effort.seconds = session->seconds * group->share;
-    uint32_t before = calibration->findings.count;
-    if (!group->run(&effort, session->seed, &calibration->findings, why)) {
-        findings_cut(&calibration->findings, before);
-        return false;
+    bool ok = profile_save(task->found, task->path, why);
+    if (!ok) {
+        why->file[0] = '\0';
+        why->line = 0;
     }
-    provenance_add(&calibration->provenance, FACT_GROUPS, group->name);
-    return true;
+    return ok;
 }
 
-/* After a group that fails, the others still run; an interrupt ends all. */
-static bool measure_groups(const struct session *session, const struct names *names,
+static bool run_task(void *state, struct error *why)
+{
+    const struct task *task = state;
+    const struct group *group = task->group;
+    struct effort effort = *task->session->effort;
+    effort.seconds = task->session->seconds * group->share;
+    return group->run(&effort, task->session->seed, &task->found->findings, why) &&
+           save_task(task, why);
+}
+
+static bool measure_group(const struct session *session, const struct group *group,
+                          const struct session_files *files, struct calibration *found,
+                          struct error *why)
+{
+    struct task task = {session, group, files->fresh, found};
+    const struct apart apart = {.name = group->name,
+                                .seconds = 2 * session->seconds * group->share + session->patience,
+                                .run = run_task,
+                                .state = &task};
+    bool ok = apart_run(&apart, why) && profile_read(files->fresh, found, why);
+    unlink(files->fresh);
+    return ok;
+}
+
+/* The finding that says why a group is absent. */
+struct absence {
+    char name[64];
+};
+
+static struct absence absence_of(const struct group *group)
+{
+    struct absence absence;
+    snprintf(absence.name, sizeof absence.name, "group.%s", group->name);
+    return absence;
+}
+
+static bool note_absence(const struct session *session, const struct group *group,
+                         struct calibration *calibration, const struct error *reason,
+                         struct error *why)
+{
+    char text[2048];
+    error_format(reason, text, sizeof text);
+    fprintf(session->log, "%s failed: %s\n", group->name, text);
+    for (char *end = text; (end = strchr(end, '\n')) != NULL;) {
+        *end = ';';
+    }
+    return findings_note(&calibration->findings, absence_of(group).name, text, why);
+}
+
+/* Measure a group and keep its findings, or why it failed. Fails only if that cannot be kept, or
+ * after an interrupt. */
+static bool try_group(const struct session *session, const struct group *group,
+                      const struct session_files *files, struct calibration *calibration,
+                      struct error *why)
+{
+    struct calibration found = {.provenance = calibration->provenance};
+    struct error reason;
+    text_copy(found.base, sizeof found.base, calibration->base);
+    bool measured = measure_group(session, group, files, &found, &reason), ok = true;
+    if (measured) {
+        findings_drop(&calibration->findings, absence_of(group).name);
+        ok = findings_take(&calibration->findings, &found.findings, why);
+        provenance_add(&calibration->provenance, FACT_GROUPS, group->name);
+    } else if (measure_interrupted != 0) {
+        *why = reason;
+        ok = false;
+    } else {
+        ok = note_absence(session, group, calibration, &reason, why);
+    }
+    calibration_release(&found);
+    return ok && session_files_save(files, calibration, why);
+}
+
+/* The groups to measure; those that failed before come last, in case they hang again. Returns
+ * their number. */
+static uint32_t order_groups(const struct session *session, const struct calibration *calibration,
+                             const struct group **order)
+{
+    uint32_t count = 0;
+    for (int failed = 0; failed < 2; failed++) {
+        for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+            const struct group *group = session->groups[i];
+            bool absent = findings_get(&calibration->findings, absence_of(group).name) != NULL;
+            if (!session_has(calibration, group) && absent == (failed == 1)) {
+                order[count++] = group;
+            }
+        }
+    }
+    return count;
+}
+
+static bool measure_groups(const struct session *session, const struct session_files *files,
                            struct calibration *calibration, struct error *why)
 {
-    uint32_t count = count_groups(session), failed = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct group *group = session->groups[i];
-        char text[2048];
-        if (provenance_has(&calibration->provenance, FACT_GROUPS, group->name)) {
-            continue;
-        }
-        fprintf(session->log, "%u/%u %s: %s\n", i + 1, count, group->name, group->what);
-        fflush(session->log);
-        if (!measure_group(session, group, calibration, why)) {
-            if (measure_interrupted != 0) {
-                return false;
-            }
-            error_format(why, text, sizeof text);
-            fprintf(session->log, "%s failed: %s\n", group->name, text);
-            failed++;
-        } else if (!save(calibration, names, why)) {
-            return false;
-        }
+    uint32_t all = count_groups(session);
+    const struct group **order = array_zeroed(all, sizeof *order, why);
+    if (order == NULL) {
+        return false;
     }
-    if (failed > 0) {
-        error_set(why, NULL, 0, "%u of %u groups failed", failed, count);
-        return error_expect(why, "the same command again, which measures these alone");
+    uint32_t count = order_groups(session, calibration, order);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        fprintf(session->log, "%u/%u %s: %s\n", all - count + i + 1, all, order[i]->name,
+                order[i]->what);
+        ok = try_group(session, order[i], files, calibration, why);
     }
-    return true;
+    free(order);
+    return ok;
 }
+
+static uint32_t count_failed(const struct session *session, const struct calibration *calibration)
+{
+    uint32_t failed = 0;
+    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+        failed += !session_has(calibration, session->groups[i]);
+    }
+    return failed;
+}
+
+/* ---- the profile ---- */
 
 static bool is_measured(const struct calibration *calibration, const char *curve)
 {
@@ -276,27 +201,59 @@ static void state_unmeasured(struct calibration *calibration)
     }
 }
 
-static bool finish(const struct session *session, const struct names *names,
+/* A machine that can no longer be described costs only the description. */
+static void describe_end(const struct session *session, struct calibration *calibration)
+{
+    struct error why;
+    if (!machine_describe(session->machine, FACT_CLOCKS_END, &calibration->provenance, &why)) {
+        provenance_set(&calibration->provenance, FACT_CLOCKS_END, "not stated: %s", why.found);
+    }
+}
+
+static bool finish(const struct session *session, const struct session_files *files,
                    struct calibration *calibration, struct error *why)
 {
     state_unmeasured(calibration);
-    return machine_describe(session->machine, FACT_CLOCKS_END, &calibration->provenance, why) &&
-           save(calibration, names, why) &&
-           (rename(names->part, session->path) == 0 || write_error(session->path, why));
+    describe_end(session, calibration);
+    return session_files_save(files, calibration, why) && session_files_finish(files, why);
 }
 
-bool session_run(const struct session *session, struct calibration *calibration, struct error *why)
+static bool is_empty(const struct calibration *calibration)
 {
-    struct names names;
-    bool ok = names_init(session->path, &names, why) && check_place(session->path, &names, why) &&
-              resume(session, &names, calibration, why) &&
-              measure_groups(session, &names, calibration, why) &&
-              finish(session, &names, calibration, why);
-    if (!ok && names.part != NULL && access(names.part, F_OK) == 0) {
+    const struct provenance *provenance = &calibration->provenance;
+    return provenance->facts[FACT_GROUPS][0] == '\0' && provenance->facts[FACT_FROM][0] == '\0';
+}
+
+/* Without any figure there is no profile, and an older one stays. */
+static bool refuse_empty(const struct session_files *files, struct error *why)
+{
+    unlink(files->part);
+    return error_set(why, files->profile, 0, "not written, because every group failed");
+}
+
+static bool run_groups(const struct session *session, const struct session_files *files,
+                       struct calibration *calibration, uint32_t *failed, struct error *why)
+{
+    if (!session_adopt(session, files->part, calibration, why) ||
+        !measure_groups(session, files, calibration, why)) {
+        return false;
+    }
+    *failed = count_failed(session, calibration);
+    return *failed > 0 && is_empty(calibration) ? refuse_empty(files, why)
+                                                : finish(session, files, calibration, why);
+}
+
+bool session_run(const struct session *session, struct calibration *calibration, uint32_t *failed,
+                 struct error *why)
+{
+    struct session_files files;
+    bool ok = session_files_init(session->path, &files, why) &&
+              run_groups(session, &files, calibration, failed, why);
+    if (!ok && files.part != NULL && access(files.part, F_OK) == 0) {
         fprintf(session->log,
                 "%s keeps the measurements so far: the same command resumes from there\n",
-                names.part);
+                files.part);
     }
-    names_release(&names);
+    session_files_release(&files);
     return ok;
 }

@@ -1,11 +1,18 @@
-/* A measurement that may be interrupted at any moment and resumes after the last complete group.
+/* A measurement that keeps what it has, whatever happens.
+ *
+ * Each group runs in a process of its own (apart.h). A group that fails, hangs, crashes or finds a
+ * figure that no machine can have is absent from the profile, which says why under
+ * `observed: group.NAME`; the others are measured all the same. The same command again measures
+ * what is absent and adds it to the profile.
  *
  * After each group, all findings so far are written to PROFILE.part, in the profile's own format.
  * The file is written under another name, flushed to the disk, loaded as a simulation would load
- * it, and then renamed, so that PROFILE.part is always complete and valid. The next session for the
- * same profile reads PROFILE.part if it is of the same machine and was measured in the same way,
- * and measures the missing groups. When all groups are there, PROFILE.part is renamed to PROFILE;
- * an older profile stays until then.
+ * it, and then renamed, so that PROFILE.part is always complete and valid. A session that was cut
+ * short resumes from PROFILE.part if it is of the same machine and was measured in the same way. At
+ * the end, PROFILE.part is renamed to PROFILE; an older profile stays until then.
+ *
+ * A PROFILE of the same machine that lacks some of the session's groups is added to. If it lacks
+ * none of them, they are measured again and replace their older figures.
  */
 #ifndef CALIBRATE_HARNESS_SESSION_H
 #define CALIBRATE_HARNESS_SESSION_H
@@ -20,14 +27,26 @@ struct session {
     const char *path;                  /* of the profile */
     const struct group *const *groups; /* in order; ends with NULL */
     const struct effort *effort;
-    double seconds; /* of a group whose share is 1 */
+    double seconds;  /* of a group whose share is 1 */
+    double patience; /* a group is killed this many seconds after twice its time */
     uint64_t seed;
     enum machine_part machine; /* the part that is measured */
     FILE *log;                 /* a line for each group */
 };
 
 /* Run the groups that are not measured yet, add their findings to `calibration`, and write the
- * profile. On entry, `calibration` states the base, the machine and any imported figures. */
-bool session_run(const struct session *session, struct calibration *calibration, struct error *why);
+ * profile. On entry, `calibration` states the base, the machine and any imported figures. `*failed`
+ * is the number of groups that are absent. Fails, and leaves an older profile as it is, if nothing
+ * was measured, after an interrupt, and if a file cannot be written. */
+bool session_run(const struct session *session, struct calibration *calibration, uint32_t *failed,
+                 struct error *why);
+
+/* Has a calibration the figures of a group? */
+bool session_has(const struct calibration *calibration, const struct group *group);
+
+/* Begin `calibration` with what earlier sessions measured: with `part`, the file that a session
+ * left which was cut short, otherwise with the profile, if that lacks groups or has others. */
+bool session_adopt(const struct session *session, const char *part, struct calibration *calibration,
+                   struct error *why);
 
 #endif

@@ -78,16 +78,35 @@ bool finding_is_curve(const struct finding *finding)
     return find_curve(finding->name) != NULL;
 }
 
-void findings_cut(struct findings *findings, uint32_t count)
+void findings_drop(struct findings *findings, const char *name)
 {
-    while (findings->count > count) {
-        observed_release(&findings->all[--findings->count]);
+    struct finding *found = find(findings, name);
+    if (found != NULL) {
+        observed_release(found);
+        *found = findings->all[--findings->count];
     }
+}
+
+bool findings_take(struct findings *to, struct findings *from, struct error *why)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        struct finding *moved = &from->all[i];
+        struct finding *place = findings_add(to, moved->name, moved->axis, moved->unit, why);
+        if (place == NULL) {
+            return false;
+        }
+        observed_release(place);
+        *place = *moved;
+        *moved = (struct finding){.points = NULL};
+    }
+    return true;
 }
 
 void findings_release(struct findings *findings)
 {
-    findings_cut(findings, 0);
+    for (uint32_t i = 0; i < findings->count; i++) {
+        observed_release(&findings->all[i]);
+    }
     free(findings->all);
     *findings = (struct findings){.all = NULL};
 }

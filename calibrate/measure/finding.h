@@ -41,8 +41,13 @@ bool findings_note(struct findings *findings, const char *name, const char *note
 bool findings_state(struct findings *findings, const char *name, double value, const char *note,
                     struct error *why);
 
-/* Remove all findings but the first `count`. */
-void findings_cut(struct findings *findings, uint32_t count);
+/* Move all findings of `from` to `to`, where they replace those of the same name. The caller still
+ * releases both. */
+bool findings_take(struct findings *to, struct findings *from, struct error *why);
+
+/* Remove the finding of that name, if it is there. */
+void findings_drop(struct findings *findings, const char *name);
+
 void findings_release(struct findings *findings);
 
 #ifdef __cplusplus

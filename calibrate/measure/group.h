@@ -1,6 +1,6 @@
-/* A group: figures that are measured together and saved together. An interrupted session resumes
- * after the last complete group. Each group has its own file and a row in the table of its part
- * (host/groups.c, harness/gpu_groups.cu). */
+/* A group: figures that are measured together, in a process of their own, and saved together. An
+ * interrupted session resumes after the last complete group. Each group has its own file and a row
+ * in the table of its part (host/groups.c, harness/gpu_groups.cu). */
 #ifndef CALIBRATE_MEASURE_GROUP_H
 #define CALIBRATE_MEASURE_GROUP_H
 

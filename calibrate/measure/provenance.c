@@ -46,17 +46,23 @@ void provenance_set(struct provenance *provenance, enum fact fact, const char *f
     memcpy(provenance->facts[fact], text, sizeof text);
 }
 
-bool provenance_has(const struct provenance *provenance, enum fact fact, const char *word)
+/* The place of a word in a list of words; NULL if the list does not have it. */
+static char *find_word(char *list, const char *word)
 {
     size_t length = strlen(word);
-    for (const char *at = provenance->facts[fact]; *at != '\0';) {
+    for (char *at = list; *at != '\0';) {
         size_t here = strcspn(at, " ");
         if (here == length && memcmp(at, word, length) == 0) {
-            return true;
+            return at;
         }
         at += here + (at[here] == ' ');
     }
-    return false;
+    return NULL;
+}
+
+bool provenance_has(const struct provenance *provenance, enum fact fact, const char *word)
+{
+    return find_word((char *)provenance->facts[fact], word) != NULL;
 }
 
 bool provenance_add(struct provenance *provenance, enum fact fact, const char *word)
@@ -68,6 +74,31 @@ bool provenance_add(struct provenance *provenance, enum fact fact, const char *w
     }
     snprintf(text + used, sizeof provenance->facts[0] - used, "%s%s", used > 0 ? " " : "", word);
     return true;
+}
+
+void provenance_drop(struct provenance *provenance, enum fact fact, const char *word)
+{
+    char *text = provenance->facts[fact], *at = find_word(text, word);
+    if (at == NULL) {
+        return;
+    }
+    char *rest = at + strlen(word);
+    if (*rest == ' ') {
+        rest++;
+    } else if (at > text) {
+        at--; /* the space before the last word */
+    }
+    memmove(at, rest, strlen(rest) + 1);
+}
+
+uint32_t provenance_count(const struct provenance *provenance, enum fact fact)
+{
+    const char *text = provenance->facts[fact];
+    uint32_t words = *text != '\0';
+    for (; *text != '\0'; text++) {
+        words += *text == ' ';
+    }
+    return words;
 }
 
 bool provenance_read(const struct node *node, struct provenance *out, struct error *why)

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/node.h"
 
+#include <stdint.h>
+
 enum fact {
     FACT_SPILLWAY,     /* version */
     FACT_DATE,         /* UTC, when the measurement began */
@@ -40,6 +42,9 @@ void provenance_set(struct provenance *provenance, enum fact fact, const char *f
  * list has the word already. */
 bool provenance_add(struct provenance *provenance, enum fact fact, const char *word);
 bool provenance_has(const struct provenance *provenance, enum fact fact, const char *word);
+void provenance_drop(struct provenance *provenance, enum fact fact, const char *word);
+/* The number of words in the list. */
+uint32_t provenance_count(const struct provenance *provenance, enum fact fact);
 
 /* Read a profile's map `provenance`. */
 bool provenance_read(const struct node *node, struct provenance *out, struct error *why);

@@ -15,9 +15,11 @@ static bool run(const struct arguments *arguments, struct error *why)
 static void print_more(FILE *out)
 {
     fputs("In the profile, 'provenance' says what was measured, on which machine and when;\n"
-          "'observed' lists all points with their spread. After an interruption, run the same\n"
-          "command again: it continues from FILE.part. 'make calibrate' builds the harness that\n"
-          "measures GPU and link.\n",
+          "'observed' lists all points with their spread, or why a figure or group is absent.\n"
+          "Each group runs in a process of its own; if one fails, the profile holds the others.\n"
+          "Run the same command again to measure what is absent, or, after an interruption, to\n"
+          "continue from FILE.part. 'make calibrate' builds the harness that measures GPU and\n"
+          "link.\n",
           out);
 }
 
@@ -29,7 +31,7 @@ static const struct command_option options[] = {
     [CALIBRATE_BASE] = {.name = "--base",
                         .argument = "NAME",
                         .summary = "the profile, by name or file, that supplies what is not "
-                                   "measured (default: h100-sxm)"},
+                                   "measured (default: that of the GPU, or h100-sxm)"},
     [CALIBRATE_FROM] = {.name = "--from",
                         .argument = "FILE",
                         .repeats = true,

@@ -1,9 +1,11 @@
-/* Sessions over groups whose samples are known, cut at every place, and gone on with. */
+/* Sessions over groups whose samples are known, broken and cut at every place, and resumed. */
 #include "unit/fixture/load_profile.h"
 
+#include "calibrate/harness/apart.h"
 #include "calibrate/harness/session.h"
 #include "hardware/measured.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/spillway-test.XXXXXX";
@@ -11,28 +13,44 @@ static char profile_path[64], part_path[64];
 
 /* ---- groups ---- */
 
-/* How often each group ran, and which is to fail (-1: none). */
-static int runs[3], failing = -1;
+/* How often each group ran, also in other processes, and which breaks (-1: none) in what way. */
+static int *runs, failing = -1;
+static enum how { FAILS, CRASHES, HANGS, EXITS, LIES, INTERRUPTS } how = FAILS;
 
 static bool sample_lookup(void *state, double *value, struct error *why)
 {
     (void)state;
     (void)why;
-    *value = 70;
+    *value = failing == 0 && how == LIES ? 1e13 : 70; /* a lookup of three hours */
     return true;
 }
 
 static bool sample_gather(void *state, double *value, struct error *why)
 {
     (void)why;
-    *value = 1e9 * *(const double *)state;
+    *value = (failing == 1 && how == LIES ? 1e18 : 1e9) * *(const double *)state;
     return true;
 }
 
 static bool fails(int group, struct error *why)
 {
     runs[group]++;
-    return failing == group && !error_set(why, NULL, 0, "group %d broke", group);
+    if (failing != group || how == LIES) {
+        return false;
+    }
+    if (how == CRASHES) {
+        raise(SIGKILL);
+    }
+    if (how == EXITS) {
+        _exit(3);
+    }
+    if (how == INTERRUPTS) {
+        kill(getppid(), SIGUSR1);
+    }
+    while (how == HANGS || how == INTERRUPTS) {
+        pause();
+    }
+    return !error_set(why, NULL, 0, "group %d broke", group);
 }
 
 static bool run_lookup(const struct effort *effort, uint64_t seed, struct findings *findings,
@@ -82,22 +100,26 @@ static void start(struct calibration *calibration, const char *how)
     assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, &calibration->provenance, &why));
 }
 
-/* Run a session; what it said is `*log`, owned by the caller. */
-static bool run_session(struct calibration *calibration, char **log, struct error *why)
+/* Run a session, in which `failed` groups fail. What it said is `*log`, owned by the caller. */
+static bool run_session(struct calibration *calibration, uint32_t failed, char **log,
+                        struct error *why)
 {
     const struct group *const all[] = {&groups[0], &groups[1], &groups[2], NULL};
     size_t size;
+    uint32_t found = 0;
     struct session session = {.path = profile_path,
                               .groups = all,
                               .effort = &effort,
-                              .seconds = 60,
+                              .seconds = how == HANGS ? 0.1 : 60,
+                              .patience = how == HANGS ? 3 : 60,
                               .seed = 1,
                               .machine = MACHINE_HOST};
     session.log = open_memstream(log, &size);
     assert_non_null(session.log);
-    memset(runs, 0, sizeof runs);
-    bool ok = session_run(&session, calibration, why);
+    memset(runs, 0, 3 * sizeof *runs);
+    bool ok = session_run(&session, calibration, &found, why);
     assert_int_equal(fclose(session.log), 0);
+    assert_int_equal(found, failed);
     return ok;
 }
 
@@ -121,6 +143,7 @@ static void forget(void)
     unlink(profile_path);
     unlink(part_path);
     failing = -1;
+    how = FAILS;
 }
 
 static void session_writes_a_profile_that_loads(void **state)
@@ -130,7 +153,7 @@ static void session_writes_a_profile_that_loads(void **state)
     struct error why;
     char *log;
     start(&calibration, "test");
-    assert_true(run_session(&calibration, &log, &why));
+    assert_true(run_session(&calibration, 0, &log, &why));
     assert_string_equal(log, "1/3 fake-lookup: one lookup\n2/3 fake-gather: rows\n"
                              "3/3 fake-absent: what there is none of\n");
     assert_false(exists(part_path));
@@ -147,41 +170,65 @@ static void session_writes_a_profile_that_loads(void **state)
     forget();
 }
 
-/* Broken in each group in turn, then gone on with: the other groups are measured all the same, and
- * not again, and the profile is the one of a session that was never broken. */
-static void broken_group_is_all_that_is_measured_again(void **state)
+/* The text of a profile below its provenance. */
+static char *body_of(const char *path)
+{
+    char *text = text_of(path), *body = strdup(strstr(text, "\nextends:"));
+    free(text);
+    return body;
+}
+
+/* Each group broken in turn, in each way: the profile of the others is written and says what is
+ * absent and why. The next session measures that group alone, and the profile becomes that of a
+ * session in which nothing broke. */
+static void broken_group_is_absent_until_it_is_measured(void **state)
 {
     (void)state;
+    static const struct {
+        enum how how;
+        const char *reason;
+    } ways[] = {
+        {FAILS, "group %d broke"},
+        {CRASHES, "ended by signal 9 (Killed)"},
+        {HANGS, "not done after 3 s, and killed"},
+        {EXITS, "ended with status 3"},
+    };
     struct calibration calibration;
     struct error why;
-    char *log, said[64];
+    char *log, name[64], reason[128];
     start(&calibration, "test");
-    assert_true(run_session(&calibration, &log, &why));
-    char *whole = text_of(profile_path);
+    assert_true(run_session(&calibration, 0, &log, &why));
+    char *whole = body_of(profile_path);
     free(log);
     calibration_release(&calibration);
-    for (int broken = 0; broken < 3; broken++) {
+    for (size_t i = 0; i < 3 * COUNT(ways); i++) {
+        int broken = (int)(i % 3);
         forget();
         failing = broken;
+        how = ways[i / 3].how;
         start(&calibration, "test");
-        assert_false(run_session(&calibration, &log, &why));
-        assert_string_equal(why.found, "1 of 3 groups failed");
-        snprintf(said, sizeof said, "%s failed: group %d broke\n", groups[broken].name, broken);
-        assert_non_null(strstr(log, said));
-        assert_non_null(strstr(log, "resumes"));
-        assert_false(exists(profile_path));
+        assert_true(run_session(&calibration, 1, &log, &why));
+        snprintf(name, sizeof name, "group.%s", groups[broken].name);
+        snprintf(reason, sizeof reason, ways[i / 3].reason, broken);
+        const struct finding *absent = findings_get(&calibration.findings, name);
+        assert_non_null(absent);
+        assert_int_equal(absent->count, 0);
+        assert_string_equal(absent->note, reason);
+        assert_false(exists(part_path));
+        struct profile profile = load_well(profile_path);
+        profile_release(&profile);
         free(log);
         calibration_release(&calibration);
         failing = -1;
         start(&calibration, "test");
-        assert_true(run_session(&calibration, &log, &why));
+        assert_true(run_session(&calibration, 0, &log, &why));
         for (int group = 0; group < 3; group++) {
             assert_int_equal(runs[group], group == broken);
         }
-        assert_non_null(strstr(log, "resuming from"));
-        char *text = text_of(profile_path);
-        assert_string_equal(strstr(text, "\nextends:"), strstr(whole, "\nextends:"));
-        free(text);
+        assert_non_null(strstr(log, "adding to"));
+        char *body = body_of(profile_path);
+        assert_string_equal(body, whole);
+        free(body);
         free(log);
         calibration_release(&calibration);
     }
@@ -189,58 +236,92 @@ static void broken_group_is_all_that_is_measured_again(void **state)
     forget();
 }
 
-/* A group that adds a figure and then fails. */
-static bool run_half(const struct effort *limits, uint64_t seed, struct findings *findings,
-                     struct error *why)
-{
-    (void)limits;
-    (void)seed;
-    return findings_add(findings, "host.half", "threads", UNIT_NS, why) != NULL && !fails(0, why);
-}
-
-static void nothing_of_a_broken_group_is_kept(void **state)
+/* A figure that no machine can have costs its group alone. */
+static void impossible_figure_is_its_groups_failure(void **state)
 {
     (void)state;
-    static const struct group half = {"fake-half", "half of it", 1, run_half};
-    const struct group *const all[] = {&half, &groups[1], NULL};
     struct calibration calibration;
     struct error why;
-    char *log = NULL;
+    char *log;
+    for (failing = 0; failing < 2; failing++) {
+        how = LIES;
+        start(&calibration, "test");
+        assert_true(run_session(&calibration, 1, &log, &why));
+        assert_non_null(strstr(log, "out of range"));
+        struct profile profile = load_well(profile_path);
+        assert_int_equal(profile.curves[CURVE_HOST_LOOKUP].basis == BASIS_MEASURED, failing == 1);
+        profile_release(&profile);
+        free(log);
+        calibration_release(&calibration);
+        unlink(profile_path);
+    }
+    forget();
+}
+
+static void without_any_figure_an_older_profile_stays(void **state)
+{
+    (void)state;
+    const struct group *const all[] = {&groups[0], NULL};
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    uint32_t failed;
     size_t size;
-    struct session session = {.path = profile_path, .groups = all, .effort = &effort, .seconds = 1};
+    start(&calibration, "test");
+    assert_true(run_session(&calibration, 0, &log, &why));
+    char *older = text_of(profile_path);
+    free(log);
+    calibration_release(&calibration);
+    failing = 0;
+    start(&calibration, "other");
+    struct session session = {.path = profile_path, .groups = all, .effort = &effort};
     session.log = open_memstream(&log, &size);
     assert_non_null(session.log);
-    failing = 0;
-    start(&calibration, "test");
-    assert_false(session_run(&session, &calibration, &why));
+    session.patience = 60;
+    assert_false(session_run(&session, &calibration, &failed, &why));
     assert_int_equal(fclose(session.log), 0);
-    assert_null(findings_get(&calibration.findings, "host.half"));
-    char *text = text_of(part_path);
-    assert_null(strstr(text, "host.half"));
+    assert_non_null(strstr(why.found, "every group failed"));
+    assert_non_null(strstr(log, "(effort differs) and will be replaced"));
+    char *text = text_of(profile_path);
+    assert_string_equal(text, older);
+    assert_false(exists(part_path));
     free(text);
+    free(older);
     free(log);
     calibration_release(&calibration);
     forget();
 }
 
-static void older_profile_stays_until_the_new_one_is_whole(void **state)
+/* Groups that a profile has are measured again when they alone are asked for, and its other figures
+ * stay. */
+static void named_group_is_measured_again_and_replaced(void **state)
 {
     (void)state;
-    char older[256];
-    snprintf(older, sizeof older, "%s\nextends: a40\n", measured_first_line);
+    const struct group *const all[] = {&groups[1], NULL};
     struct calibration calibration;
     struct error why;
     char *log;
-    FILE *file = fopen(profile_path, "w");
-    assert_non_null(file);
-    fputs(older, file);
-    assert_int_equal(fclose(file), 0);
-    failing = 2;
+    uint32_t failed;
+    size_t size;
     start(&calibration, "test");
-    assert_false(run_session(&calibration, &log, &why));
-    char *text = text_of(profile_path);
-    assert_string_equal(text, older);
-    free(text);
+    assert_true(run_session(&calibration, 0, &log, &why));
+    char *older = body_of(profile_path);
+    free(log);
+    calibration_release(&calibration);
+    memset(runs, 0, 3 * sizeof *runs);
+    start(&calibration, "test");
+    struct session session = {
+        .path = profile_path, .groups = all, .effort = &effort, .seconds = 60, .patience = 60};
+    session.log = open_memstream(&log, &size);
+    assert_non_null(session.log);
+    assert_true(session_run(&session, &calibration, &failed, &why));
+    assert_int_equal(fclose(session.log), 0);
+    assert_int_equal(runs[0], 0);
+    assert_int_equal(runs[1], 1);
+    char *body = body_of(profile_path);
+    assert_string_equal(body, older);
+    free(body);
+    free(older);
     free(log);
     calibration_release(&calibration);
     forget();
@@ -257,7 +338,7 @@ static void what_was_not_measured_is_not_replaced(void **state)
     fputs("extends: a40\n", file);
     assert_int_equal(fclose(file), 0);
     start(&calibration, "test");
-    assert_false(run_session(&calibration, &log, &why));
+    assert_false(run_session(&calibration, 0, &log, &why));
     assert_non_null(strstr(why.found, "measured profile"));
     assert_int_equal(runs[0], 0);
     char *text = text_of(profile_path);
@@ -268,20 +349,61 @@ static void what_was_not_measured_is_not_replaced(void **state)
     forget();
 }
 
-static void part_of_another_measurement_is_not_gone_on_with(void **state)
+static void interrupt(int number)
+{
+    (void)number;
+    measure_interrupted = 1;
+}
+
+/* Interrupt a session in its second group, so that it leaves a part. */
+static void leave_part(void)
+{
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    failing = 1;
+    how = INTERRUPTS;
+    start(&calibration, "test");
+    assert_ptr_not_equal(signal(SIGUSR1, interrupt), SIG_ERR);
+    assert_false(run_session(&calibration, 0, &log, &why));
+    assert_string_equal(why.found, "interrupted");
+    assert_non_null(strstr(log, "keeps the measurements so far"));
+    assert_true(exists(part_path));
+    assert_false(exists(profile_path));
+    free(log);
+    calibration_release(&calibration);
+    measure_interrupted = 0;
+    failing = -1;
+    how = FAILS;
+}
+
+static void part_is_resumed(void **state)
 {
     (void)state;
     struct calibration calibration;
     struct error why;
     char *log;
-    failing = 1;
+    leave_part();
     start(&calibration, "test");
-    assert_false(run_session(&calibration, &log, &why));
+    assert_true(run_session(&calibration, 0, &log, &why));
+    assert_non_null(strstr(log, "resuming from"));
+    assert_non_null(strstr(log, "2/3 fake-gather"));
+    assert_int_equal(runs[0], 0);
+    assert_false(exists(part_path));
     free(log);
     calibration_release(&calibration);
-    failing = -1;
+    forget();
+}
+
+static void part_of_another_measurement_is_not_resumed(void **state)
+{
+    (void)state;
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    leave_part();
     start(&calibration, "other");
-    assert_true(run_session(&calibration, &log, &why));
+    assert_true(run_session(&calibration, 0, &log, &why));
     assert_non_null(strstr(log, "(effort differs)"));
     assert_int_equal(runs[0], 1);
     free(log);
@@ -289,23 +411,18 @@ static void part_of_another_measurement_is_not_gone_on_with(void **state)
     forget();
 }
 
-static void part_that_is_not_whole_is_not_gone_on_with(void **state)
+static void part_that_is_not_whole_is_not_resumed(void **state)
 {
     (void)state;
     struct calibration calibration;
     struct error why;
     char *log;
-    failing = 1;
-    start(&calibration, "test");
-    assert_false(run_session(&calibration, &log, &why));
-    free(log);
-    calibration_release(&calibration);
-    failing = -1;
+    leave_part();
     char *text = text_of(part_path);
     assert_int_equal(truncate(part_path, (off_t)strlen(text) / 2), 0);
     free(text);
     start(&calibration, "test");
-    assert_true(run_session(&calibration, &log, &why));
+    assert_true(run_session(&calibration, 0, &log, &why));
     assert_non_null(strstr(log, "not a complete profile"));
     assert_int_equal(runs[0], 1);
     free(log);
@@ -313,21 +430,18 @@ static void part_that_is_not_whole_is_not_gone_on_with(void **state)
     forget();
 }
 
-static void interrupt_ends_it_and_it_goes_on(void **state)
+/* A group that failed before comes last, because it may hang again. */
+static void group_that_failed_comes_last(void **state)
 {
     (void)state;
     struct calibration calibration;
     struct error why;
     char *log;
-    measure_interrupted = 1;
     start(&calibration, "test");
-    assert_false(run_session(&calibration, &log, &why));
-    assert_string_equal(why.found, "interrupted");
-    free(log);
-    calibration_release(&calibration);
-    measure_interrupted = 0;
-    start(&calibration, "test");
-    assert_true(run_session(&calibration, &log, &why));
+    findings_note(&calibration.findings, "group.fake-lookup", "it hung", &why);
+    assert_true(run_session(&calibration, 0, &log, &why));
+    assert_non_null(strstr(log, "3/3 fake-lookup"));
+    assert_null(findings_get(&calibration.findings, "group.fake-lookup"));
     free(log);
     calibration_release(&calibration);
     forget();
@@ -347,7 +461,7 @@ static void place_that_cannot_be_written_is_found_before_measuring(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(profile_path, sizeof profile_path, "%s%s", folder, cases[i].ending);
         start(&calibration, "test");
-        assert_false(run_session(&calibration, &log, &why));
+        assert_false(run_session(&calibration, 0, &log, &why));
         assert_non_null(strstr(why.found, cases[i].message));
         assert_int_equal(runs[0], 0);
         free(log);
@@ -359,7 +473,8 @@ static void place_that_cannot_be_written_is_found_before_measuring(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    bool made = mkdtemp(folder) != NULL;
+    struct error why;
+    bool made = mkdtemp(folder) != NULL && (runs = apart_memory(3 * sizeof *runs, &why)) != NULL;
     snprintf(profile_path, sizeof profile_path, "%s/p.yaml", folder);
     snprintf(part_path, sizeof part_path, "%s/p.yaml.part", folder);
     return !made;
@@ -368,6 +483,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
+    apart_release(runs, 3 * sizeof *runs);
     return rmdir(folder);
 }
 
@@ -375,13 +491,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(session_writes_a_profile_that_loads),
-        cmocka_unit_test(broken_group_is_all_that_is_measured_again),
-        cmocka_unit_test(nothing_of_a_broken_group_is_kept),
-        cmocka_unit_test(older_profile_stays_until_the_new_one_is_whole),
+        cmocka_unit_test(broken_group_is_absent_until_it_is_measured),
+        cmocka_unit_test(impossible_figure_is_its_groups_failure),
+        cmocka_unit_test(without_any_figure_an_older_profile_stays),
+        cmocka_unit_test(named_group_is_measured_again_and_replaced),
         cmocka_unit_test(what_was_not_measured_is_not_replaced),
-        cmocka_unit_test(part_of_another_measurement_is_not_gone_on_with),
-        cmocka_unit_test(part_that_is_not_whole_is_not_gone_on_with),
-        cmocka_unit_test(interrupt_ends_it_and_it_goes_on),
+        cmocka_unit_test(part_is_resumed),
+        cmocka_unit_test(part_of_another_measurement_is_not_resumed),
+        cmocka_unit_test(part_that_is_not_whole_is_not_resumed),
+        cmocka_unit_test(group_that_failed_comes_last),
         cmocka_unit_test(place_that_cannot_be_written_is_found_before_measuring),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

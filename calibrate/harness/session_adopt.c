@@ -1,0 +1,105 @@
+/* Taking over what earlier sessions measured: of their part, or of the profile. */
+#include "calibrate/harness/session.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The fact that keeps this session from adding to what was measured; NULL if it can. */
+static const char *difference(const struct calibration *left, const struct calibration *now)
+{
+    enum fact differs;
+    if (strcmp(left->base, now->base) != 0) {
+        return "base";
+    }
+    return provenance_matches(&left->provenance, &now->provenance, &differs) ? NULL
+                                                                             : fact_name(differs);
+}
+
+static bool adopt(struct calibration *calibration, struct calibration *left, struct error *why)
+{
+    static const enum fact begun[] = {FACT_DATE, FACT_GROUPS, FACT_CLOCKS_START};
+    for (size_t i = 0; i < sizeof begun / sizeof begun[0]; i++) {
+        provenance_set(&calibration->provenance, begun[i], "%s", left->provenance.facts[begun[i]]);
+    }
+    return findings_take(&calibration->findings, &left->findings, why);
+}
+
+/* Go on from the part that an earlier session left. */
+static bool resume(const struct session *session, const char *part, struct calibration *calibration,
+                   struct error *why)
+{
+    struct calibration left;
+    struct error unusable;
+    if (!profile_read(part, &left, &unusable)) {
+        fprintf(session->log, "%s is not a complete profile: starting again\n", part);
+        return true;
+    }
+    const char *differs = difference(&left, calibration);
+    bool ok = true;
+    if (differs != NULL) {
+        fprintf(session->log, "%s is of another measurement (%s differs): starting again\n", part,
+                differs);
+    } else {
+        fprintf(session->log, "resuming from %s\n", part);
+        ok = adopt(calibration, &left, why);
+    }
+    calibration_release(&left);
+    return ok;
+}
+
+/* Are all groups of the profile, and no others, to be measured? */
+static bool covers(const struct session *session, const struct calibration *profile)
+{
+    uint32_t left = provenance_count(&profile->provenance, FACT_GROUPS);
+    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+        if (!session_has(profile, session->groups[i])) {
+            return false;
+        }
+        left--;
+    }
+    return left == 0;
+}
+
+/* Measure all of the session's groups again if none of them is missing. */
+static void forget_groups(const struct session *session, struct calibration *calibration)
+{
+    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+        if (!session_has(calibration, session->groups[i])) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+        provenance_drop(&calibration->provenance, FACT_GROUPS, session->groups[i]->name);
+    }
+}
+
+/* Add to a profile of the same machine what it lacks. A profile that lacks nothing and of which
+ * nothing would remain is measured anew. */
+static bool extend(const struct session *session, struct calibration *calibration,
+                   struct error *why)
+{
+    struct calibration profile;
+    struct error unusable;
+    if (!profile_read(session->path, &profile, &unusable)) {
+        return true;
+    }
+    const char *differs = difference(&profile, calibration);
+    bool ok = true;
+    if (differs != NULL) {
+        fprintf(session->log, "%s is of another measurement (%s differs) and will be replaced\n",
+                session->path, differs);
+    } else if (!covers(session, &profile)) {
+        fprintf(session->log, "adding to %s\n", session->path);
+        ok = adopt(calibration, &profile, why);
+        forget_groups(session, calibration);
+    }
+    calibration_release(&profile);
+    return ok;
+}
+
+bool session_adopt(const struct session *session, const char *part, struct calibration *calibration,
+                   struct error *why)
+{
+    return access(part, F_OK) == 0 ? resume(session, part, calibration, why)
+                                   : extend(session, calibration, why);
+}

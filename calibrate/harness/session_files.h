@@ -1,0 +1,26 @@
+/* The files of a session: PROFILE, and PROFILE.part beside it until all groups were tried
+ * (session.h). */
+#ifndef CALIBRATE_HARNESS_SESSION_FILES_H
+#define CALIBRATE_HARNESS_SESSION_FILES_H
+
+#include "calibrate/harness/profile_write.h"
+
+struct session_files {
+    const char *profile;
+    char *part;  /* owned: what is measured so far */
+    char *fresh; /* owned: written, and not yet the part */
+};
+
+/* Name the files. Fails if the profile could not be written, or if a file is there that calibrate
+ * did not write. Release the files after a failure, too. */
+bool session_files_init(const char *profile, struct session_files *files, struct error *why);
+void session_files_release(struct session_files *files);
+
+/* Replace the part; it stays as it was if that fails. */
+bool session_files_save(const struct session_files *files, const struct calibration *calibration,
+                        struct error *why);
+
+/* The part becomes the profile. */
+bool session_files_finish(const struct session_files *files, struct error *why);
+
+#endif
