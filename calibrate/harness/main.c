@@ -1,6 +1,8 @@
 /* The harness: runs `calibrate` with the options that sim/cli/calibrate.c describes. */
 #include "base/name.h"
+#include "base/text.h"
 #include "base/version.h"
+#include "calibrate/harness/apart.h"
 #include "calibrate/harness/default_base.h"
 #include "calibrate/harness/gpu_groups.h"
 #include "calibrate/harness/session.h"
@@ -19,6 +21,9 @@
 
 /* The order of samples is the same in every measurement. */
 enum { SEED = 1, MOST_GROUPS = 64 };
+
+/* Twice what 'validate' takes for its samples, and a minute to set up. */
+#define MINI_SECONDS 300
 
 /* What a group may take beyond twice its time, in seconds: it sets up, and loads cuBLAS. */
 #ifndef PATIENCE
@@ -246,10 +251,39 @@ static bool run(const struct arguments *arguments, struct error *why)
 
 static const struct command_option no_options[] = {{.name = NULL}};
 
+struct mini_task {
+    const char *spec;
+    struct mini_broken *broken;
+};
+
+static bool run_mini_task(void *state, struct error *why)
+{
+    const struct mini_task *task = state;
+    return mini_measure(task->spec, task->broken, stdout, why);
+}
+
+/* Each run is a process of its own. A mechanism that breaks a run is left out of the next one. */
+static bool run_mini_tasks(const struct mini_task *task, struct error *why)
+{
+    struct mini_broken *broken = task->broken;
+    const struct apart apart = {"mini", MINI_SECONDS, run_mini_task, (void *)task};
+    while (!apart_run(&apart, why)) {
+        if (broken->running < 0) {
+            return false;
+        }
+        text_copy(broken->reason[broken->running], sizeof broken->reason[0], why->found);
+    }
+    return true;
+}
+
 static bool run_mini(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
-    return mini_measure(arguments_operands(arguments, &count)[0], stdout, why);
+    struct mini_broken *broken = apart_memory(sizeof *broken, why);
+    const struct mini_task task = {arguments_operands(arguments, &count)[0], broken};
+    bool ok = broken != NULL && run_mini_tasks(&task, why);
+    apart_release(broken, sizeof *broken);
+    return ok;
 }
 
 /* The measuring half of `validate`. */

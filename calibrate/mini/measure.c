@@ -9,11 +9,13 @@
  *   {"mechanism": "lru"}                  ns a layer; also the tokens wanted and missed in all
  *                                         steps, and the worst difference of an output
  *   {"absent": "qsac-store"}              this machine cannot run it; with its "reason" alone
+ *   {"failed": "lru"}                     it failed in an earlier run; with its "reason" alone
  *
  * All probes are sampled by turns, in rounds, so that they see the same state of the machine. Each
  * layer of a step has quantiles of its own, over all rounds; a mechanism has the means of these. If
  * another process takes a processor away for some milliseconds, that spoils a layer and not the
- * sample. A wrong output ends the run.
+ * sample. A mechanism that fails or has a wrong output ends the run, since what it did to the GPU
+ * may break the others, too; another run leaves it out.
  */
 #include "base/array.h"
 #include "calibrate/host/moment.h"
@@ -76,6 +78,7 @@ struct run {
     struct policy_env env;
     const struct mini_runtime *runtime;
     void *own; /* the runtime's state */
+    struct mini_broken *broken;
 };
 
 struct mechanism {
@@ -99,6 +102,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
     struct run *run = mechanism->run;
     uint32_t slots = slots_of(run);
     double worst;
+    run->broken->running = (int)mechanism->id;
     if (!array_reserve(&mechanism->ns, &mechanism->capacity, mechanism->rounds + 1,
                        slots * sizeof *mechanism->ns, why) ||
         !run->runtime->start(run->own, mechanism->id, &run->env, why)) {
@@ -117,9 +121,12 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
         return false;
     }
     mechanism->worst = worst > mechanism->worst ? worst : mechanism->worst;
-    return mechanism->counts.agrees ||
-           error_set(why, NULL, 0, "'%s' found a different number of hits than its policy",
-                     miniature_kinds[mechanism->id].name);
+    if (!mechanism->counts.agrees) {
+        return error_set(why, NULL, 0, "'%s' found a different number of hits than its policy",
+                         miniature_kinds[mechanism->id].name);
+    }
+    run->broken->running = -1;
+    return true;
 }
 
 /* ---- lines ---- */
@@ -192,11 +199,11 @@ static bool print_mechanism(const struct mechanism *mechanism, FILE *out, struct
     return print_line(line, out, why);
 }
 
-static bool print_absent(const struct mechanism *mechanism, FILE *out, struct error *why)
+/* `how` is "absent" or "failed". */
+static bool print_reason(const char *how, int id, const char *reason, FILE *out, struct error *why)
 {
-    return print_line(json_pack("{s:s, s:s}", "absent", miniature_kinds[mechanism->id].name,
-                                "reason", mechanism->absent.found),
-                      out, why);
+    return print_line(json_pack("{s:s, s:s}", how, miniature_kinds[id].name, "reason", reason), out,
+                      why);
 }
 
 static bool print_lines(const struct run *run, const struct mechanism *mechanisms,
@@ -210,7 +217,9 @@ static bool print_lines(const struct run *run, const struct mechanism *mechanism
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
         const struct mechanism *mechanism = &mechanisms[id];
-        good = (mechanism->absent.found[0] == '\0' || print_absent(mechanism, out, why)) &&
+        const char *absent = mechanism->absent.found, *failed = run->broken->reason[id];
+        good = (absent[0] == '\0' || print_reason("absent", id, absent, out, why)) &&
+               (failed[0] == '\0' || print_reason("failed", id, failed, out, why)) &&
                (mechanism->rounds == 0 || print_mechanism(mechanism, out, why));
     }
     return good;
@@ -239,11 +248,14 @@ static bool add_probe(const char *name, enum unit unit, void *state,
 
 enum { MOST_OWN = 8 + MINIATURE_COUNT }; /* probes: stand-ins and mechanisms */
 
+/* Has this site the mechanism, did it not fail before, and has this machine what it needs? */
 static bool can_run(struct mechanism *mechanism)
 {
     const struct run *run = mechanism->run;
-    return run->runtime->can == NULL ||
-           run->runtime->can(run->own, mechanism->id, &mechanism->absent);
+    return miniature_kinds[mechanism->id].site == run->mini.shape.site &&
+           run->broken->reason[mechanism->id][0] == '\0' &&
+           (run->runtime->can == NULL ||
+            run->runtime->can(run->own, mechanism->id, &mechanism->absent));
 }
 
 static bool add_probes(struct run *run, struct mechanism *mechanisms, struct probe *probes,
@@ -259,7 +271,7 @@ static bool add_probes(struct run *run, struct mechanism *mechanisms, struct pro
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
         mechanisms[id] = (struct mechanism){.run = run, .id = (enum miniature_id)id};
-        good = miniature_kinds[id].site != run->mini.shape.site || !can_run(&mechanisms[id]) ||
+        good = !can_run(&mechanisms[id]) ||
                add_probe(miniature_kinds[id].name, UNIT_NS, &mechanisms[id], sample_mechanism,
                          &probes[(*count)++], findings, why);
     }
@@ -292,10 +304,10 @@ static bool measure(struct run *run, const struct spec *spec, FILE *out, struct 
 }
 
 static bool run_shape(const struct spec *spec, const struct mini_runtime *runtime,
-                      const struct miniature *shape, const struct trace *trace, FILE *out,
-                      struct error *why)
+                      const struct miniature *shape, const struct trace *trace,
+                      struct mini_broken *broken, FILE *out, struct error *why)
 {
-    struct run run = {.runtime = runtime};
+    struct run run = {.runtime = runtime, .broken = broken};
     bool good = mini_init(&run.mini, shape, trace, why) &&
                 (run.own = runtime->create(&run.mini, why)) != NULL;
     if (good) {
@@ -311,7 +323,8 @@ static bool run_shape(const struct spec *spec, const struct mini_runtime *runtim
     return good;
 }
 
-static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
+static bool run_spec(const struct spec *spec, struct mini_broken *broken, FILE *out,
+                     struct error *why)
 {
     const struct mini_runtime *runtime =
         spec->shape.site == MINIATURE_GPU ? mini_gpu_runtime(why) : &mini_host_runtime;
@@ -321,14 +334,15 @@ static bool run_spec(const struct spec *spec, FILE *out, struct error *why)
     }
     struct miniature shape = spec->shape;
     shape.context = (uint64_t)trace_header(trace)->units * shape.repeat;
-    bool good = spec->seconds > 0 ? run_shape(spec, runtime, &shape, trace, out, why)
+    bool good = spec->seconds > 0 ? run_shape(spec, runtime, &shape, trace, broken, out, why)
                                   : mini_can(&shape, trace, why);
     trace_close(trace);
     return good;
 }
 
-bool mini_measure(const char *text, FILE *out, struct error *why)
+bool mini_measure(const char *text, struct mini_broken *broken, FILE *out, struct error *why)
 {
     struct spec spec;
-    return read_spec(text, &spec, why) && run_spec(&spec, out, why);
+    broken->running = -1;
+    return read_spec(text, &spec, why) && run_spec(&spec, broken, out, why);
 }

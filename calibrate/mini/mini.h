@@ -131,7 +131,14 @@ extern const struct mini_runtime mini_host_runtime;
 /* NULL, with the reason, if no GPU can be used. */
 const struct mini_runtime *mini_gpu_runtime(struct error *why);
 
-/* Run all mechanisms as `spec` says (measure.c), and write their times. */
-bool mini_measure(const char *spec, FILE *out, struct error *why);
+/* What broke earlier runs, in memory that outlives a run. */
+struct mini_broken {
+    int running;                       /* the mechanism that runs now; -1: none */
+    char reason[MINIATURE_COUNT][256]; /* why a mechanism is left out; empty if it is not */
+};
+
+/* Run all mechanisms as `spec` says (measure.c), except those in `broken`, and write their times.
+ * If a mechanism fails, or ends the process, `broken->running` says which. */
+bool mini_measure(const char *spec, struct mini_broken *broken, FILE *out, struct error *why);
 
 #endif

@@ -157,9 +157,10 @@ static bool add_row(struct table *table, int id, const struct validation_row *ro
 static void print_absent(const struct validation *validation)
 {
     for (int id = 0; id < MINIATURE_COUNT; id++) {
-        const char *reason = validation->rows[id].absent;
-        if (reason[0] != '\0') {
-            printf("absent: %s: %s\n", miniature_kinds[id].name, reason);
+        const struct validation_row *row = &validation->rows[id];
+        if (row->absent[0] != '\0') {
+            printf("%s: %s: %s\n", row->failed ? "failed" : "absent", miniature_kinds[id].name,
+                   row->absent);
         }
     }
 }
@@ -296,6 +297,18 @@ static bool store_rows(const struct subject *subject, const struct validation *v
 
 /* ---- the command ---- */
 
+/* The others stand in the table and in the database all the same. */
+static bool check_none_failed(const struct validation *validation, struct error *why)
+{
+    uint32_t failed = 0;
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        failed += validation->rows[id].failed;
+    }
+    return failed == 0 ||
+           error_set(why, NULL, 0, "%" PRIu32 " mechanism%s failed, as said under the table",
+                     failed, failed > 1 ? "s" : "");
+}
+
 /* A short trial run, so that a machine that cannot run it fails before the user waits. */
 static bool can_measure(const struct subject *subject, struct error *why)
 {
@@ -330,7 +343,8 @@ static bool validate(const struct arguments *arguments, const struct subject *su
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
                 print_table(subject, &validation, why) &&
-                (store == NULL || store_rows(subject, &validation, spec, store, why));
+                (store == NULL || store_rows(subject, &validation, spec, store, why)) &&
+                check_none_failed(&validation, why);
     free(lines);
     free(spec);
     return good;

@@ -281,8 +281,8 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
     return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, why);
 }
 
-/* Read a mechanism that the harness could not run. */
-static bool read_absent(const char *name, const char *reason, struct validation *out,
+/* Read a mechanism that the harness could not run, or that failed. */
+static bool read_absent(const char *name, const char *reason, bool failed, struct validation *out,
                         struct error *why)
 {
     int id = find_mechanism(name);
@@ -290,6 +290,7 @@ static bool read_absent(const char *name, const char *reason, struct validation 
         return error_set(why, NULL, 0, "the harness reported an unknown '%s' as absent", name);
     }
     snprintf(out->rows[id].absent, sizeof out->rows[id].absent, "%s", reason);
+    out->rows[id].failed = failed;
     return true;
 }
 
@@ -310,7 +311,9 @@ static bool read_line(const char *text, size_t length, const struct trace *trace
     } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
         good = read_mechanism(object, name, trace, profile, out, why);
     } else if (json_unpack(object, "{s:s, s:s}", "absent", &name, "reason", &reason) == 0) {
-        good = read_absent(name, reason, out, why);
+        good = read_absent(name, reason, false, out, why);
+    } else if (json_unpack(object, "{s:s, s:s}", "failed", &name, "reason", &reason) == 0) {
+        good = read_absent(name, reason, true, out, why);
     } else {
         good = error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80,
                          text);

@@ -43,6 +43,7 @@ struct validation_row {
     enum validation_verdict verdict;
     uint32_t predicted_rank, measured_rank; /* 1 is the fastest */
     char absent[256]; /* why it was not run or not predicted; "": it was run and predicted */
+    bool failed;      /* it is absent because it failed, not because this machine cannot run it */
 };
 
 enum { VALIDATION_CURVES = 8, VALIDATION_POINTS = 16 };

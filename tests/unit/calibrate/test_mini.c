@@ -158,10 +158,36 @@ static void a_spec_is_checked(void **state)
 {
     (void)state;
     struct error why;
-    assert_false(mini_measure("{", stdout, &why));
-    assert_false(mini_measure("{\"trace\": 3}", stdout, &why));
+    struct mini_broken broken = {0};
+    assert_false(mini_measure("{", &broken, stdout, &why));
+    assert_int_equal(broken.running, -1);
+    assert_false(mini_measure("{\"trace\": 3}", &broken, stdout, &why));
     assert_non_null(strstr(why.found, "a miniature's spec"));
     assert_int_equal(why.kind, ERROR_USAGE);
+}
+
+/* A mechanism that broke an earlier run is not run again, and its reason is passed on. */
+static void what_broke_an_earlier_run_is_left_out(void **state)
+{
+    (void)state;
+    static const char spec[] =
+        "{\"trace\":\"traces/smollm2-135m.swt\",\"gpu\":false,\"seconds\":0.01,\"layers\":1,"
+        "\"kv_heads\":2,\"query_heads\":2,\"head_dim\":32,\"hidden\":64,\"repeat\":1,"
+        "\"selection\":0.02,\"capacity\":0.1,\"warmup\":1,\"steps\":1,\"threads\":2}";
+    struct mini_broken broken = {0};
+    struct error why;
+    char *lines = NULL;
+    size_t size;
+    FILE *out = open_memstream(&lines, &size);
+    assert_non_null(out);
+    snprintf(broken.reason[MINIATURE_LRU], sizeof broken.reason[0], "it crashed");
+    make_check(mini_measure(spec, &broken, out, &why), &why);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(lines, "{\"failed\":\"lru\",\"reason\":\"it crashed\"}\n"));
+    assert_null(strstr(lines, "{\"mechanism\":\"lru\","));
+    assert_non_null(strstr(lines, "{\"mechanism\":\"fetch\","));
+    assert_int_equal(broken.running, -1);
+    free(lines);
 }
 
 static const struct {
@@ -282,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_wrong_row_shows),
         cmocka_unit_test(a_row_that_was_not_fetched_shows),
         cmocka_unit_test(a_spec_is_checked),
+        cmocka_unit_test(what_broke_an_earlier_run_is_left_out),
         cmocka_unit_test(what_cannot_be_run_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

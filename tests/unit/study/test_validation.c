@@ -254,6 +254,11 @@ static void what_cannot_run_is_absent(void **state)
     assert_false(validation_ran(&validation, MINIATURE_STREAM));
     assert_true(validation_has(&validation, MINIATURE_STREAM));
     assert_string_equal(validation.rows[MINIATURE_STREAM].absent, "no copy engine");
+    assert_false(validation.rows[MINIATURE_STREAM].failed);
+    snprintf(all, size, "%s{\"failed\":\"stream\",\"reason\":\"it crashed\"}\n", lines);
+    make_check(judge(&fixture, all, &validation, &why), &why);
+    assert_string_equal(validation.rows[MINIATURE_STREAM].absent, "it crashed");
+    assert_true(validation.rows[MINIATURE_STREAM].failed);
     assert_int_equal(validation.classes[MINIATURE_BY_CPU].count, LAST - 1);
     for (int id = 0; id < LAST - 1; id++) {
         assert_in_range(validation.rows[id].measured_rank, 1, LAST - 1);
