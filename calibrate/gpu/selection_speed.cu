@@ -23,14 +23,18 @@
 #define CHOSEN_OF 10
 #define CODE_PARTS 16
 #define HASH_WORDS 8
+#define ENTRIES_MOST ((size_t)524288)
 
 struct selection_bench {
     struct kernel_bench bench;
-    gpu_memory queries, floats, scores, chosen, scratch, whole;
+    gpu_memory queries, floats, chosen, scratch, whole;
+    gpu_memory scores; /* random; top-k and merging read them */
+    gpu_memory scored; /* scoring writes them */
     size_t scores_most;
 
     bool create(uint64_t seed, struct error *why);
     bool take_floats(size_t heads, struct error *why);
+    bool take_scratch(struct error *why);
 };
 
 /* Weights of 1, thresholds that no cosine reaches, so that every label is written, and room for the
@@ -44,6 +48,12 @@ bool selection_bench::take_floats(size_t heads, struct error *why)
            GPU_TRY(cudaMemcpy(floats.data, values.data(), bytes, cudaMemcpyHostToDevice), why);
 }
 
+bool selection_bench::take_scratch(struct error *why)
+{
+    size_t bytes = kernel_topk_scratch(PAIRS_MOST);
+    return scratch.take(bytes, why) && GPU_TRY(cudaMemset(scratch.data, 0, bytes), why);
+}
+
 /* `scores` holds bf16 in [-1, 1); two of them, read as a float, are a number of about that range.
  */
 bool selection_bench::create(uint64_t seed, struct error *why)
@@ -54,8 +64,9 @@ bool selection_bench::create(uint64_t seed, struct error *why)
     }
     scores_most = room / sizeof(float);
     return scores.take(room, why) && gpu_fill_bf16(scores.data, room / 4 * 4, seed + 1, why) &&
-           chosen.take(scores_most / CHOSEN_OF * sizeof(uint32_t), why) &&
-           scratch.take(kernel_topk_scratch(PAIRS_MOST), why) && queries.take(query_bytes, why) &&
+           scored.take(HEADS * ENTRIES_MOST * sizeof(float), why) &&
+           chosen.take(scores_most / CHOSEN_OF * sizeof(uint32_t), why) && take_scratch(why) &&
+           queries.take(query_bytes, why) &&
            gpu_fill_bf16(queries.data, query_bytes, seed + 2, why) && take_floats(heads, why) &&
            whole.take(heads * (DIM + 1) * sizeof(float), why) && bench.create(WANTED, seed, why);
 }
@@ -82,7 +93,7 @@ static bool put_pages(const struct bench_work *work, struct error *why)
     struct selection_bench *all = (struct selection_bench *)work->group;
     return kernel_score_pages((const uint16_t *)all->queries.data,
                               (const uint16_t *)entries_of(work), work->rows, GROUP, DIM,
-                              work->each, (float *)all->scores.data, all->bench.stream.at, why);
+                              work->each, (float *)all->scored.data, all->bench.stream.at, why);
 }
 
 static bool put_centroids(const struct bench_work *work, struct error *why)
@@ -90,7 +101,7 @@ static bool put_centroids(const struct bench_work *work, struct error *why)
     struct selection_bench *all = (struct selection_bench *)work->group;
     return kernel_score_centroids((const uint16_t *)all->queries.data,
                                   (const uint16_t *)entries_of(work), work->rows, GROUP, DIM,
-                                  work->each, (float *)all->scores.data, all->bench.stream.at, why);
+                                  work->each, (float *)all->scored.data, all->bench.stream.at, why);
 }
 
 static bool put_codes(const struct bench_work *work, struct error *why)
@@ -99,7 +110,7 @@ static bool put_codes(const struct bench_work *work, struct error *why)
     const uint16_t *codebooks = (const uint16_t *)all->bench.arena.memory.data;
     return kernel_score_codes((const uint16_t *)all->queries.data, codebooks,
                               (const uint8_t *)entries_of(work), work->rows, GROUP, DIM, CODE_PARTS,
-                              work->each, (float *)all->scores.data, all->bench.stream.at, why);
+                              work->each, (float *)all->scored.data, all->bench.stream.at, why);
 }
 
 static bool put_hashes(const struct bench_work *work, struct error *why)
@@ -107,7 +118,7 @@ static bool put_hashes(const struct bench_work *work, struct error *why)
     struct selection_bench *all = (struct selection_bench *)work->group;
     return kernel_score_hashes((const uint32_t *)all->queries.data,
                                (const uint32_t *)entries_of(work), work->rows, GROUP, HASH_WORDS,
-                               work->each, (float *)all->scores.data, all->bench.stream.at, why);
+                               work->each, (float *)all->scored.data, all->bench.stream.at, why);
 }
 
 static bool put_labels(const struct bench_work *work, struct error *why)
@@ -163,7 +174,7 @@ static const score_row score_rows[] = {
     {"scores.codes", "a product code of 16 bytes", put_codes, CODE_PARTS},
     {"scores.hashes", "a hash of 256 bits", put_hashes, HASH_WORDS * sizeof(uint32_t)},
 };
-static const uint32_t entry_counts[] = {1024, 8192, 65536, 524288};
+static const uint32_t entry_counts[] = {1024, 8192, 65536, ENTRIES_MOST};
 
 static bool add_scores(struct selection_bench *all, std::vector<bench_work> *works,
                        struct findings *findings, struct error *why)
@@ -180,8 +191,7 @@ static bool add_scores(struct selection_bench *all, std::vector<bench_work> *wor
                                  bench.peak > 0 ? note : "the driver states no HBM peak", why);
         for (uint32_t entries : entry_counts) {
             double bytes = (double)HEADS * entries * row.bytes;
-            if (bench.peak > 0 && bytes <= (double)bench.arena.memory.bytes &&
-                (double)HEADS * entries <= (double)all->scores_most) {
+            if (bench.peak > 0 && bytes <= (double)bench.arena.memory.bytes) {
                 works->push_back({row.figure, (double)entries, row.put, all, HEADS, entries, bytes,
                                   bytes, bench.peak});
             }

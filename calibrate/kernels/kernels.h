@@ -89,7 +89,8 @@ bool kernel_score_hashes(const uint32_t *queries, const uint32_t *hashes, uint32
 
 /* Write the indices of the k <= count largest of each row of scores[rows][count] into
  * chosen[rows][k], in any order; among equal scores any may be chosen. Scores may not be NaN.
- * `scratch` holds kernel_topk_scratch() bytes. */
+ * `scratch` holds kernel_topk_scratch() bytes, zeros before the first call; every call leaves it
+ * ready for the next. */
 size_t kernel_topk_scratch(uint32_t rows);
 bool kernel_topk(const float *scores, uint32_t rows, uint32_t count, uint32_t k, uint32_t *chosen,
                  void *scratch, void *stream, struct error *why);

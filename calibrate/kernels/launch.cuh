@@ -57,4 +57,32 @@ __device__ inline float warp_sum(float value)
     return value;
 }
 
+/* The sum over this lane and those before it. */
+__device__ inline uint32_t warp_sum_through(uint32_t value)
+{
+    for (uint32_t apart = 1; apart < WARP; apart *= 2) {
+        uint32_t other = __shfl_up_sync(WHOLE_WARP, value, apart);
+        value += threadIdx.x % WARP >= apart ? other : 0;
+    }
+    return value;
+}
+
+/* The sum over the CTA's threads before this one; *all becomes the sum over the CTA. `sums` is
+ * shared: [WARPS]. */
+template <uint32_t WARPS>
+__device__ uint32_t cta_sum_before(uint32_t mine, uint32_t *sums, uint32_t *all)
+{
+    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint32_t through = warp_sum_through(mine);
+    if (lane == WARP - 1) {
+        sums[warp] = through;
+    }
+    __syncthreads();
+    uint32_t warps = warp_sum_through(lane < WARPS ? sums[lane] : 0);
+    uint32_t before = __shfl_sync(WHOLE_WARP, warps, warp - 1);
+    *all = __shfl_sync(WHOLE_WARP, warps, WARP - 1);
+    __syncthreads(); /* read before it is written again */
+    return (warp > 0 ? before : 0) + through - mine;
+}
+
 #endif

@@ -49,27 +49,6 @@ static __device__ struct lru_cache cache_of(const struct kernel_lru &lru)
     return mine;
 }
 
-/* The sum over all threads before this one; *all becomes the sum over the CTA. */
-static __device__ uint32_t sum_before(uint32_t mine, uint32_t *sums, uint32_t *all)
-{
-    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, through = mine, before = 0;
-    for (uint32_t apart = 1; apart < WARP; apart *= 2) {
-        uint32_t other = __shfl_up_sync(WHOLE_WARP, through, apart);
-        through += lane >= apart ? other : 0;
-    }
-    if (lane == WARP - 1) {
-        sums[warp] = through;
-    }
-    __syncthreads();
-    *all = 0;
-    for (uint32_t i = 0; i < LRU_WARPS; i++) {
-        before += i < warp ? sums[i] : 0;
-        *all += sums[i];
-    }
-    __syncthreads(); /* read before it is written again */
-    return before + through - mine;
-}
-
 static __device__ void forget_touches(const struct lru_cache &cache)
 {
     uint32_t words = divide_up(cache.capacity, (uint32_t)WARP);
@@ -91,7 +70,7 @@ static __device__ uint32_t look_up(const struct lru_cache &cache)
             slots[i] = at + i < cache.count ? cache.slot_of[cache.wanted[at + i]] : 0;
             mine += slots[i] == KERNEL_NOWHERE;
         }
-        uint32_t place = misses + sum_before(mine, cache.sums, &all);
+        uint32_t place = misses + cta_sum_before<LRU_WARPS>(mine, cache.sums, &all);
 #pragma unroll
         for (uint32_t i = 0; i < LRU_EACH; i++) {
             if (slots[i] == KERNEL_NOWHERE) {
@@ -133,7 +112,7 @@ static __device__ void turn_order(const struct lru_cache &cache, uint32_t misses
                        (cache.touched[slots[i] / WARP] >> slots[i] % WARP & 1) == 0;
             mine += stays[i];
         }
-        uint32_t place = passed + sum_before(mine, cache.sums, &all);
+        uint32_t place = passed + cta_sum_before<LRU_WARPS>(mine, cache.sums, &all);
 #pragma unroll
         for (uint32_t i = 0; i < LRU_EACH; i++) {
             if (stays[i] && place < misses) {

@@ -129,7 +129,7 @@ static std::string check_scores(const void *at, generator &random)
     return wrong;
 }
 
-enum score_values { NORMAL, FEW, EQUAL, HUGE_AND_TINY };
+enum score_values { NORMAL, FEW, EQUAL, HUGE_AND_TINY, RISING };
 
 struct topk_shape {
     const char *name;
@@ -137,6 +137,7 @@ struct topk_shape {
     enum score_values values;
 };
 
+/* A tile has 8192 scores. In the emulator a launch has 6 CTAs, for 3 multiprocessors. */
 static const topk_shape topk_shapes[] = {
     {"1 of 1", 2, 1, 1, NORMAL},
     {"1 of 31", 1, 31, 1, NORMAL},
@@ -145,14 +146,20 @@ static const topk_shape topk_shapes[] = {
     {"of few values", 2, 4000, 1999, FEW},
     {"of equals", 1, 1000, 17, EQUAL},
     {"of any magnitude and sign", 2, 3000, 1500, HUGE_AND_TINY},
-    {"the last short row", 1, 32768, 3277, NORMAL},
-    {"the first long row", 2, 32769, 3277, NORMAL},
-    {"a long row of few values", 2, 50000, 20001, FEW},
-    {"a long row of equals", 1, 40000, 3, EQUAL},
-    {"a long row of any magnitude", 1, 33000, 16500, HUGE_AND_TINY},
+    {"all but one of a tile", 3, 8191, 819, NORMAL},
+    {"a tile", 2, 8192, 8192, HUGE_AND_TINY},
+    {"a tile and one", 3, 8193, 820, NORMAL},
+    {"all of a tile and one", 2, 8193, 8193, FEW},
+    {"the last one of several tiles", 1, 16385, 1, RISING},
+    {"several tiles", 2, 32769, 3277, NORMAL},
+    {"several tiles of few values", 3, 50001, 20001, FEW},
+    {"several tiles of equals", 2, 40000, 39999, EQUAL},
+    {"several tiles of any magnitude", 1, 33000, 16500, HUGE_AND_TINY},
+    {"more tiles than CTAs", 3, 81921, 16385, RISING},
+    {"more tiles of few values than CTAs", 1, 90001, 40000, FEW},
 };
 
-static float make_score(enum score_values values, generator &random)
+static float make_score(enum score_values values, size_t place, generator &random)
 {
     float value = normal(random);
     switch (values) {
@@ -160,6 +167,8 @@ static float make_score(enum score_values values, generator &random)
         return roundf(value) * 0.5f; /* zeros of both signs, too */
     case EQUAL:
         return -7;
+    case RISING:
+        return (float)place;
     case HUGE_AND_TINY:
         return random() % 100 == 0 ? -INFINITY : ldexpf(value, (int)(random() % 250) - 125);
     default:
@@ -193,18 +202,20 @@ static std::string check_topk(const void *at, generator &random)
 {
     const topk_shape &shape = *(const topk_shape *)at;
     std::vector<float> scores((size_t)shape.rows * shape.count);
-    for (float &score : scores) {
-        score = make_score(shape.values, random);
+    for (size_t i = 0; i < scores.size(); i++) {
+        scores[i] = make_score(shape.values, i, random);
     }
     on_gpu<float> gpu_scores(scores);
     on_gpu<uint32_t> chosen((size_t)shape.rows * shape.k);
-    on_gpu<uint8_t> scratch(kernel_topk_scratch(shape.rows));
-    MUST(kernel_topk(gpu_scores.at, shape.rows, shape.count, shape.k, chosen.at, scratch.at,
-                     nullptr, &why));
-    std::vector<uint32_t> found = chosen.values();
+    on_gpu<uint8_t> scratch(std::vector<uint8_t>(kernel_topk_scratch(shape.rows)));
     std::string wrong;
-    for (size_t row = 0; row < shape.rows && wrong.empty(); row++) {
-        wrong = check_row(&scores[row * shape.count], shape, &found[row * shape.k]);
+    for (int turn = 0; turn < 2 && wrong.empty(); turn++) { /* again with the same scratch memory */
+        MUST(kernel_topk(gpu_scores.at, shape.rows, shape.count, shape.k, chosen.at, scratch.at,
+                         nullptr, &why));
+        std::vector<uint32_t> found = chosen.values();
+        for (size_t row = 0; row < shape.rows && wrong.empty(); row++) {
+            wrong = check_row(&scores[row * shape.count], shape, &found[row * shape.k]);
+        }
     }
     return wrong;
 }
