@@ -57,6 +57,14 @@ __device__ inline float warp_sum(float value)
     return value;
 }
 
+__device__ inline float warp_most(float value)
+{
+    for (int apart = WARP / 2; apart > 0; apart /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(WHOLE_WARP, value, apart));
+    }
+    return value;
+}
+
 /* The sum over this lane and those before it. */
 __device__ inline uint32_t warp_sum_through(uint32_t value)
 {

@@ -143,9 +143,14 @@ struct merge_shape {
 };
 
 static const merge_shape merge_shapes[] = {
-    {"of one part", 1, 3, 128, 0},        {"of two", 2, 2, 64, 0},
-    {"of 37, some empty", 37, 3, 128, 3}, {"of nothing", 5, 2, 64, 1},
-    {"of wide rows", 6, 2, 512, 0},       {"of narrow rows", 9, 2, 4, 4},
+    {"of one part", 1, 3, 128, 0},
+    {"of two", 2, 2, 64, 0},
+    {"of all that are loaded at once", 32, 2, 128, 0},
+    {"of one more", 33, 2, 128, 0},
+    {"of 37, some empty", 37, 3, 128, 3},
+    {"of the most", 128, 3, 128, 5},
+    {"of nothing", 5, 2, 64, 1},
+    {"of narrow rows", 9, 2, 4, 4},
 };
 
 static std::string check_merge(const void *data, generator &random)
