@@ -1,5 +1,5 @@
 /* Predictions for a GPU: on the machine of the profile, with the pipeline's own stages and kernels.
- * Attention is two kernels: one reads KV, one merges its splits.
+ * Attention is two kernels: one reads KV and writes the outputs of its parts, one merges them.
  *
  * A step ends when the CPU has seen the end of its last kernel. If the CPU manages the cache there
  * is a single stream: copies, and kernels that load, run in order with the other kernels. */
@@ -10,10 +10,18 @@
 #include "decode/time/machine.h"
 #include "decode/time/work.h"
 
+#include <math.h>
+
 enum { ATTENTION_KERNELS = 2, MAKING_KERNELS = 3 };
 
 #define OUTPUT_BYTES 4.0 /* of a number of the output, or of a log-sum-exp: fp32 */
 #define QUERY_BYTES 2.0
+
+/* The rule of kernel_attention_splits(), for the few heads of a miniature: nearly as many parts as
+ * run at once, each with at least two tiles of keys and of values for each of four warps. Two CTAs
+ * fit the multiprocessor of an H100; where only one fits, half as many bytes are merged. */
+#define PARTS_OF_SM 2.0
+#define PART_BYTES 65536.0
 
 static const enum curve_id curves[] = {
     CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_HBM_SHARE,
@@ -40,11 +48,30 @@ bool miniature_attend_launch(struct pipe *pipe, engine_task_id *first, struct er
     return work_launch(pipe, ATTENTION_KERNELS, first, why);
 }
 
+/* The outputs and log-sum-exps of all query heads, once for each part of a head's KV. */
+static double output_bytes(const struct pipe *pipe, double parts)
+{
+    const struct model *model = &pipe->setup->model;
+    return parts * model->query_heads * (model->head_dim + 1.0) * OUTPUT_BYTES;
+}
+
+static double parts_of_head(const struct pipe *pipe, double bytes, struct trust *trust)
+{
+    double most = pipe_figure(pipe, CURVE_GPU_SMS, 0, trust) * PARTS_OF_SM;
+    return fmax(1, floor(fmin(most, bytes / PART_BYTES) / pipe->plan->kv_heads));
+}
+
 bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id first,
                                engine_task_id after, struct error *why)
 {
-    double bytes = (double)tokens * pipe->head_bytes;
-    return work_put_launched(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), ATTENTION_KERNELS,
+    const struct setup *setup = pipe->setup;
+    struct trust trust = work_trust;
+    double bytes = (double)tokens * pipe->head_bytes, whole = output_bytes(pipe, 1);
+    double parts = output_bytes(pipe, parts_of_head(pipe, bytes, &trust));
+    struct kernel attend = kernel_at_least(setup, cost_read(setup, bytes + parts), 1);
+    struct kernel merge = kernel_at_least(setup, cost_read(setup, parts + whole), 1);
+    trust_add(&merge.trust, trust);
+    return work_put_launched(pipe, PART_COMPUTE, kernel_then(attend, merge), ATTENTION_KERNELS,
                              first, after, &pipe->at[pipe->layer].attended, why);
 }
 

@@ -20,7 +20,7 @@ static const char machine[] =
     "        gather: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: x},"
     "        attention: {points: [[1, 1GB/s], [2, 4GB/s]], basis: measured, source: x}}}";
 
-static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t layers)
+static double predict_shape(enum miniature_id id, uint32_t steps, uint32_t layers, uint64_t context)
 {
     static const struct ledger_row cached = {
         .wanted = 2000,
@@ -41,7 +41,7 @@ static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t laye
         .query_heads = 2,
         .head_dim = 25,
         .hidden = 40,
-        .context = 4000,
+        .context = context,
         .capacity = 0.5,
         .repeat = 1,
         .steps = steps,
@@ -58,17 +58,43 @@ static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t laye
     return ns;
 }
 
+static double predict_layers(enum miniature_id id, uint32_t steps, uint32_t layers)
+{
+    return predict_shape(id, steps, layers, 4000);
+}
+
 static double predict(enum miniature_id id, uint32_t steps)
 {
     return predict_layers(id, steps, 1);
 }
 
-/* 800 000 B at 100, behind a launch, and seen done. */
+/* An output and its log-sum-exp are 26 floats a head: 208 B for both heads. Of the whole context a
+ * head has 400 000 B, which is six parts of 64 KiB: 800 000 and 6 x 208 B at 100. Of what a cache
+ * gives it has 100 000 B, a single part. Merging the parts is one of the shortest kernels: 100 ns, or
+ * 50 in a graph. Tasks end on whole nanoseconds, rounded up. */
+enum {
+    ATTENDED_WHOLE = (800000 + 6 * 208 + 99) / 100,
+    ATTENDED = (200000 + 208 + 99) / 100,
+    MERGED = 100,
+    MERGED_IN_GRAPH = 50,
+};
+
+/* Behind a launch, and seen done. */
 static void attention_reads_what_lies_in_hbm(void **state)
 {
     (void)state;
-    assert_int_equal(predict(MINIATURE_GPU_FULL, 1), 500 + 8000 + 3000);
-    assert_int_equal(predict(MINIATURE_GPU_FULL_GRAPH, 1), 700 + 8000 + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_FULL, 1), 500 + ATTENDED_WHOLE + MERGED + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_FULL_GRAPH, 1),
+                     700 + ATTENDED_WHOLE + MERGED_IN_GRAPH + 3000);
+}
+
+/* 80 MB would be 1220 parts, but 100 multiprocessors take two each: 100 a head, of 208 B. */
+static void attention_splits_until_the_gpu_is_full(void **state)
+{
+    (void)state;
+    int attended = (80000000 + 100 * 208) / 100, merged = (100 + 1) * 208 / 100;
+    assert_int_equal(predict_shape(MINIATURE_GPU_FULL, 1, 1, 400000),
+                     500 + attended + merged + 1 + 3000);
 }
 
 static void a_cache_by_the_cpu_waits_at_each_layer(void **state)
@@ -78,13 +104,13 @@ static void a_cache_by_the_cpu_waits_at_each_layer(void **state)
     int started = asked + 2000 + 50000 / 2 + 400;           /* gathered, the copy called */
     int updated = started + 3 * 500 + 2000 + 2000 * 20 / 2; /* behind three launches */
     int there = started + 1000 + 50000 / 5;
-    int attended = there + 50000 / 8 + 200000 / 100; /* eight CTAs put rows in their places */
+    int attended = there + 50000 / 8 + ATTENDED + MERGED; /* eight CTAs put rows in their places */
     assert_true(updated > attended);
     assert_int_equal(predict(MINIATURE_GPU_LRU_COPY, 1), updated + 3000);
     /* 4000 B of row numbers instead of the rows, which a kernel loads */
     int loaded = asked + 400 + 1000 + 4000 / 5 + 1000 + 50000 / 4;
     updated = asked + 400 + 3 * 500 + 2000 + 2000 * 20 / 2;
-    assert_true(updated > loaded + 2000);
+    assert_true(updated > loaded + ATTENDED + MERGED);
     assert_int_equal(predict(MINIATURE_GPU_LRU_LOADS, 1), updated + 3000);
 }
 
@@ -93,11 +119,11 @@ static void a_cache_by_the_cpu_waits_at_each_layer(void **state)
 static void a_cache_by_the_gpu_asks_no_cpu(void **state)
 {
     (void)state;
-    int looked_up = 4000 * 32 / 100, loaded = 1000 + 50000 / 4, attended = 200000 / 100;
+    int fetched = 4000 * 32 / 100 + 1000 + 50000 / 4; /* looked up, then loaded */
     assert_int_equal(predict(MINIATURE_GPU_LRU_KERNELS, 1),
-                     500 + looked_up + loaded + attended + 3000);
+                     500 + fetched + ATTENDED + MERGED + 3000);
     assert_int_equal(predict(MINIATURE_GPU_LRU_GRAPH, 1),
-                     700 + looked_up + loaded + attended + 3000);
+                     700 + fetched + ATTENDED + MERGED_IN_GRAPH + 3000);
 }
 
 /* The CPU copies pageable memory at 4: 40 000 longer than the link takes. */
@@ -105,10 +131,12 @@ static void whole_layers_come_at_the_rate_of_the_link(void **state)
 {
     (void)state;
     int first = 400 + 1000 + 800000 / 5;
-    assert_int_equal(predict(MINIATURE_GPU_STREAM, 1), first + 8000 + 3000);
-    assert_int_equal(predict(MINIATURE_GPU_STREAM_PAGEABLE, 1), 40000 + first + 8000 + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_STREAM, 1), first + ATTENDED_WHOLE + MERGED + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_STREAM_PAGEABLE, 1),
+                     40000 + first + ATTENDED_WHOLE + MERGED + 3000);
     double both = 2 * predict(MINIATURE_GPU_STREAM, 2); /* two steps of a layer */
-    assert_true(both >= 2 * 800000.0 / 5 + 8000 && both <= 2.0 * first + 8000 + 3000);
+    assert_true(both >= 2 * 800000.0 / 5 + ATTENDED_WHOLE &&
+                both <= 2.0 * first + ATTENDED_WHOLE + MERGED + 3000);
 }
 
 /* Of 2000 tokens 80 B of activations cross in the place of 200 B of K and V; from them 40 x 100
@@ -117,7 +145,8 @@ static void what_comes_as_activations_is_made(void **state)
 {
     (void)state;
     int copied = 400 + 1000 + 2000 * (200 + 80) / 5, made = 2 * 2000 * 40 * 100 / 50;
-    assert_int_equal(predict(MINIATURE_GPU_ACTIVATIONS, 1), copied + made + 8000 + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_ACTIVATIONS, 1),
+                     copied + made + ATTENDED_WHOLE + MERGED + 3000);
 }
 
 /* The pool's 25 000 B of its longer head, at 1, hide the GPU's share. */
@@ -136,35 +165,35 @@ enum {
     GATHERED = 2000 + 50000 / 2,
     COPIED = 2 * 1000 + 50000 / 5,
     STORED = 2000 + 50000 / 4,
-    ATTENDED = 200000 / 100
 };
 
 static void what_the_gpu_asks_for_the_cpu_copies(void **state)
 {
     (void)state;
     int called = 2 * 500 + 3000 + GATHERED + 2 * 400; /* a call a head */
-    assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY, 1), called + COPIED + ATTENDED + 3000);
+    assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY, 1),
+                     called + COPIED + ATTENDED + MERGED + 3000);
     called = 5 * 500 + GATHERED + 2 * 400; /* all launched; flags both ways behind the copies */
     assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY_POLL, 1),
-                     called + COPIED + 2 * 900 + ATTENDED + 3000);
+                     called + COPIED + 2 * 900 + ATTENDED + MERGED + 3000);
     called = 700 + ASKED + 900 + GATHERED + 2 * 400;
     assert_int_equal(predict(MINIATURE_GPU_QSAC_COPY_GRAPH, 1),
-                     called + COPIED + 2 * 900 + ATTENDED + 3000);
+                     called + COPIED + 2 * 900 + ATTENDED + MERGED_IN_GRAPH + 3000);
 }
 
 static void what_the_gpu_asks_for_the_cpu_stores(void **state)
 {
     (void)state;
     assert_int_equal(predict(MINIATURE_GPU_QSAC_STORE, 1),
-                     2 * 500 + 3000 + STORED + 500 + ATTENDED + 3000);
+                     2 * 500 + 3000 + STORED + 500 + ATTENDED + MERGED + 3000);
     assert_int_equal(predict(MINIATURE_GPU_QSAC_STORE_POLL, 1),
-                     5 * 500 + STORED + 900 + ATTENDED + 3000);
+                     5 * 500 + STORED + 900 + ATTENDED + MERGED + 3000);
     int heard = 700 + ASKED + 900;
     assert_int_equal(predict(MINIATURE_GPU_QSAC_STORE_GRAPH, 1),
-                     heard + STORED + 900 + ATTENDED + 3000);
+                     heard + STORED + 900 + ATTENDED + MERGED_IN_GRAPH + 3000);
     /* The second layer's rows come while the first is attended to. */
     assert_int_equal(2 * predict_layers(MINIATURE_GPU_QSAC_STORE_GRAPH, 1, 2),
-                     heard + 2 * STORED + 900 + ATTENDED + 3000);
+                     heard + 2 * STORED + 900 + ATTENDED + MERGED_IN_GRAPH + 3000);
 }
 
 static void stores_need_a_profile_that_knows_them(void **state)
@@ -193,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_reads_what_lies_in_hbm),
+        cmocka_unit_test(attention_splits_until_the_gpu_is_full),
         cmocka_unit_test(a_cache_by_the_cpu_waits_at_each_layer),
         cmocka_unit_test(a_cache_by_the_gpu_asks_no_cpu),
         cmocka_unit_test(whole_layers_come_at_the_rate_of_the_link),
