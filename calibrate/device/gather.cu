@@ -1,46 +1,36 @@
 #include "calibrate/device/device.h"
 
 #include "calibrate/device/gather.h"
+#include "calibrate/device/row_loop.cuh"
 
-/* `shift`: a row has 2^shift values. The loop over turns is not unrolled: a turn ends with its
- * stores, so that no load of the next turn is in flight at the same time. */
+/* From scattered rows into a dense array. A row has 2^shift values. */
+template <typename Value> struct gathered_rows {
+    const Value *from;
+    Value *to;
+    const uint32_t *ids;
+    int shift;
+
+    typedef uint32_t place;
+
+    __device__ place find(uint64_t value) const
+    {
+        return ids[value >> shift];
+    }
+    __device__ const Value *source(place id, uint64_t value) const
+    {
+        return from + row_value(id, value, shift);
+    }
+    __device__ Value *target(place, uint64_t value) const
+    {
+        return to + value;
+    }
+};
+
 template <typename Value, int LOADS>
 static __global__ void __launch_bounds__(GATHER_THREADS)
-    gather_rows(const Value *from, Value *to, const uint32_t *ids, uint64_t values, int shift)
+    gather_rows(const gathered_rows<Value> rows, uint64_t values)
 {
-    uint64_t share = (values + gridDim.x - 1) / gridDim.x;
-    uint64_t at = share * blockIdx.x + threadIdx.x;
-    uint64_t end = min(values, share * (blockIdx.x + 1));
-    uint64_t within = ((uint64_t)1 << shift) - 1;
-    uint64_t row[LOADS];
-#pragma unroll
-    for (int load = 0; load < LOADS; load++) {
-        uint64_t value = at + load * GATHER_THREADS;
-        row[load] = value < end ? ids[value >> shift] : 0;
-    }
-#pragma unroll 1
-    for (; at < end; at += LOADS * GATHER_THREADS) {
-        Value loaded[LOADS];
-#pragma unroll
-        for (int load = 0; load < LOADS; load++) {
-            uint64_t value = at + load * GATHER_THREADS;
-            if (value < end) {
-                loaded[load] = __ldcs(from + (row[load] << shift) + (value & within));
-            }
-        }
-#pragma unroll
-        for (int load = 0; load < LOADS; load++) {
-            uint64_t value = at + (LOADS + load) * GATHER_THREADS;
-            row[load] = value < end ? ids[value >> shift] : 0;
-        }
-#pragma unroll
-        for (int load = 0; load < LOADS; load++) {
-            uint64_t value = at + load * GATHER_THREADS;
-            if (value < end) {
-                to[value] = loaded[load];
-            }
-        }
-    }
+    move_values<Value, LOADS>(rows, values);
 }
 
 template <typename Value>
@@ -49,7 +39,7 @@ static bool launch(const struct gpu_gather *gather, int shift, cudaStream_t stre
 {
     static const struct {
         uint32_t loads;
-        void (*kernel)(const Value *, Value *, const uint32_t *, uint64_t, int);
+        void (*kernel)(const gathered_rows<Value>, uint64_t);
     } kernels[] = {
         {1, gather_rows<Value, 1>},
         {2, gather_rows<Value, 2>},
@@ -59,8 +49,8 @@ static bool launch(const struct gpu_gather *gather, int shift, cudaStream_t stre
     for (const auto &kind : kernels) {
         if (kind.loads == gather->loads) {
             kind.kernel<<<gather->ctas, GATHER_THREADS, 0, stream>>>(
-                (const Value *)gather->from, (Value *)gather->to, gather->ids,
-                (uint64_t)gather->rows << shift, shift);
+                {(const Value *)gather->from, (Value *)gather->to, gather->ids, shift},
+                (uint64_t)gather->rows << shift);
             return GPU_LAUNCHED(why);
         }
     }
@@ -77,7 +67,6 @@ bool gpu_gather_launch(const struct gpu_gather *gather, void *stream, struct err
                          gather->rows, gather->row_bytes, gather->ctas, gather->width);
     }
     int shift = __builtin_ctz(values);
-    return gather->width == sizeof(uint2)
-               ? launch<uint2>(gather, shift, (cudaStream_t)stream, why)
-               : launch<uint4>(gather, shift, (cudaStream_t)stream, why);
+    return gather->width == sizeof(uint2) ? launch<uint2>(gather, shift, (cudaStream_t)stream, why)
+                                          : launch<uint4>(gather, shift, (cudaStream_t)stream, why);
 }

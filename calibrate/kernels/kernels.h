@@ -129,8 +129,9 @@ bool kernel_await_flag(const uint32_t *flag, uint32_t value, uint64_t deadline_n
 /* ---- rows (move.cu) ---- */
 
 /* Copy row from_rows[i] of `from` to row to_rows[i] of `to`, for i < count; NULL stands for row i.
- * Rows have row_bytes, a multiple of 8; no two go to the same row. A CTA has 256 threads, each with
- * 8 bytes in flight at a time. */
+ * Rows have row_bytes, a power of two of at least 8; no two go to the same row. A CTA has 256
+ * threads, each with 8 bytes in flight at a time: the gather by which link.cta_in_flight is
+ * measured. */
 bool kernel_move_rows(const void *from, const uint32_t *from_rows, void *to,
                       const uint32_t *to_rows, uint32_t count, uint32_t row_bytes, uint32_t ctas,
                       void *stream, struct error *why);
@@ -160,8 +161,7 @@ struct kernel_lru {
 /* Look up, choose the slots to evict, and update the tables. kernel_lru_fetch() then fetches. */
 bool kernel_lru_touch(const struct kernel_lru *lru, void *stream, struct error *why);
 /* For each missed token, copy row pair * tokens + token of keys and of values into the row that
- * `slots` names, with `ctas` CTAs a pair; row_bytes is a multiple of 8. A CTA has 256 threads, each
- * with 8 bytes in flight at a time. */
+ * `slots` names, with `ctas` CTAs a pair, as kernel_move_rows() does. */
 bool kernel_lru_fetch(const struct kernel_lru *lru, const void *keys, const void *values,
                       void *keys_to, void *values_to, uint32_t row_bytes, uint32_t ctas,
                       void *stream, struct error *why);

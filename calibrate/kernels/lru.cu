@@ -14,6 +14,7 @@
  */
 #include "calibrate/kernels/kernels.h"
 #include "calibrate/kernels/launch.cuh"
+#include "calibrate/kernels/moved_rows.cuh"
 
 #define LRU_THREADS 1024
 #define LRU_WARPS (LRU_THREADS / WARP)
@@ -153,45 +154,69 @@ bool kernel_lru_touch(const struct kernel_lru *lru, void *stream, struct error *
 
 /* ---- fetching the misses ---- */
 
-#define FETCH_THREADS 256
+/* The keys of a pair's missed tokens, then their values: `misses` rows of each. Finding a row takes
+ * two loads, one after the other; both hide behind the rows under way. */
+struct missed_rows {
+    const struct kernel_lru &lru;
+    const moved_value *keys, *values;
+    moved_value *keys_to, *values_to;
+    int shift;
+    uint64_t pair, misses;
+
+    struct place {
+        uint64_t from;
+        uint32_t to;
+    };
+
+    __device__ bool is_key(uint64_t value) const
+    {
+        return value >> shift < misses;
+    }
+    __device__ place find(uint64_t value) const
+    {
+        uint64_t row = value >> shift, first = pair * lru.most;
+        uint64_t at = first + lru.missed[first + row - (is_key(value) ? 0 : misses)];
+        return {pair * lru.tokens + lru.wanted[at], lru.slots[at]};
+    }
+    __device__ const moved_value *source(place place, uint64_t value) const
+    {
+        return (is_key(value) ? keys : values) + row_value(place.from, value, shift);
+    }
+    __device__ moved_value *target(place place, uint64_t value) const
+    {
+        return (is_key(value) ? keys_to : values_to) + row_value(place.to, value, shift);
+    }
+};
 
 struct fetch_task {
     struct kernel_lru lru;
-    const uint2 *keys, *values;
-    uint2 *keys_to, *values_to;
-    uint32_t row_words;
+    const moved_value *keys, *values;
+    moved_value *keys_to, *values_to;
+    int shift;
 };
 
-static __global__ void __launch_bounds__(FETCH_THREADS) fetch_missed(const struct fetch_task task)
+static __global__ void __launch_bounds__(MOVE_THREADS) fetch_missed(const struct fetch_task task)
 {
-    const struct kernel_lru &lru = task.lru;
-    uint64_t pair = blockIdx.y, lists = pair * lru.most;
-    uint64_t half = (uint64_t)lru.miss_counts[pair] * task.row_words;
-    uint64_t step = (uint64_t)gridDim.x * FETCH_THREADS;
-    for (uint64_t i = (uint64_t)blockIdx.x * FETCH_THREADS + threadIdx.x; i < 2 * half; i += step) {
-        bool key = i < half;
-        uint64_t word = key ? i : i - half, within = word % task.row_words;
-        uint64_t place = lists + lru.missed[lists + word / task.row_words];
-        uint64_t from = pair * lru.tokens + lru.wanted[place], to = lru.slots[place];
-        (key ? task.keys_to : task.values_to)[to * task.row_words + within] =
-            (key ? task.keys : task.values)[from * task.row_words + within];
-    }
+    uint64_t pair = blockIdx.y, misses = task.lru.miss_counts[pair];
+    const missed_rows rows = {task.lru,       task.keys,  task.values, task.keys_to,
+                              task.values_to, task.shift, pair,        misses};
+    move_values<moved_value, MOVE_LOADS>(rows, 2 * misses << task.shift);
 }
 
 bool kernel_lru_fetch(const struct kernel_lru *lru, const void *keys, const void *values,
                       void *keys_to, void *values_to, uint32_t row_bytes, uint32_t ctas,
                       void *stream, struct error *why)
 {
-    if (row_bytes == 0 || row_bytes % sizeof(uint2) != 0 || ctas == 0) {
-        return error_set(why, NULL, 0, "no rows of %u bytes are fetched by %u CTAs", row_bytes,
-                         ctas);
+    int shift;
+    if (!moved_shift(row_bytes, ctas, &shift, why)) {
+        return false;
     }
     const struct fetch_task task = {*lru,
-                                    (const uint2 *)keys,
-                                    (const uint2 *)values,
-                                    (uint2 *)keys_to,
-                                    (uint2 *)values_to,
-                                    row_bytes / (uint32_t)sizeof(uint2)};
+                                    (const moved_value *)keys,
+                                    (const moved_value *)values,
+                                    (moved_value *)keys_to,
+                                    (moved_value *)values_to,
+                                    shift};
     return lru->pairs == 0 ||
-           launch(fetch_missed, dim3(ctas, lru->pairs), FETCH_THREADS, 0, stream, why, task);
+           launch(fetch_missed, dim3(ctas, lru->pairs), MOVE_THREADS, 0, stream, why, task);
 }

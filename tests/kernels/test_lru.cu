@@ -21,7 +21,7 @@ static const lru_shape lru_shapes[] = {
     {"of one slot", 1, 5, 1, 1, 5},
 };
 
-#define ROW_WORDS 6 /* of 4 bytes */
+#define ROW_WORDS 8 /* of 4 bytes */
 
 /* The caches, and a policy for each. Pair p has cache pairs - 1 - p; the last cache belongs to no
  * pair. */

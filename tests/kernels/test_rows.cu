@@ -108,6 +108,8 @@ static const move_shape move_shapes[] = {
     {"into their places", 37, 256, 3, false},
     {"from places to places", 40, 128, 2, true},
     {"fewer than a CTA has threads", 1, 8, 4, true},
+    {"in many turns of a CTA", 64, 512, 1, true},
+    {"in shares that end within a row", 61, 1024, 7, true},
     {"none", 0, 256, 1, false},
 };
 
@@ -143,6 +145,13 @@ static std::string check_move(const void *at, generator &random)
     return wrong;
 }
 
+static std::string check_refusal(const void *, generator &)
+{
+    struct error why;
+    bool moved = kernel_move_rows(nullptr, nullptr, nullptr, nullptr, 1, 24, 1, nullptr, &why);
+    return moved ? "rows of 24 bytes were moved" : "";
+}
+
 void row_cases(std::vector<kernel_case> &cases)
 {
     for (const norm_shape &shape : norm_shapes) {
@@ -151,6 +160,7 @@ void row_cases(std::vector<kernel_case> &cases)
     for (const move_shape &shape : move_shapes) {
         cases.push_back({std::string("rows, ") + shape.name, check_move, &shape});
     }
+    cases.push_back({"rows, of no power of two, are refused", check_refusal, nullptr});
     for (const rope_shape &shape : rope_shapes) {
         cases.push_back({std::string("positions, ") + shape.name, check_rope, &shape});
     }

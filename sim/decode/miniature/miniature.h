@@ -97,7 +97,8 @@ struct miniature_qsac {
 /* NULL for all other mechanisms. */
 const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
-/* CTAs that move rows, for each KV head, and the threads of each CTA. */
+/* CTAs that move rows, for each KV head, and the threads of each CTA. A thread has 8 bytes in
+ * flight, as in the gather by which link.cta_in_flight is measured. */
 enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256 };
 
 /* Threads of the pool; at least 1. */

@@ -140,6 +140,11 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
     return chosen;
 }
 
+template <typename Value> Value __ldcs(const Value *from)
+{
+    return *from;
+}
+
 inline float rsqrtf(float x)
 {
     return 1 / sqrtf(x);
