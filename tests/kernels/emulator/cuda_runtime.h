@@ -3,10 +3,10 @@
  *
  * The CTAs of a grid run one after another. The threads of a CTA are fibers, which switch only at
  * barriers and at operations of a whole warp. So a missing barrier shows: a thread sees no results
- * of threads that run after it; EMULATOR_REVERSE=1 reverses their order. Shared memory starts as
- * NaNs and ends in a guard. The program ends at a write past shared memory, at a barrier that not
- * all threads reach, and at a launch that a GPU would refuse. The emulator says nothing about time,
- * and CTAs never run at the same time.
+ * of threads that run after it; EMULATOR_REVERSE=1 reverses the order of threads and of CTAs.
+ * Shared memory starts as NaNs and ends in a guard. The program ends at a write past shared memory,
+ * at a barrier that not all threads reach, and at a launch that a GPU would refuse. The emulator
+ * says nothing about time, and CTAs never run at the same time.
  *
  * Work on a stream is done as late as possible: when the host waits for it, or for an event after
  * it (streams.cu). So a missing wait shows, too: data were not copied yet, or were overwritten. On

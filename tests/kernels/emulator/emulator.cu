@@ -185,16 +185,17 @@ void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
     body = &thread;
     gridDim = config.gridDim;
     blockDim = config.blockDim;
-    for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++) {
-        for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) {
-            unsigned char *bytes = (unsigned char *)launch_shared;
-            memset(bytes, 0xff, shared);
-            memset(bytes + shared, GUARD, SHARED_GUARD);
-            run_cta(count);
-            for (size_t i = 0; i < SHARED_GUARD; i++) {
-                if (bytes[shared + i] != GUARD) {
-                    fail("a write behind shared memory");
-                }
+    unsigned ctas = gridDim.x * gridDim.y;
+    for (unsigned i = 0; i < ctas; i++) {
+        unsigned at = reverse ? ctas - 1 - i : i;
+        blockIdx = dim3(at % gridDim.x, at / gridDim.x);
+        unsigned char *bytes = (unsigned char *)launch_shared;
+        memset(bytes, 0xff, shared);
+        memset(bytes + shared, GUARD, SHARED_GUARD);
+        run_cta(count);
+        for (size_t guard = 0; guard < SHARED_GUARD; guard++) {
+            if (bytes[shared + guard] != GUARD) {
+                fail("a write behind shared memory");
             }
         }
     }
