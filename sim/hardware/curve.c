@@ -15,10 +15,12 @@
 #include <string.h>
 
 const struct curve_kind curve_kinds[CURVE_COUNT] = {
-#define CURVE(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0},
+#define CURVE(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0, false},
 #define CURVE_OR(id, name, unit, axis, standard, what)                                             \
-    [CURVE_##id] = {name, unit, axis, what, standard},
+    [CURVE_##id] = {name, unit, axis, what, standard, false},
+#define CURVE_IF(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0, true},
 #include "hardware/curves.def"
+#undef CURVE_IF
 #undef CURVE_OR
 #undef CURVE
 };

@@ -81,6 +81,11 @@ void profile_release(struct profile *profile)
     *profile = (struct profile){0};
 }
 
+bool profile_states(const struct profile *profile, enum curve_id id)
+{
+    return profile->curves[id].count > 0;
+}
+
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust)
 {

@@ -45,7 +45,9 @@ struct files;
 enum curve_id {
 #define CURVE(id, name, unit, axis, what) CURVE_##id,
 #define CURVE_OR(id, name, unit, axis, standard, what) CURVE_##id,
+#define CURVE_IF(id, name, unit, axis, what) CURVE_##id,
 #include "hardware/curves.def"
+#undef CURVE_IF
 #undef CURVE_OR
 #undef CURVE
     CURVE_COUNT
@@ -87,7 +89,8 @@ struct curve_kind {
     enum unit unit;
     const char *axis;
     const char *what;
-    double standard; /* its value where a profile does not state it; 0: it must be stated */
+    double standard; /* its value where a profile does not state it; 0: there is none */
+    bool optional;   /* a profile may leave it out, and other curves are read in its place */
 };
 extern const struct curve_kind curve_kinds[CURVE_COUNT];
 
@@ -105,6 +108,9 @@ void profile_release(struct profile *profile);
 /* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link" or "host"
  * (`part`; NULL: a machine)? A path always passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
+
+/* Does the profile state the curve? */
+bool profile_states(const struct profile *profile, enum curve_id id);
 
 /* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve
  * that is not stated and has a standard is read as that, and leaves `trust` as it is. Cannot fail:

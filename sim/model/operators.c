@@ -17,6 +17,7 @@ void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t bat
                        uint64_t out)
 {
     op->matrix = true;
+    op->weights = dtype;
     op->matrices++;
     op->rows = (double)batch;
     op->flops += 2.0 * (double)batch * (double)in * (double)out;

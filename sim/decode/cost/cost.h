@@ -35,11 +35,13 @@ struct kernel cost_read(const struct setup *setup, double bytes);
  * much as the busiest one. */
 struct kernel cost_cta_copy(const struct setup *setup, double bytes, double even, double ctas);
 
-/* A matrix product over `rows` rows that moves `bytes` in HBM. The first takes the rate of the
- * model's weight type, the second that of fp8 or bf16 as asked. */
+/* A matrix product over `rows` rows that moves `bytes` in HBM: a fixed time, then the larger of its
+ * bytes and its FLOPs. The first is of the model's weight type, the second of the type that is
+ * asked for. Products with fp8 weights run at the fp8 rate, all others at that of bf16: weights of
+ * fewer bits are unpacked before the product. */
 struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes);
 struct kernel cost_product_as(const struct setup *setup, double flops, double rows, double bytes,
-                              bool fp8);
+                              enum dtype weights);
 
 #define COST_SCORE_BYTES 4.0 /* fp32 */
 

@@ -45,7 +45,7 @@ struct kernel index_build(const struct setup *setup, const struct indexing *inde
     }
     double iterations = (double)m->cluster_iterations;
     double flops = iterations * indexing->compared * 2 * model->head_dim;
-    return cost_product_as(setup, flops, indexing->rows, iterations * bytes, false);
+    return cost_product_as(setup, flops, indexing->rows, iterations * bytes, DTYPE_BF16);
 }
 
 /* The subspaces divide a key's values among them, so all together compare whole keys. */

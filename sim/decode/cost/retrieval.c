@@ -56,7 +56,8 @@ struct kernel retrieval_cost(const struct setup *setup, double entries)
     double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
     double flops = 2 * entries * values * rows;
     struct kernel score =
-        flops > 0 ? cost_product_as(setup, flops, rows, entries * moved, setup_indexes(setup))
+        flops > 0 ? cost_product_as(setup, flops, rows, entries * moved,
+                                    setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
                   : cost_read(setup, entries * moved);
     return kernel_then(score, cost_topk(setup, sorted_scores(setup, entries)));
 }

@@ -10,9 +10,10 @@ struct need {
 };
 
 /* What a profile need not state, and does not. */
-static bool is_standard(const struct profile *profile, enum curve_id id)
+static bool is_left_out(const struct profile *profile, enum curve_id id)
 {
-    return profile->curves[id].count == 0 && curve_kinds[id].standard > 0;
+    return !profile_states(profile, id) &&
+           (curve_kinds[id].standard > 0 || curve_kinds[id].optional);
 }
 
 size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
@@ -20,7 +21,9 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
     const struct mechanisms *m = &setup->mechanisms;
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
-    bool fp8 = setup->model.weights == DTYPE_FP8;
+    enum dtype weights = setup->model.weights;
+    bool fp8 = weights == DTYPE_FP8, kv_fp8 = setup->model.kv == DTYPE_FP8;
+    bool four_bits = weights == DTYPE_INT4 || weights == DTYPE_MXFP4;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
@@ -77,10 +80,24 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
+        {CURVE_GPU_ATTENTION_FIXED, true},
+        {CURVE_GPU_ATTENTION_SHARE, true},
+        {CURVE_GPU_ATTENTION_PAIR, true},
+        {CURVE_GPU_ATTENTION_FIXED_FP8, kv_fp8},
+        {CURVE_GPU_ATTENTION_SHARE_FP8, kv_fp8},
+        {CURVE_GPU_ATTENTION_PAIR_FP8, kv_fp8},
+        {CURVE_GPU_PRODUCT_FIXED, true},
+        {CURVE_GPU_PRODUCT_SHARE, true},
+        {CURVE_GPU_PRODUCT_FIXED_FP8, fp8 || retrieval_needs_fp8(setup)},
+        {CURVE_GPU_PRODUCT_SHARE_FP8, fp8 || retrieval_needs_fp8(setup)},
+        {CURVE_GPU_FLOPS_SHARE_FP8, fp8 || retrieval_needs_fp8(setup)},
+        {CURVE_GPU_PRODUCT_FIXED_INT4, four_bits},
+        {CURVE_GPU_PRODUCT_SHARE_INT4, four_bits},
+        {CURVE_GPU_FLOPS_SHARE_INT4, four_bits},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (needs[i].needed && !is_standard(&setup->profile, needs[i].id)) {
+        if (needs[i].needed && !is_left_out(&setup->profile, needs[i].id)) {
             ids[count++] = needs[i].id;
         }
     }

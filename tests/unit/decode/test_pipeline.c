@@ -138,6 +138,54 @@ static void each_operator_has_its_own_roofline(void **state)
           OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s", "hardware.gpu.flops_share=50%"), &slow);
 }
 
+/* Products of bf16 at half of the bandwidth, 1 us each: qkv 2804800 / 50 + 1000 = 57096, o 41080,
+ * gate_up 161200, down 81120, head 41080; the other kernels stay. Attention of 804000 B at 80 B a
+ * nanosecond, 10 us, and 100 ns for each of 4 KV heads: 10050 + 10000 + 400.
+ *
+ * With weights of fp8, which have figures of their own, 2 us each: qkv 1404800 / 50 + 2000 = 30096,
+ * o 22080, gate_up 82200, down 42120; the head stays bf16. With KV of fp8, attention of 404000 B at 40 B a
+ * nanosecond, 5 us, and 50 ns for each KV head: 15300; and writing KV takes 4 ns less.
+ *
+ * With weights of 4 bits and a scale of 16 for 128 of them, at a quarter of the bandwidth: qkv
+ * 726675 / 25 + 2000 = 31067, o 22785, gate_up 84900, down 43490. */
+static void kernels_have_figures_of_their_own(void **state)
+{
+    const struct wish bf16 = {
+        .step = 25000 + 2 * (57260 + 20450 + 283620) + 41220,
+        .parts = {[PART_COMPUTE] = 763880, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {361330, 361330},
+    };
+    const struct wish fp8 = {
+        .step = 25000 + 2 * (30256 + 15300 + 146620) + 20180,
+        .parts = {[PART_COMPUTE] = 404532, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {192176, 192176},
+    };
+    const struct wish int4 = {
+        .step = 25000 + 2 * (31231 + 8040 + 151395) + 20180,
+        .parts = {[PART_COMPUTE] = 401512, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {190666, 190666},
+    };
+    (void)state;
+    check(2, FULL_GRAPH,
+          OVERRIDES("hardware.gpu.product_fixed=1us", "hardware.gpu.product_share=50%",
+                    "hardware.gpu.attention_fixed=10us", "hardware.gpu.attention_share=80%",
+                    "hardware.gpu.attention_pair=100ns"),
+          &bf16);
+    check(2, FULL_GRAPH,
+          OVERRIDES("dtype.weights=fp8", "dtype.kv=fp8", "hardware.gpu.product_fixed_fp8=2us",
+                    "hardware.gpu.product_share_fp8=50%", "hardware.gpu.flops_share_fp8=100%",
+                    "hardware.gpu.attention_fixed=10us", "hardware.gpu.attention_fixed_fp8=5us",
+                    "hardware.gpu.attention_share_fp8=40%", "hardware.gpu.attention_pair_fp8=50ns"),
+          &fp8);
+    check(2, FULL_GRAPH,
+          OVERRIDES("dtype.weights=int4", "hardware.gpu.product_fixed_int4=2us",
+                    "hardware.gpu.product_share_int4=25%", "hardware.gpu.flops_share_int4=100%"),
+          &int4);
+}
+
 /* Two GPUs: 10 query and 2 KV heads, half of the FFN and of the head; norms, hidden states and the
  * embedding as before. Bytes: pre 10000 + (qkv) 1403400 + 2400 + 800 = 1416600; attend 2000 + 400 *
  * 1000; post (o) 1003000 + 10000 + (gate_up) 4006000 + 6000 + (down) 2004000 = 7029000; edge 4000 +
@@ -237,6 +285,7 @@ int main(void)
         cmocka_unit_test(scheduler_holds_up_the_next_step),
         cmocka_unit_test(batch_and_context_cost_their_bytes),
         cmocka_unit_test(each_operator_has_its_own_roofline),
+        cmocka_unit_test(kernels_have_figures_of_their_own),
         cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
         cmocka_unit_test(copies_for_query_heads_are_written_and_read),
         cmocka_unit_test(scores_of_keys_take_their_flops),
