@@ -1,4 +1,4 @@
-#include "calibrate/device/device.h"
+#include "calibrate/device/launch.cuh"
 
 #include <cuda_bf16.h>
 
@@ -171,8 +171,7 @@ bool gpu_gate::close(cudaStream_t stream, struct error *why)
     volatile uint32_t *words = (volatile uint32_t *)flags.data;
     uint32_t turn = words[GATE_CLOSED] + 1;
     words[GATE_CLOSED] = turn;
-    gate_kernel<<<1, 1, 0, stream>>>((volatile uint32_t *)flags.seen, turn);
-    return GPU_LAUNCHED(why);
+    return launch(gate_kernel, dim3(1), 1, 0, stream, why, (volatile uint32_t *)flags.seen, turn);
 }
 
 bool gpu_gate::open(struct error *why)
@@ -196,8 +195,8 @@ static __global__ void pause_kernel(uint64_t ns)
 
 bool gpu_pause(uint64_t ns, cudaStream_t stream, struct error *why)
 {
-    pause_kernel<<<1, 1, 0, stream>>>(ns < GPU_DEADLINE_NS ? ns : GPU_DEADLINE_NS);
-    return GPU_LAUNCHED(why);
+    return launch(pause_kernel, dim3(1), 1, 0, stream, why,
+                  ns < GPU_DEADLINE_NS ? ns : GPU_DEADLINE_NS);
 }
 
 #define FILL_THREADS 256
@@ -231,21 +230,19 @@ static __global__ void fill_bf16(__nv_bfloat16 *values, size_t pairs, uint64_t s
 bool gpu_fill(void *data, size_t bytes, uint64_t seed, struct error *why)
 {
     gpu_stream stream;
-    if (!stream.create(why)) {
-        return false;
-    }
-    fill_words<<<FILL_BLOCKS, FILL_THREADS, 0, stream.at>>>((uint32_t *)data, bytes / 4, seed);
-    return GPU_LAUNCHED(why) && stream.wait(why);
+    return stream.create(why) &&
+           launch(fill_words, dim3(FILL_BLOCKS), FILL_THREADS, 0, stream.at, why, (uint32_t *)data,
+                  bytes / 4, seed) &&
+           stream.wait(why);
 }
 
 bool gpu_fill_bf16(void *data, size_t bytes, uint64_t seed, struct error *why)
 {
     gpu_stream stream;
-    if (!stream.create(why)) {
-        return false;
-    }
-    fill_bf16<<<FILL_BLOCKS, FILL_THREADS, 0, stream.at>>>((__nv_bfloat16 *)data, bytes / 4, seed);
-    return GPU_LAUNCHED(why) && stream.wait(why);
+    return stream.create(why) &&
+           launch(fill_bf16, dim3(FILL_BLOCKS), FILL_THREADS, 0, stream.at, why,
+                  (__nv_bfloat16 *)data, bytes / 4, seed) &&
+           stream.wait(why);
 }
 
 bool gpu_room(size_t wanted, size_t *bytes, struct error *why)

@@ -36,8 +36,6 @@ extern "C" {
 
 bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, struct error *why);
 #define GPU_TRY(call, why) gpu_ok((call), #call, __FILE__, __LINE__, (why))
-/* To be called after every <<<>>>. */
-#define GPU_LAUNCHED(why) gpu_ok(cudaGetLastError(), "a launch", __FILE__, __LINE__, (why))
 
 struct gpu_memory {
     char *data = nullptr;

@@ -1,4 +1,4 @@
-#include "calibrate/device/device.h"
+#include "calibrate/device/launch.cuh"
 
 #include "calibrate/device/gather.h"
 #include "calibrate/device/row_loop.cuh"
@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
 }
 
 template <typename Value>
-static bool launch(const struct gpu_gather *gather, int shift, cudaStream_t stream,
-                   struct error *why)
+static bool launch_kind(const struct gpu_gather *gather, int shift, cudaStream_t stream,
+                        struct error *why)
 {
     static const struct {
         uint32_t loads;
@@ -48,10 +48,10 @@ static bool launch(const struct gpu_gather *gather, int shift, cudaStream_t stre
     };
     for (const auto &kind : kernels) {
         if (kind.loads == gather->loads) {
-            kind.kernel<<<gather->ctas, GATHER_THREADS, 0, stream>>>(
-                {(const Value *)gather->from, (Value *)gather->to, gather->ids, shift},
-                (uint64_t)gather->rows << shift);
-            return GPU_LAUNCHED(why);
+            const gathered_rows<Value> rows = {(const Value *)gather->from, (Value *)gather->to,
+                                               gather->ids, shift};
+            return launch(kind.kernel, dim3(gather->ctas), GATHER_THREADS, 0, stream, why, rows,
+                          (uint64_t)gather->rows << shift);
         }
     }
     return error_set(why, NULL, 0, "no gather has %u loads in flight", gather->loads);
@@ -67,6 +67,7 @@ bool gpu_gather_launch(const struct gpu_gather *gather, void *stream, struct err
                          gather->rows, gather->row_bytes, gather->ctas, gather->width);
     }
     int shift = __builtin_ctz(values);
-    return gather->width == sizeof(uint2) ? launch<uint2>(gather, shift, (cudaStream_t)stream, why)
-                                          : launch<uint4>(gather, shift, (cudaStream_t)stream, why);
+    return gather->width == sizeof(uint2)
+               ? launch_kind<uint2>(gather, shift, (cudaStream_t)stream, why)
+               : launch_kind<uint4>(gather, shift, (cudaStream_t)stream, why);
 }

@@ -1,5 +1,7 @@
 #include "calibrate/device/read.h"
 
+#include "calibrate/device/launch.cuh"
+
 #define THREADS 256
 #define WARP 32
 #define MANY 4
@@ -65,10 +67,6 @@ bool gpu_read_launch(const void *data, size_t bytes, uint32_t ctas_per_sm, uint3
     if (used != nullptr) {
         *used = ctas * (THREADS / WARP);
     }
-    if (small) {
-        read_all<1><<<ctas, THREADS, 0, stream>>>((const uint4 *)data, count, sums);
-    } else {
-        read_all<MANY><<<ctas, THREADS, 0, stream>>>((const uint4 *)data, count, sums);
-    }
-    return GPU_LAUNCHED(why);
+    return launch(small ? read_all<1> : read_all<MANY>, dim3(ctas), THREADS, 0, stream, why,
+                  (const uint4 *)data, count, sums);
 }

@@ -9,7 +9,7 @@
  *
  * A bare launch is only an observation (launch.bare): host.launch means an operator of a framework.
  */
-#include "calibrate/device/device.h"
+#include "calibrate/device/launch.cuh"
 #include "calibrate/gpu/groups.h"
 
 #include <math.h>
@@ -78,8 +78,7 @@ launching::~launching()
 
 static bool launch_touch(const struct launching *all, cudaStream_t stream, struct error *why)
 {
-    touch<<<all->sms, THREADS, 0, stream>>>((uint32_t *)all->words.data);
-    return GPU_LAUNCHED(why);
+    return launch(touch, dim3(all->sms), THREADS, 0, stream, why, (uint32_t *)all->words.data);
 }
 
 static bool create_graph(struct launching *all, size_t index, struct error *why)
@@ -184,10 +183,8 @@ static bool sample_floor(void *state, double *ns, struct error *why)
 static bool sample_empty(void *state, double *ns, struct error *why)
 {
     struct launching *all = (struct launching *)state;
-    return time_row(all, ns, why, [&] {
-        nothing<<<1, 1, 0, all->stream.at>>>();
-        return GPU_LAUNCHED(why);
-    });
+    return time_row(all, ns, why,
+                    [&] { return launch(nothing, dim3(1), 1, 0, all->stream.at, why); });
 }
 
 /* To the other stream or back through an event, with a kernel each time. */
@@ -259,16 +256,12 @@ static bool time_sync(struct launching *all, size_t bytes, double *ns, struct er
     uint64_t *stamps = (uint64_t *)all->stamps.data, found[2 * SYNCS];
     cudaStream_t stream = all->stream.at;
     for (int i = 0; i < SYNCS; i++) {
-        stamp_end<<<1, 1, 0, stream>>>(SYNC_PAUSE_NS, stamps + 2 * i);
-        if (!GPU_LAUNCHED(why) ||
+        if (!launch(stamp_end, dim3(1), 1, 0, stream, why, SYNC_PAUSE_NS, stamps + 2 * i) ||
             (bytes > 0 && !GPU_TRY(cudaMemcpyAsync(all->pinned.data, all->words.data, bytes,
                                                    cudaMemcpyDeviceToHost, stream),
                                    why)) ||
-            !GPU_TRY(cudaStreamSynchronize(stream), why)) {
-            return false;
-        }
-        stamp_begin<<<1, 1, 0, stream>>>(stamps + 2 * i + 1);
-        if (!GPU_LAUNCHED(why)) {
+            !GPU_TRY(cudaStreamSynchronize(stream), why) ||
+            !launch(stamp_begin, dim3(1), 1, 0, stream, why, stamps + 2 * i + 1)) {
             return false;
         }
     }

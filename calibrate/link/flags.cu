@@ -10,7 +10,7 @@
  * Every wait ends: a kernel gives up after GPU_DEADLINE_NS and reports it, the CPU after
  * GPU_PATIENCE_NS.
  */
-#include "calibrate/device/device.h"
+#include "calibrate/device/launch.cuh"
 #include "calibrate/link/groups.h"
 
 #define ROUNDS 64
@@ -101,9 +101,8 @@ static bool sample_flag(void *state, double *ns, struct error *why)
     double begin = 0;
     bool ok = true;
     clear(all);
-    answer_flags<<<1, 1, 0, all->stream.at>>>(all->seen(ASK), all->seen(ANSWER),
-                                              all->seen(GIVEN_UP), ROUNDS);
-    if (!GPU_LAUNCHED(why)) {
+    if (!launch(answer_flags, dim3(1), 1, 0, all->stream.at, why, all->seen(ASK),
+                all->seen(ANSWER), all->seen(GIVEN_UP), ROUNDS)) {
         return false;
     }
     for (uint32_t round = 1; ok && round <= ROUNDS; round++) {
@@ -133,9 +132,10 @@ static __global__ void say_begun(volatile uint32_t *answer)
 static bool release_once(const struct polling *all, double *ns, struct error *why)
 {
     clear(all);
-    wait_flag<<<1, 1, 0, all->stream.at>>>(all->seen(ASK), all->seen(ANSWER), all->seen(GIVEN_UP));
-    say_begun<<<1, 1, 0, all->stream.at>>>(all->seen(ANSWER));
-    if (!GPU_LAUNCHED(why) || !await(all, ANSWER, 1, why)) {
+    if (!launch(wait_flag, dim3(1), 1, 0, all->stream.at, why, all->seen(ASK), all->seen(ANSWER),
+                all->seen(GIVEN_UP)) ||
+        !launch(say_begun, dim3(1), 1, 0, all->stream.at, why, all->seen(ANSWER)) ||
+        !await(all, ANSWER, 1, why)) {
         return false;
     }
     double begin = clock_ns();
@@ -192,11 +192,11 @@ static bool sample_between(void *state, double *ns, struct error *why)
         !all->stream.wait(why)) {
         return false;
     }
-    turn_words<<<1, 1, 0, all->stream.at>>>(word, true, KERNEL_ROUNDS, all->seen(GIVEN_UP),
-                                            all->seen(TIME));
-    turn_words<<<1, 1, 0, all->other.at>>>(word, false, KERNEL_ROUNDS, all->seen(GIVEN_UP),
-                                           all->seen(TIME));
-    if (!GPU_LAUNCHED(why) || !all->stream.wait(why) || !all->other.wait(why)) {
+    if (!launch(turn_words, dim3(1), 1, 0, all->stream.at, why, word, true, KERNEL_ROUNDS,
+                all->seen(GIVEN_UP), all->seen(TIME)) ||
+        !launch(turn_words, dim3(1), 1, 0, all->other.at, why, word, false, KERNEL_ROUNDS,
+                all->seen(GIVEN_UP), all->seen(TIME)) ||
+        !all->stream.wait(why) || !all->other.wait(why)) {
         return false;
     }
     *ns = (double)*all->host(TIME) / (2.0 * (KERNEL_ROUNDS - 1));

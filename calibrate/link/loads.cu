@@ -6,8 +6,8 @@
  *   link.cta_in_flight  the rate of one CTA of 256 threads, 8 bytes a thread and one load at a
  *                       time (the kernel that the simulator models), times the round trip
  */
-#include "calibrate/device/device.h"
 #include "calibrate/device/gather.h"
+#include "calibrate/device/launch.cuh"
 #include "calibrate/device/row_ids.h"
 #include "calibrate/link/buffers.h"
 #include "calibrate/link/groups.h"
@@ -71,13 +71,12 @@ static __global__ void chase(const volatile uint32_t *memory, uint32_t lines, ui
 static bool time_chase(struct loads *all, const gpu_timer *timer, uint32_t steps, struct error *why)
 {
     uint32_t lines = (uint32_t)(all->buffers.bytes / LINE_BYTES);
-    if (!timer->start(all->stream.at, why)) {
-        return false;
-    }
-    chase<<<1, 1, 0, all->stream.at>>>((const uint32_t *)all->buffers.host.seen, lines,
-                                       (uint32_t)random_word(1, all->turns++), steps,
-                                       (uint32_t *)all->buffers.gpu.data);
-    return GPU_LAUNCHED(why) && timer->stop(all->stream.at, why);
+    return timer->start(all->stream.at, why) &&
+           launch(chase, dim3(1), 1, 0, all->stream.at, why,
+                  (const uint32_t *)all->buffers.host.seen, lines,
+                  (uint32_t)random_word(1, all->turns++), steps,
+                  (uint32_t *)all->buffers.gpu.data) &&
+           timer->stop(all->stream.at, why);
 }
 
 /* The time of the additional steps, which contains neither launch nor end of a kernel. */
