@@ -44,10 +44,11 @@ FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 SCRIPTS := $(wildcard tests/script/*.sh)
 CASES   := $(patsubst tests/cli/%/cmd,%,$(wildcard tests/cli/*/cmd))
-# The test that compares kernels with their twins, in an emulator.
+# The test that compares kernels with their twins, and the whole harness, both in an emulator of a GPU.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
-KERNEL_TESTS := $(KERNELS) $(wildcard tests/kernels/*.cu)
-MINIATURES := $(wildcard calibrate/mini/*.cu)
+KERNEL_TESTS := $(wildcard tests/kernels/*.cu)
+EMULATED := $(OUT)/spillway-calibrate-emulated
+EMULATOR := $(KERNELS) $(DEVICES) $(wildcard tests/kernels/emulator/*.cu)
 
 # Contracted multiply-adds would make results differ between machines.
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -Isim -Itests -I. $(OPTIMIZE) -ffp-contract=off $(WARNINGS) $(WERROR) \
@@ -169,7 +170,7 @@ toolkit:
 	    "Without it, 'spillway calibrate --host' measures the host alone." >&2; exit 1; }
 
 units: $(UNITS)
-kernel-tests: $(KERNEL_TEST)
+kernel-tests: $(KERNEL_TEST) $(EMULATED)
 fuzzers: $(FUZZERS)
 
 $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
@@ -184,8 +185,8 @@ $(HARNESS)-cuda: $(OUT)/calibrate/harness/main.o \
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 
 # The tests of the kernels on a GPU.
-$(HARNESS)-test-kernels: $(KERNEL_TESTS:%.cu=$(OUT)/%.cu.o) $(OUT)/tests/kernels/gpu/test_products.cu.o \
-                         $(DEVICES:%.cu=$(OUT)/%.cu.o) \
+$(HARNESS)-test-kernels: $(KERNEL_TESTS:%.cu=$(OUT)/%.cu.o) \
+                         $(KERNELS:%.cu=$(OUT)/%.cu.o) $(DEVICES:%.cu=$(OUT)/%.cu.o) \
                          $(MEASURE) $(LIBRARY)
 	$(QUIET) $(NVCC) $^ $(CUDA_LIBS) -o $@
 
@@ -198,9 +199,12 @@ $(MEASURE): $(MEASURES:%.c=$(OUT)/%.o)
 $(OUT)/%.cu.o: %.cu Makefile
 	$(QUIET) mkdir -p $(@D) && $(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
-$(KERNEL_TEST): $(KERNEL_TESTS:%.cu=$(OUT)/%.emulated.o) $(MINIATURES:%.cu=$(OUT)/%.emulated.o) \
-                $(patsubst %.cu,$(OUT)/%.emulated.o,$(wildcard tests/kernels/emulator/*.cu)) \
-                $(MEASURE) $(LIBRARY)
+$(KERNEL_TEST): $(KERNEL_TESTS:%.cu=$(OUT)/%.emulated.o) $(EMULATOR:%.cu=$(OUT)/%.emulated.o) \
+                $(OUT)/tests/kernels/emulator/tests/window.emulated.o $(MEASURE) $(LIBRARY)
+	$(QUIET) $(CXX) $(ALL_CXXFLAGS) $^ $(LIBS) -o $@
+
+$(EMULATED): $(OUT)/calibrate/harness/main.o $(EMULATOR:%.cu=$(OUT)/%.emulated.o) \
+             $(OUT)/tests/kernels/emulator/harness/hurries.emulated.o $(MEASURE) $(LIBRARY)
 	$(QUIET) $(CXX) $(ALL_CXXFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/%.emulated.o: %.cu Makefile

@@ -124,7 +124,7 @@ void row_cases(std::vector<kernel_case> &cases);
 void set_cases(std::vector<kernel_case> &cases);
 void lru_cases(std::vector<kernel_case> &cases);
 void miniature_cases(std::vector<kernel_case> &cases);
-/* These need a GPU; the emulator has no such cases. */
-void gpu_cases(std::vector<kernel_case> &cases);
+/* Also chooses the GPU. */
+void product_cases(std::vector<kernel_case> &cases);
 
 #endif

@@ -6,7 +6,7 @@
 int main()
 {
     std::vector<kernel_case> cases;
-    gpu_cases(cases); /* first: it chooses the GPU */
+    product_cases(cases); /* first: it chooses the GPU */
     attention_cases(cases);
     retrieval_cases(cases);
     row_cases(cases);

@@ -1,20 +1,24 @@
-/* An emulator of the part of CUDA that the kernels use, so that a machine without a GPU can run
- * them. With this folder first on the include path, g++ compiles the kernels unchanged.
+/* An emulator of the part of CUDA that Spillway uses, so that a machine without a GPU can run the
+ * kernels and the harness. With this folder first on the include path, g++ compiles them unchanged.
  *
  * The CTAs of a grid run one after another. The threads of a CTA are fibers, which switch only at
  * barriers and at operations of a whole warp. So a missing barrier shows: a thread sees no results
  * of threads that run after it; EMULATOR_REVERSE=1 reverses the order of threads and of CTAs.
  * Shared memory starts as NaNs and ends in a guard. The program ends at a write past shared memory,
- * at a barrier that not all threads reach, and at a launch that a GPU would refuse. The emulator
- * says nothing about time, and CTAs never run at the same time.
+ * at a barrier that not all threads reach, and at a launch that a GPU would refuse. CTAs never run
+ * at the same time.
  *
  * Work on a stream is done as late as possible: when the host waits for it, or for an event after
  * it (streams.cu). So a missing wait shows, too: data were not copied yet, or were overwritten. On
  * the default stream work is done at once.
  *
- * A kernel that polls in vain is abandoned, and starts again when the host next looks at its
- * stream; so it may not have done anything before the wait. If the host itself waits for the
- * kernel, nothing can release it, so its deadline counts as over.
+ * A kernel that looks at the clock or sleeps is suspended there: it polls, or waits for time to
+ * pass. It goes on when the host next looks at its stream, and then, as long as it polls in vain,
+ * the other streams each do one work. The same happens if the host itself polls: if it looks at the
+ * clock again and again and calls nothing else.
+ *
+ * Time is modelled (clock.cu): kernels, copies and products take a time that follows from the work,
+ * so that measured figures are plausible, and mean nothing. The GPU is small (device.cu).
  */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
@@ -26,6 +30,7 @@
 #include <string.h>
 
 #include <functional>
+#include <string>
 
 #define __global__
 #define __device__
@@ -109,6 +114,16 @@ inline int __any_sync(unsigned mask, int predicate)
     return __ballot_sync(mask, predicate) != 0;
 }
 
+inline unsigned __reduce_xor_sync(unsigned, unsigned value)
+{
+    const unsigned *all = (const unsigned *)emulator_show(&value, sizeof value);
+    unsigned sum = 0;
+    for (unsigned lane = 0; lane < EMULATOR_WARP; lane++) {
+        sum ^= all[lane];
+    }
+    return sum;
+}
+
 inline void __syncwarp(unsigned = 0xffffffffU)
 {
     emulator_meet_warp();
@@ -138,11 +153,6 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
         chosen |= (unsigned)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
     }
     return chosen;
-}
-
-template <typename Value> Value __ldcs(const Value *from)
-{
-    return *from;
 }
 
 inline float rsqrtf(float x)
@@ -177,26 +187,68 @@ inline void __threadfence_system()
 {
 }
 
-/* To be called in a polling loop. */
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
+
+template <typename Value> Value __ldcs(const Value *at)
+{
+    return *at;
+}
+
+template <typename Value> Value min(Value a, Value b)
+{
+    return b < a ? b : a;
+}
+
 void __nanosleep(unsigned ns);
 
 /* ---- the host's side ---- */
 
+#define CUDART_VERSION 13000
+
 enum cudaError_t {
-    cudaSuccess,
-    cudaErrorInvalidValue,
-    cudaErrorMemoryAllocation,
-    cudaErrorNotReady,
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorNotReady = 600,
+    cudaErrorLaunchFailure = 719,
 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr {
+    cudaDevAttrClockRate,
+    cudaDevAttrMultiProcessorCount,
+    cudaDevAttrMemoryClockRate,
+    cudaDevAttrGlobalMemoryBusWidth,
+    cudaDevAttrL2CacheSize,
+    cudaDevAttrMaxThreadsPerMultiProcessor,
+    cudaDevAttrAsyncEngineCount,
+    cudaDevAttrComputeCapabilityMajor,
+    cudaDevAttrComputeCapabilityMinor,
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+    cudaDevAttrNumaId,
+    cudaDevAttrHostNumaId,
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDefault };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault,
+};
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 #define cudaEventDisableTiming 2
+#define cudaHostAllocPortable 1
+#define cudaHostAllocMapped 2
 #define cudaHostRegisterMapped 2
+#define cudaStreamNonBlocking 1
 typedef struct emulator_stream *cudaStream_t;
 typedef struct emulator_event *cudaEvent_t;
 typedef struct emulator_graph *cudaGraph_t, *cudaGraphExec_t;
+
+struct cudaDeviceProp {
+    char name[256];
+};
 
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
@@ -204,89 +256,105 @@ struct cudaLaunchConfig_t {
     cudaStream_t stream;
 };
 
-/* Memory has exactly the requested size, so that an address sanitizer finds any access past it. */
-inline cudaError_t cudaMalloc(void **data, size_t bytes)
+const char *cudaGetErrorString(cudaError_t error);
+const char *cudaGetErrorName(cudaError_t error);
+cudaError_t cudaGetLastError();
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceGetPCIBusId(char *bus, int size, int device);
+cudaError_t cudaDriverGetVersion(int *version);
+
+/* Freeing waits for all work, as in CUDA. */
+cudaError_t cudaMemGetInfo(size_t *free, size_t *all);
+cudaError_t cudaMalloc(void **data, size_t bytes);
+cudaError_t cudaFree(void *data);
+cudaError_t cudaHostAlloc(void **data, size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void *data);
+cudaError_t cudaHostRegister(void *data, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *data);
+cudaError_t cudaHostGetDevicePointer(void **seen, void *data, unsigned flags);
+
+inline cudaError_t cudaMalloc(char **data, size_t bytes)
 {
-    *data = aligned_alloc(256, (bytes + 255) / 256 * 256);
-    return *data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+    return cudaMalloc((void **)data, bytes);
 }
 
-inline cudaError_t cudaFree(void *data)
+inline cudaError_t cudaHostAlloc(char **data, size_t bytes, unsigned flags)
 {
-    free(data);
-    return cudaSuccess;
+    return cudaHostAlloc((void **)data, bytes, flags);
 }
 
-inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
+inline cudaError_t cudaHostGetDevicePointer(char **seen, void *data, unsigned flags)
 {
-    if (bytes > 0) {
-        memcpy(to, from, bytes);
-    }
-    return cudaSuccess;
+    return cudaHostGetDevicePointer((void **)seen, data, flags);
 }
 
-/* Has the running kernel to start again later? */
-bool emulator_stall();
-
-/* Queue the work on the stream; on the default stream, do it now. */
-void emulator_put(cudaStream_t stream, std::function<void()> what);
-
-inline cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t stream)
-{
-    emulator_put(stream, [=] { memset(data, value, bytes); });
-    return cudaSuccess;
-}
-
-/* A copy from memory that is not pinned has read it when the call returns. */
+/* An asynchronous copy from memory that is not pinned has read it when the call returns. */
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *data, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream);
-cudaError_t cudaHostRegister(void *data, size_t bytes, unsigned flags);
-cudaError_t cudaHostUnregister(void *data);
 
-inline cudaError_t cudaHostGetDevicePointer(void **seen, void *data, unsigned)
-{
-    *seen = data;
-    return cudaSuccess;
-}
+enum cudaMemcpySrcAccessOrder { cudaMemcpySrcAccessOrderStream = 1 };
+struct cudaMemcpyAttributes {
+    cudaMemcpySrcAccessOrder srcAccessOrder;
+};
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes,
+                                 size_t count, cudaMemcpyAttributes *attributes, size_t *first,
+                                 size_t attribute_count, cudaStream_t stream);
 
-cudaError_t cudaDeviceSynchronize();
+/* Each query of a stream, or of an event, does one work of the stream. */
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-/* Each query runs a little of the work of the stream, or of the event's stream. */
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long);
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int,
-                                                                 size_t)
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t)
 {
     *blocks = 1;
     return cudaSuccess;
 }
 
-template <typename Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t)
-{
-    *blocks = 1;
-    return cudaSuccess;
-}
+/* ---- launches ---- */
+
+/* A kernel with its arguments. */
+struct emulator_launch {
+    cudaLaunchConfig_t config;
+    const void *kernel;
+    std::function<void()> body; /* of one thread */
+    std::string arguments;      /* their bytes */
+};
+
+cudaError_t emulator_queue(emulator_launch launch);
 
 /* The dynamic shared memory of a launch; its size is the largest of an sm_86. */
 void emulator_allow(const void *kernel, size_t bytes);
-void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
-                  const std::function<void()> &thread);
 
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute, int bytes)
@@ -299,11 +367,10 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                Arguments... arguments)
 {
-    cudaLaunchConfig_t at = *config;
-    emulator_put(at.stream, [=] {
-        emulator_run(at, (const void *)kernel, [=] { kernel(arguments...); });
-    });
-    return cudaSuccess;
+    std::string bytes;
+    (bytes.append((const char *)&arguments, sizeof arguments), ...);
+    return emulator_queue(
+        {*config, (const void *)kernel, [=] { kernel(arguments...); }, std::move(bytes)});
 }
 
 #endif

@@ -1,12 +1,13 @@
-#include "../kernel_test.h"
-#include "calibrate/device/device.h"
-#include "calibrate/device/facts.h"
+/* Kernels: the threads of a CTA, shared memory, and the instructions of ptx.cuh. */
+#include "emulator.h"
+
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/small_floats.h"
 #include "fibers.h"
 
 #include <stdio.h>
 
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -21,7 +22,7 @@ dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 alignas(256) uint4 launch_shared[(SHARED_MOST + SHARED_GUARD) / sizeof(uint4)];
 
-[[noreturn]] static void fail(const char *what)
+void emulator_fail(const char *what)
 {
     fprintf(stderr, "emulator: %s (CTA %u %u, thread %u)\n", what, blockIdx.x, blockIdx.y,
             threadIdx.x);
@@ -46,17 +47,35 @@ struct meeting {
     unsigned here, turn;
 };
 
-static std::vector<thread> threads;
-static const std::function<void()> *body;
-static meeting warps[THREADS_MOST / EMULATOR_WARP], cta;
-static unsigned char shown[2][THREADS_MOST / EMULATOR_WARP][EMULATOR_WARP * SHOWN_BYTES];
-static unsigned showing[THREADS_MOST];
-static bool moved; /* a thread made progress since the scheduler last checked */
+/* Where a CTA runs. Fibers may not move, hence the deque. A suspended kernel keeps its place, and
+ * the next kernel gets another. */
+struct place {
+    std::deque<thread> threads;
+    const std::function<void()> *body;
+    meeting warps[THREADS_MOST / EMULATOR_WARP], cta;
+    unsigned char shown[2][THREADS_MOST / EMULATOR_WARP][EMULATOR_WARP * SHOWN_BYTES];
+    unsigned showing[THREADS_MOST];
+    std::vector<unsigned char> shared; /* of a suspended CTA */
+};
+
+struct emulator_kernel {
+    const emulator_launch *launch;
+    struct place *place;
+    unsigned ctas;  /* that have run; the next runs or is suspended */
+    uint64_t begin; /* when it began */
+    bool within;    /* the CTA has begun */
+    bool suspended; /* once or more */
+};
+
+static place *here;             /* of the running kernel */
+static emulator_kernel *kernel; /* the running one */
+static bool moved;              /* a thread made progress since the scheduler last checked */
+static bool waited;             /* a thread waited for time to pass */
 static const bool reverse = getenv("EMULATOR_REVERSE") != nullptr;
 
 static void change_over()
 {
-    fiber_leave(&threads[threadIdx.x].fiber);
+    fiber_leave(&here->threads[threadIdx.x].fiber);
 }
 
 static void meet(meeting &place, unsigned all)
@@ -75,88 +94,104 @@ static void meet(meeting &place, unsigned all)
 
 void emulator_meet_warp()
 {
-    meet(warps[threadIdx.x / EMULATOR_WARP], EMULATOR_WARP);
+    unsigned warp = threadIdx.x / EMULATOR_WARP, left = blockDim.x - warp * EMULATOR_WARP;
+    meet(here->warps[warp], left < EMULATOR_WARP ? left : EMULATOR_WARP);
 }
 
 void __syncthreads()
 {
-    meet(cta, blockDim.x);
+    meet(here->cta, blockDim.x);
 }
 
 /* Two buffers by turns: when a lane writes again, all lanes have read the buffer before last. */
 const void *emulator_show(const void *mine, size_t bytes)
 {
     if (bytes > SHOWN_BYTES) {
-        fail("more shown than there is room for");
+        emulator_fail("more shown than there is room for");
     }
     unsigned warp = threadIdx.x / EMULATOR_WARP;
-    unsigned char *place = shown[showing[threadIdx.x]++ & 1][warp];
+    unsigned char *place = here->shown[here->showing[threadIdx.x]++ & 1][warp];
     memcpy(place + threadIdx.x % EMULATOR_WARP * bytes, mine, bytes);
     emulator_meet_warp();
     return place;
 }
 
-static void end_thread(bool ready)
+/* The thread waits: for time to pass, or for memory that others write. */
+static void wait_here()
 {
-    threads[threadIdx.x].ready = ready;
-    threads[threadIdx.x].done = true;
-    moved = true;
+    waited = true;
     change_over();
 }
 
-/* A thread that polls in vain is abandoned where it is. */
+uint64_t ptx_clock_ns()
+{
+    wait_here();
+    uint64_t now = emulator_now();
+    return now > kernel->begin ? now : kernel->begin;
+}
+
 void __nanosleep(unsigned)
 {
-    if (emulator_stall()) {
-        end_thread(false);
-    }
+    wait_here();
 }
 
 static void run_kernels()
 {
     for (;;) {
-        (*body)();
-        end_thread(true);
+        (*here->body)();
+        here->threads[threadIdx.x].done = true;
+        moved = true;
+        change_over();
     }
 }
 
-static void prepare(thread &thread)
+static void begin_cta(unsigned count)
 {
-    thread.done = false;
-    thread.groups.assign(1, {});
-    if (!thread.ready) {
-        fiber_begin(&thread.fiber, run_kernels);
+    memset(here->warps, 0, sizeof here->warps);
+    here->cta = {};
+    while (here->threads.size() < count) {
+        here->threads.push_back({});
     }
-}
-
-/* Run threads by turns until all are done; a whole round without progress is a deadlock. */
-static void run_cta(unsigned count)
-{
     for (unsigned i = 0; i < count; i++) {
-        prepare(threads[i]);
+        thread &thread = here->threads[i];
+        thread.done = false;
+        thread.groups.assign(1, {});
+        if (!thread.ready) {
+            fiber_begin(&thread.fiber, run_kernels);
+            thread.ready = true;
+        }
     }
-    memset(warps, 0, sizeof warps);
-    cta = {};
+}
+
+/* Run threads by turns until all are done. In a round without progress, those that wait have to go
+ * on waiting, and the CTA is suspended: false. If none waits, it is a deadlock. */
+static bool run_cta(unsigned count)
+{
     for (unsigned left = count; left > 0;) {
         left = 0;
-        moved = false;
+        moved = waited = false;
         for (unsigned i = 0; i < count; i++) {
             unsigned at = reverse ? count - 1 - i : i;
-            if (!threads[at].done) {
+            if (!here->threads[at].done) {
                 threadIdx.x = at;
-                fiber_run(&threads[at].fiber);
-                left += !threads[at].done;
+                fiber_run(&here->threads[at].fiber);
+                left += !here->threads[at].done;
             }
         }
         if (left > 0 && !moved) {
-            fail("a barrier that not all threads reach");
+            if (waited) {
+                return false;
+            }
+            emulator_fail("a barrier that not all threads reach");
         }
     }
     for (unsigned i = 0; i < count; i++) {
-        if (threads[i].groups.size() > 1 || !threads[i].groups[0].empty()) {
-            fail("a copy that nobody waits for");
+        const std::vector<std::vector<copy>> &groups = here->threads[i].groups;
+        if (groups.size() > 1 || !groups[0].empty()) {
+            emulator_fail("a copy that nobody waits for");
         }
     }
+    return true;
 }
 
 static std::map<const void *, size_t> allowed;
@@ -164,41 +199,100 @@ static std::map<const void *, size_t> allowed;
 void emulator_allow(const void *kernel, size_t bytes)
 {
     if (bytes > SHARED_MOST) {
-        fail("more shared memory than an sm_86 has");
+        emulator_fail("more shared memory than an sm_86 has");
     }
     allowed[kernel] = bytes;
 }
 
-void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
-                  const std::function<void()> &thread)
+/* ---- kernels ---- */
+
+static std::vector<place *> free_places; /* kept: a fiber is slow to create */
+
+static void check_launch(const emulator_launch &launch)
 {
-    unsigned count = config.blockDim.x;
-    size_t shared = config.dynamicSmemBytes;
-    size_t most = allowed.count(kernel) > 0 ? allowed[kernel] : SHARED_UNASKED;
-    if (count == 0 || count > THREADS_MOST || count % EMULATOR_WARP != 0 || shared > most ||
-        config.gridDim.x == 0 || config.gridDim.y == 0) {
-        fail("a launch that a GPU would refuse");
+    const cudaLaunchConfig_t &config = launch.config;
+    auto most = allowed.find(launch.kernel);
+    if (config.blockDim.x == 0 || config.blockDim.x > THREADS_MOST || config.gridDim.x == 0 ||
+        config.gridDim.y == 0 ||
+        config.dynamicSmemBytes > (most != allowed.end() ? most->second : SHARED_UNASKED)) {
+        emulator_fail("a launch that a GPU would refuse");
     }
-    while (threads.size() < count) {
-        threads.push_back({});
+}
+
+emulator_kernel *emulator_start(const emulator_launch &launch, uint64_t begin)
+{
+    check_launch(launch);
+    if (free_places.empty()) {
+        free_places.push_back(new place());
     }
-    body = &thread;
-    gridDim = config.gridDim;
-    blockDim = config.blockDim;
-    unsigned ctas = gridDim.x * gridDim.y;
-    for (unsigned i = 0; i < ctas; i++) {
-        unsigned at = reverse ? ctas - 1 - i : i;
-        blockIdx = dim3(at % gridDim.x, at / gridDim.x);
-        unsigned char *bytes = (unsigned char *)launch_shared;
-        memset(bytes, 0xff, shared);
-        memset(bytes + shared, GUARD, SHARED_GUARD);
-        run_cta(count);
-        for (size_t guard = 0; guard < SHARED_GUARD; guard++) {
-            if (bytes[shared + guard] != GUARD) {
-                fail("a write behind shared memory");
-            }
+    place *place = free_places.back();
+    free_places.pop_back();
+    place->body = &launch.body;
+    return new emulator_kernel{&launch, place, 0, begin, false, false};
+}
+
+bool emulator_was_suspended(const emulator_kernel *ended)
+{
+    return ended->suspended;
+}
+
+void emulator_end(emulator_kernel *ended)
+{
+    free_places.push_back(ended->place);
+    delete ended;
+}
+
+static void begin_shared(size_t bytes)
+{
+    memset(launch_shared, 0xff, bytes);
+    memset((unsigned char *)launch_shared + bytes, GUARD, SHARED_GUARD);
+}
+
+static void check_guard(size_t bytes)
+{
+    for (size_t i = 0; i < SHARED_GUARD; i++) {
+        if (((unsigned char *)launch_shared)[bytes + i] != GUARD) {
+            emulator_fail("a write behind shared memory");
         }
     }
+}
+
+/* Run the kernel's current CTA; false if it is suspended. */
+static bool go_on()
+{
+    const cudaLaunchConfig_t &config = kernel->launch->config;
+    size_t shared = config.dynamicSmemBytes + SHARED_GUARD;
+    if (kernel->within) {
+        memcpy(launch_shared, here->shared.data(), shared);
+    } else {
+        begin_shared(config.dynamicSmemBytes);
+        begin_cta(config.blockDim.x);
+    }
+    kernel->within = !run_cta(config.blockDim.x);
+    if (kernel->within) {
+        const unsigned char *bytes = (const unsigned char *)launch_shared;
+        here->shared.assign(bytes, bytes + shared);
+        return false;
+    }
+    check_guard(config.dynamicSmemBytes);
+    return true;
+}
+
+bool emulator_continue(emulator_kernel *next)
+{
+    kernel = next;
+    here = kernel->place;
+    gridDim = kernel->launch->config.gridDim;
+    blockDim = kernel->launch->config.blockDim;
+    for (unsigned all = gridDim.x * gridDim.y; kernel->ctas < all; kernel->ctas++) {
+        unsigned at = reverse ? all - 1 - kernel->ctas : kernel->ctas;
+        blockIdx = dim3(at % gridDim.x, at / gridDim.x);
+        if (!go_on()) {
+            kernel->suspended = true;
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- instructions ---- */
@@ -206,19 +300,19 @@ void emulator_run(const cudaLaunchConfig_t &config, const void *kernel,
 void ptx_copy(void *shared, const void *global, bool there)
 {
     if ((uintptr_t)shared % 16 != 0 || (uintptr_t)global % 16 != 0) {
-        fail("a copy from or to where 16 bytes do not begin");
+        emulator_fail("a copy from or to where 16 bytes do not begin");
     }
-    threads[threadIdx.x].groups.back().push_back({shared, there ? global : nullptr});
+    here->threads[threadIdx.x].groups.back().push_back({shared, there ? global : nullptr});
 }
 
 void ptx_copy_commit()
 {
-    threads[threadIdx.x].groups.push_back({});
+    here->threads[threadIdx.x].groups.push_back({});
 }
 
 void emulator_copy_wait(int pending)
 {
-    std::vector<std::vector<copy>> &groups = threads[threadIdx.x].groups;
+    std::vector<std::vector<copy>> &groups = here->threads[threadIdx.x].groups;
     while (groups.size() > (size_t)pending + 1) {
         for (const copy &copy : groups.front()) {
             copy.from != nullptr ? memcpy(copy.to, copy.from, 16) : memset(copy.to, 0, 16);
@@ -231,7 +325,7 @@ static void load(uint32_t (&matrix)[4], const void *row, bool transposed)
 {
     const void *rows[EMULATOR_WARP];
     if ((uintptr_t)row % 16 != 0) {
-        fail("a row of a matrix where 16 bytes do not begin");
+        emulator_fail("a row of a matrix where 16 bytes do not begin");
     }
     memcpy(rows, emulator_show(&row, sizeof row), sizeof rows);
     unsigned lane = threadIdx.x % EMULATOR_WARP;
@@ -285,28 +379,4 @@ uint32_t ptx_pack(float low, float high)
 uint32_t ptx_times(uint32_t a, uint32_t b)
 {
     return ptx_pack(half_of(a, 0) * half_of(b, 0), half_of(a, 1) * half_of(b, 1));
-}
-
-/* ---- the functions of device.cu ---- */
-
-bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, struct error *why)
-{
-    return status == cudaSuccess || error_set(why, file, line, "%s: error %d", call, (int)status);
-}
-
-extern "C" bool gpu_find(struct error *)
-{
-    return true;
-}
-
-bool gpu_attribute(enum cudaDeviceAttr, int *value, struct error *)
-{
-    *value = 3; /* an odd number of SMs */
-    return true;
-}
-
-/* ---- cases that need a real GPU: none ---- */
-
-void gpu_cases(std::vector<kernel_case> &)
-{
 }

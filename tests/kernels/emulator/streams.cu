@@ -1,24 +1,55 @@
-/* Streams, events and graphs of the emulator, and its versions of the objects of device.cu. All
- * work is postponed for as long as a GPU might postpone it. With EMULATOR_REVERSE=1, copies run as
- * early as possible instead: as soon as nothing precedes them on their stream. */
-#include "calibrate/device/stored_memory.h"
+/* Streams, events, graphs and copies of the emulator. All work is postponed for as long as a GPU
+ * might postpone it. With EMULATOR_REVERSE=1, copies run as early as possible instead: as soon as
+ * nothing precedes them on their stream.
+ *
+ * A stream has a time: that at which its last work ended. A work begins then, or when it was
+ * queued. */
+#include "emulator.h"
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
+#include <string_view>
 #include <vector>
 
-typedef std::function<void()> work;
+#define POLL_NS 1000              /* of a query, and between two looks of a host that waits */
+#define PATIENCE_NS 3600000000000 /* no kernel polls for an hour */
+
+/* What a work may take: some us to begin; a rate; kernels the CPU time of the emulation, shared by
+ * the threads that a GPU runs at a time. */
+#define BEGIN_NS 2000
+#define LINK_BYTES_A_NS 50
+#define MEMORY_BYTES_A_NS 1000
+#define THREADS_AT_A_TIME 64
+
+/* A place in a stream, behind which an event is over. */
+struct mark {
+    emulator_stream *stream;
+    bool over;
+    uint64_t ns;
+};
+
+struct work {
+    std::function<void()> act; /* one of these four */
+    std::shared_ptr<const emulator_launch> launch;
+    std::shared_ptr<mark> record, wait;
+    uint64_t ns;  /* that `act` takes */
+    uint64_t key; /* the same for equal works; 0: unlike all others */
+    uint64_t queued;
+    bool skipped; /* only its time passes */
+};
 
 struct emulator_stream {
     std::deque<work> queue;
-    uint64_t put = 0, done = 0;
+    uint64_t ns = 0;                       /* when its last work ended */
+    emulator_kernel *kernel = nullptr;     /* of the first work, if it has begun */
+    bool busy = false;                     /* is being advanced */
     std::vector<work> *recorded = nullptr; /* the graph that records, or NULL */
 };
 
 struct emulator_event {
-    emulator_stream *stream = nullptr;
-    uint64_t behind = 0; /* the number of the stream's works that precede it */
+    std::shared_ptr<mark> at; /* null before it is recorded */
 };
 
 struct emulator_graph {
@@ -26,96 +57,323 @@ struct emulator_graph {
 };
 
 static std::set<emulator_stream *> streams;
-static std::map<const char *, size_t> pinned; /* start and size */
+static emulator_stream default_stream;
 
-/* ---- streams ---- */
-
-static bool stalled; /* the last work that was started is not done */
-static bool late;    /* all deadlines are over */
-
-bool emulator_stall()
+__attribute__((weak)) bool emulator_hurries()
 {
-    stalled = !late;
-    return stalled;
+    return false;
 }
 
-uint64_t ptx_clock_ns()
+/* ---- doing work ---- */
+
+static std::map<uint64_t, uint64_t> kernel_ns; /* by key: what the first of equal kernels took */
+static std::set<const void *> pollers;         /* kernels that were suspended */
+
+static uint64_t cpu_ns()
 {
-    const uint64_t hour_ns = 3600000000000;
-    static uint64_t now;
-    return late ? now += hour_ns : now;
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Run works up to `until`, or up to a kernel that polls in vain. */
-static bool advance(emulator_stream *stream, uint64_t until)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-    while (stream->done < until) {
-        work next = stream->queue.front();
-        stalled = false;
-        next();
-        if (stalled) {
+    return a > b ? a : b;
+}
+
+static uint64_t shared_by_threads(const emulator_launch &launch, uint64_t cpu)
+{
+    uint64_t threads =
+        (uint64_t)launch.config.gridDim.x * launch.config.gridDim.y * launch.config.blockDim.x;
+    return BEGIN_NS + cpu / (threads < THREADS_AT_A_TIME ? threads : THREADS_AT_A_TIME);
+}
+
+/* A kernel that is suspended takes as long as its polling; all others take their time. */
+static bool run_kernel(emulator_stream *stream, const work &what, uint64_t begin)
+{
+    if (what.skipped) {
+        stream->ns = begin + kernel_ns[what.key];
+        return true;
+    }
+    if (stream->kernel == nullptr) {
+        stream->kernel = emulator_start(*what.launch, begin);
+    }
+    uint64_t cpu = cpu_ns();
+    if (!emulator_continue(stream->kernel)) {
+        pollers.insert(what.launch->kernel);
+        return false;
+    }
+    uint64_t ns = shared_by_threads(*what.launch, cpu_ns() - cpu);
+    if (emulator_was_suspended(stream->kernel)) {
+        stream->ns = later(begin + BEGIN_NS, emulator_now());
+    } else {
+        stream->ns = begin + (what.key != 0 ? kernel_ns.emplace(what.key, ns).first->second : ns);
+    }
+    emulator_end(stream->kernel);
+    stream->kernel = nullptr;
+    return true;
+}
+
+static bool advance_to(const mark &place);
+
+/* Returns false if the work has to wait. */
+static bool run(emulator_stream *stream, const work &what)
+{
+    uint64_t begin = later(stream->ns, what.queued);
+    if (what.launch) {
+        return run_kernel(stream, what, begin);
+    }
+    if (what.wait) {
+        if (!advance_to(*what.wait)) {
             return false;
         }
-        stream->queue.pop_front();
-        stream->done++;
+        stream->ns = later(begin, what.wait->ns);
+    } else if (what.record) {
+        what.record->over = true;
+        what.record->ns = stream->ns = begin;
+    } else {
+        if (!what.skipped) {
+            what.act();
+        }
+        stream->ns = begin + what.ns;
     }
     return true;
 }
 
-static void wait_for(emulator_stream *stream, uint64_t until)
+/* Do the first work, and record the events behind it. Returns false if it has to wait. */
+static bool advance(emulator_stream *stream)
 {
-    late = !advance(stream, until);
-    advance(stream, until);
-    late = false;
+    if (stream->queue.empty() || stream->busy) {
+        return stream->queue.empty();
+    }
+    emulator_standstill still;
+    stream->busy = true;
+    bool done = run(stream, stream->queue.front());
+    while (done) {
+        stream->queue.pop_front();
+        if (stream->queue.empty() || !stream->queue.front().record) {
+            break;
+        }
+        run(stream, stream->queue.front());
+    }
+    stream->busy = false;
+    return done;
 }
 
-/* Each query of a stream runs one of its works. */
-static cudaError_t look_at(emulator_stream *stream, uint64_t until)
+static bool advance_to(const mark &place)
 {
-    if (stream->done < until) {
-        advance(stream, stream->done + 1);
+    while (!place.over && advance(place.stream)) {
     }
-    return stream->done >= until ? cudaSuccess : cudaErrorNotReady;
+    return place.over;
 }
 
-static const bool copies_run_ahead = getenv("EMULATOR_REVERSE") != nullptr;
-
-static void put_copy(cudaStream_t stream, work what)
+/* The work of a stream has to wait: let the others do one each. */
+static void give_turns(const emulator_stream *waiting)
 {
-    if (copies_run_ahead && stream->recorded == nullptr && stream->queue.empty()) {
-        what();
-    } else {
-        emulator_put(stream, what);
+    const std::set<emulator_stream *> all = streams;
+    for (emulator_stream *stream : all) {
+        if (stream != waiting) {
+            advance(stream);
+        }
     }
 }
 
-void emulator_put(cudaStream_t stream, work what)
+void emulator_give_turns()
 {
-    if (stream == nullptr) {
-        what();
-    } else if (stream->recorded != nullptr) {
-        stream->recorded->push_back(what);
-    } else {
-        stream->queue.push_back(what);
-        stream->put++;
+    emulator_standstill still;
+    for (emulator_stream *stream : streams) {
+        if (!stream->queue.empty()) {
+            give_turns(nullptr);
+            emulator_pass(POLL_NS);
+            return;
+        }
     }
+}
+
+/* The host waits until `over` is true. */
+template <typename Over> static void wait_for(emulator_stream *stream, Over over)
+{
+    emulator_standstill still;
+    uint64_t since = emulator_now();
+    while (!over()) {
+        if (!advance(stream)) {
+            give_turns(stream);
+            emulator_pass(POLL_NS);
+            if (emulator_now() - since > PATIENCE_NS) {
+                emulator_fail("a kernel that polls for ever");
+            }
+        }
+    }
+    emulator_pass_until(stream->ns);
+}
+
+/* The host asks whether `over` is true. */
+template <typename Over> static cudaError_t look_at(emulator_stream *stream, Over over)
+{
+    emulator_standstill still;
+    if (!over() && !advance(stream)) {
+        give_turns(stream);
+    }
+    if (!over()) {
+        emulator_pass(POLL_NS);
+        return emulator_return(cudaErrorNotReady);
+    }
+    emulator_pass_until(stream->ns);
+    return cudaSuccess;
+}
+
+/* ---- queueing ---- */
+
+static void put(cudaStream_t at, work what)
+{
+    emulator_stream *stream = at != nullptr ? at : &default_stream;
+    what.queued = emulator_now();
+    if (stream->recorded != nullptr) {
+        stream->recorded->push_back(std::move(what));
+        return;
+    }
+    stream->queue.push_back(std::move(what));
+    if (at == nullptr) {
+        wait_for(stream, [=] { return stream->queue.empty(); });
+    }
+}
+
+void emulator_put(cudaStream_t stream, std::function<void()> act, uint64_t ns, uint64_t key)
+{
+    work what = {};
+    what.act = std::move(act);
+    what.ns = ns;
+    what.key = key;
+    put(stream, std::move(what));
+}
+
+static uint64_t key_of(const std::string &text)
+{
+    uint64_t key = std::hash<std::string>()(text);
+    return key != 0 ? key : 1;
+}
+
+/* Equal launches differ at most in where within their memory they work. */
+static uint64_t key_of_launch(const emulator_launch &launch)
+{
+    std::string text((const char *)&launch.kernel, sizeof launch.kernel);
+    text.append((const char *)&launch.config, offsetof(cudaLaunchConfig_t, stream));
+    size_t at = 0;
+    for (; at + sizeof(void *) <= launch.arguments.size(); at += sizeof(void *)) {
+        const void *word;
+        memcpy(&word, launch.arguments.data() + at, sizeof word);
+        const void *start = emulator_start_of(word);
+        word = start != nullptr ? start : word;
+        text.append((const char *)&word, sizeof word);
+    }
+    return key_of(text.append(launch.arguments, at));
+}
+
+cudaError_t emulator_queue(emulator_launch launch)
+{
+    EMULATOR_CALL();
+    work what = {};
+    cudaStream_t stream = launch.config.stream;
+    what.key = emulator_hurries() ? key_of_launch(launch) : 0;
+    what.launch = std::make_shared<const emulator_launch>(std::move(launch));
+    put(stream, std::move(what));
+    return cudaSuccess;
+}
+
+/* ---- rows of equal works ---- */
+
+/* The works behind the last event that is still queued; false if there is none, or if one of them
+ * is unlike all others. */
+static bool find_row(emulator_stream *stream, size_t *first)
+{
+    size_t at = stream->queue.size();
+    while (at > 0 && !stream->queue[at - 1].record) {
+        const work &what = stream->queue[at - 1];
+        if (what.key == 0 || (what.launch && pollers.count(what.launch->kernel) > 0)) {
+            return false;
+        }
+        at--;
+    }
+    *first = at;
+    return at > 0 && at < stream->queue.size();
+}
+
+/* After how many works does the row repeat itself? */
+static size_t period_of(const std::deque<work> &queue, size_t first)
+{
+    for (size_t period = 1;; period++) {
+        size_t at = first + period;
+        while (at < queue.size() && queue[at].key == queue[at - period].key) {
+            at++;
+        }
+        if (at >= queue.size()) {
+            return period;
+        }
+    }
+}
+
+/* An event ends a row: mark what need not be done. */
+static void hurry(emulator_stream *stream)
+{
+    static std::set<uint64_t> known;
+    size_t first;
+    if (!find_row(stream, &first)) {
+        return;
+    }
+    std::string keys;
+    size_t period = period_of(stream->queue, first);
+    for (size_t at = first; at < first + period && at < stream->queue.size(); at++) {
+        keys.append((const char *)&stream->queue[at].key, sizeof(uint64_t));
+    }
+    bool fresh = known.insert(key_of(keys)).second;
+    for (size_t at = fresh ? first + period : first; at < stream->queue.size(); at++) {
+        stream->queue[at].skipped = true;
+    }
+}
+
+/* ---- streams ---- */
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    EMULATOR_CALL();
+    *stream = new emulator_stream;
+    streams.insert(*stream);
+    return cudaSuccess;
+}
+
+static void wait_for_all(emulator_stream *stream)
+{
+    wait_for(stream, [=] { return stream->queue.empty(); });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    EMULATOR_CALL();
+    wait_for_all(stream);
+    streams.erase(stream);
+    delete stream->recorded;
+    delete stream;
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    wait_for(stream, stream->put);
+    EMULATOR_CALL();
+    wait_for_all(stream);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return look_at(stream, stream->put);
+    EMULATOR_CALL();
+    return look_at(stream, [=] { return stream->queue.empty(); });
 }
 
 cudaError_t cudaDeviceSynchronize()
 {
+    EMULATOR_CALL();
     for (emulator_stream *stream : streams) {
-        wait_for(stream, stream->put);
+        wait_for_all(stream);
     }
     return cudaSuccess;
 }
@@ -124,109 +382,213 @@ cudaError_t cudaDeviceSynchronize()
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
+    EMULATOR_CALL();
     *event = new emulator_event;
     return cudaSuccess;
 }
 
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, 0);
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    EMULATOR_CALL();
     delete event;
     return cudaSuccess;
 }
 
+/* Each record is a new mark, because what waits for the last one must not wait for this one. */
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    *event = {stream, stream->put};
+    EMULATOR_CALL();
+    if (stream->recorded != nullptr) {
+        emulator_fail("an event in a graph");
+    }
+    if (emulator_hurries()) {
+        hurry(stream);
+    }
+    event->at = std::make_shared<mark>(mark{stream, false, 0});
+    work what = {};
+    what.record = event->at;
+    put(stream, std::move(what));
+    if (stream->queue.size() == 1) {
+        advance(stream); /* nothing precedes it */
+    }
     return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    if (event->stream != nullptr) {
-        wait_for(event->stream, event->behind);
+    EMULATOR_CALL();
+    const std::shared_ptr<mark> at = event->at;
+    if (at && !at->over) {
+        wait_for(at->stream, [=] { return at->over; });
     }
     return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    return event->stream != nullptr ? look_at(event->stream, event->behind) : cudaSuccess;
+    EMULATOR_CALL();
+    const std::shared_ptr<mark> at = event->at;
+    return !at || at->over ? cudaSuccess : look_at(at->stream, [=] { return at->over; });
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
+{
+    EMULATOR_CALL();
+    if (!begin->at || !end->at) {
+        return emulator_return(cudaErrorInvalidValue);
+    }
+    if (!begin->at->over || !end->at->over) {
+        return emulator_return(cudaErrorNotReady);
+    }
+    double ns = (double)(int64_t)(end->at->ns - begin->at->ns);
+    *ms = (float)(ns / 1e6 * emulator_slowness());
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    emulator_event now = *event; /* a copy, because a later record must not count */
-    emulator_put(stream, [=] {
-        if (now.stream != nullptr) {
-            advance(now.stream, now.behind);
-        }
-    });
+    EMULATOR_CALL();
+    if (event->at) {
+        work what = {};
+        what.wait = event->at;
+        what.key = 1;
+        put(stream, std::move(what));
+    }
     return cudaSuccess;
 }
 
 /* ---- copies ---- */
 
-cudaError_t cudaHostRegister(void *data, size_t bytes, unsigned)
+static uint64_t ns_of_copy(emulator_memory to, emulator_memory from, size_t bytes)
 {
-    pinned[(const char *)data] = bytes;
-    return cudaSuccess;
+    bool inside = to == EMULATOR_GPU && from == EMULATOR_GPU;
+    return BEGIN_NS + bytes / (inside ? MEMORY_BYTES_A_NS : LINK_BYTES_A_NS);
 }
 
-cudaError_t cudaHostUnregister(void *data)
-{
-    return pinned.erase((const char *)data) == 1 ? cudaSuccess : cudaErrorInvalidValue;
-}
+static const bool copies_run_ahead = getenv("EMULATOR_REVERSE") != nullptr;
 
-static bool is_pinned(const void *data)
+/* `width` bytes of `height` rows, each `pitch` apart. */
+static void put_copy(cudaStream_t stream, void *to, size_t to_pitch, const void *from,
+                     size_t from_pitch, size_t width, size_t height)
 {
-    auto after = pinned.upper_bound((const char *)data);
-    return after != pinned.begin() &&
-           (const char *)data < std::prev(after)->first + std::prev(after)->second;
-}
-
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream)
-{
-    const void *host = kind == cudaMemcpyHostToDevice ? from : to;
-    if (is_pinned(host)) {
-        put_copy(stream, [=] { memcpy(to, from, bytes); });
-        return cudaSuccess;
-    }
-    if (kind != cudaMemcpyHostToDevice) {
-        cudaStreamSynchronize(stream);
-        memcpy(to, from, bytes);
-        return cudaSuccess;
-    }
-    std::vector<char> block((const char *)from, (const char *)from + bytes);
-    put_copy(stream, [=] { memcpy(to, block.data(), bytes); });
-    return cudaSuccess;
-}
-
-/* Only copies from pinned memory run ahead. */
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream)
-{
-    if (!is_pinned(from) || width > to_pitch || width > from_pitch) {
-        return cudaErrorInvalidValue;
-    }
-    put_copy(stream, [=] {
+    emulator_memory target = emulator_memory_at(to, 1), source = emulator_memory_at(from, 1);
+    uint64_t ns = ns_of_copy(target, source, width * height);
+    const void *starts[] = {emulator_start_of(to), emulator_start_of(from)};
+    const size_t sizes[] = {width, height, to_pitch, from_pitch};
+    uint64_t key = key_of(
+        std::string((const char *)starts, sizeof starts).append((const char *)sizes, sizeof sizes));
+    auto act = [=] {
         for (size_t row = 0; row < height; row++) {
             memcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
         }
-    });
+    };
+    emulator_put(stream, act, ns, key);
+    if (copies_run_ahead && stream->recorded == nullptr && stream->queue.size() == 1) {
+        advance(stream);
+    }
+}
+
+/* Memory at `data` that is not pageable has these bytes. */
+static bool is_whole(const void *data, size_t bytes)
+{
+    return emulator_start_of(data) == nullptr ||
+           emulator_memory_at(data, bytes) != EMULATOR_PAGEABLE;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream)
+{
+    EMULATOR_CALL();
+    if (!is_whole(to, bytes) || !is_whole(from, bytes)) {
+        return emulator_return(cudaErrorInvalidValue);
+    }
+    emulator_memory target = emulator_memory_at(to, bytes);
+    if (target == EMULATOR_PAGEABLE) {
+        wait_for_all(stream);
+        memcpy(to, from, bytes);
+        emulator_pass(ns_of_copy(target, EMULATOR_GPU, bytes));
+    } else if (emulator_memory_at(from, bytes) == EMULATOR_PAGEABLE) {
+        const std::vector<char> block((const char *)from, (const char *)from + bytes);
+        emulator_put(
+            stream, [=] { memcpy(to, block.data(), bytes); },
+            ns_of_copy(target, EMULATOR_PAGEABLE, bytes), 0);
+    } else {
+        put_copy(stream, to, bytes, from, bytes, bytes, 1);
+    }
     return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream)
+{
+    EMULATOR_CALL();
+    if (emulator_memory_at(from, (height - 1) * from_pitch + width) == EMULATOR_PAGEABLE ||
+        emulator_memory_at(to, (height - 1) * to_pitch + width) == EMULATOR_PAGEABLE ||
+        width > to_pitch || width > from_pitch) {
+        return emulator_return(cudaErrorInvalidValue);
+    }
+    put_copy(stream, to, to_pitch, from, from_pitch, width, height);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes,
+                                 size_t count, cudaMemcpyAttributes *, size_t *, size_t,
+                                 cudaStream_t stream)
+{
+    cudaError_t status = cudaSuccess;
+    for (size_t i = 0; status == cudaSuccess && i < count; i++) {
+        status = cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDefault, stream);
+    }
+    return status;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
+{
+    EMULATOR_CALL();
+    if (!is_whole(to, bytes) || !is_whole(from, bytes)) {
+        return emulator_return(cudaErrorInvalidValue);
+    }
+    if (bytes > 0) {
+        emulator_standstill still;
+        memcpy(to, from, bytes);
+        emulator_pass(ns_of_copy(emulator_memory_at(to, 1), emulator_memory_at(from, 1), bytes));
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *data, int value, size_t bytes, cudaStream_t stream)
+{
+    EMULATOR_CALL();
+    if (emulator_memory_at(data, bytes) == EMULATOR_PAGEABLE) {
+        return emulator_return(cudaErrorInvalidValue);
+    }
+    emulator_put(
+        stream, [=] { memset(data, value, bytes); }, BEGIN_NS + bytes / MEMORY_BYTES_A_NS, 0);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *data, int value, size_t bytes)
+{
+    return cudaMemsetAsync(data, value, bytes, nullptr);
 }
 
 /* ---- graphs ---- */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 {
+    EMULATOR_CALL();
     stream->recorded = new std::vector<work>;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
+    EMULATOR_CALL();
     *graph = new emulator_graph{std::move(*stream->recorded)};
     delete stream->recorded;
     stream->recorded = nullptr;
@@ -235,82 +597,36 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
+    EMULATOR_CALL();
     *exec = new emulator_graph(*graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t)
+{
+    EMULATOR_CALL();
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
+    EMULATOR_CALL();
     for (const work &what : exec->works) {
-        emulator_put(stream, what);
+        put(stream, what);
     }
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
+    EMULATOR_CALL();
     delete graph;
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
+    EMULATOR_CALL();
     delete exec;
     return cudaSuccess;
-}
-
-/* ---- the functions of device.cu and stored_memory.cu ---- */
-
-stored_memory::~stored_memory()
-{
-}
-
-bool stored_memory::take(size_t size, struct error *why)
-{
-    bool ok = gpu.take(size, why);
-    window.at = seen = gpu.data;
-    return ok;
-}
-
-gpu_memory::~gpu_memory()
-{
-    cudaFree(data);
-}
-
-bool gpu_memory::take(size_t size, struct error *why)
-{
-    bytes = size;
-    return GPU_TRY(cudaMalloc((void **)&data, size), why);
-}
-
-pinned_memory::~pinned_memory()
-{
-    pinned.erase(data);
-    free(data);
-}
-
-bool pinned_memory::take(size_t size, uint64_t, struct error *why)
-{
-    bytes = size;
-    data = seen = (char *)aligned_alloc(256, (size + 255) / 256 * 256);
-    return data != nullptr ? GPU_TRY(cudaHostRegister(data, size, 0), why)
-                           : error_set(why, NULL, 0, "out of memory");
-}
-
-gpu_stream::~gpu_stream()
-{
-    streams.erase(at);
-    delete at;
-}
-
-bool gpu_stream::create(struct error *)
-{
-    at = new emulator_stream;
-    streams.insert(at);
-    return true;
-}
-
-bool gpu_stream::wait(struct error *why) const
-{
-    return GPU_TRY(cudaStreamSynchronize(at), why);
 }

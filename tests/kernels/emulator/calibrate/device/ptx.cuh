@@ -24,7 +24,7 @@ inline float ptx_exp2(float x)
     return exp2f(x);
 }
 
-/* Time stands still, unless deadlines count as over: then each look at the clock takes an hour. */
+/* The kernel may be suspended here. */
 uint64_t ptx_clock_ns();
 
 #endif

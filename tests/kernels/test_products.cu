@@ -1,6 +1,6 @@
-/* Tests that the emulator cannot run: products by cuBLAS, K and V made with them, and the checks of
- * the link groups (link/checks.h). */
-#include "../kernel_test.h"
+/* Tests products by cuBLAS, K and V made with them, and runs the checks of the link groups
+ * (link/checks.h). */
+#include "kernel_test.h"
 
 #include "calibrate/device/facts.h"
 #include "calibrate/kernels/products.h"
@@ -107,7 +107,7 @@ static std::string check_claim(const void *at, generator &)
     return text;
 }
 
-void gpu_cases(std::vector<kernel_case> &cases)
+void product_cases(std::vector<kernel_case> &cases)
 {
     MUST(gpu_find(&why));
     for (const product_shape &shape : product_shapes) {

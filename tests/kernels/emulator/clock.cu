@@ -1,0 +1,173 @@
+/* The clock of the emulated program, and failures that a test injects.
+ *
+ * GPU and CPU have one clock. It is the machine's clock, less the time that the emulator itself
+ * takes, plus the time that the emulated work is said to take. clock_gettime(CLOCK_MONOTONIC) is
+ * replaced by it.
+ *
+ * EMULATOR_FAIL=NAME:KIND lets the process with this name (prctl(PR_GET_NAME): the harness gives
+ * the process of a group the group's name) fail at its FAILS_AT-th call of the runtime, or look of
+ * its main thread at the clock:
+ *
+ *   fail      this call and all later ones return an error
+ *   hang      the call does not return
+ *   die       the process ends by a segmentation fault
+ *   nonsense  the clock, and the times between events, are a billionth of what they should be, from
+ *             the first call on
+ */
+#include "emulator.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#define FAILS_AT 40
+#define POLLING_LOOKS 4 /* at the clock, one after the other, without a call of the runtime */
+#define POLL_NS 1000
+
+/* ---- the clock ---- */
+
+static std::atomic<int64_t> ahead{0};    /* of the machine's clock */
+static std::atomic<uint64_t> stands{0};  /* the time at which the clock stands; 0: it goes */
+static unsigned standstills;             /* nested */
+static std::atomic<bool> used{false};    /* by a call of the runtime */
+static std::atomic<pthread_t> caller{0}; /* the thread that makes calls */
+static int looks;                        /* of the caller, since its last call */
+
+static int machine_clock(clockid_t clock, struct timespec *now)
+{
+    static int (*const real)(clockid_t, struct timespec *) =
+        (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    return real(clock, now);
+}
+
+static uint64_t machine_ns()
+{
+    struct timespec now;
+    machine_clock(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t emulator_now()
+{
+    uint64_t standing = stands;
+    return standing != 0 ? standing : machine_ns() + (uint64_t)ahead.load();
+}
+
+void emulator_pass(uint64_t ns)
+{
+    if (stands != 0) {
+        stands += ns;
+    }
+    ahead += (int64_t)ns;
+}
+
+void emulator_pass_until(uint64_t then)
+{
+    uint64_t now = emulator_now();
+    if (then > now) {
+        emulator_pass(then - now);
+    }
+}
+
+emulator_standstill::emulator_standstill()
+{
+    if (standstills++ == 0) {
+        stands = emulator_now();
+    }
+}
+
+emulator_standstill::~emulator_standstill()
+{
+    if (--standstills == 0) {
+        ahead = (int64_t)(stands - machine_ns());
+        stands = 0;
+    }
+}
+
+/* ---- failures ---- */
+
+enum failure { NO_FAILURE, FAIL, HANG, DIE, NONSENSE };
+
+/* The failure of this process. Its name may still change. */
+static failure failure_here()
+{
+    static const char *const kinds[] = {"", "fail", "hang", "die", "nonsense"};
+    static const char *const wanted = getenv("EMULATOR_FAIL");
+    char name[17] = "";
+    if (wanted == nullptr || prctl(PR_GET_NAME, name) != 0) {
+        return NO_FAILURE;
+    }
+    size_t length = strlen(name);
+    if (strncmp(wanted, name, length) != 0 || wanted[length] != ':') {
+        return NO_FAILURE;
+    }
+    for (int kind = FAIL; kind <= NONSENSE; kind++) {
+        if (strcmp(wanted + length + 1, kinds[kind]) == 0) {
+            return (failure)kind;
+        }
+    }
+    emulator_fail("EMULATOR_FAIL is NAME:fail, NAME:hang, NAME:die or NAME:nonsense");
+}
+
+/* Returns true if the call has to fail. */
+static bool come_to_harm()
+{
+    static int calls;
+    failure here = failure_here();
+    if (here == NO_FAILURE || here == NONSENSE || ++calls < FAILS_AT) {
+        return false;
+    }
+    while (here == HANG) {
+        pause();
+    }
+    if (here == DIE) {
+        signal(SIGSEGV, SIG_DFL);
+        raise(SIGSEGV);
+    }
+    return true;
+}
+
+cudaError_t emulator_call()
+{
+    used = true;
+    caller = pthread_self();
+    looks = 0;
+    return come_to_harm() ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+double emulator_slowness()
+{
+    return failure_here() == NONSENSE ? 1e-9 : 1;
+}
+
+/* ---- clock_gettime() ---- */
+
+/* A host that looks at nothing but the clock polls memory that a kernel writes. */
+static void see_polling()
+{
+    if (used && pthread_equal(caller, pthread_self()) && ++looks > POLLING_LOOKS) {
+        emulator_give_turns();
+    }
+}
+
+extern "C" int clock_gettime(clockid_t clock, struct timespec *now) noexcept
+{
+    static const uint64_t first = machine_ns();
+    if (clock != CLOCK_MONOTONIC) {
+        return machine_clock(clock, now);
+    }
+    if (getpid() == gettid()) {
+        come_to_harm();
+    }
+    see_polling();
+    uint64_t ns = emulator_now();
+    ns = failure_here() == NONSENSE ? first + (ns - first) / 1000000000 : ns;
+    *now = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    return 0;
+}

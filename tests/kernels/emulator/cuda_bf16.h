@@ -1,0 +1,18 @@
+/* The part of CUDA's bfloat16 that the harness uses. */
+#ifndef EMULATOR_CUDA_BF16_H
+#define EMULATOR_CUDA_BF16_H
+
+extern "C" {
+#include "calibrate/kernels/small_floats.h"
+}
+
+struct __nv_bfloat16 {
+    uint16_t bits;
+};
+
+inline __nv_bfloat16 __float2bfloat16(float value)
+{
+    return {bf16_of(value)};
+}
+
+#endif
