@@ -99,10 +99,17 @@ static bool create_graph(struct launching *all, size_t index, struct error *why)
     return ok;
 }
 
+/* The words of all kernels; part of them is also copied. */
+static size_t word_bytes(int sms)
+{
+    size_t bytes = (size_t)sms * THREADS * sizeof(uint32_t);
+    return bytes > COPY_BYTES ? bytes : COPY_BYTES;
+}
+
 bool launching::create(struct error *why)
 {
     bool ok = gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) &&
-              words.take((size_t)sms * THREADS * sizeof(uint32_t), why) &&
+              words.take(word_bytes(sms), why) &&
               gpu_fill(words.data, words.bytes, 1, why) &&
               stamps.take(2 * SYNCS * sizeof(uint64_t), why) &&
               pinned.take((size_t)1 << 16, 2, why) && stream.create(why) && other.create(why) &&
