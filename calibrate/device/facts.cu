@@ -76,8 +76,9 @@ static bool read_identity(struct gpu_facts *facts, struct error *why)
     return read_attributes(facts, why);
 }
 
-/* Some 20 ms of copies, on a link of 50 GB/s. */
+/* Some 20 ms of copies, on a link of 50 GB/s; less if little memory is free. */
 #define BUSY_BYTES ((size_t)64 << 20)
+#define BUSY_SHARE 4 /* at most a quarter of what is free */
 #define BUSY_COPIES 16
 
 static bool read_state(struct gpu_facts *facts, struct error *why)
@@ -86,13 +87,14 @@ static bool read_state(struct gpu_facts *facts, struct error *why)
     gpu_memory memory;
     pinned_memory pinned;
     gpu_stream stream;
-    if (!memory.take(BUSY_BYTES, why) || !pinned.take(BUSY_BYTES, 1, why) || !stream.create(why)) {
+    size_t most = facts->free_bytes / BUSY_SHARE, bytes = most < BUSY_BYTES ? most : BUSY_BYTES;
+    if (!memory.take(bytes, why) || !pinned.take(bytes, 1, why) || !stream.create(why)) {
         return false;
     }
     for (int i = 0; i < BUSY_COPIES; i++) {
-        if (!GPU_TRY(cudaMemcpyAsync(memory.data, pinned.data, BUSY_BYTES, cudaMemcpyHostToDevice,
-                                     stream.at),
-                     why)) {
+        if (!GPU_TRY(
+                cudaMemcpyAsync(memory.data, pinned.data, bytes, cudaMemcpyHostToDevice, stream.at),
+                why)) {
             return false;
         }
     }
