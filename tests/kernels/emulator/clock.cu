@@ -9,7 +9,7 @@
  * its main thread at the clock:
  *
  *   fail      this call and all later ones return an error
- *   hang      the call does not return
+ *   hang      the call does not return; to the process that waits for this one, time flies
  *   die       the process ends by a segmentation fault
  *   nonsense  the clock, and the times between events, are a billionth of what they should be, from
  *             the first call on
@@ -20,11 +20,18 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#define LEAKED 23
+#endif
 
 #define FAILS_AT 40
 #define POLLING_LOOKS 4 /* at the clock, one after the other, without a call of the runtime */
@@ -115,6 +122,26 @@ static failure failure_here()
     emulator_fail("EMULATOR_FAIL is NAME:fail, NAME:hang, NAME:die or NAME:nonsense");
 }
 
+/* The process that hangs; 0: none. Shared with the process that waits for it. */
+static std::atomic<pid_t> *hanging()
+{
+    static void *const memory = mmap(nullptr, sizeof(std::atomic<pid_t>), PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        emulator_fail("no shared memory");
+    }
+    return (std::atomic<pid_t> *)memory;
+}
+
+/* A second passes at each look, until the process is killed. */
+static void let_time_fly()
+{
+    pid_t process = *hanging();
+    if (process != 0 && process != getpid()) {
+        kill(process, 0) == 0 ? emulator_pass(1000000000) : hanging()->store(0);
+    }
+}
+
 /* Returns true if the call has to fail. */
 static bool come_to_harm()
 {
@@ -122,6 +149,9 @@ static bool come_to_harm()
     failure here = failure_here();
     if (here == NO_FAILURE || here == NONSENSE || ++calls < FAILS_AT) {
         return false;
+    }
+    if (here == HANG) {
+        *hanging() = getpid();
     }
     while (here == HANG) {
         pause();
@@ -166,8 +196,24 @@ extern "C" int clock_gettime(clockid_t clock, struct timespec *now) noexcept
         come_to_harm();
     }
     see_polling();
+    let_time_fly();
     uint64_t ns = emulator_now();
     ns = failure_here() == NONSENSE ? first + (ns - first) / 1000000000 : ns;
     *now = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     return 0;
+}
+
+/* ---- _exit() ---- */
+
+/* The process of a group ends here, without the checks of a program that ends. */
+extern "C" void _exit(int status)
+{
+    if (status == 0 && used) {
+        emulator_check_released();
+#ifdef __SANITIZE_ADDRESS__
+        status = __lsan_do_recoverable_leak_check() != 0 ? LEAKED : status;
+#endif
+    }
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
 }

@@ -79,13 +79,16 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t turn
     std::string key((const char *)starts, sizeof starts);
     key.append((const char *)sizes, sizeof sizes);
     auto act = [=] {
-        long terms = emulator_hurries() && multiplications > EMULATOR_PRODUCT_MOST ? 0 : k;
+        bool zero = emulator_hurries() && multiplications > EMULATOR_PRODUCT_MOST;
         for (long j = 0; j < n; j++) {
-            for (long i = 0; i < m; i++) {
+            if (zero) {
+                memset((uint16_t *)out + j * out_stride, 0, sizeof(uint16_t) * (size_t)m);
+            }
+            for (long i = 0; !zero && i < m; i++) {
                 const uint16_t *row = (const uint16_t *)a + i * a_stride;
                 const uint16_t *column = (const uint16_t *)b + j * b_stride;
                 float sum = 0;
-                for (long l = 0; l < terms; l++) {
+                for (long l = 0; l < k; l++) {
                     sum += bf16_value(row[l]) * bf16_value(column[l]);
                 }
                 ((uint16_t *)out)[j * out_stride + i] = bf16_of(sum);

@@ -348,8 +348,14 @@ struct emulator_launch {
     cudaLaunchConfig_t config;
     const void *kernel;
     std::function<void()> body; /* of one thread */
-    std::string arguments;      /* their bytes */
+    std::string arguments;      /* their bytes, each from a multiple of 8 on */
 };
+
+template <typename Argument> void emulator_append(std::string &bytes, const Argument &argument)
+{
+    bytes.append((const char *)&argument, sizeof argument);
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+}
 
 cudaError_t emulator_queue(emulator_launch launch);
 
@@ -368,7 +374,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
                                Arguments... arguments)
 {
     std::string bytes;
-    (bytes.append((const char *)&arguments, sizeof arguments), ...);
+    (emulator_append(bytes, arguments), ...);
     return emulator_queue(
         {*config, (const void *)kernel, [=] { kernel(arguments...); }, std::move(bytes)});
 }

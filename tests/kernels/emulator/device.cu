@@ -1,15 +1,15 @@
 /* The emulated GPU: its attributes, its memory, errors. It has an odd number of SMs, a small L2 and
- * little memory, which is host memory. */
+ * little memory, which is host memory: 128 MiB, or EMULATOR_MEMORY MiB. */
 #include "emulator.h"
 
 #include <stdio.h>
 
 #include <map>
 
-#define MEMORY_BYTES ((size_t)128 << 20)
 #define CONTEXT_BYTES ((size_t)2 << 20) /* never free */
 #define ALIGNED ((size_t)256)
-#define UNDEFINED 0xff /* bytes of new memory: NaNs */
+#define UNDEFINED 0xff                    /* bytes of new memory: NaNs */
+#define UNDEFINED_MOST ((size_t)64 << 20) /* more memory is not touched */
 
 /* ---- errors ---- */
 
@@ -151,6 +151,12 @@ struct allocation {
     bool registered; /* not allocated here */
 };
 
+static size_t memory_bytes()
+{
+    static const char *const asked = getenv("EMULATOR_MEMORY");
+    return (asked != nullptr ? (size_t)strtoul(asked, nullptr, 10) : 128) << 20;
+}
+
 static std::map<const char *, allocation> allocations; /* by start */
 static size_t gpu_bytes = CONTEXT_BYTES;               /* in use */
 
@@ -185,17 +191,22 @@ static cudaError_t allocate(void **data, size_t bytes, emulator_memory kind)
 {
     size_t whole = (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
     *data = nullptr;
-    if (kind == EMULATOR_GPU && whole > MEMORY_BYTES - gpu_bytes) {
+    if (kind == EMULATOR_GPU && whole > memory_bytes() - gpu_bytes) {
         return emulator_return(cudaErrorMemoryAllocation);
     }
     *data = aligned_alloc(ALIGNED, whole > 0 ? whole : ALIGNED);
     if (*data == nullptr) {
         return emulator_return(cudaErrorMemoryAllocation);
     }
-    memset(*data, UNDEFINED, bytes);
+    memset(*data, UNDEFINED, bytes < UNDEFINED_MOST ? bytes : UNDEFINED_MOST);
     gpu_bytes += kind == EMULATOR_GPU ? whole : 0;
     allocations[(const char *)*data] = {bytes, kind, false};
     return cudaSuccess;
+}
+
+bool emulator_holds_memory()
+{
+    return !allocations.empty();
 }
 
 static cudaError_t release(void *data, emulator_memory kind)
@@ -218,8 +229,8 @@ static cudaError_t release(void *data, emulator_memory kind)
 cudaError_t cudaMemGetInfo(size_t *free, size_t *all)
 {
     EMULATOR_CALL();
-    *free = MEMORY_BYTES - gpu_bytes;
-    *all = MEMORY_BYTES;
+    *free = memory_bytes() - gpu_bytes;
+    *all = memory_bytes();
     return cudaSuccess;
 }
 

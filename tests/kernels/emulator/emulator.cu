@@ -37,8 +37,8 @@ struct copy {
 };
 
 struct thread {
-    struct fiber fiber;
-    bool ready, done;                      /* ready for the next kernel; done with this one */
+    struct fiber *fiber; /* that runs it */
+    bool done;
     std::vector<std::vector<copy>> groups; /* of copies; the last group is not committed */
 };
 
@@ -47,10 +47,14 @@ struct meeting {
     unsigned here, turn;
 };
 
-/* Where a CTA runs. Fibers may not move, hence the deque. A suspended kernel keeps its place, and
- * the next kernel gets another. */
+/* Where a CTA runs. A suspended kernel keeps its place, and the next kernel gets another. A fiber
+ * runs one thread after the other, until one has to wait; the next threads need another fiber. */
 struct place {
-    std::deque<thread> threads;
+    std::vector<thread> threads;
+    std::deque<fiber> fibers; /* which may not move */
+    std::vector<fiber *> idle;
+    fiber *fresh;   /* that begins */
+    unsigned begun; /* threads that have begun */
     const std::function<void()> *body;
     meeting warps[THREADS_MOST / EMULATOR_WARP], cta;
     unsigned char shown[2][THREADS_MOST / EMULATOR_WARP][EMULATOR_WARP * SHOWN_BYTES];
@@ -75,7 +79,7 @@ static const bool reverse = getenv("EMULATOR_REVERSE") != nullptr;
 
 static void change_over()
 {
-    fiber_leave(&here->threads[threadIdx.x].fiber);
+    fiber_leave(here->threads[threadIdx.x].fiber);
 }
 
 static void meet(meeting &place, unsigned all)
@@ -135,13 +139,46 @@ void __nanosleep(unsigned)
     wait_here();
 }
 
-static void run_kernels()
+static unsigned in_order(unsigned i)
 {
+    return reverse ? blockDim.x - 1 - i : i;
+}
+
+/* What each fiber does: run threads as long as there are fresh ones. */
+static void run_threads()
+{
+    fiber *self = here->fresh;
     for (;;) {
-        (*here->body)();
-        here->threads[threadIdx.x].done = true;
-        moved = true;
-        change_over();
+        while (here->begun < blockDim.x) {
+            unsigned at = in_order(here->begun++);
+            threadIdx.x = at;
+            here->threads[at].fiber = self;
+            (*here->body)();
+            here->threads[threadIdx.x].done = true;
+            moved = true;
+        }
+        fiber_leave(self);
+    }
+}
+
+static struct fiber *take_fiber()
+{
+    if (here->idle.empty()) {
+        here->fibers.push_back({});
+        here->idle.push_back(&here->fibers.back());
+        fiber_begin(here->idle.back(), run_threads);
+    }
+    struct fiber *taken = here->idle.back();
+    here->idle.pop_back();
+    return taken;
+}
+
+/* Let a fiber go on, which then has to wait, or is idle. */
+static void run_fiber(struct fiber *fiber)
+{
+    fiber_run(fiber);
+    if (here->threads[threadIdx.x].done) {
+        here->idle.push_back(fiber);
     }
 }
 
@@ -149,17 +186,14 @@ static void begin_cta(unsigned count)
 {
     memset(here->warps, 0, sizeof here->warps);
     here->cta = {};
-    while (here->threads.size() < count) {
-        here->threads.push_back({});
+    here->begun = 0;
+    if (here->threads.size() < count) {
+        here->threads.resize(count);
     }
     for (unsigned i = 0; i < count; i++) {
-        thread &thread = here->threads[i];
-        thread.done = false;
-        thread.groups.assign(1, {});
-        if (!thread.ready) {
-            fiber_begin(&thread.fiber, run_kernels);
-            thread.ready = true;
-        }
+        here->threads[i].done = false;
+        here->threads[i].groups.resize(1);
+        here->threads[i].groups[0].clear();
     }
 }
 
@@ -167,23 +201,31 @@ static void begin_cta(unsigned count)
  * on waiting, and the CTA is suspended: false. If none waits, it is a deadlock. */
 static bool run_cta(unsigned count)
 {
-    for (unsigned left = count; left > 0;) {
-        left = 0;
-        moved = waited = false;
+    moved = waited = false;
+    while (here->begun < count) {
+        here->fresh = take_fiber();
+        run_fiber(here->fresh);
+    }
+    for (;;) {
+        unsigned left = 0;
         for (unsigned i = 0; i < count; i++) {
-            unsigned at = reverse ? count - 1 - i : i;
+            unsigned at = in_order(i);
             if (!here->threads[at].done) {
                 threadIdx.x = at;
-                fiber_run(&here->threads[at].fiber);
+                run_fiber(here->threads[at].fiber);
                 left += !here->threads[at].done;
             }
         }
-        if (left > 0 && !moved) {
+        if (left == 0) {
+            break;
+        }
+        if (!moved) {
             if (waited) {
                 return false;
             }
             emulator_fail("a barrier that not all threads reach");
         }
+        moved = waited = false;
     }
     for (unsigned i = 0; i < count; i++) {
         const std::vector<std::vector<copy>> &groups = here->threads[i].groups;
@@ -353,20 +395,25 @@ void ptx_load_transposed(uint32_t (&matrix)[4], const void *row)
 
 static float half_of(uint32_t pair, unsigned second)
 {
-    return bf16_value((uint16_t)(pair >> 16 * second));
+    return __uint_as_float(second == 0 ? pair << 16 : pair & 0xffff0000U);
 }
 
+/* Most of the time of attention is spent here. */
 void ptx_multiply(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
-    uint32_t mine[6] = {a[0], a[1], a[2], a[3], b0, b1}, all[EMULATOR_WARP][6];
-    memcpy(all, emulator_show(mine, sizeof mine), sizeof all);
-    unsigned lane = threadIdx.x % EMULATOR_WARP;
-    for (unsigned value = 0; value < 4; value++) {
-        unsigned row = lane / 4 + 8 * (value >> 1), column = lane % 4 * 2 + (value & 1);
-        for (unsigned k = 0; k < 16; k++) {
-            unsigned pair = k % 8 / 2, far = k / 8;
-            sum[value] += half_of(all[row % 8 * 4 + pair][row / 8 + 2 * far], k & 1) *
-                          half_of(all[column * 4 + pair][4 + far], k & 1);
+    const uint32_t mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
+    const uint32_t(*all)[6] = (const uint32_t(*)[6])emulator_show(mine, sizeof mine);
+    unsigned row = threadIdx.x % EMULATOR_WARP / 4, column = threadIdx.x % 4 * 2;
+    for (unsigned k = 0; k < 16; k += 2) {
+        unsigned pair = k % 8 / 2, far = k / 8;
+        const uint32_t *upper = &all[row * 4 + pair][2 * far];
+        uint32_t left = all[column * 4 + pair][4 + far],
+                 right = all[column * 4 + 4 + pair][4 + far];
+        for (unsigned half = 0; half < 2; half++) {
+            sum[0] += half_of(upper[0], half) * half_of(left, half);
+            sum[1] += half_of(upper[0], half) * half_of(right, half);
+            sum[2] += half_of(upper[1], half) * half_of(left, half);
+            sum[3] += half_of(upper[1], half) * half_of(right, half);
         }
     }
 }

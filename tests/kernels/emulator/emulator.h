@@ -49,6 +49,10 @@ emulator_memory emulator_memory_at(const void *data, size_t bytes);
 /* The start of the allocation at `data`, or NULL. */
 const void *emulator_start_of(const void *data);
 
+/* End the program if memory, streams, events or graphs were not released. */
+void emulator_check_released();
+bool emulator_holds_memory();
+
 /* ---- kernels (emulator.cu) ---- */
 
 struct emulator_kernel;
@@ -70,9 +74,9 @@ void emulator_put(cudaStream_t stream, std::function<void()> act, uint64_t ns, u
 /* The host polls: let each stream do one work. */
 void emulator_give_turns();
 
-/* If true, then of a row of equal works between two events only the first is done, and nothing of a
- * row that was done before. It takes its time all the same. The harness needs that: it repeats most
- * work 10 to 1000 times, for its times alone. */
+/* If true, then of a row of equal works between two events only the first few are done, and nothing
+ * of a row that was done before. It takes its time all the same. The harness needs that: it repeats
+ * most work 10 to 1000 times, for its times alone. */
 bool emulator_hurries();
 
 #endif

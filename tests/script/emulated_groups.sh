@@ -1,0 +1,56 @@
+#!/bin/bash
+# Each GPU group of the harness, alone, on the emulated GPU (tests/kernels/emulator): it ends, releases what
+# it holds, and all its figures are in the profile. Their values mean nothing.
+set -eu
+cd "$(dirname "$0")/../.."
+program=${EMULATED:-build/release/spillway-calibrate-emulated}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export SPILLWAY_DATA=$PWD
+
+# A line a group: the GPU's memory in MiB, the group, its figures.
+groups() {
+    cat <<'END'
+2304 gpu-memory gpu.hbm_capacity gpu.sms gpu.sm_threads gpu.hbm_bandwidth gpu.hbm_share gpu.cta_bandwidth gpu.copy gpu.gather.row_256 gpu.gather.row_1024 gpu.gather.row_4096
+128 launch gpu.kernel_floor gpu.graph_node host.graph_launch host.sync launch.bare launch.copy_and_sync launch.empty_kernel launch.event_record launch.event_wait launch.graph launch.round_trip launch.stream_hop
+128 flags gpu.flag flag.release_by_cpu flag.between_kernels
+128 link-copies link.h2d link.d2h link.copy_latency link.d2h_copy_latency host.pageable host.copy_call link.h2d_copy link.d2h_copy link.h2d_pageable link.d2h_pageable link.behind_large
+128 link-rows link.row_calls link.row_batch
+128 link-loads link.round_trip link.zero_copy link.cta_in_flight link.sm_loads.row_256.ctas_1 link.sm_loads.row_16384.ctas_128 link.sm_stores
+128 link-sharing link.duplex sharing.h2d sharing.d2h sharing.loads sharing.read sharing.h2d_beside_d2h sharing.d2h_beside_h2d sharing.loads_beside_d2h sharing.d2h_beside_loads sharing.h2d_beside_read sharing.d2h_beside_read sharing.loads_beside_read sharing.read_beside_h2d sharing.read_beside_d2h sharing.read_beside_loads sharing.read_beside_both
+128 link-stores link.coherent
+128 attention attention.bf16_128 attention.bf16_128.batch_4 attention.bf16_128.group_8 attention.bf16_128.group_1 attention.bf16_64 attention.fp8_128 attention.fp8_128.batch_16 attention.fp8_64 attention.list.fp8_128
+3500 products gpu.flops_bf16 gpu.flops_share product.576x960 product.8192x8192
+64 selection gpu.topk scores.pages scores.centroids scores.codes scores.hashes labels attention.merge
+640 layer layer.norm layer.positions layer.kv_from_activations
+END
+}
+
+# The figures whose kernels do not fit, or that need GDRCopy.
+may_be_absent='attention\..*|link\.cpu_store|product\..*'
+
+check() {
+    local profile=$scratch/$2.yaml figure
+    EMULATOR_MEMORY=$1 "$program" calibrate --quick --group "$2" -o "$profile" >"$scratch/said" 2>&1 || return
+    for figure in "${@:3}"; do
+        grep -A 5 "^  $figure:\$" "$profile" | grep -q '^    points:' ||
+            { echo "without $figure" >>"$scratch/said"; return 1; }
+    done
+    ! grep '^absent:' "$scratch/said" | grep -vE "^absent: ($may_be_absent): "
+}
+
+count=0
+failed=0
+echo "1..$(groups | wc -l)"
+while read -r memory group figures; do
+    count=$((count + 1))
+    # shellcheck disable=SC2086 # a word a figure
+    if check "$memory" "$group" $figures; then
+        echo "ok $count - $group"
+    else
+        sed 's/^/# /' "$scratch/said"
+        echo "not ok $count - $group"
+        failed=1
+    fi
+done < <(groups)
+exit $failed
