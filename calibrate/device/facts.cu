@@ -13,12 +13,12 @@ static bool none(const char *reason, struct error *why)
                              "'spillway calibrate --host' measures processor and memory");
 }
 
-/* Kernels are loaded at the start. Loading one at its first launch may wait for a running kernel,
- * which may itself wait for the host. */
+/* Kernels are loaded at the start, whatever the environment says. Loading one at its first launch may
+ * wait for a running kernel, which may itself wait for the host. */
 bool gpu_find(struct error *why)
 {
     int devices = 0;
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     cudaError_t status = cudaGetDeviceCount(&devices);
     if (status != cudaSuccess) {
         return none(cudaGetErrorString(status), why);
