@@ -1,10 +1,9 @@
 #include "calibrate/host/topology.h"
 
 #include "base/array.h"
+#include "calibrate/host/memory.h"
+#include "calibrate/host/system_file.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,42 +11,6 @@ enum { MOST_CPUS = 4096, MOST_NODES = 256, MOST_CACHES = 8 };
 
 /* Larger than the last-level cache of most servers; used if a virtual machine states none. */
 #define ASSUMED_CACHE (UINT64_C(256) << 20)
-
-/* ---- files ---- */
-
-struct text {
-    char bytes[8192];
-};
-
-static bool read_file(struct text *text, const char *root, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Read the start of a file below `root`; false, with an empty text, if the file is missing. */
-static bool read_file(struct text *text, const char *root, const char *format, ...)
-{
-    char path[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = snprintf(path, sizeof path, "%s", root);
-    vsnprintf(path + length, sizeof path - (size_t)length, format, arguments);
-    va_end(arguments);
-    text->bytes[0] = '\0';
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return false;
-    }
-    size_t size = fread(text->bytes, 1, sizeof text->bytes - 1, file);
-    text->bytes[size] = '\0';
-    fclose(file);
-    return size > 0;
-}
-
-/* The number after `key`; 0 if the text lacks it. */
-static uint64_t number_after(const struct text *text, const char *key)
-{
-    const char *at = strstr(text->bytes, key);
-    return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
-}
 
 /* Set the flags of a list such as "0-3,8"; numbers from `most` on are ignored. */
 static void read_list(const char *at, bool *flags, uint32_t most)
@@ -81,18 +44,18 @@ struct processor {
 static uint32_t find_processors(const char *root, const bool *allowed, struct processor *found)
 {
     uint32_t count = 0;
-    struct text package, core;
+    struct system_text package, core;
     for (uint32_t cpu = 0; cpu < MOST_CPUS; cpu++) {
         if (!allowed[cpu] ||
-            !read_file(&core, root, "/sys/devices/system/cpu/cpu%u/topology/core_id", cpu)) {
+            !system_read(&core, root, "/sys/devices/system/cpu/cpu%u/topology/core_id", cpu)) {
             continue;
         }
-        read_file(&package, root, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-                  cpu);
+        system_read(&package, root, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+                    cpu);
         struct processor *processor = &found[count++];
         *processor = (struct processor){.cpu = cpu};
         processor->package_and_core =
-            number_after(&package, "") << 32 | (number_after(&core, "") & UINT32_MAX);
+            system_number(&package, "") << 32 | (system_number(&core, "") & UINT32_MAX);
         for (uint32_t i = 0; i + 1 < count; i++) {
             processor->rank += found[i].package_and_core == processor->package_and_core;
         }
@@ -102,10 +65,10 @@ static uint32_t find_processors(const char *root, const bool *allowed, struct pr
 
 static void find_nodes(const char *root, struct processor *processors, uint32_t count)
 {
-    struct text text;
+    struct system_text text;
     bool on_node[MOST_CPUS];
     for (uint32_t node = 0; node < MOST_NODES; node++) {
-        if (read_file(&text, root, "/sys/devices/system/node/node%u/cpulist", node)) {
+        if (system_read(&text, root, "/sys/devices/system/node/node%u/cpulist", node)) {
             memset(on_node, 0, sizeof on_node);
             read_list(text.bytes, on_node, MOST_CPUS);
             for (uint32_t i = 0; i < count; i++) {
@@ -131,8 +94,8 @@ static int compare_processors(const void *left, const void *right)
  * quota. */
 static uint32_t quota(const char *root, uint32_t count)
 {
-    struct text text;
-    if (!read_file(&text, root, "/sys/fs/cgroup/cpu.max")) {
+    struct system_text text;
+    if (!system_read(&text, root, "/sys/fs/cgroup/cpu.max")) {
         return count;
     }
     char *period;
@@ -141,7 +104,7 @@ static uint32_t quota(const char *root, uint32_t count)
     return cpus >= count ? count : cpus < 1 ? 1 : (uint32_t)cpus;
 }
 
-/* ---- caches and memory ---- */
+/* ---- caches ---- */
 
 static uint64_t bytes_of(const char *text)
 {
@@ -153,20 +116,20 @@ static uint64_t bytes_of(const char *text)
 /* A CPU's part of its last-level cache if all CPUs that share it have equal parts. */
 static uint64_t cache_share(const char *root, uint32_t cpu)
 {
-    struct text text;
+    struct system_text text;
     uint64_t last = 0, share = 0;
     for (uint32_t index = 0; index < MOST_CACHES; index++) {
-        if (!read_file(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/level", cpu,
-                       index) ||
-            number_after(&text, "") < last) {
+        if (!system_read(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/level", cpu,
+                         index) ||
+            system_number(&text, "") < last) {
             continue;
         }
-        last = number_after(&text, "");
-        read_file(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/size", cpu, index);
+        last = system_number(&text, "");
+        system_read(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/size", cpu, index);
         uint64_t size = bytes_of(text.bytes), sharers = 0;
         bool shares[MOST_CPUS] = {false};
-        read_file(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu,
-                  index);
+        system_read(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu,
+                    index);
         read_list(text.bytes, shares, MOST_CPUS);
         for (uint32_t i = 0; i < MOST_CPUS; i++) {
             sharers += shares[i];
@@ -174,27 +137,6 @@ static uint64_t cache_share(const char *root, uint32_t cpu)
         share = size / (sharers > 0 ? sharers : 1);
     }
     return share;
-}
-
-static bool read_memory(struct topology *topology, const char *root, struct error *why)
-{
-    struct text text;
-    read_file(&text, root, "/proc/meminfo");
-    topology->memory = number_after(&text, "MemTotal:") << 10;
-    topology->free = number_after(&text, "MemAvailable:") << 10;
-    if (topology->memory == 0 || topology->free == 0) {
-        return error_set(why, NULL, 0, "%s/proc/meminfo states no memory", root);
-    }
-    uint64_t used =
-        read_file(&text, root, "/sys/fs/cgroup/memory.current") ? number_after(&text, "") : 0;
-    uint64_t most =
-        read_file(&text, root, "/sys/fs/cgroup/memory.max") ? number_after(&text, "") : 0;
-    if (most > 0 && most < topology->memory) { /* "max" reads as 0 */
-        uint64_t left = most > used ? most - used : 0;
-        topology->memory = most;
-        topology->free = left < topology->free ? left : topology->free;
-    }
-    return true;
 }
 
 /* ---- the whole ---- */
@@ -222,9 +164,9 @@ static bool put_processors(struct topology *topology, const char *root,
 bool topology_init(struct topology *topology, const char *root, struct error *why)
 {
     *topology = (struct topology){.count = 0};
-    struct text text;
+    struct system_text text;
     bool allowed[MOST_CPUS] = {false};
-    read_file(&text, root, "/proc/self/status");
+    system_read(&text, root, "/proc/self/status");
     const char *list = strstr(text.bytes, "Cpus_allowed_list:");
     read_list(list == NULL ? "" : list + strlen("Cpus_allowed_list:"), allowed, MOST_CPUS);
     struct processor *processors = array_zeroed(MOST_CPUS, sizeof *processors, why);
@@ -234,11 +176,14 @@ bool topology_init(struct topology *topology, const char *root, struct error *wh
     uint32_t count = find_processors(root, allowed, processors);
     find_nodes(root, processors, count);
     qsort(processors, count, sizeof *processors, compare_processors);
+    struct host_memory memory = {0, 0};
     bool ok = count > 0
                   ? put_processors(topology, root, processors, count, why) &&
-                        read_memory(topology, root, why)
+                        host_memory_read(root, &memory, why)
                   : error_set(why, NULL, 0, "%s/sys states no processor that may be used", root);
     free(processors);
+    topology->memory = memory.all;
+    topology->free = memory.free;
     if (!ok) {
         topology_release(topology);
     }
