@@ -1,5 +1,6 @@
 #include "calibrate/device/launch.cuh"
 
+#include <assert.h>
 #include <cuda_bf16.h>
 
 bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, struct error *why)
@@ -245,17 +246,14 @@ bool gpu_fill_bf16(void *data, size_t bytes, uint64_t seed, struct error *why)
            stream.wait(why);
 }
 
-bool gpu_room(size_t wanted, size_t *bytes, struct error *why)
+bool gpu_room(size_t wanted, size_t least, struct room *room, struct error *why)
 {
     size_t free = 0, all = 0;
     if (!GPU_TRY(cudaMemGetInfo(&free, &all), why)) {
         return false;
     }
-    *bytes = wanted;
-    while (*bytes > free / 2) {
-        *bytes /= 2;
-    }
-    return *bytes > 0 || error_set(why, NULL, 0, "the GPU has only %zu bytes free", free);
+    const struct room_memory memory = {"the GPU", free};
+    return room_find(wanted, least, 2, &memory, 1, room, why);
 }
 
 #define ARENA_L2S 4
@@ -272,20 +270,16 @@ bool gpu_arena::create(size_t largest, uint64_t seed, struct error *why)
     if (!gpu_attribute(cudaDevAttrL2CacheSize, &l2, why)) {
         return false;
     }
-    size_t wanted = aligned((size_t)l2 * ARENA_L2S), room;
+    struct room room;
+    size_t wanted = aligned((size_t)l2 * ARENA_L2S);
     wanted = wanted > aligned(largest) ? wanted : aligned(largest);
-    if (!gpu_room(wanted, &room, why)) {
-        return false;
-    }
-    if (room < wanted) {
-        return error_set(why, NULL, 0, "the GPU lacks room for %zu bytes in half of what is free",
-                         wanted);
-    }
-    return memory.take(wanted, why) && gpu_fill(memory.data, wanted, seed, why);
+    return gpu_room(wanted, wanted, &room, why) && memory.take(wanted, why) &&
+           gpu_fill(memory.data, wanted, seed, why);
 }
 
 char *gpu_arena::turn(size_t size)
 {
+    assert(size <= memory.bytes);
     if (size > memory.bytes - next) {
         next = 0;
     }

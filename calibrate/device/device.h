@@ -24,6 +24,7 @@ extern "C" {
 }
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/measure/group.h"
+#include "calibrate/measure/room.h"
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -121,7 +122,7 @@ struct gpu_arena {
     /* Allocate at least `largest` bytes and at least four times the L2, with random bits. Fails if
      * that is more than half of the free memory. */
     bool create(size_t largest, uint64_t seed, struct error *why);
-    /* The next `size` bytes, size <= memory.bytes, aligned to 512. */
+    /* The next `size` bytes, aligned to 512. size <= memory.bytes, which the caller made sure of. */
     char *turn(size_t size);
 };
 
@@ -131,8 +132,9 @@ bool gpu_fill(void *data, size_t bytes, uint64_t seed, struct error *why);
 /* Fill with bfloat16 values, uniform in [-1, 1) without zeros. `bytes` is a multiple of 4. */
 bool gpu_fill_bf16(void *data, size_t bytes, uint64_t seed, struct error *why);
 
-/* The size of a buffer: `wanted`, halved until it is at most half of the free memory. */
-bool gpu_room(size_t wanted, size_t *bytes, struct error *why);
+/* The room for a buffer: `wanted` bytes, halved until they are at most half of the free memory. Fails
+ * if that is less than `least`. */
+bool gpu_room(size_t wanted, size_t least, struct room *room, struct error *why);
 
 /* An attribute of the current device. */
 bool gpu_attribute(enum cudaDeviceAttr attribute, int *value, struct error *why);

@@ -169,7 +169,8 @@ bool attention_speed(const struct effort *effort, uint64_t seed, struct findings
     std::vector<attention_task> tasks(ROWS * LENGTHS);
     std::vector<bench_work> works;
     struct attention_outputs outputs;
-    if (!bench.create(WANTED, seed, why)) {
+    uint32_t before = findings->count;
+    if (!bench.create(WANTED, 0, seed, why)) {
         return false;
     }
     for (const attention_row &row : rows) {
@@ -193,6 +194,10 @@ bool attention_speed(const struct effort *effort, uint64_t seed, struct findings
                 {row.figure, (double)length, put_attention, task, 0, 0, read, read, bench.peak});
         }
     }
-    return outputs.take(tasks, works.size(), seed, why) &&
-           bench_measure(&bench, works, effort, seed, findings, why);
+    bool ok = outputs.take(tasks, works.size(), seed, why) &&
+              bench_measure(&bench, works, effort, seed, findings, why);
+    if (ok) {
+        room_note(&bench.room, findings, before);
+    }
+    return ok;
 }

@@ -1,10 +1,9 @@
 #include "calibrate/gpu/bench.h"
 
-bool kernel_bench::create(size_t wanted, uint64_t seed, struct error *why)
+bool kernel_bench::create(size_t wanted, size_t least, uint64_t seed, struct error *why)
 {
-    size_t room;
-    return gpu_memory_peak(&peak, why) && gpu_room(wanted, &room, why) &&
-           arena.create(room, seed, why) &&
+    return gpu_memory_peak(&peak, why) && gpu_room(wanted, least, &room, why) &&
+           arena.create(room.bytes, seed, why) &&
            gpu_fill_bf16(arena.memory.data, arena.memory.bytes, seed, why) && stream.create(why) &&
            timer.create(why) && gate.create(why);
 }

@@ -13,10 +13,11 @@ struct kernel_bench {
     gpu_stream stream;
     gpu_timer timer;
     gpu_gate gate;
-    double peak; /* of the memory, bytes/s; 0: the driver states none */
+    struct room room; /* of the arena */
+    double peak;      /* of the memory, bytes/s; 0: the driver states none */
 
-    /* Create it with an arena of `wanted` bytes, or less if the GPU lacks room. */
-    bool create(size_t wanted, uint64_t seed, struct error *why);
+    /* Create it with an arena of `wanted` bytes, or less if the GPU lacks room; at least `least`. */
+    bool create(size_t wanted, size_t least, uint64_t seed, struct error *why);
 };
 
 /* One point of a figure: an operation, and the value that is made of its time. */

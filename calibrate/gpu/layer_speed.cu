@@ -11,6 +11,7 @@
 #include <vector>
 
 #define WANTED ((size_t)2 << 30)
+#define LEAST ((size_t)128 << 20) /* the largest piece: ROWS_MOST activations */
 #define HIDDEN 4096
 #define HEADS 40 /* 32 of queries and 8 of keys turn; 8 of values stay */
 #define ROW_HEADS 48
@@ -49,7 +50,7 @@ bool layer_bench::create(uint64_t seed, struct error *why)
     return (products = products_create(why)) != nullptr &&
            copy_in(positions, all_positions.data(), ROWS_MOST * sizeof(uint32_t), why) &&
            copy_in(turns, all_turns.data(), all_turns.size() * sizeof(float), why) &&
-           normed.take(values, why) && out.take(values, why) && bench.create(WANTED, seed, why);
+           normed.take(values, why) && out.take(values, why) && bench.create(WANTED, LEAST, seed, why);
 }
 
 /* The residual and the addend are consecutive, elsewhere in the arena each time. */
@@ -90,6 +91,7 @@ bool layer_speed(const struct effort *effort, uint64_t seed, struct findings *fi
 {
     struct layer_bench all;
     std::vector<bench_work> works;
+    uint32_t before = findings->count;
     if (!all.create(seed, why) ||
         !bench_observe(findings, "layer.norm", "rows", UNIT_NS,
                        "a residual added and its RMS norm, 4096 values a row", why) ||
@@ -111,5 +113,9 @@ bool layer_speed(const struct effort *effort, uint64_t seed, struct findings *fi
         works.push_back({"layer.kv_from_activations", (double)tokens, put_make_kv, &all, tokens, 0,
                          bytes, 0, 0});
     }
-    return bench_measure(&all.bench, works, effort, seed, findings, why);
+    bool ok = bench_measure(&all.bench, works, effort, seed, findings, why);
+    if (ok) {
+        room_note(&all.bench.room, findings, before);
+    }
+    return ok;
 }

@@ -41,7 +41,7 @@ struct memory_speed {
     gpu_timer timer;
     gpu_gate gate;
     double peak;
-    size_t most;
+    struct room room; /* of the arena */
 
     bool create(uint64_t seed, struct error *why);
 };
@@ -50,15 +50,14 @@ struct memory_speed {
 bool memory_speed::create(uint64_t seed, struct error *why)
 {
     uint32_t words;
-    bool ok = gpu_memory_peak(&peak, why) && gpu_room(WANTED, &most, why) &&
-              arena.create(most, seed, why) && gpu_read_sums(&words, why) &&
-              sums.take(words * sizeof(uint32_t), why) && stream.create(why) &&
-              timer.create(why) && gate.create(why);
+    bool ok = gpu_memory_peak(&peak, why) && gpu_room(WANTED, 4 * GATHERED, &room, why) &&
+              arena.create(room.bytes, seed, why) && gpu_read_sums(&words, why) &&
+              sums.take(words * sizeof(uint32_t), why) && stream.create(why) && timer.create(why) &&
+              gate.create(why);
     for (size_t i = 0; ok && i < ROW_SIZES; i++) {
         ok = ids[i].create(GATHERED / row_sizes[i], seed + 1 + i, why);
     }
-    return ok && (most >= 4 * GATHERED ||
-                  error_set(why, NULL, 0, "the GPU has too little memory free: %zu bytes", most));
+    return ok;
 }
 
 struct piece {
@@ -197,16 +196,19 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
     struct piece pieces[2 * SIZES + ROW_SIZES * CTA_COUNTS + 1];
     struct probe probes[2 * SIZES + ROW_SIZES * CTA_COUNTS + 1];
     uint32_t count = 0;
-    if (!all.create(seed, why) || !state_all(&all, findings, why) ||
-        !findings_add(findings, "gpu.copy", "bytes", UNIT_BYTES_PER_S, why)) {
+    if (!all.create(seed, why) || !state_all(&all, findings, why)) {
         return false;
     }
-    for (size_t bytes = LEAST_BYTES; bytes <= all.most && all.peak > 0; bytes *= 2) {
+    uint32_t before = findings->count;
+    if (!findings_add(findings, "gpu.copy", "bytes", UNIT_BYTES_PER_S, why)) {
+        return false;
+    }
+    for (size_t bytes = LEAST_BYTES; bytes <= all.room.bytes && all.peak > 0; bytes *= 2) {
         pieces[count] = {&all, bytes, 0, 0, 0, 0};
         probes[count] = {"gpu.hbm_share", (double)bytes, &pieces[count], sample_share};
         count++;
     }
-    for (size_t bytes = LEAST_BYTES; bytes <= all.most / 2; bytes *= 4) {
+    for (size_t bytes = LEAST_BYTES; bytes <= all.room.bytes / 2; bytes *= 4) {
         pieces[count] = {&all, bytes, 0, 0, 0, 0};
         probes[count] = {"gpu.copy", (double)bytes, &pieces[count], sample_copy};
         count++;
@@ -226,6 +228,10 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
     pieces[count] = {&all, CTA_BYTES, 0, 1, 8, 1};
     probes[count] = {"gpu.cta_bandwidth", 0, &pieces[count], sample_gather};
     count++;
-    return measure_probes(probes, count, effort, seed, findings, why) &&
-           note_all(&all, findings, why);
+    bool ok =
+        measure_probes(probes, count, effort, seed, findings, why) && note_all(&all, findings, why);
+    if (ok) {
+        room_note(&all.room, findings, before);
+    }
+    return ok;
 }

@@ -20,6 +20,7 @@
 #include <string>
 
 #define WANTED ((size_t)4 << 30)
+#define LEAST ((size_t)256 << 20) /* weights of the peak, or twice its activations */
 #define WIDTH 8192
 #define PEAK_ROWS 8192
 #define ROWS_MOST 65536
@@ -31,6 +32,7 @@ struct product_bench {
     struct kernel_bench bench;
     struct products *products = nullptr;
     gpu_memory out;
+    struct room out_room;
     double flops_peak;
     uint32_t cached_out; /* columns of the product that stays in the L2 */
 
@@ -51,15 +53,15 @@ struct product_shape {
 bool product_bench::create(uint64_t seed, struct error *why)
 {
     int l2;
-    size_t room;
+    const size_t row_bytes = WIDTH * sizeof(uint16_t);
     if (!gpu_attribute(cudaDevAttrL2CacheSize, &l2, why) ||
-        !gpu_room((size_t)ROWS_MOST * WIDTH * sizeof(uint16_t), &room, why)) {
+        !gpu_room(ROWS_MOST * row_bytes, PEAK_ROWS * row_bytes, &out_room, why)) {
         return false;
     }
     cached_out = (uint32_t)l2 / L2_SHARE / (CACHED_WIDTH * sizeof(uint16_t)) / 64 * 64;
     cached_out = cached_out < 64 ? 64 : cached_out;
-    return (products = products_create(why)) != nullptr && out.take(room, why) &&
-           bench.create(WANTED, seed, why);
+    return (products = products_create(why)) != nullptr && out.take(out_room.bytes, why) &&
+           bench.create(WANTED, LEAST, seed, why);
 }
 
 static size_t weight_bytes(const struct product_shape *shape)
@@ -223,6 +225,7 @@ bool product_speed(const struct effort *effort, uint64_t seed, struct findings *
     struct projection *projections;
     size_t count;
     struct effort shares = *effort, rest = *effort;
+    uint32_t before = findings->count;
     shares.seconds *= SHARES_TIME;
     rest.seconds *= 1 - SHARES_TIME;
     if (!all.create(seed, why) || !find_peak(&all, findings, why) ||
@@ -232,5 +235,9 @@ bool product_speed(const struct effort *effort, uint64_t seed, struct findings *
     }
     bool ok = measure_projections(&all, projections, count, &rest, seed, findings, why);
     free(projections);
+    if (ok) {
+        room_note(&all.out_room, findings, before);
+        room_note(&all.bench.room, findings, before);
+    }
     return ok;
 }

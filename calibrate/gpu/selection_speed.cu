@@ -15,7 +15,9 @@
 #include <algorithm>
 
 #define WANTED ((size_t)2 << 30)
+#define LEAST ((size_t)4 << 20) /* room for the parts of the largest merge */
 #define SCORES_WANTED ((size_t)64 << 20)
+#define SCORES_LEAST ((size_t)1 << 20)
 #define HEADS 8
 #define GROUP 4
 #define DIM 128
@@ -30,6 +32,7 @@ struct selection_bench {
     gpu_memory queries, floats, chosen, scratch, whole;
     gpu_memory scores; /* random; top-k and merging read them */
     gpu_memory scored; /* scoring writes them */
+    struct room scores_room;
     size_t scores_most;
 
     bool create(uint64_t seed, struct error *why);
@@ -58,17 +61,19 @@ bool selection_bench::take_scratch(struct error *why)
  */
 bool selection_bench::create(uint64_t seed, struct error *why)
 {
-    size_t heads = (size_t)PAIRS_MOST * GROUP, query_bytes = heads * DIM * sizeof(uint16_t), room;
-    if (!gpu_room(SCORES_WANTED * sizeof(float), &room, why)) {
+    size_t heads = (size_t)PAIRS_MOST * GROUP, query_bytes = heads * DIM * sizeof(uint16_t);
+    if (!gpu_room(SCORES_WANTED * sizeof(float), SCORES_LEAST * sizeof(float), &scores_room, why)) {
         return false;
     }
+    size_t room = scores_room.bytes;
     scores_most = room / sizeof(float);
     return scores.take(room, why) && gpu_fill_bf16(scores.data, room / 4 * 4, seed + 1, why) &&
            scored.take(HEADS * ENTRIES_MOST * sizeof(float), why) &&
            chosen.take(scores_most / CHOSEN_OF * sizeof(uint32_t), why) && take_scratch(why) &&
            queries.take(query_bytes, why) &&
            gpu_fill_bf16(queries.data, query_bytes, seed + 2, why) && take_floats(heads, why) &&
-           whole.take(heads * (DIM + 1) * sizeof(float), why) && bench.create(WANTED, seed, why);
+           whole.take(heads * (DIM + 1) * sizeof(float), why) &&
+           bench.create(WANTED, LEAST, seed, why);
 }
 
 /* ---- one operation each ---- */
@@ -225,7 +230,13 @@ bool selection_speed(const struct effort *effort, uint64_t seed, struct findings
 {
     struct selection_bench all;
     std::vector<bench_work> works;
-    return all.create(seed, why) && add_topk(&all, &works, findings, why) &&
-           add_scores(&all, &works, findings, why) && add_small(&all, &works, findings, why) &&
-           bench_measure(&all.bench, works, effort, seed, findings, why);
+    uint32_t before = findings->count;
+    bool ok = all.create(seed, why) && add_topk(&all, &works, findings, why) &&
+              add_scores(&all, &works, findings, why) && add_small(&all, &works, findings, why) &&
+              bench_measure(&all.bench, works, effort, seed, findings, why);
+    if (ok) {
+        room_note(&all.scores_room, findings, before);
+        room_note(&all.bench.room, findings, before);
+    }
+    return ok;
 }

@@ -1,20 +1,26 @@
 #include "calibrate/link/buffers.h"
 
-#include "calibrate/measure/copy_fit.h"
+#include "calibrate/host/memory.h"
 
-#include <unistd.h>
+#include <assert.h>
 
 #define LEAST (16 * MiB)
+#define PARTS 8 /* others need memory, too, and pinned memory is not swapped out */
 #define APART ((size_t)512)
 
 bool link_buffers::take(size_t wanted, uint64_t seed, struct error *why)
 {
     size_t free, all;
-    if (!GPU_TRY(cudaMemGetInfo(&free, &all), why)) {
+    struct host_memory memory;
+    if (!GPU_TRY(cudaMemGetInfo(&free, &all), why) || !host_memory_read("", &memory, why)) {
         return false;
     }
-    size_t host_free = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    bytes = copy_largest(wanted, LEAST, free, host_free);
+    const struct room_memory memories[] = {{"the GPU", free},
+                                           {"the host", (size_t)memory.free}};
+    if (!room_find(wanted, LEAST, PARTS, memories, 2, &room, why)) {
+        return false;
+    }
+    bytes = room.bytes;
     next = 0;
     return host.take(bytes, seed, why) && gpu.take(bytes, why) &&
            gpu_fill(gpu.data, bytes, seed + 1, why);
@@ -22,6 +28,7 @@ bool link_buffers::take(size_t wanted, uint64_t seed, struct error *why)
 
 size_t link_buffers::turn(size_t size)
 {
+    assert(size <= bytes);
     size_t place = size <= bytes - next ? next : 0;
     next = (place + (size + APART - 1) / APART * APART) % bytes;
     return place;

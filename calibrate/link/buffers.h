@@ -8,12 +8,13 @@
 struct link_buffers {
     pinned_memory host;
     gpu_memory gpu;
+    struct room room;
     size_t bytes, next;
 
-    /* Allocate `wanted` bytes each, or less if either side lacks room; a power of two, at least
-     * 16 MiB. */
+    /* Allocate `wanted` bytes each, a power of two; halved until they are at most an eighth of the
+     * free memory of either side, but not below 16 MiB. Fails if that is more than half of it. */
     bool take(size_t wanted, uint64_t seed, struct error *why);
-    /* The offset of the next `size` bytes in both buffers. */
+    /* The offset of the next `size` bytes in both buffers; size <= bytes. */
     size_t turn(size_t size);
 };
 

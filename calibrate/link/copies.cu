@@ -221,6 +221,7 @@ bool link_copies(const struct effort *effort, uint64_t seed, struct findings *fi
 {
     const cudaMemcpyKind in = cudaMemcpyHostToDevice, out = cudaMemcpyDeviceToHost;
     struct copies all;
+    uint32_t before = findings->count;
     if (!all.create(seed, why) || !observe_all(findings, why)) {
         return false;
     }
@@ -260,6 +261,10 @@ bool link_copies(const struct effort *effort, uint64_t seed, struct findings *fi
     }
     add("link.behind_large", sample_behind, in, 0, false);
     probes[count++] = {"host.copy_call", 0, &all, sample_call};
-    return measure_probes(probes, count, effort, seed, findings, why) &&
-           note_all(findings, large, why);
+    bool ok = measure_probes(probes, count, effort, seed, findings, why) &&
+              note_all(findings, large, why);
+    if (ok) {
+        room_note(&all.buffers.room, findings, before);
+    }
+    return ok;
 }

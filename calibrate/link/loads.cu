@@ -208,7 +208,7 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
     char names[FIGURES][64];
     struct load states[PROBES];
     struct probe probes[PROBES];
-    uint32_t figure = 0, count = 0;
+    uint32_t figure = 0, count = 0, before = findings->count;
     if (!all.create(seed, why) || !measure_round_trip(&all, effort, seed, findings, why)) {
         return false;
     }
@@ -240,6 +240,10 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
     count++;
     struct effort rest = *effort;
     rest.seconds -= effort->seconds / 8;
-    return measure_probes(probes, count, &rest, seed, findings, why) &&
-           choose_best(names, findings, why) && note_all(names, findings, why);
+    bool ok = measure_probes(probes, count, &rest, seed, findings, why) &&
+              choose_best(names, findings, why) && note_all(names, findings, why);
+    if (ok) {
+        room_note(&all.buffers.room, findings, before);
+    }
+    return ok;
 }

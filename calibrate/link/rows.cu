@@ -153,7 +153,7 @@ bool link_rows(const struct effort *effort, uint64_t seed, struct findings *find
     struct error without;
     struct row rows[SIZES];
     struct probe probes[2 * SIZES];
-    uint32_t sizes = 0, count = 0;
+    uint32_t sizes = 0, count = 0, before = findings->count;
     if (!all.buffers.take(WANTED, seed, why) || !all.stream.create(why) ||
         !findings_add(findings, "link.row_calls", "bytes", UNIT_BYTES_PER_S, why) ||
         !findings_add(findings, "link.row_batch", "bytes", UNIT_BYTES_PER_S, why)) {
@@ -171,14 +171,19 @@ bool link_rows(const struct effort *effort, uint64_t seed, struct findings *find
             probes[count++] = {"link.row_batch", bytes, &rows[i], sample_batch};
         }
     }
-    return measure_probes(probes, count, effort, seed, findings, why) &&
-           findings_note(findings, "link.row_calls",
-                         "512 scattered rows of this size from pinned memory, a call each; CPU "
-                         "clock, first call to last byte",
-                         why) &&
-           findings_note(findings, "link.row_batch",
-                         batch ? "512 scattered rows of this size from pinned memory in one call; "
-                                 "CPU clock, call to last byte"
-                               : without.found,
-                         why);
+    bool ok =
+        measure_probes(probes, count, effort, seed, findings, why) &&
+        findings_note(findings, "link.row_calls",
+                      "512 scattered rows of this size from pinned memory, a call each; CPU "
+                      "clock, first call to last byte",
+                      why) &&
+        findings_note(findings, "link.row_batch",
+                      batch ? "512 scattered rows of this size from pinned memory in one call; "
+                              "CPU clock, call to last byte"
+                            : without.found,
+                      why);
+    if (ok) {
+        room_note(&all.buffers.room, findings, before);
+    }
+    return ok;
 }

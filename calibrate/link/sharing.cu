@@ -18,6 +18,7 @@
 #define WANTED (256 * MiB)
 #define COPY_BYTES (8 * MiB) /* a piece */
 #define READ_BYTES (512 * MiB)
+#define READ_LEAST (16 * MiB)
 #define ROW_BYTES 4096
 #define LOAD_CTAS 32
 
@@ -27,7 +28,7 @@ struct sharing {
     struct gpu_arena arena;
     gpu_memory sums;
     struct lanes lanes;
-    size_t read_bytes;
+    struct room read_room; /* of the arena: what a read takes */
 
     bool create(uint64_t seed, struct error *why);
 };
@@ -37,9 +38,9 @@ bool sharing::create(uint64_t seed, struct error *why)
     uint32_t words;
     return in.take(WANTED, seed, why) && out.take(WANTED, seed + 2, why) &&
            ids.create(in.bytes / ROW_BYTES, seed + 4, why) &&
-           gpu_room(READ_BYTES, &read_bytes, why) && arena.create(read_bytes, seed + 5, why) &&
-           gpu_read_sums(&words, why) && sums.take(words * sizeof(uint32_t), why) &&
-           lanes.create(why);
+           gpu_room(READ_BYTES, READ_LEAST, &read_room, why) &&
+           arena.create(read_room.bytes, seed + 5, why) && gpu_read_sums(&words, why) &&
+           sums.take(words * sizeof(uint32_t), why) && lanes.create(why);
 }
 
 static bool put_in(void *state, cudaStream_t stream, struct error *why)
@@ -57,8 +58,9 @@ static bool put_out(void *state, cudaStream_t stream, struct error *why)
 static bool put_read(void *state, cudaStream_t stream, struct error *why)
 {
     struct sharing *all = (struct sharing *)state;
-    return gpu_read_launch(all->arena.turn(all->read_bytes), all->read_bytes, GPU_READ_HALF,
-                           (uint32_t *)all->sums.data, NULL, stream, why);
+    size_t bytes = all->read_room.bytes;
+    return gpu_read_launch(all->arena.turn(bytes), bytes, GPU_READ_HALF, (uint32_t *)all->sums.data,
+                           NULL, stream, why);
 }
 
 static bool put_load(void *state, cudaStream_t stream, struct error *why)
@@ -119,7 +121,7 @@ static bool sample_rate(void *state, double *rate, struct error *why)
     struct lane lanes[LANES_MOST] = {};
     for (uint32_t i = 0; i < share->side->count; i++) {
         enum kind kind = share->side->kinds[i];
-        double bytes = kind == READ ? (double)share->all->read_bytes : (double)COPY_BYTES;
+        double bytes = kind == READ ? (double)share->all->read_room.bytes : (double)COPY_BYTES;
         lanes[i] = {put[kind], share->all, bytes, 0};
     }
     if (!share->all->lanes.run(lanes, share->side->count, why)) {
@@ -156,6 +158,7 @@ bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *f
     struct sharing all;
     struct share shares[SIDES];
     struct probe probes[SIDES];
+    uint32_t before = findings->count;
     if (!all.create(seed, why)) {
         return false;
     }
@@ -169,6 +172,11 @@ bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *f
     bool ok = measure_probes(probes, SIDES, effort, seed, findings, why);
     for (size_t i = 0; ok && i < SIDES; i++) {
         ok = note_loss(&sides[i], findings, why);
+    }
+    if (ok) {
+        room_note(&all.in.room, findings, before);
+        room_note(&all.out.room, findings, before);
+        room_note(&all.read_room, findings, before);
     }
     return ok;
 }

@@ -20,15 +20,6 @@ double copy_fixed_ns(const double *sizes, const double *times_ns, uint32_t count
     return fixed;
 }
 
-size_t copy_largest(size_t wanted, size_t least, size_t gpu_free, size_t host_free)
-{
-    size_t room = (gpu_free < host_free ? gpu_free : host_free) / 8;
-    while (wanted > room && wanted / 2 >= least) {
-        wanted /= 2;
-    }
-    return wanted;
-}
-
 uint32_t copy_repeats(size_t size, size_t moved, uint32_t most)
 {
     size_t repeats = size > 0 ? moved / size : most;

@@ -1,5 +1,5 @@
-/* Arithmetic of measured copies: the fixed time that goes with a rate, the largest copy and the
- * number of copies to time at once, and the progress of copies that run side by side. */
+/* Arithmetic of measured copies: the fixed time that goes with a rate, the number of copies to time
+ * at once, and the progress of copies that run side by side. */
 #ifndef CALIBRATE_MEASURE_COPY_FIT_H
 #define CALIBRATE_MEASURE_COPY_FIT_H
 
@@ -15,10 +15,6 @@ extern "C" {
  * the largest relative error. rate > 0 is in bytes/s; times are > 0; count > 0. */
 double copy_fixed_ns(const double *sizes, const double *times_ns, uint32_t count, double rate,
                      double *worst);
-
-/* The largest copy to measure, in bytes: `wanted`, halved until it is at most an eighth of the free
- * memory of the GPU and of the host, but at least `least`. */
-size_t copy_largest(size_t wanted, size_t least, size_t gpu_free, size_t host_free);
 
 /* How many copies of `size` bytes to time at once: as many as move `moved` bytes, from 1 to `most`.
  */

@@ -1,4 +1,4 @@
-/* What a copy takes beyond its bytes, which copies are measured, and what overlaps: by hand. */
+/* What a copy takes beyond its bytes, how many are timed at once, and what overlaps: by hand. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,18 +80,6 @@ static void no_other_fixed_time_comes_closer(void **state)
     gsl_rng_free(random);
 }
 
-static void copies_fit_an_eighth_of_what_is_free(void **state)
-{
-    (void)state;
-    const size_t mib = 1 << 20, gib = 1 << 30;
-    assert_int_equal(copy_largest(gib, 16 * mib, 80 * gib, 128 * gib), gib);
-    assert_int_equal(copy_largest(gib, 16 * mib, 8 * gib, 128 * gib), gib);
-    assert_int_equal(copy_largest(gib, 16 * mib, 8 * gib - 1, 128 * gib), gib / 2);
-    assert_int_equal(copy_largest(gib, 16 * mib, 80 * gib, gib), 128 * mib);
-    assert_int_equal(copy_largest(gib, 16 * mib, 80 * gib, mib), 16 * mib);
-    assert_int_equal(copy_largest(gib, 16 * mib, 0, 0), 16 * mib);
-}
-
 static void small_copies_are_repeated(void **state)
 {
     (void)state;
@@ -122,7 +110,6 @@ int main(void)
         cmocka_unit_test(errors_weigh_as_shares),
         cmocka_unit_test(a_fixed_time_is_not_negative),
         cmocka_unit_test(no_other_fixed_time_comes_closer),
-        cmocka_unit_test(copies_fit_an_eighth_of_what_is_free),
         cmocka_unit_test(small_copies_are_repeated),
         cmocka_unit_test(pieces_count_by_the_part_that_is_done),
     };
