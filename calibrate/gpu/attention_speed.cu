@@ -191,7 +191,7 @@ bool attention_speed(const struct effort *effort, uint64_t seed, struct findings
             }
             double read = (double)task->held / (row.listed ? LISTED_OF : 1);
             works.push_back(
-                {row.figure, (double)length, put_attention, task, 0, 0, read, read, bench.peak});
+                {row.figure, (double)length, put_attention, task, 0, 0, read, bench.peak});
         }
     }
     bool ok = outputs.take(tasks, works.size(), seed, why) &&

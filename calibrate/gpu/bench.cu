@@ -1,5 +1,7 @@
 #include "calibrate/gpu/bench.h"
 
+#include "calibrate/measure/interval.h"
+
 bool kernel_bench::create(size_t wanted, size_t least, uint64_t seed, struct error *why)
 {
     return gpu_memory_peak(&peak, why) && gpu_room(wanted, least, &room, why) &&
@@ -8,53 +10,48 @@ bool kernel_bench::create(size_t wanted, size_t least, uint64_t seed, struct err
            timer.create(why) && gate.create(why);
 }
 
-/* Enough repetitions for the clock of events, and few enough for the queue behind the gate. */
-#define ENOUGH_BYTES (64 << 20)
-#define MOST_REPEATS 64
+/* A queue behind a gate holds 512 launches, and a work has up to 4. */
+#define MOST_REPEATS 120
 
-static uint32_t repeats_of(double bytes)
-{
-    double repeats = bytes > 0 ? ENOUGH_BYTES / bytes : MOST_REPEATS;
-    return repeats < 1 ? 1 : repeats > MOST_REPEATS ? MOST_REPEATS : (uint32_t)repeats;
-}
-
-bool bench_time(struct kernel_bench *bench, const struct bench_work *work, double *ns,
-                struct error *why)
+bool bench_time(struct kernel_bench *bench, struct bench_work *work, double *ns, struct error *why)
 {
     cudaStream_t stream = bench->stream.at;
-    uint32_t repeats = repeats_of(work->bytes);
+    uint32_t repeats = work->repeats;
     bool ok = bench->gate.close(stream, why) && bench->timer.start(stream, why);
     for (uint32_t i = 0; ok && i < repeats; i++) {
         ok = work->put(work, why);
     }
     ok =
         ok && bench->timer.stop(stream, why) && bench->gate.open(why) && bench->timer.read(ns, why);
-    *ns /= repeats;
+    if (ok) {
+        work->repeats = interval_repeats(repeats, *ns, BENCH_INTERVAL_NS, MOST_REPEATS);
+        *ns /= repeats;
+    }
     return ok;
 }
 
 struct bench_probe {
     struct kernel_bench *bench;
-    const struct bench_work *work;
+    struct bench_work *work;
 };
 
 static bool sample_work(void *state, double *value, struct error *why)
 {
     const struct bench_probe *probe = (const struct bench_probe *)state;
-    const struct bench_work *work = probe->work;
+    struct bench_work *work = probe->work;
     double ns = 0;
     bool ok = bench_time(probe->bench, work, &ns, why);
     *value = work->amount > 0 ? work->amount * 1e9 / ns / work->per : ns;
     return ok;
 }
 
-bool bench_measure(struct kernel_bench *bench, const std::vector<struct bench_work> &works,
+bool bench_measure(struct kernel_bench *bench, std::vector<struct bench_work> &works,
                    const struct effort *effort, uint64_t seed, struct findings *findings,
                    struct error *why)
 {
     std::vector<bench_probe> states;
     std::vector<struct probe> probes;
-    for (const struct bench_work &work : works) {
+    for (struct bench_work &work : works) {
         if (!work.put(&work, why) || !bench->stream.wait(why)) {
             return false;
         }

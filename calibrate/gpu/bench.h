@@ -26,18 +26,22 @@ struct bench_work {
     double size; /* on its axis */
     /* Queue it on the bench's stream, as at most 4 kernels. */
     bool (*put)(const struct bench_work *work, struct error *why);
-    void *group;         /* the group's buffers */
-    uint32_t rows, each; /* for the group's use */
-    double bytes;        /* that it moves; they decide how often it runs between two events */
-    double amount, per;  /* the value is `amount` a second over `per`; amount 0: the time in ns */
+    void *group;          /* the group's buffers */
+    uint32_t rows, each;  /* for the group's use */
+    double amount, per;   /* the value is `amount` a second over `per`; amount 0: the time in ns */
+    uint32_t repeats = 1; /* between two events; bench_time() raises it */
 };
 
-/* The time of one `work` in ns, from as many repetitions as events need. */
-bool bench_time(struct kernel_bench *bench, const struct bench_work *work, double *ns,
-                struct error *why);
+/* An interval contains some time of its two events, about 1 to 2 us (launch.empty_interval measures
+ * it). It is at least this long, so that about 1 % of it is theirs; nothing is subtracted. */
+#define BENCH_INTERVAL_NS 200e3
+
+/* The time of one `work` in ns: the mean of as many in a row as fill BENCH_INTERVAL_NS. They are as
+ * many as the intervals before have shown, so the first is for warming up. */
+bool bench_time(struct kernel_bench *bench, struct bench_work *work, double *ns, struct error *why);
 
 /* Run all once, so that no kernel's first launch is timed, then measure them. */
-bool bench_measure(struct kernel_bench *bench, const std::vector<struct bench_work> &works,
+bool bench_measure(struct kernel_bench *bench, std::vector<struct bench_work> &works,
                    const struct effort *effort, uint64_t seed, struct findings *findings,
                    struct error *why);
 

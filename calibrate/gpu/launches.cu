@@ -10,9 +10,11 @@
  * A bare launch is only an observation (launch.bare): host.launch means an operator of a framework.
  */
 #include "calibrate/device/launch.cuh"
+#include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define THREADS 128
 #define ROW_OF_LAUNCHES 256
@@ -194,6 +196,20 @@ static bool sample_empty(void *state, double *ns, struct error *why)
                     [&] { return launch(nothing, dim3(1), 1, 0, all->stream.at, why); });
 }
 
+/* From an event to the next, with nothing between them. */
+static bool sample_interval(void *state, double *ns, struct error *why)
+{
+    struct launching *all = (struct launching *)state;
+    bool ok = all->gate.close(all->stream.at, why) && all->timer.start(all->stream.at, why);
+    for (int i = 1; ok && i < ROW_OF_LAUNCHES; i++) {
+        ok = GPU_TRY(cudaEventRecord(all->hop.begin, all->stream.at), why);
+    }
+    ok = ok && all->timer.stop(all->stream.at, why) && all->gate.open(why) &&
+         all->timer.read(ns, why);
+    *ns /= ROW_OF_LAUNCHES;
+    return ok;
+}
+
 /* To the other stream or back through an event, with a kernel each time. */
 static bool sample_hop(void *state, double *ns, struct error *why)
 {
@@ -308,6 +324,7 @@ static const struct launch_figure {
     {"launch.bare", "CPU time of one launch of a row of 256", sample_launch},
     {"launch.empty_kernel", "256 kernels of one thread that do nothing, all queued; between events",
      sample_empty},
+    {"launch.empty_interval", "", sample_interval}, /* note_interval() */
     {"launch.event_record", "CPU time of one call", sample_record},
     {"launch.event_wait", "CPU time of one cudaStreamWaitEvent()", sample_wait},
     {"launch.stream_hop", "a kernel, an event, and the other stream waiting for it; between events",
@@ -317,6 +334,21 @@ static const struct launch_figure {
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)
+
+/* The groups that time kernels do not subtract it. */
+static bool note_interval(struct findings *findings, struct error *why)
+{
+    const struct finding *empty = findings_get(findings, "launch.empty_interval");
+    char note[256];
+    if (empty->count == 0) {
+        return true;
+    }
+    snprintf(note, sizeof note,
+             "from an event to the next, 256 in a row; contained in each interval between events: "
+             "at most %.1f %% where kernels fill %.0f us",
+             100 * empty->points[0].median / BENCH_INTERVAL_NS, BENCH_INTERVAL_NS / 1e3);
+    return findings_note(findings, empty->name, note, why);
+}
 
 bool launches(const struct effort *effort, uint64_t seed, struct findings *findings,
               struct error *why)
@@ -347,5 +379,5 @@ bool launches(const struct effort *effort, uint64_t seed, struct findings *findi
     for (size_t i = 0; ok && i < FIGURES; i++) {
         ok = findings_note(findings, figures[i].figure, figures[i].note, why);
     }
-    return ok;
+    return ok && note_interval(findings, why);
 }

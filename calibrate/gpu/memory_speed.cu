@@ -21,8 +21,9 @@
 #define WANTED (4096 * MiB)
 #define GATHERED (256 * MiB) /* where rows lie */
 #define LEAST_BYTES 32768    /* launches bound smaller reads; gpu.kernel_floor states those */
-#define MOVED (256 * MiB)
+#define MOVED (1024 * MiB) /* an interval of 100 us and more */
 #define MOST_REPEATS 128
+#define GATHERS 4 /* in a row, to the same end */
 #define CTA_BYTES MiB
 #define SIZES 24
 #define ROW_SIZES 3
@@ -142,7 +143,7 @@ static bool sample_gather(void *state, double *rate, struct error *why)
 {
     const struct piece *piece = (const struct piece *)state;
     double ns = 0;
-    bool ok = time_pieces(piece->all, 1, piece, put_gather, &ns, why);
+    bool ok = time_pieces(piece->all, GATHERS, piece, put_gather, &ns, why);
     *rate = ok ? (double)piece->bytes * 1e9 / ns : 0;
     return ok;
 }

@@ -103,8 +103,8 @@ static double product_flops(const struct product_shape *shape, uint32_t rows)
 static bool find_peak(struct product_bench *all, struct findings *findings, struct error *why)
 {
     struct product_shape large = {all, WIDTH, WIDTH, false};
-    double bytes = (double)weight_bytes(&large), rate = 0, ns = 0;
-    const struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, bytes, 0, 0};
+    double rate = 0, ns = 0;
+    struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 0};
     int sms, khz;
     char note[256];
     if (!gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) ||
@@ -142,9 +142,9 @@ struct share_pair {
 
 static bool sample_share(void *state, double *share, struct error *why)
 {
-    const struct share_pair *pair = (const struct share_pair *)state;
+    struct share_pair *pair = (struct share_pair *)state;
     *share = 0;
-    for (const struct bench_work *work : {&pair->large, &pair->cached}) {
+    for (struct bench_work *work : {&pair->large, &pair->cached}) {
         const struct product_shape *shape = (const struct product_shape *)work->group;
         double ns = 0;
         if (fits(shape, work->rows)) {
@@ -163,14 +163,13 @@ static bool measure_shares(struct product_bench *all, const struct effort *effor
 {
     struct product_shape large = {all, WIDTH, WIDTH, false};
     struct product_shape cached = {all, CACHED_WIDTH, all->cached_out, true};
-    double large_bytes = (double)weight_bytes(&large), cached_bytes = (double)weight_bytes(&cached);
     struct share_pair pairs[SHARES];
     struct probe probes[SHARES];
     for (size_t i = 0; i < SHARES; i++) {
         uint32_t rows = share_rows[i];
         pairs[i] = {all,
-                    {"", 0, put_product, &large, rows, 0, large_bytes, 0, 0},
-                    {"", 0, put_product, &cached, rows, 0, cached_bytes / 4, 0, 0}};
+                    {"", 0, put_product, &large, rows, 0, 0, 0},
+                    {"", 0, put_product, &cached, rows, 0, 0, 0}};
         for (const struct bench_work *work : {&pairs[i].large, &pairs[i].cached}) {
             if (fits((const struct product_shape *)work->group, rows) &&
                 (!put_product(work, why) || !all->bench.stream.wait(why))) {
@@ -210,7 +209,7 @@ static bool measure_projections(struct product_bench *all, const struct projecti
         }
         for (uint32_t rows = 1; rows <= 128 && fits(&shapes[i], rows); rows *= 2) {
             works.push_back({figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0,
-                             (double)weight_bytes(&shapes[i]), 0, 0});
+                             0, 0});
         }
     }
     return bench_measure(&all->bench, works, effort, seed, findings, why);

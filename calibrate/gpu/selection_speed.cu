@@ -86,11 +86,11 @@ static bool put_topk(const struct bench_work *work, struct error *why)
                        all->bench.stream.at, why);
 }
 
-/* The scored entries are elsewhere in the arena each time. */
+/* The scored entries, as many bytes as are counted, are elsewhere in the arena each time. */
 static char *entries_of(const struct bench_work *work)
 {
     struct selection_bench *all = (struct selection_bench *)work->group;
-    return all->bench.arena.turn((size_t)work->bytes);
+    return all->bench.arena.turn((size_t)work->amount);
 }
 
 static bool put_pages(const struct bench_work *work, struct error *why)
@@ -131,8 +131,10 @@ static bool put_labels(const struct bench_work *work, struct error *why)
     struct selection_bench *all = (struct selection_bench *)work->group;
     float *floats = (float *)all->floats.data;
     const size_t heads = (size_t)PAIRS_MOST * GROUP;
-    return kernel_compare_labels((const uint16_t *)all->queries.data, (uint16_t *)entries_of(work),
-                                 floats, floats + heads, work->rows, GROUP, DIM, floats + 2 * heads,
+    size_t bytes = (size_t)work->rows * GROUP * DIM * sizeof(uint16_t);
+    return kernel_compare_labels((const uint16_t *)all->queries.data,
+                                 (uint16_t *)all->bench.arena.turn(bytes), floats, floats + heads,
+                                 work->rows, GROUP, DIM, floats + 2 * heads,
                                  (uint32_t *)(floats + 3 * heads), all->bench.stream.at, why);
 }
 
@@ -140,9 +142,10 @@ static bool put_merge(const struct bench_work *work, struct error *why)
 {
     struct selection_bench *all = (struct selection_bench *)work->group;
     float *whole = (float *)all->whole.data;
-    return kernel_merge((const float *)entries_of(work), (const float *)all->scores.data,
-                        work->each, work->rows, DIM, whole, whole + (size_t)work->rows * DIM, NULL,
-                        all->bench.stream.at, why);
+    size_t bytes = (size_t)work->each * work->rows * DIM * sizeof(float);
+    return kernel_merge((const float *)all->bench.arena.turn(bytes),
+                        (const float *)all->scores.data, work->each, work->rows, DIM, whole,
+                        whole + (size_t)work->rows * DIM, NULL, all->bench.stream.at, why);
 }
 
 /* ---- what is measured ---- */
@@ -157,8 +160,7 @@ static bool add_topk(struct selection_bench *all, std::vector<bench_work> *works
     for (const uint32_t(&shape)[2] : topk_shapes) {
         double scores = (double)shape[0] * shape[1];
         if (scores <= (double)all->scores_most) {
-            works->push_back(
-                {"gpu.topk", scores, put_topk, all, shape[0], shape[1], 16 * scores, 0, 0});
+            works->push_back({"gpu.topk", scores, put_topk, all, shape[0], shape[1], 0, 0});
         }
     }
     return findings_note(findings, "gpu.topk",
@@ -197,8 +199,8 @@ static bool add_scores(struct selection_bench *all, std::vector<bench_work> *wor
         for (uint32_t entries : entry_counts) {
             double bytes = (double)HEADS * entries * row.bytes;
             if (bench.peak > 0 && bytes <= (double)bench.arena.memory.bytes) {
-                works->push_back({row.figure, (double)entries, row.put, all, HEADS, entries, bytes,
-                                  bytes, bench.peak});
+                works->push_back(
+                    {row.figure, (double)entries, row.put, all, HEADS, entries, bytes, bench.peak});
             }
         }
     }
@@ -209,13 +211,11 @@ static bool add_small(struct selection_bench *all, std::vector<bench_work> *work
                       struct findings *findings, struct error *why)
 {
     for (uint32_t pairs : {8U, 64U, 512U}) {
-        double bytes = (double)pairs * GROUP * DIM * sizeof(uint16_t);
-        works->push_back({"labels", (double)pairs, put_labels, all, pairs, 0, bytes, 0, 0});
+        works->push_back({"labels", (double)pairs, put_labels, all, pairs, 0, 0, 0});
     }
     for (uint32_t parts : {2U, 8U, 32U, 128U}) {
-        double bytes = (double)parts * HEADS * GROUP * DIM * sizeof(float);
         works->push_back(
-            {"attention.merge", (double)parts, put_merge, all, HEADS * GROUP, parts, bytes, 0, 0});
+            {"attention.merge", (double)parts, put_merge, all, HEADS * GROUP, parts, 0, 0});
     }
     return bench_observe(findings, "labels", "pairs", UNIT_NS,
                          "QSAC's comparison of 4 queries of 128 with their labels, and the update; "
