@@ -1,15 +1,16 @@
 /* The group products: matrix products.
  *
- *   gpu.flops_bf16    the peak: SMs x clock x FLOPs a clock, the power of two that a large product
- *                     does not exceed
+ *   gpu.flops_bf16    the peak: SMs x highest clock x FLOPs a clock, a power of two (peak.h)
  *   gpu.flops_share   the share of that peak, by rows: the better of two products, one of
  *                     8192 x 8192 weights, one whose weights stay in the L2. Without the second,
  *                     few rows would measure HBM, which the simulator counts by gpu.hbm_share.
  *
  * Observed: the time of every projection of the shipped models, 1 to 128 rows, weights from HBM.
  */
+#include "calibrate/device/facts.h"
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
+#include "calibrate/gpu/peak.h"
 #include "calibrate/gpu/projections.h"
 #include "calibrate/kernels/products.h"
 
@@ -98,35 +99,119 @@ static double product_flops(const struct product_shape *shape, uint32_t rows)
 
 /* ---- the peak ---- */
 
-/* On every SM so far, tensor cores do a power of two of FLOPs a clock, and large products reach
- * more than half of it. */
+/* The clocks of all SMs, added up. */
+struct clocks {
+    int sms;
+    double most_hz, now_hz; /* now_hz: while products ran; 0: not known */
+    char now[160];          /* for the note */
+};
+
+/* The highest clock is the higher one of two statements: to CUDA, some GPUs state a lower one than
+ * they reach. */
+static bool read_clocks(struct clocks *clocks, const struct gpu_facts *facts, struct error *why)
+{
+    int khz;
+    *clocks = {};
+    if (!gpu_attribute(cudaDevAttrMultiProcessorCount, &clocks->sms, why) ||
+        !gpu_attribute(cudaDevAttrClockRate, &khz, why)) {
+        return false;
+    }
+    clocks->most_hz = clocks->sms * fmax(khz * 1e3, facts->state.most_sm_mhz * 1e6);
+    snprintf(clocks->now, sizeof clocks->now, "their clock meanwhile is not stated%s%.100s",
+             facts->unsaid[0] != '\0' ? ": " : "", facts->unsaid);
+    return true;
+}
+
+/* Time for NVML to start and answer. */
+#define READ_NS 500e6
+
+/* Queue products for about `ns`. */
+static bool put_for(const struct bench_work *work, double ns, double each_ns, uint32_t *count,
+                    struct error *why)
+{
+    bool ok = true;
+    *count = ns > each_ns ? (uint32_t)(ns / each_ns) : 1;
+    for (uint32_t i = 0; ok && i < *count; i++) {
+        ok = work->put(work, why);
+    }
+    return ok;
+}
+
+/* Read the clock from NVML while products run. If they ended before the answer, it does not count.
+ */
+static bool read_clock_now(struct product_bench *all, const struct bench_work *work, double each_ns,
+                           const struct gpu_facts *facts, struct clocks *clocks, struct error *why)
+{
+    struct nvml_state state;
+    struct error unsaid;
+    uint32_t count;
+    if (facts->unsaid[0] != '\0') {
+        return true;
+    }
+    if (!put_for(work, READ_NS, each_ns, &count, why)) {
+        return false;
+    }
+    bool known = nvml_read(facts->bus, &state, &unsaid) && state.sm_mhz > 0;
+    cudaError_t status = cudaStreamQuery(all->bench.stream.at);
+    (void)cudaGetLastError(); /* work that is pending counts as an error */
+    if (known && status == cudaErrorNotReady) {
+        clocks->now_hz = clocks->sms * (state.sm_mhz * 1e6);
+        snprintf(clocks->now, sizeof clocks->now, "%.3f GHz while products ran",
+                 state.sm_mhz / 1e3);
+    }
+    return all->bench.stream.wait(why);
+}
+
+/* Run products back to back until the clock is steady (peak.h). `each_ns`: of the last window. */
+static bool warm_up(struct product_bench *all, const struct bench_work *work, double flops,
+                    struct peak_warm_up *warm, double *each_ns, struct error *why)
+{
+    const struct kernel_bench *bench = &all->bench;
+    bool more = true;
+    *warm = {};
+    *each_ns = PEAK_WINDOW_NS;
+    while (more) {
+        uint32_t count;
+        double ns = 0;
+        if (!bench->timer.start(bench->stream.at, why) ||
+            !put_for(work, PEAK_WINDOW_NS, *each_ns, &count, why) ||
+            !bench->timer.stop(bench->stream.at, why) || !bench->timer.read(&ns, why)) {
+            return false;
+        }
+        *each_ns = ns / count;
+        more = peak_warm_up(warm, ns, flops * 1e9 / *each_ns);
+    }
+    return true;
+}
+
 static bool find_peak(struct product_bench *all, struct findings *findings, struct error *why)
 {
     struct product_shape large = {all, WIDTH, WIDTH, false};
-    double rate = 0, ns = 0;
+    double flops = product_flops(&large, PEAK_ROWS), ns = 0, each_ns;
     struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 0};
-    int sms, khz;
+    struct peak_warm_up warm;
+    struct gpu_facts facts;
+    struct clocks clocks;
     char note[256];
-    if (!gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) ||
-        !gpu_attribute(cudaDevAttrClockRate, &khz, why) || !put_product(&work, why) ||
-        !all->bench.stream.wait(why)) {
+    if (!gpu_facts_read(&facts, why) || !read_clocks(&clocks, &facts, why) ||
+        !put_product(&work, why) || !all->bench.stream.wait(why) ||
+        !warm_up(all, &work, flops, &warm, &each_ns, why) ||
+        !read_clock_now(all, &work, each_ns, &facts, &clocks, why)) {
         return false;
     }
+    double rate = warm.rate;
     for (int i = 0; i < PEAK_SAMPLES; i++) {
         if (!bench_time(&all->bench, &work, &ns, why)) {
             return false;
         }
-        rate = fmax(rate, product_flops(&large, PEAK_ROWS) * 1e9 / ns);
+        rate = fmax(rate, flops * 1e9 / ns);
     }
-    double clocks = sms * (khz * 1e3), each = exp2(ceil(log2(rate / clocks)));
-    all->flops_peak = clocks * each;
-    snprintf(note, sizeof note, "peak: %d SMs x %.3f GHz at most x %.0f FLOPs a clock", sms,
-             khz / 1e6, each);
-    struct finding *peak = findings_add(findings, "gpu.flops_bf16", "", UNIT_FLOP_PER_S, why);
-    const struct found_point point = {
-        0, all->flops_peak, all->flops_peak, all->flops_peak, 1, true, 1, 0};
-    return peak != nullptr && finding_put(peak, &point, why) &&
-           findings_note(findings, "gpu.flops_bf16", note, why);
+    double each = peak_flops_a_clock(rate, clocks.most_hz, clocks.now_hz);
+    all->flops_peak = clocks.most_hz * each;
+    snprintf(note, sizeof note, "peak: %d SMs x %.3f GHz at most x %.0f FLOPs a clock; %s%s",
+             clocks.sms, clocks.most_hz / clocks.sms / 1e9, each, clocks.now,
+             warm.steady ? "" : "; it still rose after 2 s of products");
+    return findings_state(findings, "gpu.flops_bf16", all->flops_peak, note, why);
 }
 
 /* ---- the share of it ---- */
@@ -143,7 +228,7 @@ struct share_pair {
 static bool sample_share(void *state, double *share, struct error *why)
 {
     struct share_pair *pair = (struct share_pair *)state;
-    *share = 0;
+    double best = 0;
     for (struct bench_work *work : {&pair->large, &pair->cached}) {
         const struct product_shape *shape = (const struct product_shape *)work->group;
         double ns = 0;
@@ -151,11 +236,10 @@ static bool sample_share(void *state, double *share, struct error *why)
             if (!bench_time(&pair->all->bench, work, &ns, why)) {
                 return false;
             }
-            double rate = product_flops(shape, work->rows) * 1e9 / ns;
-            *share = fmax(*share, rate / pair->all->flops_peak);
+            best = fmax(best, product_flops(shape, work->rows) * 1e9 / ns);
         }
     }
-    return true;
+    return peak_share(best, pair->all->flops_peak, share, why);
 }
 
 static bool measure_shares(struct product_bench *all, const struct effort *effort, uint64_t seed,
@@ -208,8 +292,8 @@ static bool measure_projections(struct product_bench *all, const struct projecti
             return false;
         }
         for (uint32_t rows = 1; rows <= 128 && fits(&shapes[i], rows); rows *= 2) {
-            works.push_back({figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0,
-                             0, 0});
+            works.push_back(
+                {figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0, 0, 0});
         }
     }
     return bench_measure(&all->bench, works, effort, seed, findings, why);
