@@ -6,20 +6,30 @@
  *                       fitted
  *   host.pageable       rate of 256 MiB from memory that is not pinned
  *   host.copy_call      CPU time of the bare call, without a framework
+ *
+ * Copies in a row hide a part of what a copy costs that alternates with kernels on one stream: the
+ * kernel waits for the copy engine, and the engine for the kernel. link.copy_between_kernels is the
+ * fixed time of these copies, as an observation. The simulator counts link.copy_latency for them,
+ * too; a larger figure here is what its steps lack for each copy in the kernels' stream.
  */
 #include "calibrate/device/facts.h"
+#include "calibrate/device/read.h"
 #include "calibrate/link/buffers.h"
 #include "calibrate/link/groups.h"
 #include "calibrate/measure/copy_fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define WANTED (1024 * MiB)
 #define LARGE(bytes) ((bytes) / 4)
-#define MOVED (4 * MiB)
+#define MOVED (16 * MiB) /* an interval of 100 us and more */
 #define MOST_REPEATS 256
 #define SIZES 12
+#define KERNEL_BYTES 32768 /* read by a kernel between two copies */
+#define MOST_KERNELS 128   /* with as many copies behind a gate */
+#define BETWEEN_MOST MiB
 #define CALLS 128
 #define CALL_BYTES 4096
 #define BEHIND_BYTES 65536
@@ -31,16 +41,22 @@ struct copies {
     gpu_stream stream, other;
     gpu_timer timer;
     gpu_gate gate;
+    gpu_memory sums; /* of the kernels between copies */
     char *pageable = nullptr;
 
-    ~copies() { free(pageable); }
+    ~copies()
+    {
+        free(pageable);
+    }
     bool create(uint64_t seed, struct error *why);
 };
 
 bool copies::create(uint64_t seed, struct error *why)
 {
+    uint32_t words;
     if (!buffers.take(WANTED, seed, why) || !stream.create(why) || !other.create(why) ||
-        !timer.create(why) || !gate.create(why)) {
+        !timer.create(why) || !gate.create(why) || !gpu_read_sums(&words, why) ||
+        !sums.take(words * sizeof(uint32_t), why)) {
         return false;
     }
     size_t size = LARGE(buffers.bytes);
@@ -128,9 +144,40 @@ static bool sample_behind(void *state, double *ns, struct error *why)
            all->stream.wait(why);
 }
 
+/* The mean time of a kernel, and of the copy after it unless `copy` is null, on one stream. */
+static bool time_kernels(struct copies *all, const struct copy *copy, uint32_t repeats, double *ns,
+                         struct error *why)
+{
+    bool ok = all->gate.close(all->stream.at, why) && all->timer.start(all->stream.at, why);
+    for (uint32_t i = 0; ok && i < repeats; i++) {
+        ok =
+            gpu_read_launch(all->buffers.gpu.data, KERNEL_BYTES, GPU_READ_FULL,
+                            (uint32_t *)all->sums.data, NULL, all->stream.at, why) &&
+            (copy == NULL || link_copy(&all->buffers, copy->kind, copy->size, all->stream.at, why));
+    }
+    ok = ok && all->timer.stop(all->stream.at, why) && all->gate.open(why) &&
+         all->timer.read(ns, why);
+    *ns /= repeats;
+    return ok;
+}
+
+/* The time that a copy adds between two kernels. */
+static bool sample_between(void *state, double *ns, struct error *why)
+{
+    struct copy *copy = (struct copy *)state;
+    uint32_t repeats = copy_repeats(copy->size, MOVED, MOST_KERNELS);
+    double both, kernels;
+    if (!time_kernels(copy->all, copy, repeats, &both, why) ||
+        !time_kernels(copy->all, NULL, repeats, &kernels, why)) {
+        return false;
+    }
+    *ns = fmax(1, both - kernels); /* a disturbed sample may be negative; the fit divides by it */
+    return true;
+}
+
 /* Fit the fixed time to the medians, and to p10 and p90 for its spread. */
 static bool fit(struct findings *findings, const char *times, const char *rate, const char *name,
-                struct error *why)
+                const char *what, struct error *why)
 {
     struct finding *fixed = findings_add(findings, name, "", UNIT_NS, why);
     const struct finding *of = findings_get(findings, times), *at = findings_get(findings, rate);
@@ -160,9 +207,9 @@ static bool fit(struct findings *findings, const char *times, const char *rate, 
     point.drift = 1;
     char note[256];
     snprintf(note, sizeof note,
-             "pinned copies of 256 B to %.0f MiB in a row, less their bytes at %s; fitted, at most "
+             "pinned copies of 256 B to %.0f MiB %s, less their bytes at %s; fitted, at most "
              "%.0f %% off a copy's time",
-             sizes[of->count - 1] / (double)MiB, rate, 100 * worst[1]);
+             sizes[of->count - 1] / (double)MiB, what, rate, 100 * worst[1]);
     return finding_put(fixed, &point, why) && findings_note(findings, name, note, why);
 }
 
@@ -175,8 +222,7 @@ static bool note_link(struct findings *findings, size_t size, struct error *why)
     }
     if (pcie_rate(facts.state.now) > 0) {
         snprintf(carries, sizeof carries, "; PCI Express %s, %.1f GB/s before headers",
-                 pcie_format(facts.state.now, link, sizeof link),
-                 pcie_rate(facts.state.now) / 1e9);
+                 pcie_format(facts.state.now, link, sizeof link), pcie_rate(facts.state.now) / 1e9);
     }
     snprintf(note, sizeof note, "copies of %zu MiB, pinned, alone, between events%s", size / MiB,
              carries);
@@ -195,12 +241,17 @@ static bool note_all(struct findings *findings, size_t size, struct error *why)
         {"link.d2h_copy", "one copy of a row of them, pinned, between events"},
         {"link.h2d_pageable", "from malloc()ed memory, CPU clock until the stream is done"},
         {"link.d2h_pageable", "to malloc()ed memory, CPU clock until the stream is done"},
+        {"link.h2d_between_kernels", "a kernel and a copy by turns on one stream, less the kernels "
+                                     "alone, between events"},
         {"link.behind_large", "64 KiB to the GPU, ready 10 us after a copy of this size began on "
-                              "another stream; 0: alone"},
+                              "another stream; 0: alone; the time of two events included"},
     };
-    bool ok = note_link(findings, size, why) &&
-              fit(findings, "link.h2d_copy", "link.h2d", "link.copy_latency", why) &&
-              fit(findings, "link.d2h_copy", "link.d2h", "link.d2h_copy_latency", why);
+    bool ok =
+        note_link(findings, size, why) &&
+        fit(findings, "link.h2d_copy", "link.h2d", "link.copy_latency", "in a row", why) &&
+        fit(findings, "link.d2h_copy", "link.d2h", "link.d2h_copy_latency", "in a row", why) &&
+        fit(findings, "link.h2d_between_kernels", "link.h2d", "link.copy_between_kernels",
+            "to the GPU, each between two kernels", why);
     for (const auto &said : notes) {
         ok = ok && findings_note(findings, said.name, said.note, why);
     }
@@ -211,6 +262,7 @@ static bool observe_all(struct findings *findings, struct error *why)
 {
     return findings_add(findings, "link.h2d_copy", "bytes", UNIT_NS, why) &&
            findings_add(findings, "link.d2h_copy", "bytes", UNIT_NS, why) &&
+           findings_add(findings, "link.h2d_between_kernels", "bytes", UNIT_NS, why) &&
            findings_add(findings, "link.h2d_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
            findings_add(findings, "link.d2h_pageable", "bytes", UNIT_BYTES_PER_S, why) &&
            findings_add(findings, "link.behind_large", "bytes", UNIT_NS, why);
@@ -238,6 +290,7 @@ bool link_copies(const struct effort *effort, uint64_t seed, struct findings *fi
         {"host.pageable", sample_pageable, in, 0, 0, large},
         {"link.h2d_copy", sample_time, in, 256, most, 0},
         {"link.d2h_copy", sample_time, out, 256, most, 0},
+        {"link.h2d_between_kernels", sample_between, in, 256, BETWEEN_MOST, 0},
         {"link.h2d_pageable", sample_pageable, in, 65536, large, 0},
         {"link.d2h_pageable", sample_pageable, out, 65536, large, 0},
         {"link.behind_large", sample_behind, in, BEHIND_LEAST, large, 0},
