@@ -290,7 +290,7 @@ bool gpu_mini::create(struct mini *of, struct error *why)
     mini = of;
     layer_bytes = of->layers[0].kv.size;
     layers.reset(new (std::nothrow) gpu_layer[shape->layers]);
-    bool ok = layers != nullptr && main.create(why) && copies.create(why);
+    bool ok = layers != nullptr && main.create(why) && copies.create(why) && cold.create(why);
     for (uint32_t l = 0; ok && l < shape->layers; l++) {
         ok = create_layer(this, l, why);
     }

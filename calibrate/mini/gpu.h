@@ -5,7 +5,13 @@
  * outputs of all steps are copied back after the last one. A sample is the time of each step, from
  * its first launch until the CPU has seen its last kernel done, divided evenly among the layers.
  *
+ * Caches are cold before each step. Where copies run ahead into the next step, steps follow each
+ * other without a pause instead: in a pause the copies would win time that nobody counts. There the
+ * GPU reads what has just come over the link, or weights; between two uses of a layer's weights it
+ * reads all other layers.
+ *
  *   gpu              buffers, and the runtime
+ *   gpu_cold         cold caches
  *   gpu_program      the mechanisms
  *   gpu_activations  K and V made on the GPU
  *   gpu_lru          a cache that the GPU manages
@@ -16,6 +22,8 @@
 
 #include "calibrate/device/device.h"
 #include "calibrate/kernels/kernels.h"
+
+#include "calibrate/mini/gpu_cold.h"
 
 extern "C" {
 #include "calibrate/mini/play.h"
@@ -81,6 +89,7 @@ struct gpu_mini {
     gpu_memory staged;              /* the GPU's copy of staging */
     gpu_memory streamed[2];         /* whole layers */
     gpu_stream main, copies;
+    gpu_cold cold;
     gpu_event copied[2], attended[2]; /* of the streamed layers */
     gpu_graphs graphs;                /* of full attention */
     uint32_t splits_whole = 1, splits_wanted = 1;
@@ -139,7 +148,8 @@ struct gpu_program {
     enum miniature_id id;
     /* Launch a layer of a step. */
     bool (*run)(gpu_mini *gpu, struct play *play, struct error *why);
-    /* Called before each step, outside of its time. */
+    /* Called before each step, outside of its time; if it streams, for all steps before the first.
+     */
     bool (*begin_step)(gpu_mini *gpu, struct play *play, struct error *why) = nullptr;
     /* Called before a sample, after the host's caches were started: sets its state on the GPU. */
     bool (*start)(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
@@ -150,6 +160,7 @@ struct gpu_program {
     bool (*check)(gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
     /* Can it run on this machine? */
     bool (*can)(const gpu_mini *gpu, enum miniature_id id, struct error *why) = nullptr;
+    bool streams = false; /* copies run ahead into the next step */
 };
 
 /* The program of a mechanism that runs on a GPU. */

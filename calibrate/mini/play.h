@@ -51,6 +51,9 @@ void mini_gather(struct play *play);
 enum play_tokens { TOKENS_ATTENDED, TOKENS_HIT, TOKENS_MISSED, TOKENS_ALL };
 void mini_prepare(struct play *play, const char *base, enum play_tokens tokens, bool part);
 
+/* Fill the CPUs' caches with other data. */
+void mini_fill_caches(struct mini *mini);
+
 /* Add the layer's wanted and missed tokens to the counts. */
 void mini_count(const struct play *play, struct mini_counts *counts);
 

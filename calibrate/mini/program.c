@@ -324,7 +324,7 @@ static void fill_caches_job(uint32_t job, uint32_t thread, void *context)
     }
 }
 
-static void fill_caches(struct mini *mini)
+void mini_fill_caches(struct mini *mini)
 {
     pool_run(mini->others, pool_threads(mini->others), fill_caches_job, mini);
 }
@@ -339,7 +339,7 @@ void mini_play(struct mini *mini, enum miniature_id id, double *ns, struct mini_
             if (!manages(id)) {
                 mini_tell_apart(&play);
             }
-            fill_caches(mini);
+            mini_fill_caches(mini);
             double start = clock_ns();
             programs[id](&play);
             *ns++ = clock_ns() - start;
@@ -352,7 +352,7 @@ double mini_copy_whole(struct mini *mini, uint32_t layer)
 {
     struct play play = mini_play_init(mini, MINIATURE_STREAM);
     play.layer = layer;
-    fill_caches(mini);
+    mini_fill_caches(mini);
     stream_start(&play, layer);
     pool_wait(mini->link);
     return (double)mini->layers[layer].kv.size * 1e9 / play.copy_ns;
@@ -363,7 +363,7 @@ double mini_copy_rows(struct mini *mini, uint32_t layer)
     struct play play = mini_play_init(mini, MINIATURE_FETCH);
     play.layer = layer;
     mini_tell_apart(&play);
-    fill_caches(mini);
+    mini_fill_caches(mini);
     mini_gather(&play);
     copy(&play);
     return (double)play.row_count * (double)mini->row_bytes * 1e9 / play.copy_ns;
@@ -374,7 +374,7 @@ double mini_attend_whole(struct mini *mini, uint32_t layer)
     struct play play = mini_play_init(mini, MINIATURE_STREAM);
     play.layer = layer;
     mini_prepare(&play, mini->layers[layer].kv.bytes, TOKENS_ALL, false);
-    fill_caches(mini);
+    mini_fill_caches(mini);
     double start = clock_ns();
     attend_all_job(0, 0, &play);
     return (double)mini->layers[layer].kv.size * 1e9 / (clock_ns() - start);

@@ -2,6 +2,8 @@
  * played, because the second must start from the same state. */
 #include "kernel_test.h"
 
+#include "calibrate/mini/gpu.h"
+
 extern "C" {
 #include "calibrate/host/topology.h"
 #include "calibrate/mini/check.h"
@@ -128,9 +130,47 @@ static std::string play(fixture &all, enum miniature_id id, struct mini_counts *
     return mini_check(&all.check, id, &worst, &why) ? "" : why.found;
 }
 
-static std::string check_mechanism(const void *at, generator &)
+static fixture &whole_fixture()
 {
     static fixture all(false);
+    return all;
+}
+
+static uint32_t sum_of(const gpu_memory &memory)
+{
+    std::vector<uint32_t> words(memory.bytes / sizeof(uint32_t));
+    MUST(GPU_TRY(cudaMemcpy(words.data(), memory.data, words.size() * sizeof words[0],
+                            cudaMemcpyDeviceToHost),
+                 &why));
+    uint32_t sum = 0;
+    for (uint32_t word : words) {
+        sum ^= word;
+    }
+    return sum;
+}
+
+/* A sample reads memory of several times the L2: the sums of what each thread reads say so. */
+static std::string check_cold(const void *, generator &)
+{
+    fixture &all = whole_fixture();
+    const gpu_cold &cold = ((const gpu_mini *)all.own)->cold;
+    struct mini_counts counts;
+    int l2;
+    MUST(gpu_attribute(cudaDevAttrL2CacheSize, &l2, &why));
+    MUST(GPU_TRY(cudaMemset(cold.sums.data, 0, cold.sums.bytes), &why));
+    std::string wrong = play(all, MINIATURE_GPU_FULL, &counts);
+    if (cold.elsewhere.memory.bytes < 2 * (size_t)l2) {
+        return "the memory that is read is too small to fill the L2";
+    }
+    uint32_t expected = sum_of(cold.elsewhere.memory);
+    return wrong.empty() && (expected == 0 || sum_of(cold.sums) != expected)
+               ? "the L2 was not filled with other data"
+               : wrong;
+}
+
+static std::string check_mechanism(const void *at, generator &)
+{
+    fixture &all = whole_fixture();
     enum miniature_id id = *(const enum miniature_id *)at;
     std::string wrong;
     int times = strcmp(miniature_kinds[id].policy, "none") == 0 ? 1 : 2;
@@ -166,6 +206,7 @@ void miniature_cases(std::vector<kernel_case> &cases)
                 {std::string("miniature, ") + miniature_kinds[id].name, check_mechanism, &ids[id]});
         }
     }
+    cases.push_back({"miniature, cold caches", check_cold, nullptr});
     for (int id : {MINIATURE_GPU_LRU_GRAPH, MINIATURE_GPU_QSAC_COPY}) {
         cases.push_back(
             {std::string("miniature whose warm-up wants more, ") + miniature_kinds[id].name,
