@@ -249,8 +249,9 @@ static bool measure_shares(struct product_bench *all, const struct effort *effor
     struct product_shape cached = {all, CACHED_WIDTH, all->cached_out, true};
     struct share_pair pairs[SHARES];
     struct probe probes[SHARES];
-    for (size_t i = 0; i < SHARES; i++) {
-        uint32_t rows = share_rows[i];
+    uint32_t count = 0;
+    while (count < SHARES && (fits(&large, share_rows[count]) || fits(&cached, share_rows[count]))) {
+        uint32_t i = count++, rows = share_rows[i];
         pairs[i] = {all,
                     {"", 0, put_product, &large, rows, 0, 0, 0},
                     {"", 0, put_product, &cached, rows, 0, 0, 0}};
@@ -268,7 +269,7 @@ static bool measure_shares(struct product_bench *all, const struct effort *effor
         "of the peak stated here; cuBLAS, bf16 summed in fp32, the better of weights of %u x %u "
         "and, kept in the L2, of %u x %u",
         WIDTH, WIDTH, CACHED_WIDTH, all->cached_out);
-    return measure_probes(probes, SHARES, effort, seed, findings, why) &&
+    return measure_probes(probes, count, effort, seed, findings, why) &&
            findings_note(findings, "gpu.flops_share", note, why);
 }
 
