@@ -20,8 +20,13 @@ gpu_memory::~gpu_memory()
 
 bool gpu_memory::take(size_t size, struct error *why)
 {
+    char text[32];
     bytes = size;
-    return GPU_TRY(cudaMalloc(&data, size), why);
+    cudaError_t status = cudaMalloc(&data, size);
+    return gpu_ok(status, "cudaMalloc()", __FILE__, __LINE__, why) ||
+           (status == cudaErrorMemoryAllocation &&
+            error_expect(why, "%s of free GPU memory",
+                         units_format((double)size, UNIT_BYTES, text, sizeof text)));
 }
 
 pinned_memory::~pinned_memory()

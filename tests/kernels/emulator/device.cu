@@ -60,9 +60,14 @@ const char *cudaGetErrorString(cudaError_t error)
 
 /* ---- attributes ---- */
 
+/* A program's first call: later, the environment no longer matters. */
 cudaError_t cudaGetDeviceCount(int *count)
 {
     EMULATOR_CALL();
+    const char *loading = getenv("CUDA_MODULE_LOADING");
+    if (loading == nullptr || strcmp(loading, "EAGER") != 0) {
+        emulator_fail("kernels are loaded late, perhaps beside a kernel that polls");
+    }
     *count = 1;
     return cudaSuccess;
 }
