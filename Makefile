@@ -62,8 +62,7 @@ CUDA_ARCHITECTURES = $(foreach sm,80 86 89 90,-gencode arch=compute_$(sm),code=s
                      -gencode arch=compute_90,code=compute_90
 CUDA_FLAGS = -std=c++17 -O2 -lineinfo -Isim -I. -D_GNU_SOURCE $(CUDA_ARCHITECTURES) \
              -Xcompiler -Wall,-Wextra,-ffp-contract=off
-CUDA_LIBS = -L$(dir $(NVCC))../lib64 -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64) \
-            -cudart static -lcublas $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
+CUDA_LIBS = -cudart static $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
 QUIET = $(if $(V),,@echo '  $@';)
 LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
@@ -165,8 +164,8 @@ packages:
 
 toolkit:
 	@command -v $(NVCC) >/dev/null || { echo 'make calibrate needs nvcc, which is not on the PATH and not' \
-	    'in /usr/local/cuda/bin: install cuda-nvcc-13-0, cuda-cudart-dev-13-0 and libcublas-dev-13-0' \
-	    "from NVIDIA's repository (or Debian's nvidia-cuda-toolkit, in non-free), or say NVCC=PATH." \
+	    'in /usr/local/cuda/bin: install cuda-nvcc-13-0 and cuda-cudart-dev-13-0 from' \
+	    "NVIDIA's repository (or Debian's nvidia-cuda-toolkit, in non-free), or say NVCC=PATH." \
 	    "Without it, 'spillway calibrate --host' measures the host alone." >&2; exit 1; }
 
 units: $(UNITS)

@@ -12,10 +12,9 @@ const struct group gpu_groups[] = {
 bool gpu_find(struct error *why)
 {
     error_set(why, NULL, 0, "no GPU can be measured: this was built without CUDA");
-    return error_expect(why, "'make calibrate', which needs nvcc (NVIDIA's cuda-nvcc, "
-                             "cuda-cudart-dev and libcublas-dev, or Debian's nvidia-cuda-toolkit); "
-                             "or --host, which measures processor and memory and takes GPU and "
-                             "link from --base");
+    return error_expect(why, "'make calibrate', which needs nvcc (NVIDIA's cuda-nvcc and "
+                             "cuda-cudart-dev, or Debian's nvidia-cuda-toolkit); or --host, which "
+                             "measures processor and memory and takes GPU and link from --base");
 }
 
 bool gpu_facts_read(struct gpu_facts *facts, struct error *why)

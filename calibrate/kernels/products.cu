@@ -1,9 +1,9 @@
 #include "calibrate/kernels/products.h"
 
+#include "calibrate/device/cublas.h"
 #include "calibrate/device/device.h"
 #include "calibrate/kernels/kernels.h"
 
-#include <cublas_v2.h>
 #include <stdlib.h>
 
 #include <new>
@@ -12,14 +12,23 @@
 #define WORKSPACE_BYTES ((size_t)32 << 20)
 
 struct products {
-    cublasHandle_t handle = nullptr;
+    struct cublas cublas = {};
+    struct cublas_handle *handle = nullptr;
     gpu_memory workspace;
 };
 
-static bool ok(cublasStatus_t status, const char *call, struct error *why)
+static bool ok(const struct products *products, int status, const char *call, struct error *why)
 {
-    return status == CUBLAS_STATUS_SUCCESS ||
-           error_set(why, NULL, 0, "%s: %s", call, cublasGetStatusString(status));
+    return status == CUBLAS_DONE ||
+           error_set(why, NULL, 0, "cuBLAS: %s: %s", call, products->cublas.describe(status));
+}
+
+static bool set_workspace(const struct products *products, struct error *why)
+{
+    return ok(
+        products,
+        products->cublas.set_workspace(products->handle, products->workspace.data, WORKSPACE_BYTES),
+        "setting the workspace", why);
 }
 
 struct products *products_create(struct error *why)
@@ -29,10 +38,9 @@ struct products *products_create(struct error *why)
         error_set(why, NULL, 0, "out of memory: no room for a handle of cuBLAS");
         return nullptr;
     }
-    if (!ok(cublasCreate(&products->handle), "cublasCreate()", why) ||
-        !products->workspace.take(WORKSPACE_BYTES, why) ||
-        !ok(cublasSetWorkspace(products->handle, products->workspace.data, WORKSPACE_BYTES),
-            "cublasSetWorkspace()", why)) {
+    if (!cublas_load(&products->cublas, why) ||
+        !ok(products, products->cublas.create(&products->handle), "creating a handle", why) ||
+        !products->workspace.take(WORKSPACE_BYTES, why) || !set_workspace(products, why)) {
         products_destroy(products);
         return nullptr;
     }
@@ -42,17 +50,17 @@ struct products *products_create(struct error *why)
 void products_destroy(struct products *products)
 {
     if (products != nullptr && products->handle != nullptr) {
-        cublasDestroy(products->handle);
+        products->cublas.destroy(products->handle);
     }
     delete products;
 }
 
-/* cublasSetStream() resets the workspace to cuBLAS's own, so ours is set again after it. */
-static bool use_stream(struct products *products, void *stream, struct error *why)
+/* A new stream resets the workspace to cuBLAS's own, so ours is set again after it. */
+static bool use_stream(const struct products *products, void *stream, struct error *why)
 {
-    return ok(cublasSetStream(products->handle, (cudaStream_t)stream), "cublasSetStream()", why) &&
-           ok(cublasSetWorkspace(products->handle, products->workspace.data, WORKSPACE_BYTES),
-              "cublasSetWorkspace()", why);
+    return ok(products, products->cublas.set_stream(products->handle, stream), "setting the stream",
+              why) &&
+           set_workspace(products, why);
 }
 
 /* cuBLAS stores matrices by column: to cuBLAS, `weights` is from x to, `in` is from x rows, and
@@ -66,11 +74,12 @@ bool products_multiply(struct products *products, const uint16_t *in, const uint
         return true;
     }
     return use_stream(products, stream, why) &&
-           ok(cublasGemmEx(products->handle, CUBLAS_OP_T, CUBLAS_OP_N, (int)to, (int)rows,
-                           (int)from, &one, weights, CUDA_R_16BF, (int)from, in, CUDA_R_16BF,
-                           (int)from, &zero, out, CUDA_R_16BF, (int)to, CUBLAS_COMPUTE_32F,
-                           CUBLAS_GEMM_DEFAULT),
-              "cublasGemmEx()", why);
+           ok(products,
+              products->cublas.multiply(
+                  products->handle, CUBLAS_TRANSPOSED, CUBLAS_AS_STORED, (int)to, (int)rows,
+                  (int)from, &one, weights, CUBLAS_BF16, (int)from, in, CUBLAS_BF16, (int)from,
+                  &zero, out, CUBLAS_BF16, (int)to, CUBLAS_SUMS_IN_FP32, CUBLAS_ANY_ALGORITHM),
+              "a product", why);
 }
 
 bool products_make_kv(struct products *products, const struct kv_recipe *recipe,

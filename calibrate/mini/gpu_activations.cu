@@ -1,5 +1,7 @@
 #include "calibrate/mini/gpu_activations.h"
 
+#include "calibrate/device/cublas.h"
+
 #include <string.h>
 
 #include <new>
@@ -81,6 +83,12 @@ bool activations_start(gpu_mini *gpu, enum miniature_id, const struct policy_env
         }
     }
     return gpu->main.wait(why);
+}
+
+bool activations_can(const gpu_mini *, enum miniature_id, struct error *why)
+{
+    struct cublas cublas;
+    return cublas_load(&cublas, why);
 }
 
 /* ---- a layer ---- */

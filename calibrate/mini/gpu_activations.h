@@ -34,6 +34,9 @@ struct gpu_activations {
 bool activations_start(gpu_mini *gpu, enum miniature_id id, const struct policy_env *env,
                        struct error *why);
 
+/* Is cuBLAS here, which makes K and V? */
+bool activations_can(const gpu_mini *gpu, enum miniature_id id, struct error *why);
+
 /* Run a layer of a step. */
 bool activations_run(gpu_mini *gpu, struct play *play, struct error *why);
 

@@ -216,7 +216,7 @@ static bool start_hybrid(gpu_mini *gpu, enum miniature_id, const struct policy_e
 /* ---- samples ---- */
 
 #define QSAC qsac_run, qsac_begin_step, qsac_start, nullptr, qsac_check, qsac_can
-#define STREAMS(run, start) run, tell_step, start, nullptr, nullptr, nullptr, true
+#define STREAMS(run, start, can) run, tell_step, start, nullptr, nullptr, can, true
 
 static const struct gpu_program programs[] = {
     {MINIATURE_GPU_FULL, run_full, tell_step},
@@ -225,9 +225,9 @@ static const struct gpu_program programs[] = {
     {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
     {MINIATURE_GPU_LRU_KERNELS, gpu_lru_run, run_policy_ahead, gpu_lru_start, gpu_lru_compare},
     {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph, run_policy_ahead, gpu_lru_start, gpu_lru_compare},
-    {MINIATURE_GPU_STREAM, STREAMS(run_stream, nullptr)},
-    {MINIATURE_GPU_STREAM_PAGEABLE, STREAMS(run_stream_pageable, nullptr)},
-    {MINIATURE_GPU_ACTIVATIONS, STREAMS(activations_run, activations_start)},
+    {MINIATURE_GPU_STREAM, STREAMS(run_stream, nullptr, nullptr)},
+    {MINIATURE_GPU_STREAM_PAGEABLE, STREAMS(run_stream_pageable, nullptr, nullptr)},
+    {MINIATURE_GPU_ACTIVATIONS, STREAMS(activations_run, activations_start, activations_can)},
     {MINIATURE_GPU_HYBRID, run_hybrid, tell_step, start_hybrid},
     {MINIATURE_GPU_QSAC_COPY, QSAC},
     {MINIATURE_GPU_QSAC_COPY_POLL, QSAC},

@@ -2,6 +2,7 @@
  * (link/checks.h). */
 #include "kernel_test.h"
 
+#include "calibrate/device/cublas.h"
 #include "calibrate/device/facts.h"
 #include "calibrate/kernels/products.h"
 #include "calibrate/link/checks.h"
@@ -135,13 +136,24 @@ static std::string check_claim(const void *at, generator &)
     return text;
 }
 
-void product_cases(std::vector<kernel_case> &cases)
+static void add_products(std::vector<kernel_case> &cases)
 {
-    MUST(gpu_find(&why));
+    struct cublas cublas;
+    struct error why;
+    if (!cublas_load(&cublas, &why)) {
+        printf("# no product is tested: %s\n", why.found);
+        return;
+    }
     for (const product_shape &shape : product_shapes) {
         cases.push_back({std::string("product, ") + shape.name, check_product, &shape});
     }
     cases.push_back({"K and V from activations", check_kv, nullptr});
+}
+
+void product_cases(std::vector<kernel_case> &cases)
+{
+    MUST(gpu_find(&why));
+    add_products(cases);
     for (const struct link_check *claim = link_checks; claim->claim != nullptr; claim++) {
         cases.push_back({std::string("link, ") + claim->claim, check_claim, claim});
     }
