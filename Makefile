@@ -97,7 +97,8 @@ test: packages ## run every test, also under the address and undefined sanitizer
 	$(SUBMAKE) $(SANITIZED) all units kernel-tests fuzzers
 	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(CASES:%='tests/cli/run.sh %') \
 	    $(CHECKED_CASES:%='PROGRAM=$(CHECKED)/spillway tests/cli/run.sh %') \
-	    $(KERNEL_TEST) 'EMULATOR_REVERSE=1 $(KERNEL_TEST)' $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
+	    $(KERNEL_TEST) 'cd / && EMULATOR_REVERSE=1 $(CURDIR)/$(KERNEL_TEST)' \
+	    $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
 	    $(UNITS) $(UNITS:$(OUT)/%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')

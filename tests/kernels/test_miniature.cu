@@ -5,14 +5,15 @@
 #include "calibrate/mini/gpu.h"
 
 extern "C" {
+#include "base/find.h"
 #include "calibrate/host/topology.h"
 #include "calibrate/mini/check.h"
 #include "calibrate/mini/mini.h"
 }
 
-#include <algorithm>
+#include <limits.h>
 
-static const char recording[] = "traces/smollm2-135m.swt";
+#include <algorithm>
 
 /* Few heads and tokens, for an emulator's sake. */
 static struct miniature shape_here(const struct trace *trace)
@@ -44,7 +45,9 @@ static struct miniature shape_here(const struct trace *trace)
 static struct trace *open_trace()
 {
     struct error why;
-    struct trace *trace = trace_open(recording, &why);
+    char path[PATH_MAX];
+    MUST(find_path("traces", "smollm2-135m", "swt", path, sizeof path, &why));
+    struct trace *trace = trace_open(path, &why);
     must(trace != nullptr, why);
     return trace;
 }
