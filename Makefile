@@ -62,7 +62,11 @@ CUDA_ARCHITECTURES = $(foreach sm,80 86 89 90,-gencode arch=compute_$(sm),code=s
                      -gencode arch=compute_90,code=compute_90
 CUDA_FLAGS = -std=c++17 -O2 -lineinfo -Isim -I. -D_GNU_SOURCE $(CUDA_ARCHITECTURES) \
              -Xcompiler -Wall,-Wextra,-ffp-contract=off
-CUDA_LIBS = -cudart static $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
+# Where `make bundle` puts libraries. An RPATH also serves the libraries that those need; a RUNPATH does not.
+NEARBY = --disable-new-dtags,-rpath='$$ORIGIN/../lib'
+# A libstdc++ in a bundle could be too old for what is loaded later. The unused part of a static one needs glibc 2.36.
+CUDA_LIBS = -cudart static -Xcompiler -static-libstdc++ -Xlinker --gc-sections,$(NEARBY) \
+            $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
 QUIET = $(if $(V),,@echo '  $@';)
 LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
@@ -74,7 +78,7 @@ UNCHECKED_CASES = ablate examples plan plan_verdict plot replications report sam
 CHECKED_CASES = $(filter-out $(UNCHECKED_CASES),$(CASES))
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all calibrate demo test test-slurm bench fuzz capture study papers host-example install
+.PHONY: all calibrate bundle demo test test-slurm bench fuzz capture study papers host-example install
 .PHONY: compile_commands.json help clean
 .PHONY: packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
@@ -87,6 +91,12 @@ all: $(PROGRAM) $(HARNESS) ## build the program (the default)
 
 calibrate: $(PROGRAM) $(HARNESS) toolkit ## build the part that measures GPU and link (needs nvcc)
 	$(SUBMAKE) $(HARNESS)-cuda
+
+bundle: calibrate ## pack build/bundle for a GPU machine on which nothing can be installed (needs nvcc)
+	$(SUBMAKE) $(HARNESS)-test-kernels
+	@rm -rf build/bundle
+	$(SUBMAKE) -s install DESTDIR=$(CURDIR)/build/bundle PREFIX=
+	@tools/bundle.sh build/bundle $(HARNESS)-test-kernels
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all
@@ -174,10 +184,10 @@ kernel-tests: $(KERNEL_TEST) $(EMULATED)
 fuzzers: $(FUZZERS)
 
 $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
-	$(LINK)
+	$(LINK) -Wl,$(NEARBY)
 
 $(HARNESS): $(OUT)/calibrate/harness/main.o $(MEASURE) $(LIBRARY)
-	$(LINK)
+	$(LINK) -Wl,$(NEARBY)
 
 # gpu_groups.o precedes the library, so that the linker does not take the library's no_gpu.o.
 $(HARNESS)-cuda: $(OUT)/calibrate/harness/main.o \

@@ -1,0 +1,75 @@
+#!/bin/bash
+# What `make bundle` packs needs nothing but the C library: in an empty folder (chroot) its programs simulate, find no
+# GPU, and say so. Building the CUDA part takes minutes of CPU, so it is packed here only if it is up to date.
+set -u
+cd "$(dirname "$0")/../.."
+export PATH=$PATH:/usr/sbin:/sbin
+skip() {
+    echo "1..1"
+    echo "ok 1 - a bundle in an empty chroot # SKIP $1"
+    exit 0
+}
+command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || skip "no nvcc here"
+make -q build/spillway-calibrate-cuda build/spillway-calibrate-test-kernels >/dev/null 2>&1 ||
+    skip "the CUDA part is not built or out of date: make bundle"
+unshare -rm true 2>/dev/null || skip "chroot is not permitted here"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+number=0
+failed=0
+check() { # NAME COMMAND...
+    number=$((number + 1))
+    if "${@:2}" >"$scratch/out" 2>&1; then
+        echo "ok $number - $1"
+    else
+        sed 's/^/# /' "$scratch/said" "$scratch/out"
+        echo "not ok $number - $1"
+        failed=1
+    fi
+}
+
+pack() {
+    local loader folder
+    make -s bundle >"$scratch/said" 2>&1 || return
+    mkdir -p "$scratch/root/proc" "$scratch/root/tmp"
+    cp -r build/bundle "$scratch/root"
+    loader=$(ldd build/bundle/bin/spillway | awk '/ld-linux/ { print $1 }')
+    folder=$(ldd build/bundle/bin/spillway | awk '/libc\.so/ { print $3 }')
+    folder=${folder%/*}
+    cp -L --parents "$loader" "$folder"/lib{c,m,dl,rt,pthread,resolv}.so.* "$scratch/root"
+}
+# Run a program of the bundle in the empty folder. What it says is in $scratch/said, its status in $status.
+inside() {
+    unshare -rm bash -c 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"' "$scratch/root" \
+        "/bundle/bin/$1" "${@:2}" >"$scratch/said" 2>&1
+    status=$?
+}
+calibrates() {
+    inside spillway calibrate -o /tmp/x.yaml
+    [ $status = 1 ] && [ "$(grep -c '^[^ ]' "$scratch/said")" = 1 ] &&
+        grep -q '^spillway: no GPU to measure: ' "$scratch/said" && [ ! -e "$scratch/root/tmp/x.yaml" ]
+}
+tests_kernels() {
+    inside spillway-calibrate-test-kernels
+    [ $status = 1 ] && grep -q '^Bail out! no GPU to measure: ' "$scratch/said"
+}
+simulates() {
+    inside spillway simulate --set model=smollm2-135m --set system=retroinfer --set context=3840 \
+        --set hardware=h100-sxm --set trace=smollm2-135m --json
+    [ $status = 0 ] && grep -q '"status":"ok"' "$scratch/said"
+}
+first_hour() {
+    CALL_SECONDS=60 build/bundle/first_hour "$scratch/out_here" check quick >"$scratch/said" 2>&1
+    status=$?
+    [ $status = 1 ] && [ "$(grep -c 'no GPU to measure' "$scratch/out_here/log.txt")" = 2 ]
+}
+
+echo 1..5
+check it_is_packed pack
+check without_a_gpu_calibrate_says_so calibrates
+check without_a_gpu_the_tests_of_kernels_say_so tests_kernels
+check data_are_found_and_simulated simulates
+nvidia-smi -L >/dev/null 2>&1 && echo 'ok 5 - first_hour # SKIP a GPU is here' && exit $failed
+check first_hour_goes_on_and_keeps_a_log first_hour
+exit $failed
