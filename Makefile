@@ -109,6 +109,7 @@ test: packages ## run every test, also under the address and undefined sanitizer
 	    $(CHECKED_CASES:%='PROGRAM=$(CHECKED)/spillway tests/cli/run.sh %') \
 	    $(KERNEL_TEST) 'cd / && EMULATOR_REVERSE=1 $(CURDIR)/$(KERNEL_TEST)' \
 	    $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
+	    'EMULATED=$(EMULATED:$(OUT)/%=$(CHECKED)/%) tests/script/emulated_groups.sh' \
 	    $(UNITS) $(UNITS:$(OUT)/%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')

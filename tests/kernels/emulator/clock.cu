@@ -4,9 +4,9 @@
  * takes, plus the time that the emulated work is said to take. clock_gettime(CLOCK_MONOTONIC) is
  * replaced by it.
  *
- * EMULATOR_FAIL=NAME:KIND lets the process with this name (prctl(PR_GET_NAME): the harness gives
- * the process of a group the group's name) fail at its FAILS_AT-th call of the runtime, or look of
- * its main thread at the clock:
+ * EMULATOR_FAIL=NAME:KIND:NUMBER lets the process with this name (prctl(PR_GET_NAME): the harness
+ * gives the process of a group the group's name) fail at its NUMBER-th call of the runtime, or look
+ * of its main thread at the clock:
  *
  *   fail      this call and all later ones return an error
  *   hang      the call does not return; to the process that waits for this one, time flies
@@ -33,7 +33,6 @@
 #define LEAKED 23
 #endif
 
-#define FAILS_AT 40
 #define POLLING_LOOKS 4 /* at the clock, one after the other, without a call of the runtime */
 #define POLL_NS 1000
 
@@ -101,25 +100,46 @@ emulator_standstill::~emulator_standstill()
 
 enum failure { NO_FAILURE, FAIL, HANG, DIE, NONSENSE };
 
+struct wanted_failure {
+    char name[17];
+    failure kind;
+    int number;
+};
+
+static wanted_failure read_failure()
+{
+    static const char *const kinds[] = {"", "fail", "hang", "die", "nonsense"};
+    const char *text = getenv("EMULATOR_FAIL");
+    wanted_failure wanted = {};
+    char kind[16] = "";
+    if (text == nullptr) {
+        return wanted;
+    }
+    if (sscanf(text, "%16[^:]:%15[^:]:%d", wanted.name, kind, &wanted.number) == 3) {
+        for (int known = FAIL; known <= NONSENSE; known++) {
+            wanted.kind = strcmp(kind, kinds[known]) == 0 ? (failure)known : wanted.kind;
+        }
+    }
+    if (wanted.kind == NO_FAILURE) {
+        emulator_fail("EMULATOR_FAIL is NAME:KIND:NUMBER, KIND is fail, hang, die or nonsense");
+    }
+    return wanted;
+}
+
+static const wanted_failure &wanted()
+{
+    static const wanted_failure read = read_failure();
+    return read;
+}
+
 /* The failure of this process. Its name may still change. */
 static failure failure_here()
 {
-    static const char *const kinds[] = {"", "fail", "hang", "die", "nonsense"};
-    static const char *const wanted = getenv("EMULATOR_FAIL");
     char name[17] = "";
-    if (wanted == nullptr || prctl(PR_GET_NAME, name) != 0) {
-        return NO_FAILURE;
-    }
-    size_t length = strlen(name);
-    if (strncmp(wanted, name, length) != 0 || wanted[length] != ':') {
-        return NO_FAILURE;
-    }
-    for (int kind = FAIL; kind <= NONSENSE; kind++) {
-        if (strcmp(wanted + length + 1, kinds[kind]) == 0) {
-            return (failure)kind;
-        }
-    }
-    emulator_fail("EMULATOR_FAIL is NAME:fail, NAME:hang, NAME:die or NAME:nonsense");
+    return wanted().kind != NO_FAILURE && prctl(PR_GET_NAME, name) == 0 &&
+                   strcmp(name, wanted().name) == 0
+               ? wanted().kind
+               : NO_FAILURE;
 }
 
 /* The process that hangs; 0: none. Shared with the process that waits for it. */
@@ -147,7 +167,7 @@ static bool come_to_harm()
 {
     static int calls;
     failure here = failure_here();
-    if (here == NO_FAILURE || here == NONSENSE || ++calls < FAILS_AT) {
+    if (here == NO_FAILURE || here == NONSENSE || ++calls < wanted().number) {
         return false;
     }
     if (here == HANG) {

@@ -1,0 +1,86 @@
+#!/bin/bash
+# A failure in each GPU group in turn, on the emulated GPU (tests/kernels/emulator/clock.cu): the profile is
+# written all the same, with the figures of another group, and says what is absent and why. The same command
+# without the failure then measures that group alone.
+set -eu
+cd "$(dirname "$0")/../.."
+program=${EMULATED:-build/release/spillway-calibrate-emulated}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export SPILLWAY_DATA=$PWD
+profile=$scratch/p.yaml
+
+# A line a group: the GPU's memory in MiB, the group, a figure of it. Only rates can be impossibly high.
+groups() {
+    cat <<'END'
+2304 gpu-memory gpu.hbm_share rates
+128 launch gpu.kernel_floor
+128 flags gpu.flag
+128 link-copies link.h2d rates
+128 link-rows link.row_calls rates
+128 link-loads link.zero_copy rates
+128 link-sharing link.duplex rates
+128 link-stores link.coherent
+128 attention attention.bf16_128
+3500 products gpu.flops_share rates
+64 selection gpu.topk
+640 layer layer.norm
+END
+}
+reason_of() {
+    case $1 in
+    fail) echo 'unspecified launch failure' ;;
+    hang) echo 'not done after .* s, and killed' ;;
+    die) echo 'ended by signal 11' ;;
+    nonsense) echo ' is ' ;;
+    esac
+}
+# calibrate MEMORY GROUP FAILURE
+calibrate() {
+    EMULATOR_MEMORY=$1 EMULATOR_FAIL=$3 "$program" calibrate --quick --group "$2" --group host-machine \
+        -o "$profile" >"$scratch/said" 2>&1
+}
+has() {
+    grep -A 5 "^  $1:\$" "$profile" | grep -q "^    $2"
+}
+# The number of the call that fails: most groups then measure.
+call_of() {
+    [ "$1" = link-stores ] && echo 5 || echo 40
+}
+# fails MEMORY GROUP KIND: the first failure leaves the figures of host-machine, later ones keep them.
+fails() {
+    calibrate "$1" "$2" "$2:$3:$(call_of "$2")" && return 1
+    has "group.$2" "absent: \".*$(reason_of "$3")" && has host.cores 'points:' &&
+        grep -q '^  groups: "host-machine"$' "$profile" && [ ! -e "$profile.part" ] || return
+    [ "$3" = die ] || ! grep -q '/2 host-machine' "$scratch/said"
+}
+recovers() {
+    calibrate "$1" "$2" none:die:1 && has "$3" 'points:' && ! grep -q "^  group\.$2:" "$profile" &&
+        grep -q "^  groups: \"host-machine $2\"\$" "$profile" && ! grep -q '/2 host-machine' "$scratch/said"
+}
+
+count=0
+failed=0
+check() {
+    count=$((count + 1))
+    if "${@:2}"; then
+        echo "ok $count - $1"
+    else
+        sed 's/^/# /' "$scratch/said"
+        echo "not ok $count - $1"
+        failed=1
+    fi
+}
+echo "1..$((4 * $(groups | wc -l) + $(groups | grep -c rates) + 2))"
+while read -r memory group figure rates; do
+    rm -f "$profile"
+    for kind in die hang fail ${rates:+nonsense}; do
+        check "$group: $kind" fails "$memory" "$group" "$kind"
+    done
+    check "$group: measured by the same command" recovers "$memory" "$group" "$figure"
+done < <(groups)
+rm -f "$profile"
+for kind in die hang; do
+    check "host-handoff: $kind" fails 128 host-handoff $kind
+done
+exit $failed
