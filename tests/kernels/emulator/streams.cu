@@ -15,6 +15,7 @@
 
 #define POLL_NS 1000              /* of a query, and between two looks of a host that waits */
 #define PATIENCE_NS 3600000000000 /* no kernel polls for an hour */
+#define HURRY_NS 1000000000       /* and in a hurry for no second, so that a closed gate shows */
 
 /* What a work may take: some us to begin; a rate; kernels the CPU time of the emulation, shared by
  * the threads that a GPU runs at a time. */
@@ -44,6 +45,7 @@ struct emulator_stream {
     std::deque<work> queue;
     uint64_t ns = 0;                       /* when its last work ended */
     emulator_kernel *kernel = nullptr;     /* of the first work, if it has begun */
+    uint64_t begun = 0;                    /* when that began to run */
     bool busy = false;                     /* is being advanced */
     std::vector<work> *recorded = nullptr; /* the graph that records, or NULL */
 };
@@ -99,6 +101,7 @@ static bool run_kernel(emulator_stream *stream, const work &what, uint64_t begin
     }
     if (stream->kernel == nullptr) {
         stream->kernel = emulator_start(*what.launch, begin);
+        stream->begun = emulator_now();
     }
     uint64_t cpu = cpu_ns();
     if (!emulator_continue(stream->kernel)) {
@@ -107,6 +110,9 @@ static bool run_kernel(emulator_stream *stream, const work &what, uint64_t begin
     }
     uint64_t ns = shared_by_threads(*what.launch, cpu_ns() - cpu);
     if (emulator_was_suspended(stream->kernel)) {
+        if (emulator_hurries() && emulator_now() - stream->begun > HURRY_NS) {
+            emulator_fail("a kernel that nobody released");
+        }
         stream->ns = later(begin + BEGIN_NS, emulator_now());
     } else {
         uint64_t &least = kernel_ns.emplace(what.key, ns).first->second;
