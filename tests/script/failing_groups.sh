@@ -22,7 +22,7 @@ groups() {
 128 link-sharing link.duplex rates
 128 link-stores link.coherent
 128 attention attention.bf16_128
-3500 products gpu.flops_share rates
+3500 products gpu.flops_share
 64 selection gpu.topk
 640 layer layer.norm
 END
