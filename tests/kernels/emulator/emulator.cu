@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <vector>
 
 #define SHARED_MOST (99U << 10) /* for a CTA on sm_86 and sm_89; all others have more */
@@ -64,7 +65,7 @@ struct place {
 
 struct emulator_kernel {
     const emulator_launch *launch;
-    struct place *place;
+    std::unique_ptr<struct place> place;
     unsigned ctas;  /* that have run; the next runs or is suspended */
     uint64_t begin; /* when it began */
     bool within;    /* the CTA has begun */
@@ -248,7 +249,7 @@ void emulator_allow(const void *kernel, size_t bytes)
 
 /* ---- kernels ---- */
 
-static std::vector<place *> free_places; /* kept: a fiber is slow to create */
+static std::vector<std::unique_ptr<place>> free_places; /* kept: a fiber is slow to create */
 
 static void check_launch(const emulator_launch &launch)
 {
@@ -265,12 +266,12 @@ emulator_kernel *emulator_start(const emulator_launch &launch, uint64_t begin)
 {
     check_launch(launch);
     if (free_places.empty()) {
-        free_places.push_back(new place());
+        free_places.emplace_back(new place());
     }
-    place *place = free_places.back();
+    std::unique_ptr<place> taken = std::move(free_places.back());
     free_places.pop_back();
-    place->body = &launch.body;
-    return new emulator_kernel{&launch, place, 0, begin, false, false};
+    taken->body = &launch.body;
+    return new emulator_kernel{&launch, std::move(taken), 0, begin, false, false};
 }
 
 bool emulator_was_suspended(const emulator_kernel *ended)
@@ -280,7 +281,7 @@ bool emulator_was_suspended(const emulator_kernel *ended)
 
 void emulator_end(emulator_kernel *ended)
 {
-    free_places.push_back(ended->place);
+    free_places.push_back(std::move(ended->place));
     delete ended;
 }
 
@@ -323,7 +324,7 @@ static bool go_on()
 bool emulator_continue(emulator_kernel *next)
 {
     kernel = next;
-    here = kernel->place;
+    here = kernel->place.get();
     gridDim = kernel->launch->config.gridDim;
     blockDim = kernel->launch->config.blockDim;
     for (unsigned all = gridDim.x * gridDim.y; kernel->ctas < all; kernel->ctas++) {
