@@ -125,12 +125,15 @@ static bool read_clocks(struct clocks *clocks, const struct gpu_facts *facts, st
 /* Time for NVML to start and answer. */
 #define READ_NS 500e6
 
+/* A queue holds some thousand launches. */
+#define MOST_PRODUCTS 512
+
 /* Queue products for about `ns`. */
 static bool put_for(const struct bench_work *work, double ns, double each_ns, uint32_t *count,
                     struct error *why)
 {
     bool ok = true;
-    *count = ns > each_ns ? (uint32_t)(ns / each_ns) : 1;
+    *count = (uint32_t)fmax(1, fmin(ns / each_ns, MOST_PRODUCTS));
     for (uint32_t i = 0; ok && i < *count; i++) {
         ok = work->put(work, why);
     }

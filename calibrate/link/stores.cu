@@ -149,7 +149,8 @@ bool link_stores(const struct effort *effort, uint64_t seed, struct findings *fi
         return false;
     }
     if (!all.memory.take(WINDOW_BYTES, &without)) {
-        return findings_note(findings, "link.cpu_store", without.found, why);
+        return GPU_TRY(cudaDeviceSynchronize(), why) && /* or the GPU itself has failed */
+               findings_note(findings, "link.cpu_store", without.found, why);
     }
     return all.create(seed, why) && measure_stores(&all, effort, seed, findings, why);
 }
