@@ -162,7 +162,8 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
                        model_prefill_attention_flops(model, layer, chunk->start);
         double bytes = (double)model_kv_token_bytes(model, layer) *
                        (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens);
-        struct kernel kernel = cost_product_as(setup, flops, chunk->tokens, bytes, DTYPE_BF16);
+        struct kernel kernel =
+            kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
         trust_add(&cost->trust, kernel.trust);
         add_time(added, kernel.ns, kernel.trust.basis);
     }

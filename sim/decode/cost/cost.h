@@ -1,52 +1,16 @@
-/* How long kernels and copies take when they run alone, from the curves of a profile.
- *
- * A kernel takes max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap). Its trust
- * is that of the largest of these: a kernel bound by memory does not rest on an assumed compute
- * rate.
+/* How long kernels and copies of a setup take when they run alone: its model's operators and its
+ * mechanisms, with the times of decode/cost/kernels.h.
  */
 #ifndef DECODE_COST_COST_H
 #define DECODE_COST_COST_H
 
+#include "decode/cost/kernels.h"
 #include "decode/setup.h"
 
 #include <stdint.h>
 
-/* A kernel, or a run of them on one stream. */
-struct kernel {
-    double bytes; /* moved in HBM */
-    double ns;    /* running alone */
-    struct trust trust;
-};
-
-/* A kernel that costs nothing. */
-extern const struct kernel kernel_none;
-
-/* Two kernels, one after the other. */
-struct kernel kernel_then(struct kernel first, struct kernel second);
-
-/* The same work in at least `kernels` kernels: no kernel is shorter than the gap between two. */
-struct kernel kernel_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels);
-
-/* A memory-bound kernel that reads `bytes` of HBM. */
-struct kernel cost_read(const struct setup *setup, double bytes);
-
-/* A copy of `bytes` inside HBM by `ctas` CTAs. Latency limits each CTA, and HBM's bandwidth, for
- * reading and writing, limits all together. `even` is the bytes there would be if every CTA had as
- * much as the busiest one. */
-struct kernel cost_cta_copy(const struct setup *setup, double bytes, double even, double ctas);
-
-/* A matrix product over `rows` rows that moves `bytes` in HBM: a fixed time, then the larger of its
- * bytes and its FLOPs. The first is of the model's weight type, the second of the type that is
- * asked for. Products with fp8 weights run at the fp8 rate, all others at that of bf16: weights of
- * fewer bits are unpacked before the product. */
-struct kernel cost_product(const struct setup *setup, double flops, double rows, double bytes);
-struct kernel cost_product_as(const struct setup *setup, double flops, double rows, double bytes,
-                              enum dtype weights);
-
-#define COST_SCORE_BYTES 4.0 /* fp32 */
-
-/* Top-k over `elements` scores of a layer. */
-struct kernel cost_topk(const struct setup *setup, double elements);
+/* The same work in at least `kernels` kernels, launched as the setup's mechanisms say. */
+struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels);
 
 /* The model's operators of one stage of `layer` (layer_count: the edge), for `batch` sequences that
  * attend to `attended` tokens in all, as `kernels` kernels. */

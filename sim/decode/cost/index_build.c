@@ -41,11 +41,11 @@ struct kernel index_build(const struct setup *setup, const struct indexing *inde
     }
     double bytes = indexing->keys * (double)model_kv_head_bytes(model) / 2;
     if (m->retrieval != RETRIEVAL_CLUSTERS || m->cluster_iterations == 0) {
-        return cost_read(setup, bytes);
+        return kernel_read(&setup->profile, bytes);
     }
     double iterations = (double)m->cluster_iterations;
     double flops = iterations * indexing->compared * 2 * model->head_dim;
-    return cost_product_as(setup, flops, indexing->rows, iterations * bytes, DTYPE_BF16);
+    return kernel_product(&setup->profile, flops, indexing->rows, iterations * bytes, DTYPE_BF16);
 }
 
 /* The subspaces divide a key's values among them, so all together compare whole keys. */

@@ -45,7 +45,7 @@ static double sorted_scores(const struct setup *setup, double entries)
 
 double retrieval_score_bytes(const struct setup *setup, double entries)
 {
-    return COST_SCORE_BYTES * sorted_scores(setup, entries);
+    return KERNEL_SCORE_BYTES * sorted_scores(setup, entries);
 }
 
 struct kernel retrieval_cost(const struct setup *setup, double entries)
@@ -55,11 +55,10 @@ struct kernel retrieval_cost(const struct setup *setup, double entries)
     double times = 1 + 2.0 * retrieval_copies(setup); /* each copy is written and read */
     double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
     double flops = 2 * entries * values * rows;
-    struct kernel score =
-        flops > 0 ? cost_product_as(setup, flops, rows, entries * moved,
-                                    setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
-                  : cost_read(setup, entries * moved);
-    return kernel_then(score, cost_topk(setup, sorted_scores(setup, entries)));
+    struct kernel score = flops > 0 ? kernel_product(&setup->profile, flops, rows, entries * moved,
+                                                     setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
+                                    : kernel_read(&setup->profile, entries * moved);
+    return kernel_then(score, kernel_topk(&setup->profile, sorted_scores(setup, entries)));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)
@@ -67,7 +66,7 @@ struct kernel retrieval_query_cost(const struct setup *setup)
     const struct model *model = &setup->model;
     uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
     double bytes = setup->mechanisms.retrieval_query * (double)dtype_bytes(model->weights, weights);
-    return cost_read(setup, bytes);
+    return kernel_read(&setup->profile, bytes);
 }
 
 bool retrieval_needs_bf16(const struct setup *setup)

@@ -68,8 +68,8 @@ bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_i
     struct trust trust = work_trust;
     double bytes = (double)tokens * pipe->head_bytes, whole = output_bytes(pipe, 1);
     double parts = output_bytes(pipe, parts_of_head(pipe, bytes, &trust));
-    struct kernel attend = kernel_at_least(setup, cost_read(setup, bytes + parts), 1);
-    struct kernel merge = kernel_at_least(setup, cost_read(setup, parts + whole), 1);
+    struct kernel attend = cost_at_least(setup, kernel_read(&setup->profile, bytes + parts), 1);
+    struct kernel merge = cost_at_least(setup, kernel_read(&setup->profile, parts + whole), 1);
     trust_add(&merge.trust, trust);
     return work_put_launched(pipe, PART_COMPUTE, kernel_then(attend, merge), ATTENTION_KERNELS,
                              first, after, &pipe->at[pipe->layer].attended, why);
@@ -101,7 +101,8 @@ static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     double bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes;
     double ctas = (double)MINIATURE_CTAS * pipe->plan->kv_heads;
-    return work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, bytes, ctas), 1,
+    return work_put_kernel(pipe, PART_MERGE,
+                           kernel_cta_copy(&pipe->setup->profile, bytes, bytes, ctas), 1,
                            pipe->at[layer].fetched, NULL, why);
 }
 

@@ -25,7 +25,8 @@ static struct kernel project(const struct setup *setup, double tokens)
     double weights = (double)dtype_bytes(model->weights, (uint64_t)(columns * model->hidden));
     double bytes = weights + tokens * ((double)model_activation_bytes(model) +
                                        (double)model_kv_token_bytes(&setup->model, 0));
-    return cost_product(setup, 2 * tokens * columns * model->hidden, tokens, bytes);
+    return kernel_product(&setup->profile, 2 * tokens * columns * model->hidden, tokens, bytes,
+                          model->weights);
 }
 
 /* A layer's share of running tokens through the model. */
@@ -35,7 +36,7 @@ static struct kernel run_again(const struct setup *setup, const struct remaking 
     double all = remaking->tokens;
     double flops = remaking->flops / model->layer_count;
     double bytes = mean_weight_bytes(model) + all * (double)model_kv_token_bytes(&setup->model, 0);
-    return cost_product(setup, flops, all, bytes);
+    return kernel_product(&setup->profile, flops, all, bytes, model->weights);
 }
 
 void representation_add(const struct setup *setup, const struct split *split, uint32_t sequences,

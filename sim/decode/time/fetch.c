@@ -175,8 +175,9 @@ bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
         bytes += (double)pipe->plan->cohorts[i].sizes.estimated_entries * pipe->head_bytes *
                  pipe_part(pipe, i, layer)->offloaded_heads;
     }
-    return bytes == 0 || work_put_kernel(pipe, PART_COMPUTE, cost_read(pipe->setup, bytes), 1,
-                                         ENGINE_NONE, NULL, why);
+    return bytes == 0 ||
+           work_put_kernel(pipe, PART_COMPUTE, kernel_read(&pipe->setup->profile, bytes), 1,
+                           ENGINE_NONE, NULL, why);
 }
 
 static double looked_up_units(const struct ledger_row *row)
@@ -217,7 +218,7 @@ static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engi
     double accesses = (double)(row->lookups + row->updates + row->inserts);
     struct trust trust = work_trust;
     double sector = pipe_figure(pipe, CURVE_GPU_SECTOR, 0, &trust);
-    struct kernel kernel = cost_read(pipe->setup, accesses * sector);
+    struct kernel kernel = kernel_read(&pipe->setup->profile, accesses * sector);
     trust_add(&kernel.trust, trust);
     return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
            work_put_kernel(pipe, PART_MANAGER, kernel, 1, *out, out, why);

@@ -80,8 +80,8 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
                    pipe_part(pipe, i, layer)->offloaded_heads;
     }
     double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
-    return work_put_kernel(pipe, PART_MANAGER, cost_read(pipe->setup, bytes), 1, ENGINE_NONE, NULL,
-                           why);
+    return work_put_kernel(pipe, PART_MANAGER, kernel_read(&pipe->setup->profile, bytes), 1,
+                           ENGINE_NONE, NULL, why);
 }
 
 /* One thread is woken for each task. */
@@ -155,7 +155,7 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
     work.rate = load_rate(pipe, &work.rate_trust) / 1e9;
     double moves = work.bytes / work.rate;
     double starts = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
-    struct kernel least = kernel_at_least(pipe->setup, kernel_none, COMBINE_KERNELS);
+    struct kernel least = cost_at_least(pipe->setup, kernel_none, COMBINE_KERNELS);
     if (least.ns > starts + moves) {
         starts = least.ns - moves;
         work.fixed_trust = least.trust;

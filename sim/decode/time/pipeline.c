@@ -55,7 +55,7 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
 static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
 {
     double token = (double)model_kv_token_bytes(&pipe->setup->model, layer);
-    return cost_read(pipe->setup, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
+    return kernel_read(&pipe->setup->profile, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
 }
 
 static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer)

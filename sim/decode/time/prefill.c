@@ -41,7 +41,7 @@ static struct kernel attention(const struct pipe *pipe)
     for (size_t i = 0; i < count; i++) {
         bytes += operators[i].stage == MODEL_ATTEND ? (double)operators[i].data_bytes : 0;
     }
-    return cost_product_as(pipe->setup, flops, (double)rows, bytes, DTYPE_BF16);
+    return kernel_product(&pipe->setup->profile, flops, (double)rows, bytes, DTYPE_BF16);
 }
 
 static struct indexing pass_indexing(const struct pipe *pipe)

@@ -41,8 +41,9 @@ static bool put_merge(struct pipe *pipe, uint32_t layer,
     double even = pipe_even(pipe, layer, tokens) * pipe->head_bytes;
     double all_ctas = (double)ctas * row->offloaded_heads;
     return bytes == 0 ||
-           work_put_kernel(pipe, PART_MERGE, cost_cta_copy(pipe->setup, bytes, even, all_ctas), 1,
-                           after, NULL, why);
+           work_put_kernel(pipe, PART_MERGE,
+                           kernel_cta_copy(&pipe->setup->profile, bytes, even, all_ctas), 1, after,
+                           NULL, why);
 }
 
 /* Copy hits into the execution buffer. If the CPU gathers misses, the kernel is launched before the
@@ -112,7 +113,8 @@ static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
         return false;
     }
     return !pipe->mechanisms->merge || loaded == 0 ||
-           work_put_kernel(pipe, PART_MERGE, cost_read(setup, 2 * loaded * pipe->head_bytes), 1,
+           work_put_kernel(pipe, PART_MERGE,
+                           kernel_read(&setup->profile, 2 * loaded * pipe->head_bytes), 1,
                            ENGINE_NONE, NULL, why);
 }
 
@@ -146,12 +148,12 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 
 bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
 {
-    struct kernel both = kernel_none;
     if (pipe->setup->model.tensor_parallel == 1) {
         return true;
     }
     double bytes = 2.0 * pipe->setup->model.hidden * (double)rows;
-    both.ns = 2 * pipe_figure(pipe, CURVE_GPU_COLLECTIVE, bytes, &both.trust);
+    struct kernel one = kernel_allreduce(&pipe->setup->profile, bytes);
+    struct kernel both = kernel_then(one, one);
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }
 

@@ -105,7 +105,7 @@ bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, 
                        engine_task_id first, engine_task_id after, engine_task_id *out,
                        struct error *why)
 {
-    kernel = kernel_at_least(pipe->setup, kernel, kernels);
+    kernel = cost_at_least(pipe->setup, kernel, kernels);
     struct work work = {
         .part = part,
         .resource = PIPE_MAIN,

@@ -96,10 +96,11 @@ static void a_prompt_adds_its_products_and_attention(void **state)
                     cost_stage(&point.setup, layer, MODEL_PRE, 1, 0, 1).ns +
                     cost_stage(&point.setup, layer, MODEL_POST, 1000, 0, 1).ns -
                     cost_stage(&point.setup, layer, MODEL_POST, 1, 0, 1).ns;
-        expected += cost_product_as(&point.setup,
-                                    model_prefill_attention_flops(&point.setup.model, layer, 1000), 1000,
-                                    1000 * (double)model_kv_token_bytes(&point.setup.model, layer), false)
-                        .ns;
+        expected +=
+            kernel_product(&point.setup.profile,
+                           model_prefill_attention_flops(&point.setup.model, layer, 1000), 1000,
+                           1000 * (double)model_kv_token_bytes(&point.setup.model, layer), DTYPE_BF16)
+                .ns;
     }
     struct step_load load = {.chunks = &chunk, .chunk_count = 1};
     assert_near(step_ns(cost, &load), expected, 0.01 * expected);

@@ -1,0 +1,99 @@
+/* How long one kernel takes when it runs alone, from the profile of a machine and nothing else.
+ *
+ * A kernel takes max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap); products
+ * and attention take a fixed time before that where the profile states one. The trust is that of
+ * the largest of these and of the fixed time: a kernel bound by memory does not rest on an assumed
+ * compute rate.
+ *
+ * The profile must state the figures that a function reads, unless they may be left out. For
+ * kernels that are asked about by themselves, figures of the kind list them (kernel_*_figures()).
+ */
+#ifndef DECODE_COST_KERNELS_H
+#define DECODE_COST_KERNELS_H
+
+#include "hardware/profile.h"
+#include "model/model.h"
+
+#include <stdint.h>
+
+/* What most of a kernel's time goes to. */
+enum kernel_bound {
+    BOUND_FIXED,   /* a time that does not depend on its size, or the gap between two kernels */
+    BOUND_HBM,     /* its bytes in HBM */
+    BOUND_FLOPS,   /* its arithmetic */
+    BOUND_LATENCY, /* the latency of each of its CTAs */
+    BOUND_LINK,    /* its bytes on the link */
+    BOUND_CURVE,   /* the profile states its time as a whole */
+};
+
+/* A kernel, or a run of them on one stream. */
+struct kernel {
+    double bytes; /* moved in HBM */
+    double ns;    /* running alone */
+    struct trust trust;
+    enum kernel_bound bound; /* of several kernels, that of the longest */
+};
+
+/* A kernel that costs nothing. */
+extern const struct kernel kernel_none;
+
+/* Two kernels, one after the other. */
+struct kernel kernel_then(struct kernel first, struct kernel second);
+
+/* The same work in at least `kernels` kernels of a graph, or launched one by one (eager): no kernel
+ * is shorter than the gap between two. */
+struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel, uint64_t kernels,
+                            bool graph);
+
+/* A memory-bound kernel that reads `bytes` of HBM. */
+struct kernel kernel_read(const struct profile *profile, double bytes);
+
+/* A copy of `bytes` inside HBM by `ctas` CTAs. Latency limits each CTA, and HBM's bandwidth, for
+ * reading and writing, limits all together. `even` is the bytes there would be if every CTA had as
+ * much as the busiest one. */
+struct kernel kernel_cta_copy(const struct profile *profile, double bytes, double even,
+                              double ctas);
+
+/* A matrix product over `rows` rows that moves `bytes` in HBM: a fixed time, then the larger of its
+ * bytes and its FLOPs. Products with fp8 weights run at the fp8 rate, all others at that of bf16:
+ * weights of fewer bits are unpacked before the product. */
+struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
+                             enum dtype weights);
+
+/* Decode attention: one query token of each sequence. */
+struct attention_work {
+    double bytes;          /* KV, queries and outputs */
+    double flops, rows;    /* rows: query heads that share a KV head */
+    double pairs;          /* sequences times KV heads */
+    enum dtype kv;         /* the type of the KV */
+    enum dtype multiplied; /* DTYPE_FP8: multiplied at the fp8 rate, if attention has no figures of
+                              its own; else at that of bf16 */
+    bool latent;           /* all heads share a KV head (MLA) */
+};
+
+/* Its fixed time, then the larger of its bytes and its FLOPs. Where the profile states figures of
+ * attention, FLOPs count for latent attention alone: with up to 16 query heads a KV head, no
+ * measurement shows them. */
+struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work);
+
+#define KERNEL_SCORE_BYTES 4.0 /* fp32 */
+
+/* Top-k over `elements` scores of a layer. */
+struct kernel kernel_topk(const struct profile *profile, double elements);
+
+/* All-reduce of `bytes` among the GPUs of a node. */
+struct kernel kernel_allreduce(const struct profile *profile, double bytes);
+
+/* A copy of `bytes` of pinned host memory to the GPU, by the copy engine, alone on the link. */
+struct kernel kernel_copy(const struct profile *profile, double bytes);
+
+/* The figures that a profile must state for these kernels, and on which their times rest, at most
+ * KERNEL_MOST_FIGURES. Returns their number. Those of products and attention include the gap
+ * between two kernels of a graph (kernel_spaced). */
+enum { KERNEL_MOST_FIGURES = 8 };
+size_t kernel_product_figures(const struct profile *profile, enum dtype weights,
+                              enum curve_id figures[KERNEL_MOST_FIGURES]);
+size_t kernel_attention_figures(const struct profile *profile, enum dtype kv, bool latent,
+                                enum curve_id figures[KERNEL_MOST_FIGURES]);
+
+#endif

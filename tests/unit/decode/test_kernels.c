@@ -1,0 +1,205 @@
+/* Times of single kernels, each worked by hand. HBM: 1000 GB/s, so 1 MB takes 1 us at 100 %. */
+#include "decode/cost/kernels.h"
+#include "unit/fixture/load_profile.h"
+
+#include <math.h>
+
+#define FIGURE(value) "{value: " value ", basis: published, source: s}"
+
+/* What every profile states. Kernels reach half of both peaks: 500 GB/s, 50 and 100 TFLOP/s. */
+#define PLAIN                                                                                                                             \
+    "gpu: {hbm_bandwidth: " FIGURE("1000GB/s") ", hbm_share: " FIGURE("50%") ", cta_bandwidth: " FIGURE("1GB/s") ", flops_bf16: " FIGURE( \
+        "100TFLOP/s") ", flops_fp8: " FIGURE("200TFLOP/s") ", flops_share: {value: 50%, basis: assumed, range: [50%, 150%], source: s}"   \
+                                                           ", kernel_floor: " FIGURE(                                                     \
+                                                               "2us") ", graph_node: " FIGURE("1us")
+
+static const char plain[] =
+    PLAIN ", topk: {points: [[1000, 10us], [3000, 30us]], basis: published, source: s}"
+          ", collective: {points: [[1kB, 10us], [3kB, 20us]], basis: published, source: s}}\n"
+          "link: {h2d: " FIGURE("10GB/s") ", copy_latency: " FIGURE("5us") "}";
+
+/* Kernels that have figures of their own. */
+static const char
+    own[] =
+        PLAIN ", attention_fixed: " FIGURE("10us") ", attention_share: " FIGURE("100%") ", attention_pair: " FIGURE("10ns") ", attention_fixed_fp8: " FIGURE(
+            "20us") ", attention_share_fp8: " FIGURE("50%") ", attention_pair_fp8: " FIGURE("20ns") ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%") ", product_fixed_fp8: " FIGURE("6us") ", product_share_fp8: " FIGURE("40%") ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
+
+static void check(struct kernel kernel, double us, enum kernel_bound bound, enum basis basis)
+{
+    if (fabs(kernel.ns / 1e3 - us) > 1e-9 * us) {
+        fail_msg("%.9g us, not %.9g", kernel.ns / 1e3, us);
+    }
+    assert_int_equal(kernel.bound, bound);
+    assert_int_equal(kernel.trust.basis, basis);
+}
+
+static void a_read_takes_its_bytes_at_its_share_of_hbm(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    check(kernel_read(&profile, 1e6), 2, BOUND_HBM, BASIS_PUBLISHED);
+    assert_true(kernel_read(&profile, 0).ns == 0);
+    profile_release(&profile);
+}
+
+/* 1 MB is read and written in 4 us; ten CTAs, of which the busiest has a tenth of 1 MB, take 100
+ * us, and a thousand 1 us. */
+static void a_copy_by_ctas_takes_their_latency_or_hbm(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    check(kernel_cta_copy(&profile, 1e6, 1e6, 10), 100, BOUND_LATENCY, BASIS_PUBLISHED);
+    check(kernel_cta_copy(&profile, 1e6, 1e6, 1000), 4, BOUND_HBM, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+static void no_kernel_is_shorter_than_the_gap_between_two(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    struct kernel read = kernel_read(&profile, 1e6);
+    check(kernel_spaced(&profile, read, 1, true), 2, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_spaced(&profile, read, 3, true), 3, BOUND_FIXED, BASIS_PUBLISHED);
+    check(kernel_spaced(&profile, read, 3, false), 6, BOUND_FIXED, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+static void two_kernels_have_the_bound_of_the_longer(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    struct kernel read = kernel_read(&profile, 1e6); /* 2 us */
+    struct kernel select = kernel_topk(&profile, 1000);
+    check(kernel_then(read, select), 12, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_then(kernel_read(&profile, 1e7), select), 30, BOUND_HBM, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+/* 200 MFLOP take 4 us at the bf16 rate and 2 us at that of fp8; 1 MB takes 2 us. The assumed share
+ * of the FLOPs counts only where they are the bound. */
+static void a_product_takes_the_larger_of_bytes_and_flops(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    check(kernel_product(&profile, 2e8, 1, 1e6, DTYPE_BF16), 4, BOUND_FLOPS, BASIS_ASSUMED);
+    check(kernel_product(&profile, 2e8, 1, 1e6, DTYPE_INT4), 4, BOUND_FLOPS, BASIS_ASSUMED);
+    check(kernel_product(&profile, 4e8, 1, 1e6, DTYPE_FP8), 4, BOUND_FLOPS, BASIS_ASSUMED);
+    check(kernel_product(&profile, 1e7, 1, 1e6, DTYPE_BF16), 2, BOUND_HBM, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+static void a_product_takes_its_fixed_time_first(void **state)
+{
+    static const struct {
+        enum dtype weights;
+        double flops, bytes, us;
+        enum kernel_bound bound;
+        enum basis basis;
+    } cases[] = {
+        {DTYPE_BF16, 0, 1e6, 5 + 1.25, BOUND_FIXED, BASIS_PUBLISHED},
+        {DTYPE_BF16, 0, 1e7, 5 + 12.5, BOUND_HBM, BASIS_PUBLISHED},
+        {DTYPE_BF16, 1e9, 1e7, 5 + 20, BOUND_FLOPS, BASIS_ASSUMED}, /* 50 TFLOP/s */
+        {DTYPE_FP8, 0, 1e7, 6 + 25, BOUND_HBM, BASIS_PUBLISHED},
+        {DTYPE_FP8, 2e9, 1e7, 6 + 40, BOUND_FLOPS, BASIS_PUBLISHED}, /* 50 TFLOP/s */
+        {DTYPE_INT4, 0, 1e7, 7 + 50, BOUND_HBM, BASIS_PUBLISHED},
+        {DTYPE_INT4, 1e9, 1e7, 7 + 100, BOUND_FLOPS, BASIS_PUBLISHED}, /* 10 TFLOP/s */
+    };
+    (void)state;
+    struct profile profile = load_well(own);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check(kernel_product(&profile, cases[i].flops, 1, cases[i].bytes, cases[i].weights),
+              cases[i].us, cases[i].bound, cases[i].basis);
+    }
+    profile_release(&profile);
+}
+
+static void attention_without_figures_is_a_product(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    struct attention_work work = {.bytes = 1e6, .flops = 2e8, .rows = 4, .pairs = 8};
+    check(kernel_attention(&profile, &work), 4, BOUND_FLOPS, BASIS_ASSUMED);
+    work.multiplied = DTYPE_FP8;
+    check(kernel_attention(&profile, &work), 2, BOUND_HBM, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+/* 8 pairs take 80 ns in bf16 and 160 ns in fp8. */
+static void attention_with_figures_counts_flops_if_it_is_latent(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(own);
+    struct attention_work work = {.bytes = 2e7, .flops = 2e9, .rows = 4, .pairs = 8};
+    check(kernel_attention(&profile, &work), 20 + 0.08 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    work.latent = true;
+    check(kernel_attention(&profile, &work), 40 + 0.08 + 10, BOUND_FLOPS, BASIS_ASSUMED);
+    work.latent = false;
+    work.kv = DTYPE_FP8;
+    check(kernel_attention(&profile, &work), 40 + 0.16 + 20, BOUND_HBM, BASIS_PUBLISHED);
+    work.bytes = 2e6;
+    check(kernel_attention(&profile, &work), 4 + 0.16 + 20, BOUND_FIXED, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+static void other_kernels_are_read_off_their_curves(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(plain);
+    check(kernel_topk(&profile, 2000), 20, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_allreduce(&profile, 2000), 15, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_copy(&profile, 1e5), 10 + 5, BOUND_LINK, BASIS_PUBLISHED);
+    check(kernel_copy(&profile, 1e3), 0.1 + 5, BOUND_FIXED, BASIS_PUBLISHED);
+    assert_true(kernel_topk(&profile, 4000).trust.extrapolated);
+    profile_release(&profile);
+}
+
+static bool lists(const enum curve_id *figures, size_t count, enum curve_id id)
+{
+    while (count > 0 && figures[count - 1] != id) {
+        count--;
+    }
+    return count > 0;
+}
+
+static void figures_are_those_that_the_time_is_computed_from(void **state)
+{
+    (void)state;
+    enum curve_id figures[KERNEL_MOST_FIGURES];
+    struct profile without = load_well(plain), with = load_well(own);
+    size_t count = kernel_product_figures(&without, DTYPE_FP8, figures);
+    assert_int_equal(count, 5);
+    assert_true(lists(figures, count, CURVE_GPU_HBM_SHARE));
+    assert_true(lists(figures, count, CURVE_GPU_FLOPS_FP8));
+    count = kernel_product_figures(&with, DTYPE_INT4, figures);
+    assert_int_equal(count, 6);
+    assert_true(lists(figures, count, CURVE_GPU_PRODUCT_FIXED_INT4));
+    assert_true(lists(figures, count, CURVE_GPU_PRODUCT_SHARE_INT4));
+    assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE_INT4));
+    count = kernel_attention_figures(&without, DTYPE_BF16, false, figures);
+    assert_int_equal(count, 5);
+    assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
+    count = kernel_attention_figures(&with, DTYPE_FP8, false, figures);
+    assert_int_equal(count, 5);
+    assert_true(lists(figures, count, CURVE_GPU_ATTENTION_PAIR_FP8));
+    assert_false(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
+    assert_int_equal(kernel_attention_figures(&with, DTYPE_FP8, true, figures), 7);
+    profile_release(&without);
+    profile_release(&with);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_read_takes_its_bytes_at_its_share_of_hbm),
+        cmocka_unit_test(a_copy_by_ctas_takes_their_latency_or_hbm),
+        cmocka_unit_test(no_kernel_is_shorter_than_the_gap_between_two),
+        cmocka_unit_test(two_kernels_have_the_bound_of_the_longer),
+        cmocka_unit_test(a_product_takes_the_larger_of_bytes_and_flops),
+        cmocka_unit_test(a_product_takes_its_fixed_time_first),
+        cmocka_unit_test(attention_without_figures_is_a_product),
+        cmocka_unit_test(attention_with_figures_counts_flops_if_it_is_latent),
+        cmocka_unit_test(other_kernels_are_read_off_their_curves),
+        cmocka_unit_test(figures_are_those_that_the_time_is_computed_from),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
