@@ -437,7 +437,7 @@ static void a_mapping_that_cannot_be_meant_is_refused(void **state)
         {"unit=1,unit=2", "'unit'"},
         {"unit=1,layer=s", ""}, /* names and numbers */
         {"unit=0", "0"},
-        {"unit=17", "17"},
+        {"unit=65", "65"},
         {"unit=1,step=2", ""}, /* lines a step, and a column for it */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
