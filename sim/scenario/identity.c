@@ -46,15 +46,14 @@ static uint64_t hash_model(const struct model *model)
     return hash;
 }
 
-/* Hash curves by value: the file that states them does not matter. A curve that the profile does
- * not state, and whose standard is used, adds nothing: a profile written before the curve existed
- * keeps its hash. */
+/* Hash curves by value: the file that states them does not matter. A curve that the profile leaves
+ * out, as it may, adds nothing: a profile written before the curve existed keeps its hash. */
 static uint64_t hash_profile(const struct profile *profile)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         const struct curve *curve = &profile->curves[i];
-        if (curve->count == 0 && curve_kinds[i].standard > 0) {
+        if (curve->count == 0 && (curve_kinds[i].standard > 0 || curve_kinds[i].optional)) {
             continue;
         }
         const uint64_t fields[] = {i, curve->count, curve->basis};
