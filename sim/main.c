@@ -25,6 +25,7 @@ static const struct command *const commands[] = {
     &command_trace_fit,
     &command_trace_generate,
     &command_calibrate,
+    &command_kernels,
     &command_list,
     &command_schema,
     NULL,

@@ -33,6 +33,7 @@ sim/study/sweep
 sim/study/whatif
 sim/study/plan
 sim/study/ablate
+sim/study/kernels
 sim/study/papers
 sim/cli/frame
 sim/cli/trace
@@ -42,6 +43,7 @@ sim/cli/report
 sim/cli/whatif
 sim/cli/ablate
 sim/cli/plan
+sim/cli/kernels
 sim/cli
 sim
 '

@@ -23,6 +23,7 @@ extern const struct command command_merge;
 extern const struct command command_plot;
 extern const struct command command_report;
 extern const struct command command_calibrate;
+extern const struct command command_kernels;
 extern const struct command command_list;
 extern const struct command command_schema;
 

@@ -1,0 +1,178 @@
+/* Bytes and FLOPs are counted as those of a model's operators are (model/operator.h). */
+#include "study/kernels/kernel_shape.h"
+
+#include "base/name.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BIT(value) (1U << (value))
+#define ATTENTION_SIZES                                                                            \
+    (BIT(KERNEL_BATCH) | BIT(KERNEL_CONTEXT) | BIT(KERNEL_Q_HEADS) | BIT(KERNEL_KV_HEADS) |        \
+     BIT(KERNEL_HEAD_DIM))
+
+const char *const kernel_sizes[KERNEL_SIZES + 1] = {
+    [KERNEL_BATCH] = "batch",
+    [KERNEL_CONTEXT] = "context",
+    [KERNEL_Q_HEADS] = "q_heads",
+    [KERNEL_KV_HEADS] = "kv_heads",
+    [KERNEL_HEAD_DIM] = "head_dim",
+    [KERNEL_M] = "m",
+    [KERNEL_N] = "n",
+    [KERNEL_K] = "k",
+    [KERNEL_BYTES] = "bytes",
+};
+
+const struct kernel_op_kind kernel_ops[KERNEL_OPS] = {
+    [KERNEL_ATTENTION] = {"attention", "decode attention; the type is that of the KV",
+                          ATTENTION_SIZES, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+    [KERNEL_PRODUCT] = {"product", "m rows times n x k weights; the type is that of the weights",
+                        BIT(KERNEL_M) | BIT(KERNEL_N) | BIT(KERNEL_K),
+                        BIT(DTYPE_BF16) | BIT(DTYPE_FP8) | BIT(DTYPE_INT4)},
+    [KERNEL_TOPK] = {"topk", "selection from m rows of n scores", BIT(KERNEL_M) | BIT(KERNEL_N), 0},
+    [KERNEL_ALLREDUCE] = {"allreduce", "all-reduce among the GPUs of the machine",
+                          BIT(KERNEL_BYTES), 0},
+    [KERNEL_COPY] = {"copy", "copy from pinned host memory to the GPU", BIT(KERNEL_BYTES), 0},
+};
+
+const char *kernel_op_name(size_t index)
+{
+    return index < KERNEL_OPS ? kernel_ops[index].name : NULL;
+}
+
+bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
+                       struct error *why)
+{
+    const struct kernel_op_kind *kind = &kernel_ops[shape->op];
+    const char *names[DTYPE_COUNT + 1];
+    size_t count = 0;
+    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) {
+        if ((kind->dtypes & BIT(dtype)) != 0) {
+            if (strcmp(dtype_name((enum dtype)dtype), name) == 0) {
+                shape->dtype = (enum dtype)dtype;
+                return true;
+            }
+            names[count++] = dtype_name((enum dtype)dtype);
+        }
+    }
+    names[count] = NULL;
+    error_input(why, file, line, "'dtype' of '%s' is '%.60s'", kind->name, name);
+    return name_expect(name, names, why);
+}
+
+bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
+                        struct error *why)
+{
+    double queries = shape->size[KERNEL_Q_HEADS], kv = shape->size[KERNEL_KV_HEADS];
+    if (shape->op != KERNEL_ATTENTION || fmod(queries, kv) == 0) {
+        return true;
+    }
+    error_input(why, file, line, "%.0f query heads share %.0f KV heads", queries, kv);
+    return error_expect(why, "a multiple of the KV heads");
+}
+
+size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
+                            enum curve_id figures[KERNEL_MOST_FIGURES])
+{
+    switch (shape->op) {
+    case KERNEL_ATTENTION:
+        return kernel_attention_figures(profile, shape->dtype, false, figures);
+    case KERNEL_PRODUCT:
+        return kernel_product_figures(profile, shape->dtype, figures);
+    case KERNEL_TOPK:
+        figures[0] = CURVE_GPU_TOPK;
+        return 1;
+    case KERNEL_ALLREDUCE:
+        figures[0] = CURVE_GPU_COLLECTIVE;
+        return 1;
+    default:
+        figures[0] = CURVE_LINK_H2D;
+        figures[1] = CURVE_LINK_COPY_LATENCY;
+        return 2;
+    }
+}
+
+bool kernel_shape_require(const struct profile *profile, const struct kernel_shape *shape,
+                          struct error *why)
+{
+    enum curve_id figures[KERNEL_MOST_FIGURES];
+    size_t count = kernel_shape_figures(profile, shape, figures);
+    return profile_require(profile, figures, count, kernel_ops[shape->op].name, why);
+}
+
+/* Bytes of `values` values with their scales. */
+static double bytes_of(enum dtype dtype, double values)
+{
+    enum { MANY = 128 * 32 }; /* whole groups of every type */
+    return values * (double)dtype_bytes(dtype, MANY) / MANY;
+}
+
+double kernel_shape_kv_bytes(const struct kernel_shape *shape)
+{
+    const double *size = shape->size;
+    return bytes_of(shape->dtype, 2 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] *
+                                      size[KERNEL_KV_HEADS] * size[KERNEL_HEAD_DIM]);
+}
+
+static struct kernel attention_time(const struct profile *profile, const struct kernel_shape *shape)
+{
+    const double *size = shape->size;
+    double query = size[KERNEL_Q_HEADS] * size[KERNEL_HEAD_DIM];
+    const struct attention_work work = {
+        .bytes =
+            kernel_shape_kv_bytes(shape) + bytes_of(DTYPE_BF16, 2 * size[KERNEL_BATCH] * query),
+        .flops = 4 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * query,
+        .rows = size[KERNEL_Q_HEADS] / size[KERNEL_KV_HEADS],
+        .pairs = size[KERNEL_BATCH] * size[KERNEL_KV_HEADS],
+        .kv = shape->dtype,
+        .multiplied = DTYPE_BF16,
+    };
+    return kernel_attention(profile, &work);
+}
+
+static struct kernel product_time(const struct profile *profile, const struct kernel_shape *shape)
+{
+    double m = shape->size[KERNEL_M], n = shape->size[KERNEL_N], k = shape->size[KERNEL_K];
+    double bytes = bytes_of(shape->dtype, n * k) + bytes_of(DTYPE_BF16, m * (n + k));
+    return kernel_product(profile, 2 * m * n * k, m, bytes, shape->dtype);
+}
+
+struct kernel kernel_shape_time(const struct profile *profile, const struct kernel_shape *shape)
+{
+    switch (shape->op) {
+    case KERNEL_ATTENTION:
+        return kernel_spaced(profile, attention_time(profile, shape), 1, true);
+    case KERNEL_PRODUCT:
+        return kernel_spaced(profile, product_time(profile, shape), 1, true);
+    case KERNEL_TOPK:
+        return kernel_topk(profile, shape->size[KERNEL_M] * shape->size[KERNEL_N]);
+    case KERNEL_ALLREDUCE:
+        return kernel_allreduce(profile, shape->size[KERNEL_BYTES]);
+    default:
+        return kernel_copy(profile, shape->size[KERNEL_BYTES]);
+    }
+}
+
+/* The kernel's size along the axis of a curve. */
+static double size_along(const char *axis, const struct profile *profile,
+                         const struct kernel_shape *shape)
+{
+    const double *size = shape->size;
+    if (strcmp(axis, "rows") == 0) {
+        return shape->op == KERNEL_ATTENTION ? size[KERNEL_Q_HEADS] / size[KERNEL_KV_HEADS]
+                                             : size[KERNEL_M];
+    }
+    if (strcmp(axis, "elements") == 0) {
+        return size[KERNEL_M] * size[KERNEL_N];
+    }
+    return shape->op == KERNEL_ALLREDUCE ? size[KERNEL_BYTES]
+                                         : kernel_shape_time(profile, shape).bytes;
+}
+
+double kernel_shape_figure(const struct profile *profile, const struct kernel_shape *shape,
+                           enum curve_id figure)
+{
+    struct trust unused = {BASIS_MEASURED, false};
+    double at = size_along(curve_kinds[figure].axis, profile, shape);
+    return profile_value(profile, figure, at, &unused);
+}

@@ -1,0 +1,83 @@
+/* One kernel that somebody asks about or has measured: its op, the type of its data, its sizes.
+ *
+ *   attention  decode attention: each sequence of a batch attends to `context` tokens; q_heads is a
+ *              multiple of kv_heads; the type is that of the KV
+ *   product    m rows times weights of n x k; the type is that of the weights
+ *   topk       selection from m rows of n scores
+ *   allreduce  of `bytes`, among the GPUs of the machine
+ *   copy       of `bytes`, from pinned host memory to the GPU
+ *
+ * Queries, activations and outputs are bf16, as in a run.
+ */
+#ifndef STUDY_KERNELS_KERNEL_SHAPE_H
+#define STUDY_KERNELS_KERNEL_SHAPE_H
+
+#include "decode/cost/kernels.h"
+
+enum kernel_op {
+    KERNEL_ATTENTION,
+    KERNEL_PRODUCT,
+    KERNEL_TOPK,
+    KERNEL_ALLREDUCE,
+    KERNEL_COPY,
+    KERNEL_OPS
+};
+
+enum kernel_size {
+    KERNEL_BATCH,
+    KERNEL_CONTEXT,
+    KERNEL_Q_HEADS,
+    KERNEL_KV_HEADS,
+    KERNEL_HEAD_DIM,
+    KERNEL_M,
+    KERNEL_N,
+    KERNEL_K,
+    KERNEL_BYTES,
+    KERNEL_SIZES
+};
+extern const char *const kernel_sizes[KERNEL_SIZES + 1]; /* "batch", ...; ends with NULL */
+
+#define KERNEL_MOST_SIZE 1000000000000 /* of one size */
+
+struct kernel_op_kind {
+    const char *name;
+    const char *what;
+    uint32_t sizes;  /* a bit for each size that it has */
+    uint32_t dtypes; /* a bit for each type that its data may have; 0: it has no type */
+};
+extern const struct kernel_op_kind kernel_ops[KERNEL_OPS];
+const char *kernel_op_name(size_t index); /* NULL after the last one */
+
+struct kernel_shape {
+    enum kernel_op op;
+    enum dtype dtype;
+    double size[KERNEL_SIZES]; /* those that the op has are at least 1 */
+};
+
+/* Set the type `name` of the shape, whose op is set. `file` and `line` as in error_input(). */
+bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
+                       struct error *why);
+
+/* Are the query heads a multiple of the KV heads? */
+bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
+                        struct error *why);
+
+/* The figures on which its time rests, at most KERNEL_MOST_FIGURES; their number. */
+size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
+                            enum curve_id figures[KERNEL_MOST_FIGURES]);
+
+/* Fail unless the profile states these figures. */
+bool kernel_shape_require(const struct profile *profile, const struct kernel_shape *shape,
+                          struct error *why);
+
+/* Its time in a graph. The profile states its figures. */
+struct kernel kernel_shape_time(const struct profile *profile, const struct kernel_shape *shape);
+
+/* The value of one of its figures, read at the kernel's size. */
+double kernel_shape_figure(const struct profile *profile, const struct kernel_shape *shape,
+                           enum curve_id figure);
+
+/* Bytes of K and V that attention reads. */
+double kernel_shape_kv_bytes(const struct kernel_shape *shape);
+
+#endif
