@@ -9,9 +9,7 @@
 
 enum { TEXT = 64, SIZES = 256 };
 
-static const struct {
-    const char *name, *what;
-} bounds[] = {
+const struct kernel_bound_kind kernel_bounds[KERNEL_BOUNDS] = {
     [BOUND_FIXED] = {"fixed", "its fixed time, which does not depend on its size"},
     [BOUND_HBM] = {"hbm", "its bytes in HBM"},
     [BOUND_FLOPS] = {"flops", "its FLOPs"},
@@ -22,19 +20,19 @@ static const struct {
 
 /* ---- for people ----------------------------------------------------------------------- */
 
-static void write_sizes(const struct kernel_shape *shape, char text[SIZES])
+void kernel_answer_sizes(const struct kernel_shape *shape, char *text, size_t size)
 {
     const struct kernel_op_kind *kind = &kernel_ops[shape->op];
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < KERNEL_SIZES; i++) {
         if ((kind->sizes >> i & 1) != 0) {
-            used += (size_t)snprintf(text + used, SIZES - used, "%s%s %.0f", used > 0 ? ", " : "",
+            used += (size_t)snprintf(text + used, size - used, "%s%s %.0f", used > 0 ? ", " : "",
                                      kernel_sizes[i], shape->size[i]);
         }
     }
     if (kind->dtypes != 0) {
-        snprintf(text + used, SIZES - used, ", %s", dtype_name(shape->dtype));
+        snprintf(text + used, size - used, ", %s", dtype_name(shape->dtype));
     }
 }
 
@@ -54,10 +52,10 @@ static void print_time(const struct profile *profile, const struct kernel_shape 
 {
     struct kernel kernel = kernel_shape_time(profile, shape);
     char sizes[SIZES], time[TEXT];
-    write_sizes(shape, sizes);
+    kernel_answer_sizes(shape, sizes, sizeof sizes);
     printf("%s on %s: %s\n\n", kernel_ops[shape->op].name, profile->name, sizes);
     printf("time   %s\n", units_format(kernel.ns, UNIT_NS, time, sizeof time));
-    printf("bound  %s\n", bounds[kernel.bound].what);
+    printf("bound  %s\n", kernel_bounds[kernel.bound].what);
     printf("basis  %s%s\n\n", basis_name(kernel.trust.basis),
            kernel.trust.extrapolated ? ", extrapolated past the end of a curve" : "");
 }
@@ -125,7 +123,7 @@ bool kernel_answer_json(const struct profile *profile, const struct kernel_shape
         }
     }
     json_object_set_new(answer, "us", json_real(kernel.ns / 1e3));
-    json_object_set_new(answer, "bound", json_string(bounds[kernel.bound].name));
+    json_object_set_new(answer, "bound", json_string(kernel_bounds[kernel.bound].name));
     json_object_set_new(answer, "basis", json_string(basis_name(kernel.trust.basis)));
     json_object_set_new(answer, "extrapolated", json_boolean(kernel.trust.extrapolated));
     json_object_set_new(answer, "figures", figures_json(profile, shape));

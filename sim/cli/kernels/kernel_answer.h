@@ -13,6 +13,19 @@ bool kernel_answer_print(const struct profile *profile, const struct kernel_shap
 bool kernel_answer_json(const struct profile *profile, const struct kernel_shape *shape,
                         struct error *why);
 
+/* Its sizes and type: "m 16, n 4096, k 4096, fp8". */
+void kernel_answer_sizes(const struct kernel_shape *shape, char *text, size_t size);
+
+struct kernel_bound_kind {
+    const char *name, *what;
+};
+enum { KERNEL_BOUNDS = BOUND_CURVE + 1 };
+extern const struct kernel_bound_kind kernel_bounds[KERNEL_BOUNDS]; /* by enum kernel_bound */
+
+/* Draw the kernel's time over its main size into the file at `path`. */
+bool kernel_chart_save(const struct profile *profile, const struct kernel_shape *shape,
+                       const char *path, struct error *why);
+
 /* Print the errors by op and size, or a JSON object for each. */
 bool kernel_errors_print(const struct profile *profile, const struct kernel_errors *errors,
                          struct error *why);

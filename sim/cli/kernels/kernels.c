@@ -3,12 +3,13 @@
 #include "base/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
+#include "cli/frame/drawing.h"
 #include "cli/kernels/kernel_answer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, BYTES, DTYPE, MEASURED, JSON };
+enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, BYTES, DTYPE, PLOT, MEASURED, JSON };
 
 static const char *const op_names[] = {"attention", "product", "topk", "allreduce", "copy", NULL};
 
@@ -32,6 +33,10 @@ static const struct command_option options[] = {
                .argument = "TYPE",
                .summary =
                    "type of the KV or of the weights: bf16, fp8, for weights int4 (default: bf16)"},
+    [PLOT] = {.name = "--plot",
+              .argument = "FILE",
+              .summary = "also draw the time over the size (of attention the context, of products "
+                         "m, of topk n); the suffix .svg, .png or .pdf sets the format"},
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE.csv",
                   .summary = "instead of one kernel: how far the profile is from measured times"},
@@ -184,10 +189,13 @@ static bool run_one(const struct arguments *arguments, const char *machine, stru
 {
     struct kernel_shape shape;
     struct profile profile;
-    if (!read_shape(arguments, &shape, why) || !load_profile(machine, &profile, why)) {
+    const char *chart = arguments_text(arguments, PLOT);
+    if ((chart != NULL && drawing_format(chart, why) == NULL) ||
+        !read_shape(arguments, &shape, why) || !load_profile(machine, &profile, why)) {
         return false;
     }
     bool ok = kernel_shape_require(&profile, &shape, why) &&
+              (chart == NULL || kernel_chart_save(&profile, &shape, chart, why)) &&
               (arguments_given(arguments, JSON) ? kernel_answer_json(&profile, &shape, why)
                                                 : kernel_answer_print(&profile, &shape, why));
     profile_release(&profile);

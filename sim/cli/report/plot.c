@@ -1,6 +1,7 @@
 /* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
+#include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
 #include "cli/report/picture.h"
 #include "study/papers/measured.h"
@@ -10,8 +11,6 @@
 
 enum { OUTPUT, ONLY, MEASURED };
 enum { POINTS = 200 }; /* of a line that was measured */
-
-static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
 /* A picture needs at least one item, and no more than can be told apart. */
 static bool check_count(const char *database, const struct picture *picture, bool only,
@@ -28,34 +27,6 @@ static bool check_count(const char *database, const struct picture *picture, boo
         return error_expect(why, "at most %u; select some with --only KEY=VALUE", kind->most);
     }
     return true;
-}
-
-/* The format that the picture's name ends in; NULL with `why`. */
-static const char *format_of(const char *path, struct error *why)
-{
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot != NULL && formats[i] != NULL; i++) {
-        if (strcmp(dot + 1, formats[i]) == 0) {
-            return formats[i];
-        }
-    }
-    error_usage(why, NULL, 0, "'%s' does not name a picture format", path);
-    error_expect(why, "a name that ends in .svg, .png or .pdf");
-    return NULL;
-}
-
-static bool draw_into(const struct picture *picture, const char *format, const char *path,
-                      struct error *why)
-{
-    struct output output;
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    if (!picture_draw(picture, format, path, output.file, why)) {
-        output_discard(&output);
-        return false;
-    }
-    return output_commit(&output, why);
 }
 
 static void add_times(const struct picture *picture, uint32_t place, int panel,
@@ -110,12 +81,12 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *const *only = arguments_all(arguments, ONLY, &count);
     const char *path = arguments_text(arguments, OUTPUT);
     const char *measured = arguments_text(arguments, MEASURED);
-    const char *format = format_of(path, why);
+    bool named = drawing_format(path, why) != NULL;
     if (measured != NULL && strcmp(operands[0], "requests") != 0) {
         error_usage(why, NULL, 0, "'--measured' applies to 'requests', not to '%s'", operands[0]);
         return error_expect(why, "spillway plot requests");
     }
-    struct store *store = format != NULL ? store_open(operands[1], false, why) : NULL;
+    struct store *store = named ? store_open(operands[1], false, why) : NULL;
     struct picture picture;
     bool ok =
         store != NULL && picture_read(store, kind_named(operands[0]), only, count, &picture, why);
@@ -125,7 +96,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     ok = check_count(operands[1], &picture, count > 0, why) &&
          (measured == NULL || add_measured(&picture, measured, why)) &&
-         draw_into(&picture, format, path, why);
+         drawing_save(picture.kind->name, picture.rows, path, why);
     picture_release(&picture);
     return ok;
 }
