@@ -45,7 +45,8 @@ bool session_run(const struct session *session, struct calibration *calibration,
 bool session_has(const struct calibration *calibration, const struct group *group);
 
 /* Begin `calibration` with what earlier sessions measured: with `part`, the file that a session
- * left which was cut short, otherwise with the profile, if that lacks groups or has others. */
+ * left which was cut short; if that is missing or of another measurement, with the profile, if that
+ * lacks groups or has others. */
 bool session_adopt(const struct session *session, const char *part, struct calibration *calibration,
                    struct error *why);
 

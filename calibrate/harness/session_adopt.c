@@ -24,12 +24,13 @@ static bool adopt(struct calibration *calibration, struct calibration *left, str
     return findings_take(&calibration->findings, &left->findings, why);
 }
 
-/* Go on from the part that an earlier session left. */
+/* Go on from the part that an earlier session left, if it fits; `*resumed` says so. */
 static bool resume(const struct session *session, const char *part, struct calibration *calibration,
-                   struct error *why)
+                   bool *resumed, struct error *why)
 {
     struct calibration left;
     struct error unusable;
+    *resumed = false;
     if (!profile_read(part, &left, &unusable)) {
         fprintf(session->log, "%s is not a complete profile: starting again\n", part);
         return true;
@@ -41,33 +42,36 @@ static bool resume(const struct session *session, const char *part, struct calib
                 differs);
     } else {
         fprintf(session->log, "resuming from %s\n", part);
+        *resumed = true;
         ok = adopt(calibration, &left, why);
     }
     calibration_release(&left);
     return ok;
 }
 
+/* Is none of the session's groups missing? */
+static bool has_all(const struct session *session, const struct calibration *calibration)
+{
+    bool has = true;
+    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+        has = has && session_has(calibration, session->groups[i]);
+    }
+    return has;
+}
+
 /* Are all groups of the profile, and no others, to be measured? */
 static bool covers(const struct session *session, const struct calibration *profile)
 {
-    uint32_t left = provenance_count(&profile->provenance, FACT_GROUPS);
+    uint32_t others = provenance_count(&profile->provenance, FACT_GROUPS);
     for (uint32_t i = 0; session->groups[i] != NULL; i++) {
-        if (!session_has(profile, session->groups[i])) {
-            return false;
-        }
-        left--;
+        others -= session_has(profile, session->groups[i]);
     }
-    return left == 0;
+    return others == 0 && has_all(session, profile);
 }
 
-/* Measure all of the session's groups again if none of them is missing. */
+/* Measure all of the session's groups again. */
 static void forget_groups(const struct session *session, struct calibration *calibration)
 {
-    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
-        if (!session_has(calibration, session->groups[i])) {
-            return;
-        }
-    }
     for (uint32_t i = 0; session->groups[i] != NULL; i++) {
         provenance_drop(&calibration->provenance, FACT_GROUPS, session->groups[i]->name);
     }
@@ -91,7 +95,9 @@ static bool extend(const struct session *session, struct calibration *calibratio
     } else if (!covers(session, &profile)) {
         fprintf(session->log, "adding to %s\n", session->path);
         ok = adopt(calibration, &profile, why);
-        forget_groups(session, calibration);
+        if (has_all(session, calibration)) {
+            forget_groups(session, calibration);
+        }
     }
     calibration_release(&profile);
     return ok;
@@ -100,6 +106,7 @@ static bool extend(const struct session *session, struct calibration *calibratio
 bool session_adopt(const struct session *session, const char *part, struct calibration *calibration,
                    struct error *why)
 {
-    return access(part, F_OK) == 0 ? resume(session, part, calibration, why)
-                                   : extend(session, calibration, why);
+    bool resumed = false;
+    return (access(part, F_OK) != 0 || resume(session, part, calibration, &resumed, why)) &&
+           (resumed || extend(session, calibration, why));
 }

@@ -411,6 +411,35 @@ static void part_of_another_measurement_is_not_resumed(void **state)
     forget();
 }
 
+/* A part that is of no use does not cost the profile beside it. */
+static void profile_is_added_to_despite_a_part_of_another_measurement(void **state)
+{
+    (void)state;
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    leave_part();
+    char kept[sizeof part_path + 8];
+    snprintf(kept, sizeof kept, "%s.kept", part_path);
+    assert_int_equal(rename(part_path, kept), 0);
+    failing = 2;
+    start(&calibration, "other");
+    assert_true(run_session(&calibration, 1, &log, &why));
+    free(log);
+    calibration_release(&calibration);
+    failing = -1;
+    assert_int_equal(rename(kept, part_path), 0);
+    start(&calibration, "other");
+    assert_true(run_session(&calibration, 0, &log, &why));
+    assert_non_null(strstr(log, "(effort differs): starting again"));
+    assert_non_null(strstr(log, "adding to"));
+    assert_int_equal(runs[0] + runs[1], 0);
+    assert_int_equal(runs[2], 1);
+    free(log);
+    calibration_release(&calibration);
+    forget();
+}
+
 static void part_that_is_not_whole_is_not_resumed(void **state)
 {
     (void)state;
@@ -498,6 +527,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_is_not_replaced),
         cmocka_unit_test(part_is_resumed),
         cmocka_unit_test(part_of_another_measurement_is_not_resumed),
+        cmocka_unit_test(profile_is_added_to_despite_a_part_of_another_measurement),
         cmocka_unit_test(part_that_is_not_whole_is_not_resumed),
         cmocka_unit_test(group_that_failed_comes_last),
         cmocka_unit_test(place_that_cannot_be_written_is_found_before_measuring),
