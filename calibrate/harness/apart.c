@@ -103,7 +103,8 @@ bool apart_run(const struct apart *apart, struct error *why)
     if (said == NULL) {
         return false;
     }
-    fflush(NULL); /* or the new process writes the same text again */
+    fflush(NULL);             /* or the new process writes the same text again */
+    signal(SIGCHLD, SIG_DFL); /* or, if our parent ignored it, no status of the task is kept */
     pid_t parent = getpid(), task = fork();
     if (task == 0) {
         become_task(apart, parent, said);

@@ -14,7 +14,7 @@ struct apart {
 
 /* Run the task and wait for it. If it fails, `why` is the task's own error; if it was killed, or
  * ended without an error, `why` says so. An interrupt (measure.h) is passed on to the task. The
- * task is killed when this process ends. */
+ * task is killed when this process ends. Sets SIGCHLD to its default. */
 bool apart_run(const struct apart *apart, struct error *why);
 
 /* Zeroed memory that this process and its tasks share; the caller releases it. */

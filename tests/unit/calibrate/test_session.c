@@ -236,6 +236,24 @@ static void broken_group_is_absent_until_it_is_measured(void **state)
     forget();
 }
 
+/* As under a supervisor that ignores the ends of its children: a program inherits that. */
+static void groups_are_measured_where_ends_of_processes_are_ignored(void **state)
+{
+    (void)state;
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    failing = 1;
+    how = EXITS;
+    start(&calibration, "test");
+    assert_ptr_not_equal(signal(SIGCHLD, SIG_IGN), SIG_ERR);
+    assert_true(run_session(&calibration, 1, &log, &why));
+    assert_non_null(strstr(log, "fake-gather failed: ended with status 3"));
+    free(log);
+    calibration_release(&calibration);
+    forget();
+}
+
 /* A figure that no machine can have costs its group alone. */
 static void impossible_figure_is_its_groups_failure(void **state)
 {
@@ -521,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(session_writes_a_profile_that_loads),
         cmocka_unit_test(broken_group_is_absent_until_it_is_measured),
+        cmocka_unit_test(groups_are_measured_where_ends_of_processes_are_ignored),
         cmocka_unit_test(impossible_figure_is_its_groups_failure),
         cmocka_unit_test(without_any_figure_an_older_profile_stays),
         cmocka_unit_test(named_group_is_measured_again_and_replaced),
