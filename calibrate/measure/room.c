@@ -28,8 +28,8 @@ bool room_find(size_t wanted, size_t least, size_t parts, const struct room_memo
     }
     error_set(why, NULL, 0, "too little memory: %s has %s free", out->tight.name,
               format_bytes(out->tight.free, found, sizeof found));
-    return error_expect(why, "%s or more free",
-                        format_bytes(2 * (least > 0 ? least : 1), needed, sizeof needed));
+    size_t smallest = out->bytes > 0 ? out->bytes : 1;
+    return error_expect(why, "%s or more free", format_bytes(2 * smallest, needed, sizeof needed));
 }
 
 /* The addition is kept whole: an overlong note loses its own end. */
