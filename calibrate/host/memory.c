@@ -9,12 +9,24 @@ static uint64_t bytes_after(const struct system_text *text, const char *key)
     return system_number(text, key) << 10;
 }
 
-/* Lower the figures to what the cgroup leaves; its "max" reads as 0. */
-static void apply_cgroup(struct host_memory *memory, const char *root)
+/* What the cgroup uses, without pages of files that can be dropped. Its other files, in shared
+ * memory, are neither active nor inactive ones. */
+static uint64_t cgroup_used(const char *root)
 {
     struct system_text text;
     uint64_t used =
         system_read(&text, root, "/sys/fs/cgroup/memory.current") ? system_number(&text, "") : 0;
+    system_read(&text, root, "/sys/fs/cgroup/memory.stat");
+    uint64_t cached =
+        system_number(&text, "\ninactive_file ") + system_number(&text, "\nactive_file ");
+    return used > cached ? used - cached : 0;
+}
+
+/* Lower the figures to what the cgroup leaves; its "max" reads as 0. */
+static void apply_cgroup(struct host_memory *memory, const char *root)
+{
+    struct system_text text;
+    uint64_t used = cgroup_used(root);
     uint64_t most =
         system_read(&text, root, "/sys/fs/cgroup/memory.max") ? system_number(&text, "") : 0;
     if (most > 0 && most < memory->all) {

@@ -175,6 +175,22 @@ static void a_cgroup_leaves_less(void **state)
     assert_int_equal(memory.free, 0);
 }
 
+/* As after a large file was copied: the cgroup is full of pages that nobody needs. */
+static void caches_of_a_cgroup_count_as_free(void **state)
+{
+    const char *root = ((struct folder *)*state)->path;
+    struct host_memory memory;
+    struct error why;
+    write_file(root, "proc/meminfo", "MemTotal: 1048576 kB\nMemAvailable:  524288 kB\n");
+    write_file(root, "sys/fs/cgroup/memory.max", "268435456\n");
+    write_file(root, "sys/fs/cgroup/memory.current", "268435456\n");
+    write_file(root, "sys/fs/cgroup/memory.stat",
+               "anon 67108864\nfile 201326592\ninactive_anon 1\nactive_anon 2\n"
+               "inactive_file 134217728\nactive_file 33554432\n");
+    assert_true(host_memory_read(root, &memory, &why));
+    assert_int_equal(memory.free, 160 * MIB);
+}
+
 static void a_machine_that_states_no_memory_is_refused(void **state)
 {
     const char *root = ((struct folder *)*state)->path;
@@ -194,6 +210,7 @@ int main(void)
         IN_FOLDER(available_memory_counts_not_unused_memory),
         IN_FOLDER(unused_memory_counts_where_an_old_kernel_states_no_other),
         IN_FOLDER(a_cgroup_leaves_less),
+        IN_FOLDER(caches_of_a_cgroup_count_as_free),
         IN_FOLDER(a_machine_that_states_no_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
