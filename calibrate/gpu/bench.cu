@@ -51,6 +51,11 @@ bool bench_measure(struct kernel_bench *bench, std::vector<struct bench_work> &w
 {
     std::vector<bench_probe> states;
     std::vector<struct probe> probes;
+    /* What a group copied or filled may still be under way on the default stream, for which the
+     * bench's stream does not wait. */
+    if (!GPU_TRY(cudaDeviceSynchronize(), why)) {
+        return false;
+    }
     for (struct bench_work &work : works) {
         if (!work.put(&work, why) || !bench->stream.wait(why)) {
             return false;
