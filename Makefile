@@ -96,7 +96,7 @@ bundle: calibrate ## pack build/bundle for a GPU machine on which nothing can be
 	$(SUBMAKE) $(HARNESS)-test-kernels
 	@rm -rf build/bundle
 	$(SUBMAKE) -s install DESTDIR=$(CURDIR)/build/bundle PREFIX=
-	@tools/bundle.sh build/bundle $(HARNESS)-test-kernels
+	@NVCC=$(NVCC) tools/bundle.sh build/bundle $(HARNESS)-test-kernels
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all

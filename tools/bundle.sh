@@ -19,5 +19,6 @@ git describe --always --dirty >"$bundle/commit" 2>/dev/null || echo 'no commit k
 
 needed=$(objdump -T "$bundle"/bin/* "$bundle"/lib/* | grep -o 'GLIBC_2[0-9.]*' | sort -uV | tail -1)
 size=$(du -sh "$bundle" | cut -f1)
-echo "$bundle ($size): copy it to a GPU machine with glibc ${needed#GLIBC_} or later, NVIDIA's driver and, for matrix" \
-    "products, cuBLAS. There, run bundle/first_hour OUT"
+cuda=$("$NVCC" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+echo "$bundle ($size): copy it to a GPU machine with glibc ${needed#GLIBC_} or later, a driver that runs CUDA $cuda" \
+    "('nvidia-smi' says which it runs) and, for matrix products, cuBLAS. There, run bundle/first_hour OUT"

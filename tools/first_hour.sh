@@ -12,7 +12,11 @@
 # Without a part: check and quick. A call ends within CALL_SECONDS (575), for a machine that grants ten minutes at a
 # time. The folder OUT keeps everything: log.txt, machine.txt, smi.csv (clocks, each second), profiles, databases.
 set -u
-[ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+case ${1:-} in '' | -* | check | quick | full | validate | diag) usage ;; esac # a folder was forgotten
 bin=$(cd "$(dirname "$0")" && pwd)/bin
 mkdir -p "$1" && out=$(cd "$1" && pwd) || exit
 shift
@@ -93,6 +97,7 @@ check() {
 
 quick() {
     run 200 "$bin/spillway" calibrate --quick -o "$out/quick.yaml"
+    [ -e "$out/quick.yaml" ] || return
     run 120 "$bin/spillway" validate --quick "$out/quick.yaml" smollm2-135m --db "$out/quick.db"
 }
 
@@ -107,6 +112,7 @@ full() {
 validate() {
     local db
     db=$out/validate-$(date -u +%H%M%S).db
+    [ -e "$out/full.yaml" ] || { echo "== no profile to validate: first_hour $out full"; failed=1; return; }
     run "$CALL_SECONDS" "$bin/spillway" validate "$out/full.yaml" smollm2-135m --db "$db"
     run "$CALL_SECONDS" "$bin/spillway" validate "$out/full.yaml" smollm2-135m --context 131072 --db "$db"
     state
@@ -126,7 +132,9 @@ diag() {
     done
 }
 
+nvidia-smi -L || echo "== no GPU is seen here: is its driver installed?"
 for part in "$@"; do
     "$part"
 done
+[ "$failed" = 0 ] || echo "== something failed: look for 'status' above; the same call again measures what is absent"
 exit "$failed"

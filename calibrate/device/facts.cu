@@ -13,6 +13,26 @@ static bool none(const char *reason, struct error *why)
                              "'spillway calibrate --host' measures processor and memory");
 }
 
+static void format_version(int version, char *text, size_t size)
+{
+    snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+static bool old_driver(struct error *why)
+{
+    char built[32], supports[32];
+    int version = 0;
+    (void)cudaDriverGetVersion(&version); /* 0 without a driver */
+    if (version == 0) {
+        return none("no NVIDIA driver is loaded", why);
+    }
+    format_version(CUDART_VERSION, built, sizeof built);
+    format_version(version, supports, sizeof supports);
+    error_set(why, NULL, 0, "the driver is too old: it runs CUDA %s, and this needs %s", supports,
+              built);
+    return error_expect(why, "a newer driver; or a build with an older nvcc");
+}
+
 /* Kernels are loaded at the start, whatever the environment says. Loading one at its first launch may
  * wait for a running kernel, which may itself wait for the host. */
 bool gpu_find(struct error *why)
@@ -20,16 +40,14 @@ bool gpu_find(struct error *why)
     int devices = 0;
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status == cudaErrorInsufficientDriver) {
+        return old_driver(why);
+    }
     if (status != cudaSuccess) {
         return none(cudaGetErrorString(status), why);
     }
     return devices > 0 ? GPU_TRY(cudaSetDevice(0), why) && GPU_TRY(cudaFree(NULL), why)
                        : none("the driver knows none", why);
-}
-
-static void format_version(int version, char *text, size_t size)
-{
-    snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
 }
 
 static bool read_attributes(struct gpu_facts *facts, struct error *why)

@@ -228,6 +228,7 @@ static bool measure(const struct arguments *arguments, struct calibration *calib
         .effort = effort,
         .seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0,
         .patience = PATIENCE,
+        .again = arguments_given(arguments, CALIBRATE_GROUP),
         .seed = SEED,
         .machine = machine,
         .log = stderr,

@@ -239,6 +239,10 @@ static bool run_groups(const struct session *session, const struct session_files
         return false;
     }
     *failed = count_failed(session, calibration);
+    if (session->groups[0] != NULL && access(files->part, F_OK) != 0) {
+        fprintf(session->log, "%s lacks nothing; --group measures a group again\n", session->path);
+        return true;
+    }
     return *failed > 0 && is_empty(calibration) ? refuse_empty(files, why)
                                                 : finish(session, files, calibration, why);
 }

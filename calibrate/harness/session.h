@@ -12,7 +12,8 @@
  * the end, PROFILE.part is renamed to PROFILE; an older profile stays until then.
  *
  * A PROFILE of the same machine that lacks some of the session's groups is added to. If it lacks
- * none of them, they are measured again and replace their older figures.
+ * none of them, nothing is measured, or, if that is asked for, they are measured again and replace
+ * their older figures. A PROFILE of another measurement is refused.
  */
 #ifndef CALIBRATE_HARNESS_SESSION_H
 #define CALIBRATE_HARNESS_SESSION_H
@@ -29,6 +30,7 @@ struct session {
     const struct effort *effort;
     double seconds;  /* of a group whose share is 1 */
     double patience; /* a group is killed this many seconds after twice its time */
+    bool again; /* measure the groups again if the profile has all of them */
     uint64_t seed;
     enum machine_part machine; /* the part that is measured */
     FILE *log;                 /* a line for each group */
@@ -45,8 +47,8 @@ bool session_run(const struct session *session, struct calibration *calibration,
 bool session_has(const struct calibration *calibration, const struct group *group);
 
 /* Begin `calibration` with what earlier sessions measured: with `part`, the file that a session
- * left which was cut short; if that is missing or of another measurement, with the profile, if that
- * lacks groups or has others. */
+ * left which was cut short; if that is missing or of another measurement, with the profile. Fails
+ * if the profile is of another measurement, too, or is not as it was measured. */
 bool session_adopt(const struct session *session, const char *part, struct calibration *calibration,
                    struct error *why);
 

@@ -2,6 +2,7 @@
 #include "calibrate/harness/session.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The fact that keeps this session from adding to what was measured; NULL if it can. */
@@ -59,16 +60,6 @@ static bool has_all(const struct session *session, const struct calibration *cal
     return has;
 }
 
-/* Are all groups of the profile, and no others, to be measured? */
-static bool covers(const struct session *session, const struct calibration *profile)
-{
-    uint32_t others = provenance_count(&profile->provenance, FACT_GROUPS);
-    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
-        others -= session_has(profile, session->groups[i]);
-    }
-    return others == 0 && has_all(session, profile);
-}
-
 /* Measure all of the session's groups again. */
 static void forget_groups(const struct session *session, struct calibration *calibration)
 {
@@ -77,25 +68,33 @@ static void forget_groups(const struct session *session, struct calibration *cal
     }
 }
 
-/* Add to a profile of the same machine what it lacks. A profile that lacks nothing and of which
- * nothing would remain is measured anew. */
+static bool is_there(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0;
+}
+
+/* Add to a profile of the same machine. A profile of another measurement, or one that a person
+ * changed, is not replaced. */
 static bool extend(const struct session *session, struct calibration *calibration,
                    struct error *why)
 {
     struct calibration profile;
-    struct error unusable;
-    if (!profile_read(session->path, &profile, &unusable)) {
+    if (!is_there(session->path)) {
         return true;
     }
+    if (!profile_read(session->path, &profile, why)) {
+        return error_expect(why, "another file; or remove this one");
+    }
     const char *differs = difference(&profile, calibration);
-    bool ok = true;
-    if (differs != NULL) {
-        fprintf(session->log, "%s is of another measurement (%s differs) and will be replaced\n",
-                session->path, differs);
-    } else if (!covers(session, &profile)) {
+    bool ok = differs == NULL;
+    if (!ok) {
+        error_set(why, session->path, 0, "of another measurement: its '%s' differs", differs);
+        error_expect(why, "the same options on the same machine; or another file");
+    } else {
         fprintf(session->log, "adding to %s\n", session->path);
         ok = adopt(calibration, &profile, why);
-        if (has_all(session, calibration)) {
+        if (session->again && has_all(session, calibration)) {
             forget_groups(session, calibration);
         }
     }

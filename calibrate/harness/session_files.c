@@ -55,6 +55,9 @@ static bool check_place(const struct session_files *files, struct error *why)
 bool session_files_init(const char *profile, struct session_files *files, struct error *why)
 {
     *files = (struct session_files){.profile = profile};
+    if (profile[0] == '\0') {
+        return error_usage(why, NULL, 0, "the name of the profile to write is empty");
+    }
     /* A slash marks it as a path, not as a name in the data folder. */
     const char *here = strchr(profile, '/') == NULL ? "./" : "";
     if (asprintf(&files->part, "%s%s.part", here, profile) < 0 ||

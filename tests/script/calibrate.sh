@@ -81,6 +81,7 @@ grep -q "^extends: \"h100-sxm\"$" "$scratch/p.yaml" && grep -q "^  not_measured:
 check $status a_simulation_uses_the_profile
 
 # With another base, which states the curves that are not measured.
+rm "$scratch/p.yaml"
 (calibrate --group host-machine --base a40) &&
     simulate "{extends: $scratch/p.yaml, host: {lookup: 70ns}}" && status=0 || status=1
 check $status another_file_may_extend_it

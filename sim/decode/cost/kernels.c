@@ -170,7 +170,7 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
 
 /* ---- the others ------------------------------------------------------------------------- */
 
-struct kernel kernel_topk(const struct profile *profile, double elements)
+struct kernel kernel_select(const struct profile *profile, double elements)
 {
     struct kernel kernel = kernel_none;
     if (elements > 0) {

@@ -79,7 +79,7 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
 #define KERNEL_SCORE_BYTES 4.0 /* fp32 */
 
 /* Top-k over `elements` scores of a layer. */
-struct kernel kernel_topk(const struct profile *profile, double elements);
+struct kernel kernel_select(const struct profile *profile, double elements);
 
 /* All-reduce of `bytes` among the GPUs of a node. */
 struct kernel kernel_allreduce(const struct profile *profile, double bytes);

@@ -58,7 +58,7 @@ struct kernel retrieval_cost(const struct setup *setup, double entries)
     struct kernel score = flops > 0 ? kernel_product(&setup->profile, flops, rows, entries * moved,
                                                      setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
                                     : kernel_read(&setup->profile, entries * moved);
-    return kernel_then(score, kernel_topk(&setup->profile, sorted_scores(setup, entries)));
+    return kernel_then(score, kernel_select(&setup->profile, sorted_scores(setup, entries)));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)

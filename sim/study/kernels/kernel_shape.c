@@ -145,7 +145,7 @@ struct kernel kernel_shape_time(const struct profile *profile, const struct kern
     case KERNEL_PRODUCT:
         return kernel_spaced(profile, product_time(profile, shape), 1, true);
     case KERNEL_TOPK:
-        return kernel_topk(profile, shape->size[KERNEL_M] * shape->size[KERNEL_N]);
+        return kernel_select(profile, shape->size[KERNEL_M] * shape->size[KERNEL_N]);
     case KERNEL_ALLREDUCE:
         return kernel_allreduce(profile, shape->size[KERNEL_BYTES]);
     default:

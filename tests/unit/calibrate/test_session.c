@@ -276,7 +276,7 @@ static void impossible_figure_is_its_groups_failure(void **state)
     forget();
 }
 
-static void without_any_figure_an_older_profile_stays(void **state)
+static void without_any_figure_there_is_no_profile(void **state)
 {
     (void)state;
     const struct group *const all[] = {&groups[0], NULL};
@@ -285,21 +285,37 @@ static void without_any_figure_an_older_profile_stays(void **state)
     char *log;
     uint32_t failed;
     size_t size;
+    failing = 0;
+    start(&calibration, "test");
+    struct session session = {
+        .path = profile_path, .groups = all, .effort = &effort, .patience = 60};
+    session.log = open_memstream(&log, &size);
+    assert_non_null(session.log);
+    assert_false(session_run(&session, &calibration, &failed, &why));
+    assert_int_equal(fclose(session.log), 0);
+    assert_non_null(strstr(why.found, "every group failed"));
+    assert_false(exists(part_path));
+    assert_false(exists(profile_path));
+    free(log);
+    calibration_release(&calibration);
+    forget();
+}
+
+static void profile_that_lacks_nothing_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct calibration calibration;
+    struct error why;
+    char *log;
     start(&calibration, "test");
     assert_true(run_session(&calibration, 0, &log, &why));
     char *older = text_of(profile_path);
     free(log);
     calibration_release(&calibration);
-    failing = 0;
-    start(&calibration, "other");
-    struct session session = {.path = profile_path, .groups = all, .effort = &effort};
-    session.log = open_memstream(&log, &size);
-    assert_non_null(session.log);
-    session.patience = 60;
-    assert_false(session_run(&session, &calibration, &failed, &why));
-    assert_int_equal(fclose(session.log), 0);
-    assert_non_null(strstr(why.found, "every group failed"));
-    assert_non_null(strstr(log, "(effort differs) and will be replaced"));
+    start(&calibration, "test");
+    assert_true(run_session(&calibration, 0, &log, &why));
+    assert_int_equal(runs[0] + runs[1] + runs[2], 0);
+    assert_non_null(strstr(log, "lacks nothing"));
     char *text = text_of(profile_path);
     assert_string_equal(text, older);
     assert_false(exists(part_path));
@@ -307,6 +323,39 @@ static void without_any_figure_an_older_profile_stays(void **state)
     free(older);
     free(log);
     calibration_release(&calibration);
+    forget();
+}
+
+/* Of another measurement, or changed by hand. */
+static void profile_that_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    start(&calibration, "test");
+    assert_true(run_session(&calibration, 0, &log, &why));
+    free(log);
+    calibration_release(&calibration);
+    for (int changed = 0; changed < 2; changed++) {
+        if (changed) {
+            FILE *file = fopen(profile_path, "a");
+            assert_non_null(file);
+            fputs("host: {lookup: 7ns}\n", file);
+            assert_int_equal(fclose(file), 0);
+        }
+        char *older = text_of(profile_path);
+        start(&calibration, changed ? "test" : "other");
+        assert_false(run_session(&calibration, 0, &log, &why));
+        assert_non_null(strstr(why.found, changed ? "cut off" : "its 'effort' differs"));
+        assert_int_equal(runs[0] + runs[1] + runs[2], 0);
+        char *text = text_of(profile_path);
+        assert_string_equal(text, older);
+        free(text);
+        free(older);
+        free(log);
+        calibration_release(&calibration);
+    }
     forget();
 }
 
@@ -328,8 +377,12 @@ static void named_group_is_measured_again_and_replaced(void **state)
     calibration_release(&calibration);
     memset(runs, 0, 3 * sizeof *runs);
     start(&calibration, "test");
-    struct session session = {
-        .path = profile_path, .groups = all, .effort = &effort, .seconds = 60, .patience = 60};
+    struct session session = {.path = profile_path,
+                              .groups = all,
+                              .effort = &effort,
+                              .seconds = 60,
+                              .patience = 60,
+                              .again = true};
     session.log = open_memstream(&log, &size);
     assert_non_null(session.log);
     assert_true(session_run(&session, &calibration, &failed, &why));
@@ -541,7 +594,9 @@ int main(void)
         cmocka_unit_test(broken_group_is_absent_until_it_is_measured),
         cmocka_unit_test(groups_are_measured_where_ends_of_processes_are_ignored),
         cmocka_unit_test(impossible_figure_is_its_groups_failure),
-        cmocka_unit_test(without_any_figure_an_older_profile_stays),
+        cmocka_unit_test(without_any_figure_there_is_no_profile),
+        cmocka_unit_test(profile_that_lacks_nothing_stays_as_it_is),
+        cmocka_unit_test(profile_that_does_not_fit_is_refused),
         cmocka_unit_test(named_group_is_measured_again_and_replaced),
         cmocka_unit_test(what_was_not_measured_is_not_replaced),
         cmocka_unit_test(part_is_resumed),

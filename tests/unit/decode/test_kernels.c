@@ -69,7 +69,7 @@ static void two_kernels_have_the_bound_of_the_longer(void **state)
     (void)state;
     struct profile profile = load_well(plain);
     struct kernel read = kernel_read(&profile, 1e6); /* 2 us */
-    struct kernel select = kernel_topk(&profile, 1000);
+    struct kernel select = kernel_select(&profile, 1000);
     check(kernel_then(read, select), 12, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_then(kernel_read(&profile, 1e7), select), 30, BOUND_HBM, BASIS_PUBLISHED);
     profile_release(&profile);
@@ -145,11 +145,11 @@ static void other_kernels_are_read_off_their_curves(void **state)
 {
     (void)state;
     struct profile profile = load_well(plain);
-    check(kernel_topk(&profile, 2000), 20, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_select(&profile, 2000), 20, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_allreduce(&profile, 2000), 15, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e5), 10 + 5, BOUND_LINK, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e3), 0.1 + 5, BOUND_FIXED, BASIS_PUBLISHED);
-    assert_true(kernel_topk(&profile, 4000).trust.extrapolated);
+    assert_true(kernel_select(&profile, 4000).trust.extrapolated);
     profile_release(&profile);
 }
 
