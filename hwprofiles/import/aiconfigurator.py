@@ -16,9 +16,21 @@ weights of which six copies do. Rows of vLLM fit nothing; they are kept to judge
 
     attention   fixed + pairs * pair + bytes / (share * peak)
     products    fixed + max(bytes / (share * peak), FLOPs / (flops_share(rows) * FLOPs peak))
+    collective  the times of an all-reduce among the GPUs of a node
 
-The sum of |predicted / measured - 1| is least. A row is dropped if its time is 0, or if it would
-read data of four times the L2 or more at over 105 % of the peak.
+The sum of |predicted / measured - 1| is least. No fixed time is below the shortest time measured, and
+that of products is not above the median time of warm products with weights of 1 to 8 MiB.
+
+A row is dropped if its time is 0, or if it would read data of four times the L2 or more at over 105 % of
+the peak. Of several attention kernels that one file holds, the one with most rows is the one that servers
+run by default: the others are left out.
+
+Which rows: the newest SGLang that ran on the GPU itself (the SGLang 0.5.14 rows of the folder b300_sxm are a
+copy of those of the GB300, by their column `device`), except that
+- the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows);
+- SGLang 0.5.12 on the L40S holds impossible attention;
+- fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
+- weights of 4 bits were measured with TensorRT-LLM alone.
 """
 import collections
 import os
@@ -35,16 +47,38 @@ GPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 FROM = "  # hwprofiles/import/aiconfigurator.py writes from here\n"
 TO = "  # to here\n"
 
-# The folder of the data, the size of the L2 in bytes, and the newest measurements of attention, of
-# products, and of products with weights of 4 bits (None: there are none).
-Source = collections.namedtuple("Source", "data l2 attention products int4")
+# All-reduces: the files, the number of GPUs, and in words what connects them. The times are those of the
+# first file; the others make the range.
+Reduce = collections.namedtuple("Reduce", "files gpus fabric")
+
+# The folder of the data, the size of the L2 in bytes, and the measurements of attention, of products
+# with weights of bf16, fp8 and 4 bits (None: there are none), and of all-reduces.
+Source = collections.namedtuple("Source", "data l2 attention bf16 fp8 int4 collective")
+NEW, OLD = "sglang/0.5.14", "sglang/0.5.10"
+
+
+def nccl(version, framework, gpus):
+    """NCCL among the GPUs of a node with NVLink; SGLang's own all-reduce in a graph makes the range."""
+    return Reduce(("nccl/" + version, framework), gpus, "NVLink")
+
+
 SOURCES = {
-    "h100-sxm": Source("h100_sxm", 50e6, "sglang/0.5.14", "sglang/0.5.14", None),
-    "h200": Source("h200_sxm", 60e6, "sglang/0.5.14", "sglang/0.5.14", "trtllm/1.2.0rc5"),
+    "h100-sxm": Source("h100_sxm", 50e6, NEW, NEW, NEW, None, None),
+    "h200": Source("h200_sxm", 60e6, NEW, NEW, NEW, "trtllm/1.2.0rc5", None),
+    "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, OLD, None, "trtllm/1.0.0", nccl("2.27.3", OLD, 8)),
+    "l40s": Source("l40s", 96e6, NEW, NEW, NEW, "trtllm/1.0.0",
+                   Reduce(("sglang/0.5.12", "nccl/2.27.3", NEW), 4, "PCIe 4")),
+    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, "trtllm/1.3.0rc20", None,
+                                  Reduce(("nccl/2.29.2", NEW), 4, "PCIe 5")),
+    "b200": Source("b200_sxm", 126e6, NEW, NEW, NEW, None, nccl("2.29.2", NEW, 8)),
+    "b300": Source("b300_sxm", 126e6, OLD, OLD, OLD, None, nccl("2.29.2", NEW, 8)),
+    "gb200": Source("gb200", 126e6, NEW, NEW, NEW, None, nccl("2.29.2", NEW, 4)),
+    "gb300": Source("gb300", 126e6, NEW, NEW, NEW, None, nccl("2.29.2", NEW, 4)),
 }
 
 LEAST_ROWS = 64           # below, a product shows no bound by its FLOPs
 THIN = 0.04               # a point is left out if the line between others is that near
+THIN_REDUCE = 0.1         # the same of all-reduces
 LEAST_WEIGHTS = 16 << 20  # n * k of the products whose share of the FLOPs counts
 FEW = 32                  # rows up to which a product is bound by its bytes
 
@@ -59,7 +93,7 @@ def profile_text(name):
 def stated(name, figure):
     """The value of a figure of a profile, or of the one that it extends, in base units."""
     text = profile_text(name)
-    found = re.search(r"^  %s: *{value: ([\d.]+)([GT])" % figure, text, re.M)
+    found = re.search(r"^  %s:\s*{?value: ([\d.]+)([GT])" % figure, text, re.M)
     if found:
         return float(found.group(1)) * {"G": 1e9, "T": 1e12}[found.group(2)]
     return stated(re.search(r"^  extends: (\S+)", text, re.M).group(1), figure)
@@ -128,6 +162,8 @@ def read_attention(checkout, source, peak):
     table = Table(checkout, path)
     windows = table.columns.get("window_size", np.zeros(len(table["seconds"])))
     table.keep((table["head_dim"] == 128) & (windows == 0))
+    kernels = collections.Counter(table["kernel_source"].tolist())
+    table.keep(table["kernel_source"] == kernels.most_common(1)[0][0])
     wide = np.where(table["kv_cache_dtype"] == "fp8", 1, 2)
     table.columns["pairs"] = table["batch_size"] * table["num_key_value_heads"].astype(float)
     table.columns["bytes"] = 2 * table["pairs"] * (table["isl"] + table["step"]) * 128 * wide
@@ -158,27 +194,29 @@ def read_products(checkout, source, which, kind, peak):
 
 # ---- fits ----
 
-def fit(columns, seconds, least):
-    """Factors of the columns, none below its `least`, with the least sum of relative errors."""
+def fit(columns, seconds, least, most=np.inf):
+    """Factors of the columns, none below its `least` or above its `most`, of least relative errors."""
     columns, least = np.stack(columns, 1) / seconds[:, None], np.array(least)
     held = np.zeros(len(least), bool)
+    factors = least.copy()
     for _ in least:
-        rest = 1 - columns[:, held] @ least[held]
+        rest = 1 - columns[:, held] @ factors[held]
         weight = np.ones(len(seconds))
         for _ in range(300):
             free = np.linalg.lstsq(columns[:, ~held] * weight[:, None], rest * weight, rcond=None)[0]
             apart = abs(columns[:, ~held] @ free - rest)
             weight = 1 / np.sqrt(np.maximum(apart, 1e-4))
-        factors = least.copy()
         factors[~held] = free
-        if (factors >= least).all():
+        beyond = (factors < least) | (factors > most)
+        if not beyond.any():
             break
-        held |= factors < least
+        held |= beyond
+        factors = np.clip(factors, least, most)
     return factors
 
 
 def microseconds(seconds):
-    return "%.3gus" % (1e6 * seconds)
+    return "%.3gms" % (1e3 * seconds) if seconds >= 1e-3 else "%.3gus" % (1e6 * seconds)
 
 
 def attention_figures(name, checkout, source):
@@ -214,7 +252,7 @@ def find_share(seconds, fixed, memory, flops):
     return low
 
 
-def thin(points):
+def thin(points, near=THIN):
     """The points without those that lie near the line between the ones that stay."""
     if len(points) < 3:
         return points
@@ -222,9 +260,9 @@ def thin(points):
     line = np.interp(rows, (rows[0], rows[-1]), (shares[0], shares[-1]))
     apart = abs(line / shares - 1)
     worst = int(apart.argmax())
-    if apart[worst] <= THIN:
+    if apart[worst] <= near:
         return [points[0], points[-1]]
-    return thin(points[:worst + 1])[:-1] + thin(points[worst:])
+    return thin(points[:worst + 1], near)[:-1] + thin(points[worst:], near)
 
 
 def shares_by_rows(table, fixed, memory, flops, large):
@@ -242,17 +280,18 @@ def shares_by_rows(table, fixed, memory, flops, large):
 def product_figures(name, checkout, source, kind):
     peak = stated(name, "hbm_bandwidth")
     flops_peak = stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
-    table = read_products(checkout, source, source.int4 if kind == "int4" else source.products, kind, peak)
+    table = read_products(checkout, source, getattr(source, kind), kind, peak)
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak
     cold = (6 * table["weights"] >= 2 * source.l2) & (table["m"] <= FEW)
-    fixed, byte = fit([np.ones(cold.sum()), size[cold]], seconds[cold], (seconds.min(), 0))
+    small = (table["m"] <= FEW) & (table["weights"] >= 1 << 20) & (table["weights"] < 8 << 20)
+    fixed, byte = fit([np.ones(cold.sum()), size[cold]], seconds[cold], (seconds.min(), 0),
+                      (np.median(seconds[small]), np.inf))
     memory = byte * size
     large = table["n"].astype(float) * table["k"] >= LEAST_WEIGHTS
     shares = shares_by_rows(table, fixed, memory, flops, large)
     share = np.interp(table["m"], *zip(*shares))
     ratio = (fixed + np.maximum(memory, flops / share)) / seconds
     few, many = large & (table["m"] <= 128), large & (table["m"] > 128)
-    small = (table["m"] <= FEW) & (table["weights"] >= 1 << 20) & (table["weights"] < 8 << 20)
     report(name, "products " + kind, ratio, {"few": few, "many": many, "small": small})
     suffix = "" if kind == "bf16" else "_" + kind
     said = table.source("weights of which six copies are twice the L2, up to %d rows" % FEW, cold.sum(),
@@ -262,6 +301,44 @@ def product_figures(name, checkout, source, kind):
     points = "[" + ", ".join("[%d, %s]" % (rows, percent(value)) for rows, value in shares) + "]"
     said = table.source("n * k of 16 Mi or more, over 128 rows", many.sum(), ratio[many] - 1)
     yield figure_text("flops_share" + suffix, points, spread(ratio[many]), said)
+
+
+# ---- all-reduces ----
+
+def read_reduces(checkout, source, which):
+    """Bytes of the message and seconds of an all-reduce of 16-bit values in a graph, in order."""
+    kind = "nccl" if which.startswith("nccl/") else "custom_allreduce"
+    table = Table(checkout, "%s/comm/%s/%s_perf.parquet" % (source.data, which, kind))
+    table.keep((table["op_name"] == "all_reduce") & (table["num_gpus"] == source.collective.gpus))
+    if kind == "nccl":
+        table.keep(table["nccl_dtype"] == "half")
+    elif "backend" in table.columns:
+        table.keep(table["backend"] == "sglang_graph")
+    table.keep(np.argsort(table["message_size"]))
+    return table, 2.0 * table["message_size"], table["seconds"]  # message_size counts values
+
+
+def collective_figures(checkout, source):
+    files, gpus, fabric = source.collective
+    table, size, seconds = read_reduces(checkout, source, files[0])
+    seconds = np.minimum.accumulate(seconds[::-1])[::-1]  # a small message takes no longer than a large one
+    ratio = [np.ones(1)]
+    for which in files[1:]:
+        _, other_size, other = read_reduces(checkout, source, which)
+        ratio.append(np.interp(size, other_size, other) / seconds)
+    points = thin(list(zip(size, seconds)), THIN_REDUCE)
+    text = ", ".join("[%s, %s]" % (bytes_text(at), microseconds(value)) for at, value in points)
+    said = "ai-dynamo/aiconfigurator %s, %s: %d GPUs, %s, 16-bit values; range: %s" % (
+        COMMIT, table.path, gpus, fabric, ", ".join(files[1:]))
+    yield figure_text("collective", "[[1B, %s], %s]" % (microseconds(points[0][1]), text),
+                      spread(np.concatenate(ratio)), said)
+
+
+def bytes_text(count):
+    for unit, each in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= each:
+            return "%.0f%s" % (count / each, unit)
+    return "%.0fB" % count
 
 
 def report(name, what, ratio, classes):
@@ -278,9 +355,13 @@ def main():
     for name in sys.argv[2:] or SOURCES:
         source = SOURCES[name]
         figures = list(attention_figures(name, sys.argv[1], source))
-        for kind in ("bf16", "fp8") + (("int4",) if source.int4 else ()):
-            figures += product_figures(name, sys.argv[1], source, kind)
+        for kind in WEIGHTS:
+            if getattr(source, kind):
+                figures += product_figures(name, sys.argv[1], source, kind)
+        if source.collective:
+            figures += collective_figures(sys.argv[1], source)
         write_block(name, figures)
 
 
-main()
+if __name__ == "__main__":
+    main()
