@@ -44,7 +44,7 @@ import pyarrow.parquet as parquet
 COMMIT = "095f58a"
 BASE = "aic-core/src/aiconfigurator_core/systems/data"
 GPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "gpus")
-FROM = "  # hwprofiles/import/aiconfigurator.py writes from here\n"
+FROM = "  # hwprofiles/import/%s writes from here\n"
 TO = "  # to here\n"
 
 # All-reduces: the files, the number of GPUs, and in words what connects them. The times are those of the
@@ -114,19 +114,19 @@ def wrapped(key, text):
     return "".join("    " + ("  " if i > 0 else "") + line + "\n" for i, line in enumerate(lines))
 
 
-def figure_text(name, value, band, source):
+def figure_text(name, value, band, source, basis="published"):
     """A figure as a profile states it; `band` is its range, or None for what is not known alone."""
     text = "  %s:\n" % name + wrapped("points" if value.startswith("[[") else "value", value)
-    text += "    basis: published\n" + ("    range: %s\n" % band if band else "")
+    text += "    basis: %s\n" % basis + ("    range: %s\n" % band if band else "")
     return text + wrapped("source", '"%s"' % source)
 
 
-def write_block(name, figures):
-    text = profile_text(name)
-    if FROM in text:
-        text = text[:text.index(FROM)] + text[text.index(TO) + len(TO):]
+def write_block(name, figures, script):
+    text, start = profile_text(name), FROM % script
+    if start in text:
+        text = text[:text.index(start)] + text[text.index(TO) + len(TO):]
     with open(os.path.join(GPUS, name + ".yaml"), "w", encoding="utf-8") as file:
-        file.write(text + FROM + "".join(figures) + TO)
+        file.write(text + start + "".join(figures) + TO)
 
 
 # ---- rows ----
@@ -219,6 +219,14 @@ def microseconds(seconds):
     return "%.3gms" % (1e3 * seconds) if seconds >= 1e-3 else "%.3gus" % (1e6 * seconds)
 
 
+def nanoseconds(seconds):
+    return "%.3gns" % (1e9 * seconds)
+
+
+def shares_text(points):
+    return "[" + ", ".join("[%d, %s]" % (rows, percent(share)) for rows, share in points) + "]"
+
+
 def attention_figures(name, checkout, source):
     peak = stated(name, "hbm_bandwidth")
     everything = read_attention(checkout, source, peak)
@@ -237,7 +245,7 @@ def attention_figures(name, checkout, source):
         few = ~cold & (size > 1 << 20)
         yield figure_text("attention_fixed" + suffix, microseconds(fixed), spread(1 / ratio[few]), said)
         yield figure_text("attention_share" + suffix, percent(share), spread(ratio[cold]), said)
-        yield figure_text("attention_pair" + suffix, "%.3gns" % (1e9 * pair), None, said)
+        yield figure_text("attention_pair" + suffix, nanoseconds(pair), None, said)
 
 
 def find_share(seconds, fixed, memory, flops):
@@ -298,9 +306,8 @@ def product_figures(name, checkout, source, kind):
                         ratio[cold] - 1)
     yield figure_text("product_fixed" + suffix, microseconds(fixed), spread(1 / ratio[small]), said)
     yield figure_text("product_share" + suffix, percent(1 / (byte * peak)), spread(ratio[few]), said)
-    points = "[" + ", ".join("[%d, %s]" % (rows, percent(value)) for rows, value in shares) + "]"
     said = table.source("n * k of 16 Mi or more, over 128 rows", many.sum(), ratio[many] - 1)
-    yield figure_text("flops_share" + suffix, points, spread(ratio[many]), said)
+    yield figure_text("flops_share" + suffix, shares_text(shares), spread(ratio[many]), said)
 
 
 # ---- all-reduces ----
@@ -360,7 +367,7 @@ def main():
                 figures += product_figures(name, sys.argv[1], source, kind)
         if source.collective:
             figures += collective_figures(sys.argv[1], source)
-        write_block(name, figures)
+        write_block(name, figures, "aiconfigurator.py")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Carries the kernels' figures of measured GPUs over to GPUs that only a datasheet describes.
+
+    hwprofiles/import/carried.py CHECKOUT
+
+CHECKOUT is the one of aiconfigurator.py, which runs first. A GPU takes fixed times and shares from the
+nearest measured GPU: the same kind of memory, then the same architecture, then the nearest bandwidth.
+Its peaks are its own datasheet's. At few rows the share of a donor's FLOPs is only what its memory
+lets it reach: on a GPU with fewer FLOPs a byte it is larger by as much, up to the donor's best.
+
+How wrong that is, the measured GPUs say: each is predicted in the same way from the others, and the
+times are held against its rows. The four Blackwells with 8 TB/s of HBM are one chip with one memory;
+they are predicted from a Hopper, not from each other. The program prints these errors. Their 10th and
+90th percentiles over all GPUs are the ranges of the figures that are carried over. It rewrites the
+figures between two comments in the profiles; run again, it writes the same bytes.
+"""
+import collections
+import math
+import re
+import sys
+
+import numpy as np
+
+import aiconfigurator as rows
+
+# Kind of memory and compute capability.
+Chip = collections.namedtuple("Chip", "memory capability")
+MEASURED = {
+    "a100-sxm-80gb": Chip("HBM", "8.0"), "l40s": Chip("GDDR", "8.9"), "h100-sxm": Chip("HBM", "9.0"),
+    "h200": Chip("HBM", "9.0"), "b200": Chip("HBM", "10.0"), "b300": Chip("HBM", "10.0"),
+    "gb200": Chip("HBM", "10.0"), "gb300": Chip("HBM", "10.0"), "rtx-pro-6000-server": Chip("GDDR", "12.0"),
+}
+CARRIED = {
+    "a100-pcie-40gb": Chip("HBM", "8.0"), "a10": Chip("GDDR", "8.6"), "rtx-3090": Chip("GDDR", "8.6"),
+    "l4": Chip("GDDR", "8.9"), "h100-pcie": Chip("HBM", "9.0"), "h20": Chip("HBM", "9.0"),
+    "gh200": Chip("HBM", "9.0"), "rtx-5090": Chip("GDDR", "12.0"),
+}
+NO_FP8 = ("8.0", "8.6")
+
+# Figures and the classes of rows whose error is theirs.
+CLASSES = {
+    "attention": ("attention_fixed", "attention_share", "attention_pair"),
+    "few": ("product_fixed", "product_share"),
+    "many": ("flops_share",),
+}
+SUFFIX = {"bf16": "", "fp8": "_fp8", "int4": "_int4"}
+
+
+def nearest(name, chip, donors):
+    def apart(other):
+        there = MEASURED[other]
+        speeds = [rows.stated(gpu, "hbm_bandwidth") for gpu in (name, other)]
+        return (there.memory != chip.memory, abs(float(there.capability) - float(chip.capability)),
+                abs(math.log(speeds[0] / speeds[1])))
+    return min(donors, key=apart)
+
+
+def figure(name, which):
+    """The points of a figure of a profile, as (x, value) in base units, or None; a value has one."""
+    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, rows.profile_text(name), re.M | re.S)
+    if found is None:
+        return None
+    text = found.group(1)
+    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2}
+    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", text) or [("1",) + re.match(r"([\d.]+)(us|ns|%)", text).groups()]
+    return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
+
+
+def value(name, which, suffix):
+    return figure(name, which + suffix)[0][1]
+
+
+def flops_peak(name, kind):
+    return rows.stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
+
+
+def carried_shares(name, donor, kind):
+    """Shares of the FLOPs by rows of a GPU, from the donor's."""
+    points = figure(donor, "flops_share" + SUFFIX[kind])
+    ridges = [flops_peak(gpu, kind) / rows.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
+    most = max(share for _, share in points)
+    return rows.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
+
+
+def attention_ratio(name, donor, checkout, kind):
+    """Predicted over measured times of rows with cold KV."""
+    peak, suffix, source = rows.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
+    table = rows.read_attention(checkout, source, peak)
+    table.keep((table["kv_cache_dtype"] == {"bf16": "bfloat16", "fp8": "fp8"}[kind]) & (table["bytes"] >= 2 * source.l2))
+    predicted = (value(donor, "attention_fixed", suffix) + value(donor, "attention_pair", suffix) * table["pairs"] +
+                 table["bytes"] / (value(donor, "attention_share", suffix) * peak))
+    return predicted / table["seconds"]
+
+
+def product_ratio(name, donor, checkout, kind):
+    """Predicted over measured times of large products, and their rows."""
+    peak, suffix, source = rows.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
+    table = rows.read_products(checkout, source, getattr(source, kind), kind, peak)
+    table.keep(table["n"].astype(float) * table["k"] >= rows.LEAST_WEIGHTS)
+    share = np.interp(table["m"], *zip(*carried_shares(name, donor, kind)))
+    predicted = value(donor, "product_fixed", suffix) + np.maximum(
+        table["bytes"] / (value(donor, "product_share", suffix) * peak), table["flops"] / (share * flops_peak(name, kind)))
+    return predicted / table["seconds"], table["m"]
+
+
+def errors(checkout):
+    """Predicted over measured times by class and type of values, of every measured GPU from its nearest."""
+    found = collections.defaultdict(list)
+    for name, chip in MEASURED.items():
+        others = [other for other in MEASURED if other != name]
+        if chip.capability == "10.0":
+            others = [other for other in others if MEASURED[other].capability != "10.0"]
+        for kind, suffix in SUFFIX.items():
+            donors = [other for other in others if figure(other, "product_share" + suffix)]
+            if figure(name, "product_share" + suffix) is None:
+                continue
+            donor = nearest(name, chip, donors)
+            ratio, count = product_ratio(name, donor, checkout, kind)
+            parts = {"few": ratio[count <= 128], "many": ratio[count > 128]}
+            if figure(name, "attention_share" + suffix):
+                parts["attention"] = attention_ratio(name, donor, checkout, kind)
+            for part in sorted(parts):
+                found[part, kind].append(parts[part])
+                say(name, "from " + donor, part, kind, parts[part])
+    return {key: np.concatenate(ratios) for key, ratios in found.items()}
+
+
+def say(name, donor, part, kind, ratio):
+    low, high = np.quantile(ratio - 1, (0.1, 0.9))
+    print("%-20s %-26s %-10s %-5s median |error| %5.1f %%  p10 %+6.1f %%  p90 %+6.1f %%" % (
+        name, donor, part, kind, 100 * np.median(abs(ratio - 1)), 100 * low, 100 * high))
+
+
+def carried(name, chip, ratios):
+    for kind, suffix in SUFFIX.items():
+        if kind == "fp8" and chip.capability in NO_FP8:
+            continue
+        donors = [other for other in MEASURED if figure(other, "product_share" + suffix)]
+        donor = nearest(name, chip, donors)
+        for part, figures in CLASSES.items():
+            if (part, kind) not in ratios:
+                continue
+            ratio = ratios[part, kind]
+            said = "carried over from the profile %s; range: errors of measured GPUs predicted so (carried.py)" % donor
+            for which in figures:
+                band = rows.spread(1 / ratio if which.endswith(("fixed", "pair")) else ratio)
+                yield rows.figure_text(which + suffix, carried_text(name, donor, which, kind), band, said, "assumed")
+
+
+def carried_text(name, donor, which, kind):
+    if which == "flops_share":
+        return rows.shares_text(carried_shares(name, donor, kind))
+    amount = value(donor, which, SUFFIX[kind])
+    if which.endswith("share"):
+        return rows.percent(amount)
+    return rows.nanoseconds(amount) if which.endswith("pair") else rows.microseconds(amount)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: %s CHECKOUT" % sys.argv[0])
+    ratios = errors(sys.argv[1])
+    for (part, kind), ratio in ratios.items():
+        say("all", "", part, kind, ratio)
+    for name, chip in CARRIED.items():
+        rows.write_block(name, list(carried(name, chip, ratios)), "carried.py")
+
+
+if __name__ == "__main__":
+    main()
