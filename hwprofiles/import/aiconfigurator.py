@@ -6,7 +6,7 @@
 
 For maintainers; needs Python 3, numpy and pyarrow. It rewrites the figures between two comments in
 hwprofiles/gpus/PROFILE.yaml, for all profiles of the table below or for those that are named, and
-prints how well they fit. Run again, it writes the same bytes. Only fitted figures enter the
+prints how well they fit. For all profiles, it also writes the table of hwprofiles/README.md. Run again, it writes the same bytes. Only fitted figures enter the
 repository, no rows (Apache-2.0).
 
 The data are times of single kernels in a replayed CUDA graph, without a flush of the L2: attention
@@ -25,8 +25,8 @@ A row is dropped if its time is 0, or if it would read data of four times the L2
 the peak. Of several attention kernels that one file holds, the one with most rows is the one that servers
 run by default: the others are left out.
 
-Which rows: the newest SGLang that ran on the GPU itself (the SGLang 0.5.14 rows of the folder b300_sxm are a
-copy of those of the GB300, by their column `device`), except that
+Which rows: the newest SGLang that ran on the GPU itself (by the column `device`, the folder b300_sxm
+holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows);
 - SGLang 0.5.12 on the L40S holds impossible attention;
 - fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
@@ -43,7 +43,8 @@ import pyarrow.parquet as parquet
 
 COMMIT = "095f58a"
 BASE = "aic-core/src/aiconfigurator_core/systems/data"
-GPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "gpus")
+PROFILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GPUS = os.path.join(PROFILES, "gpus")
 FROM = "  # hwprofiles/import/%s writes from here\n"
 TO = "  # to here\n"
 
@@ -348,12 +349,52 @@ def bytes_text(count):
     return "%.0fB" % count
 
 
+# ---- what a profile rests on ----
+
+ERRORS = {}  # median and 90th percentile of |error| by (profile, kernel, type, class of rows)
+
+
 def report(name, what, ratio, classes):
     for label, rows in classes.items():
         error = ratio[rows] - 1
-        print("%-10s %-20s %-5s %6d rows  median %+6.1f %%  |median| %5.1f %%  p90 %5.1f %%" % (
-            name, what, label, rows.sum(), 100 * np.median(error), 100 * np.median(abs(error)),
-            100 * np.quantile(abs(error), 0.9)))
+        median, p90 = 100 * np.median(abs(error)), 100 * np.quantile(abs(error), 0.9)
+        ERRORS[(name, *what.split(), label)] = median, p90
+        print("%-20s %-20s %-5s %6d rows  median %+6.1f %%  |median| %5.1f %%  p90 %5.1f %%" % (
+            name, what, label, rows.sum(), 100 * np.median(error), median, p90))
+
+
+TABLE = "<!-- below: hwprofiles/import/aiconfigurator.py -->\n"
+
+
+def errors_text(name, kernel, label):
+    said = ["%s %.1f / %.0f" % (kind.replace("bfloat16", "bf16"), *ERRORS[name, kernel, kind, label])
+            for kind in ("bf16", "bfloat16", "fp8", "int4") if (name, kernel, kind, label) in ERRORS]
+    return ", ".join(said)
+
+
+def table_row(name, unseen):
+    """A profile, what its kernels rest on, and their errors on the rows that fitted them."""
+    text = profile_text(name)
+    donors = sorted(set(re.findall(r"carried over from the\s+profile\s+(\S+);", text)))
+    basis = "published" if name in SOURCES else "assumed"
+    kernels = "carried over from " + ", ".join(donors) if donors else "rows" if name in SOURCES else "shares alone"
+    cells = [name, basis, kernels, errors_text(name, "attention", "cold"), errors_text(name, "products", "few"),
+             errors_text(name, "products", "many"), unseen]
+    return "|" + "|".join(" %s " % cell if cell else " " for cell in cells) + "|\n"
+
+
+def write_table():
+    """Rewrite the table below its mark in the page; its last column is somebody else's and stays."""
+    path = os.path.join(PROFILES, "README.md")
+    with open(path, encoding="utf-8") as file:
+        page, below = file.read().split(TABLE)
+    unseen = dict(re.findall(r"^\| (\S+) \|.*\|([^|\n]*)\|$", below, re.M))
+    names = sorted(file[:-5] for file in os.listdir(GPUS) if file != "nvidia.yaml")
+    table = "| profile | kernels | from | attention | products, few rows | many rows | unseen rows |\n"
+    table += "|---|---|---|---|---|---|---|\n"
+    table += "".join(table_row(name, unseen.get(name, "").strip()) for name in names)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page + TABLE + "\n" + table)
 
 
 def main():
@@ -368,6 +409,8 @@ def main():
         if source.collective:
             figures += collective_figures(sys.argv[1], source)
         write_block(name, figures, "aiconfigurator.py")
+    if len(sys.argv) == 2:
+        write_table()
 
 
 if __name__ == "__main__":

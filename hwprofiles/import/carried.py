@@ -12,10 +12,11 @@ How wrong that is, the measured GPUs say: each is predicted in the same way from
 times are held against its rows. The four Blackwells with 8 TB/s of HBM are one chip with one memory;
 they are predicted from a Hopper, not from each other. The program prints these errors. Their 10th and
 90th percentiles over all GPUs are the ranges of the figures that are carried over. It rewrites the
-figures between two comments in the profiles; run again, it writes the same bytes.
+figures between two comments in the profiles and in README.md; run again, it writes the same bytes.
 """
 import collections
 import math
+import os
 import re
 import sys
 
@@ -57,12 +58,15 @@ def nearest(name, chip, donors):
 
 def figure(name, which):
     """The points of a figure of a profile, as (x, value) in base units, or None; a value has one."""
-    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, rows.profile_text(name), re.M | re.S)
+    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, rows.profile_text(name),
+                      re.M | re.S)
     if found is None:
         return None
     text = found.group(1)
     units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2}
-    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", text) or [("1",) + re.match(r"([\d.]+)(us|ns|%)", text).groups()]
+    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", text)
+    if not pairs:
+        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)", text).groups()]
     return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
 
 
@@ -86,9 +90,10 @@ def attention_ratio(name, donor, checkout, kind):
     """Predicted over measured times of rows with cold KV."""
     peak, suffix, source = rows.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
     table = rows.read_attention(checkout, source, peak)
-    table.keep((table["kv_cache_dtype"] == {"bf16": "bfloat16", "fp8": "fp8"}[kind]) & (table["bytes"] >= 2 * source.l2))
-    predicted = (value(donor, "attention_fixed", suffix) + value(donor, "attention_pair", suffix) * table["pairs"] +
-                 table["bytes"] / (value(donor, "attention_share", suffix) * peak))
+    table.keep(table["kv_cache_dtype"] == {"bf16": "bfloat16", "fp8": "fp8"}[kind])
+    table.keep(table["bytes"] >= 2 * source.l2)
+    fixed, pair, share = (value(donor, "attention_" + which, suffix) for which in ("fixed", "pair", "share"))
+    predicted = fixed + pair * table["pairs"] + table["bytes"] / (share * peak)
     return predicted / table["seconds"]
 
 
@@ -98,8 +103,9 @@ def product_ratio(name, donor, checkout, kind):
     table = rows.read_products(checkout, source, getattr(source, kind), kind, peak)
     table.keep(table["n"].astype(float) * table["k"] >= rows.LEAST_WEIGHTS)
     share = np.interp(table["m"], *zip(*carried_shares(name, donor, kind)))
-    predicted = value(donor, "product_fixed", suffix) + np.maximum(
-        table["bytes"] / (value(donor, "product_share", suffix) * peak), table["flops"] / (share * flops_peak(name, kind)))
+    memory = table["bytes"] / (value(donor, "product_share", suffix) * peak)
+    flops = table["flops"] / (share * flops_peak(name, kind))
+    predicted = value(donor, "product_fixed", suffix) + np.maximum(memory, flops)
     return predicted / table["seconds"], table["m"]
 
 
@@ -141,10 +147,11 @@ def carried(name, chip, ratios):
             if (part, kind) not in ratios:
                 continue
             ratio = ratios[part, kind]
-            said = "carried over from the profile %s; range: errors of measured GPUs predicted so (carried.py)" % donor
+            said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
             for which in figures:
                 band = rows.spread(1 / ratio if which.endswith(("fixed", "pair")) else ratio)
-                yield rows.figure_text(which + suffix, carried_text(name, donor, which, kind), band, said, "assumed")
+                text = carried_text(name, donor, which, kind)
+                yield rows.figure_text(which + suffix, text, band, said, "assumed")
 
 
 def carried_text(name, donor, which, kind):
@@ -156,6 +163,24 @@ def carried_text(name, donor, which, kind):
     return rows.nanoseconds(amount) if which.endswith("pair") else rows.microseconds(amount)
 
 
+MARKS = "<!-- hwprofiles/import/carried.py -->\n", "<!-- end -->\n"
+
+
+def write_table(ratios):
+    """Rewrite the errors between two marks in the page."""
+    path = os.path.join(rows.PROFILES, "README.md")
+    with open(path, encoding="utf-8") as file:
+        head, rest = file.read().split(MARKS[0])
+    table = "\n| kernels | values | median error, either way | range |\n|---|---|---|---|\n"
+    names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows"}
+    for (part, kind), ratio in sorted(ratios.items()):
+        low, high = 100 * np.quantile(ratio - 1, (0.1, 0.9))
+        median = 100 * np.median(abs(ratio - 1))
+        table += "| %s | %s | %.0f %% | %+.0f to %+.0f %% |\n" % (names[part], kind, median, low, high)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(head + MARKS[0] + table + "\n" + MARKS[1] + rest.split(MARKS[1])[1])
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: %s CHECKOUT" % sys.argv[0])
@@ -164,6 +189,7 @@ def main():
         say("all", "", part, kind, ratio)
     for name, chip in CARRIED.items():
         rows.write_block(name, list(carried(name, chip, ratios)), "carried.py")
+    write_table(ratios)
 
 
 if __name__ == "__main__":

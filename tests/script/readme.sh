@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-pages=(README.md docs/*.md traces/*.md scenarios/guides/*.md)
+pages=(README.md docs/*.md hwprofiles/README.md traces/*.md scenarios/guides/*.md)
 generated=(scenarios/papers/README.md tests/bench/RESULTS.md)
 linked=("${pages[@]}" "${generated[@]}" ARCHITECTURE.md CONTRIBUTING.md)
 
