@@ -176,6 +176,29 @@ static bool prepare(const struct arguments *arguments, const struct effort *effo
 
 /* ---- what is said after ---- */
 
+static bool is_restless(const struct finding *finding)
+{
+    bool restless = false;
+    for (uint32_t i = 0; i < finding->count; i++) {
+        restless = restless || (!finding->points[i].precise && finding->points[i].samples > 1);
+    }
+    return restless && finding_is_curve(finding);
+}
+
+static void report_restless(const struct findings *findings)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (is_restless(&findings->all[i])) {
+            fprintf(stderr, "%s %s", count++ == 0 ? "too restless to settle:" : ",",
+                    findings->all[i].name);
+        }
+    }
+    if (count > 0) {
+        fputc('\n', stderr);
+    }
+}
+
 static void report(const struct calibration *calibration, const char *path)
 {
     uint32_t curves = 0, others = 0;
@@ -189,6 +212,7 @@ static void report(const struct calibration *calibration, const char *path)
             others++;
         }
     }
+    report_restless(&calibration->findings);
     fprintf(stderr, "%s: %u curves measured, %u other observations\n", path, curves, others);
     if (calibration->provenance.facts[FACT_NOT_MEASURED][0] != '\0') {
         fprintf(stderr, "not measured, and as %s states it: %s\n", calibration->base,
