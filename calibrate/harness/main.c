@@ -102,17 +102,6 @@ static bool check_names(const struct arguments *arguments, const struct group *c
 
 /* ---- what is known before ---- */
 
-static bool check_base(char *base, struct error *why)
-{
-    const struct node name = {.kind = NODE_SCALAR, .file = "--base", .text = base};
-    struct profile profile;
-    if (!profile_load(NULL, &name, &profile, why)) {
-        return false;
-    }
-    profile_release(&profile);
-    return true;
-}
-
 /* With files alone there is no effort. */
 static void state_how(const struct effort *effort, enum machine_part machine,
                       struct provenance *provenance)
@@ -162,7 +151,7 @@ static bool choose_base(const struct arguments *arguments, struct calibration *c
         return error_usage(why, NULL, 0, "--base: the name is too long");
     }
     strcpy(calibration->base, base);
-    return check_base(calibration->base, why);
+    return profile_check(calibration->base, "--base", why);
 }
 
 static bool prepare(const struct arguments *arguments, const struct effort *effort,

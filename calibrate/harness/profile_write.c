@@ -184,11 +184,11 @@ static bool write_file(const struct calibration *calibration, const char *path, 
     return ok && (written || error_set(why, path, 0, "cannot be written: %s", strerror(errno)));
 }
 
-static bool check_loads(const char *path, struct error *why)
+bool profile_check(const char *profile_name, const char *file, struct error *why)
 {
     char text[PATH_MAX];
-    text_copy(text, sizeof text, path);
-    const struct node name = {.kind = NODE_SCALAR, .file = path, .text = text};
+    text_copy(text, sizeof text, profile_name);
+    const struct node name = {.kind = NODE_SCALAR, .file = file, .text = text};
     struct profile profile;
     if (!profile_load(NULL, &name, &profile, why)) {
         return false;
@@ -199,7 +199,7 @@ static bool check_loads(const char *path, struct error *why)
 
 bool profile_save(const struct calibration *calibration, const char *path, struct error *why)
 {
-    bool ok = write_file(calibration, path, why) && check_loads(path, why);
+    bool ok = write_file(calibration, path, why) && profile_check(path, path, why);
     if (!ok) {
         unlink(path);
     }

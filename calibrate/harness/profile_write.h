@@ -26,6 +26,9 @@ bool profile_write(const struct calibration *calibration, FILE *out, struct erro
  * machine can have is refused. After a failure the file is gone. */
 bool profile_save(const struct calibration *calibration, const char *path, struct error *why);
 
+/* Can a simulation load the profile of that name or path? Messages say that it stands in `file`. */
+bool profile_check(const char *profile_name, const char *file, struct error *why);
+
 /* Read a profile that profile_write() wrote. On failure `out` is zeroed. */
 bool profile_read(const char *path, struct calibration *out, struct error *why);
 void calibration_release(struct calibration *calibration);

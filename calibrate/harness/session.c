@@ -15,6 +15,15 @@ bool session_has(const struct calibration *calibration, const struct group *grou
     return provenance_has(&calibration->provenance, FACT_GROUPS, group->name);
 }
 
+uint32_t session_lacks(const struct session *session, const struct calibration *calibration)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
+        missing += !session_has(calibration, session->groups[i]);
+    }
+    return missing;
+}
+
 static uint32_t count_groups(const struct session *session)
 {
     uint32_t count = 0;
@@ -155,15 +164,6 @@ static bool measure_groups(const struct session *session, const struct session_f
     return ok;
 }
 
-static uint32_t count_failed(const struct session *session, const struct calibration *calibration)
-{
-    uint32_t failed = 0;
-    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
-        failed += !session_has(calibration, session->groups[i]);
-    }
-    return failed;
-}
-
 /* ---- the profile ---- */
 
 static bool is_measured(const struct calibration *calibration, const char *curve)
@@ -238,7 +238,7 @@ static bool run_groups(const struct session *session, const struct session_files
         !measure_groups(session, files, calibration, why)) {
         return false;
     }
-    *failed = count_failed(session, calibration);
+    *failed = session_lacks(session, calibration);
     if (session->groups[0] != NULL && access(files->part, F_OK) != 0) {
         fprintf(session->log, "%s lacks nothing; --group measures a group again\n", session->path);
         return true;

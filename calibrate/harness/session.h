@@ -30,7 +30,7 @@ struct session {
     const struct effort *effort;
     double seconds;  /* of a group whose share is 1 */
     double patience; /* a group is killed this many seconds after twice its time */
-    bool again; /* measure the groups again if the profile has all of them */
+    bool again;      /* measure the groups again if the profile has all of them */
     uint64_t seed;
     enum machine_part machine; /* the part that is measured */
     FILE *log;                 /* a line for each group */
@@ -45,6 +45,9 @@ bool session_run(const struct session *session, struct calibration *calibration,
 
 /* Has a calibration the figures of a group? */
 bool session_has(const struct calibration *calibration, const struct group *group);
+
+/* How many of the session's groups it lacks. */
+uint32_t session_lacks(const struct session *session, const struct calibration *calibration);
 
 /* Begin `calibration` with what earlier sessions measured: with `part`, the file that a session
  * left which was cut short; if that is missing or of another measurement, with the profile. Fails

@@ -50,16 +50,6 @@ static bool resume(const struct session *session, const char *part, struct calib
     return ok;
 }
 
-/* Is none of the session's groups missing? */
-static bool has_all(const struct session *session, const struct calibration *calibration)
-{
-    bool has = true;
-    for (uint32_t i = 0; session->groups[i] != NULL; i++) {
-        has = has && session_has(calibration, session->groups[i]);
-    }
-    return has;
-}
-
 /* Measure all of the session's groups again. */
 static void forget_groups(const struct session *session, struct calibration *calibration)
 {
@@ -94,7 +84,7 @@ static bool extend(const struct session *session, struct calibration *calibratio
     } else {
         fprintf(session->log, "adding to %s\n", session->path);
         ok = adopt(calibration, &profile, why);
-        if (session->again && has_all(session, calibration)) {
+        if (session->again && session_lacks(session, calibration) == 0) {
             forget_groups(session, calibration);
         }
     }

@@ -105,7 +105,7 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
 {
     for (size_t i = 0; i < count; i++) {
         const struct curve_kind *kind = &curve_kinds[ids[i]];
-        if (profile->curves[ids[i]].count == 0 && kind->standard == 0) {
+        if (!profile_states(profile, ids[i]) && kind->standard == 0) {
             return error_set(why, NULL, 0, "hardware '%s' does not state '%s' (%s), which %s needs",
                              profile->name, kind->name, kind->what, needed_by);
         }

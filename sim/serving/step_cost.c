@@ -54,13 +54,13 @@ static bool compute_products(void *context, uint64_t rows, uint64_t unused,
 static double link_value(struct step_cost *cost, enum curve_id id)
 {
     const struct profile *profile = &cost->setup->profile;
-    return profile->curves[id].count > 0 ? profile_value(profile, id, 0, &cost->load_trust) : 0;
+    return profile_states(profile, id) ? profile_value(profile, id, 0, &cost->load_trust) : 0;
 }
 
 /* One GPU's part of the link. Several GPUs below one uplink all copy at the same time. */
 static struct link link_of_gpu(struct step_cost *cost)
 {
-    bool said = cost->setup->profile.curves[CURVE_LINK_GPUS_PER_UPLINK].count > 0;
+    bool said = profile_states(&cost->setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
     double sharers = said ? cost_uplink_sharers(cost->setup, &cost->load_trust) : 1;
     return (struct link){
         .in = link_value(cost, CURVE_LINK_H2D) / sharers,

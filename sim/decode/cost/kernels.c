@@ -32,18 +32,25 @@ struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel,
     return bounded(kernel, ns, trust, BOUND_FIXED);
 }
 
-/* `bytes` through HBM at the share of its peak that so many bytes reach. */
-struct kernel kernel_read(const struct profile *profile, double bytes)
+/* `bytes` through HBM at a kernel's own share of its peak, or, where the profile does not state
+ * that, at the share that so many bytes reach in any kernel. */
+static struct kernel read_at(const struct profile *profile, double bytes, enum curve_id own)
 {
     struct kernel kernel = kernel_none;
     if (bytes > 0) {
+        enum curve_id id = profile_states(profile, own) ? own : CURVE_GPU_HBM_SHARE;
         double peak = profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &kernel.trust);
-        double share = profile_value(profile, CURVE_GPU_HBM_SHARE, bytes, &kernel.trust);
+        double share = profile_value(profile, id, bytes, &kernel.trust);
         kernel.bytes = bytes;
         kernel.ns = bytes * 1e9 / (peak * share);
         kernel.bound = BOUND_HBM;
     }
     return kernel;
+}
+
+struct kernel kernel_read(const struct profile *profile, double bytes)
+{
+    return read_at(profile, bytes, CURVE_GPU_HBM_SHARE);
 }
 
 struct kernel kernel_cta_copy(const struct profile *profile, double bytes, double even, double ctas)
@@ -55,20 +62,6 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
 }
 
 /* ---- products and attention ------------------------------------------------------------- */
-
-/* `bytes` through HBM at a kernel's own share of the peak, or at that of any kernel. */
-static struct kernel read_at(const struct profile *profile, double bytes, enum curve_id share)
-{
-    struct kernel kernel = kernel_none;
-    if (!profile_states(profile, share)) {
-        return kernel_read(profile, bytes);
-    }
-    double peak = profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &kernel.trust);
-    kernel.bytes = bytes;
-    kernel.ns = bytes * 1e9 / (peak * profile_value(profile, share, 0, &kernel.trust));
-    kernel.bound = BOUND_HBM;
-    return kernel;
-}
 
 /* The time of FLOPs at the share of their peak that so many rows reach. */
 static double flops_ns(const struct profile *profile, double flops, double rows, enum curve_id peak,
