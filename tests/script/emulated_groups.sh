@@ -3,6 +3,7 @@
 # it holds, and all its figures are in the profile. Their values mean nothing.
 set -eu
 cd "$(dirname "$0")/../.."
+. tests/script/tap.bash
 program=${EMULATED:-build/release/spillway-calibrate-emulated}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -29,7 +30,8 @@ END
 # The figures whose kernels do not fit, or that need GDRCopy.
 may_be_absent='attention\..*|link\.cpu_store|product\..*'
 
-check() {
+# MIB GROUP FIGURE...
+measures() {
     local profile=$scratch/$2.yaml figure
     EMULATOR_MEMORY=$1 "$program" calibrate --quick --group "$2" -o "$profile" >"$scratch/said" 2>&1 || return
     for figure in "${@:3}"; do
@@ -39,18 +41,9 @@ check() {
     ! grep '^absent:' "$scratch/said" | grep -vE "^absent: ($may_be_absent): "
 }
 
-count=0
-failed=0
 echo "1..$(groups | wc -l)"
 while read -r memory group figures; do
-    count=$((count + 1))
     # shellcheck disable=SC2086 # a word a figure
-    if check "$memory" "$group" $figures; then
-        echo "ok $count - $group"
-    else
-        sed 's/^/# /' "$scratch/said"
-        echo "not ok $count - $group"
-        failed=1
-    fi
+    check "$group" measures "$memory" "$group" $figures
 done < <(groups)
 exit $failed

@@ -4,6 +4,7 @@
 # without the failure then measures that group alone.
 set -eu
 cd "$(dirname "$0")/../.."
+. tests/script/tap.bash
 program=${EMULATED:-build/release/spillway-calibrate-emulated}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -59,18 +60,6 @@ recovers() {
         grep -q "^  groups: \"host-machine $2\"\$" "$profile" && ! grep -q '/2 host-machine' "$scratch/said"
 }
 
-count=0
-failed=0
-check() {
-    count=$((count + 1))
-    if "${@:2}"; then
-        echo "ok $count - $1"
-    else
-        sed 's/^/# /' "$scratch/said"
-        echo "not ok $count - $1"
-        failed=1
-    fi
-}
 echo "1..$((4 * $(groups | wc -l) + $(groups | grep -c rates) + 2))"
 while read -r memory group figure rates; do
     rm -f "$profile"

@@ -3,6 +3,7 @@
 # measured with it; a group that cannot do with what is free fails and says how much it needs.
 set -eu
 cd "$(dirname "$0")/../.."
+. tests/script/tap.bash
 program=${EMULATED:-build/release/spillway-calibrate-emulated}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -26,32 +27,19 @@ fails() {
     ! calibrate "$1" "$2" && grep -qE "$3" "$scratch/said"
 }
 
-count=0
-failed=0
-claim() {
-    count=$((count + 1))
-    if "${@:2}"; then
-        echo "ok $count - $1"
-    else
-        sed 's/^/# /' "$scratch/said"
-        echo "not ok $count - $1"
-        failed=1
-    fi
-}
-
 echo 1..7
-claim 'copies of a halved buffer say so' notes 128 link-copies link.h2d \
+check 'copies of a halved buffer say so' notes 128 link-copies link.h2d \
     'copies of 4 MiB, .*; buffer of 16.0 MiB, not 1.00 GiB: the GPU has 1[0-9]* MiB free'
-claim 'fixed times of copies, too' notes 128 link-copies link.copy_between_kernels \
+check 'fixed times of copies, too' notes 128 link-copies link.copy_between_kernels \
     '; buffer of 16.0 MiB, not 1.00 GiB: the GPU has 1[0-9]* MiB free'
-claim 'so do kernels' notes 640 layer layer.norm \
+check 'so do kernels' notes 640 layer layer.norm \
     '; buffer of 128 MiB, not 2.00 GiB: the GPU has [0-9]* MiB free'
-claim 'no copies in less than 32 MiB' fails 30 link-copies \
+check 'no copies in less than 32 MiB' fails 30 link-copies \
     'link-copies failed: too little memory: the GPU has .* free'
-claim 'no norms of more rows than fit' fails 450 layer \
+check 'no norms of more rows than fit' fails 450 layer \
     'layer failed: too little memory: the GPU has .* free'
-claim 'no peak of products that do not fit' fails 512 products \
+check 'no peak of products that do not fit' fails 512 products \
     'products failed: too little memory: the GPU has .* free'
-claim 'a buffer that does not fit has its size in the message' fails 200 layer \
+check 'a buffer that does not fit has its size in the message' fails 200 layer \
     'expected: [0-9]* MiB of free GPU memory'
 exit $failed

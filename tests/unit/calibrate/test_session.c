@@ -100,18 +100,19 @@ static void start(struct calibration *calibration, const char *how)
     assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, &calibration->provenance, &why));
 }
 
-/* Run a session, in which `failed` groups fail. What it said is `*log`, owned by the caller. */
-static bool run_session(struct calibration *calibration, uint32_t failed, char **log,
-                        struct error *why)
+/* Run a session over these groups, of which `failed` fail. What it said is `*log`, owned by the
+ * caller. */
+static bool run_over(const struct group *const *some, bool again, struct calibration *calibration,
+                     uint32_t failed, char **log, struct error *why)
 {
-    const struct group *const all[] = {&groups[0], &groups[1], &groups[2], NULL};
     size_t size;
     uint32_t found = 0;
     struct session session = {.path = profile_path,
-                              .groups = all,
+                              .groups = some,
                               .effort = &effort,
                               .seconds = how == HANGS ? 0.1 : 60,
                               .patience = how == HANGS ? 3 : 60,
+                              .again = again,
                               .seed = 1,
                               .machine = MACHINE_HOST};
     session.log = open_memstream(log, &size);
@@ -121,6 +122,26 @@ static bool run_session(struct calibration *calibration, uint32_t failed, char *
     assert_int_equal(fclose(session.log), 0);
     assert_int_equal(found, failed);
     return ok;
+}
+
+/* Over all groups. */
+static bool run_session(struct calibration *calibration, uint32_t failed, char **log,
+                        struct error *why)
+{
+    const struct group *const all[] = {&groups[0], &groups[1], &groups[2], NULL};
+    return run_over(all, false, calibration, failed, log, why);
+}
+
+/* Leave a profile of all groups. */
+static void leave_profile(void)
+{
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    start(&calibration, "test");
+    assert_true(run_session(&calibration, 0, &log, &why));
+    free(log);
+    calibration_release(&calibration);
 }
 
 static char *text_of(const char *path)
@@ -196,11 +217,8 @@ static void broken_group_is_absent_until_it_is_measured(void **state)
     struct calibration calibration;
     struct error why;
     char *log, name[64], reason[128];
-    start(&calibration, "test");
-    assert_true(run_session(&calibration, 0, &log, &why));
+    leave_profile();
     char *whole = body_of(profile_path);
-    free(log);
-    calibration_release(&calibration);
     for (size_t i = 0; i < 3 * COUNT(ways); i++) {
         int broken = (int)(i % 3);
         forget();
@@ -283,16 +301,9 @@ static void without_any_figure_there_is_no_profile(void **state)
     struct calibration calibration;
     struct error why;
     char *log;
-    uint32_t failed;
-    size_t size;
     failing = 0;
     start(&calibration, "test");
-    struct session session = {
-        .path = profile_path, .groups = all, .effort = &effort, .patience = 60};
-    session.log = open_memstream(&log, &size);
-    assert_non_null(session.log);
-    assert_false(session_run(&session, &calibration, &failed, &why));
-    assert_int_equal(fclose(session.log), 0);
+    assert_false(run_over(all, false, &calibration, 1, &log, &why));
     assert_non_null(strstr(why.found, "every group failed"));
     assert_false(exists(part_path));
     assert_false(exists(profile_path));
@@ -307,11 +318,8 @@ static void profile_that_lacks_nothing_stays_as_it_is(void **state)
     struct calibration calibration;
     struct error why;
     char *log;
-    start(&calibration, "test");
-    assert_true(run_session(&calibration, 0, &log, &why));
+    leave_profile();
     char *older = text_of(profile_path);
-    free(log);
-    calibration_release(&calibration);
     start(&calibration, "test");
     assert_true(run_session(&calibration, 0, &log, &why));
     assert_int_equal(runs[0] + runs[1] + runs[2], 0);
@@ -333,10 +341,7 @@ static void profile_that_does_not_fit_is_refused(void **state)
     struct calibration calibration;
     struct error why;
     char *log;
-    start(&calibration, "test");
-    assert_true(run_session(&calibration, 0, &log, &why));
-    free(log);
-    calibration_release(&calibration);
+    leave_profile();
     for (int changed = 0; changed < 2; changed++) {
         if (changed) {
             FILE *file = fopen(profile_path, "a");
@@ -368,25 +373,10 @@ static void named_group_is_measured_again_and_replaced(void **state)
     struct calibration calibration;
     struct error why;
     char *log;
-    uint32_t failed;
-    size_t size;
-    start(&calibration, "test");
-    assert_true(run_session(&calibration, 0, &log, &why));
+    leave_profile();
     char *older = body_of(profile_path);
-    free(log);
-    calibration_release(&calibration);
-    memset(runs, 0, 3 * sizeof *runs);
     start(&calibration, "test");
-    struct session session = {.path = profile_path,
-                              .groups = all,
-                              .effort = &effort,
-                              .seconds = 60,
-                              .patience = 60,
-                              .again = true};
-    session.log = open_memstream(&log, &size);
-    assert_non_null(session.log);
-    assert_true(session_run(&session, &calibration, &failed, &why));
-    assert_int_equal(fclose(session.log), 0);
+    assert_true(run_over(all, true, &calibration, 0, &log, &why));
     assert_int_equal(runs[0], 0);
     assert_int_equal(runs[1], 1);
     char *body = body_of(profile_path);
