@@ -115,6 +115,7 @@ struct model_operator {
     uint64_t matrices;     /* that hold the weights, of like size: Q, K, V, or all experts' */
     uint64_t data_bytes;   /* activations and KV, read and written */
     bool matrix;           /* a matrix product: runs on the tensor cores */
+    bool grouped;          /* of experts: one product for each of those chosen */
     enum dtype weights;    /* the type of a product's weights */
 };
 #define MODEL_MOST_OPERATORS 24

@@ -109,6 +109,7 @@ static void spread_over_experts(const struct share *share, struct model_operator
     op->data_bytes = whole_product(op->data_bytes, layer->experts_per_token);
     op->flops *= visits;
     op->rows = read > 0 ? (double)share->batch * visits / read : 0;
+    op->grouped = true;
 }
 
 static void experts_gate_up(const struct share *share, struct model_operator *op)

@@ -26,7 +26,7 @@ void kernel_answer_sizes(const struct kernel_shape *shape, char *text, size_t si
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < KERNEL_SIZES; i++) {
-        if ((kind->sizes >> i & 1) != 0) {
+        if ((kind->sizes >> i & 1) != 0 && shape->size[i] > 0) {
             used += (size_t)snprintf(text + used, size - used, "%s%s %.0f", used > 0 ? ", " : "",
                                      kernel_sizes[i], shape->size[i]);
         }
@@ -118,7 +118,7 @@ bool kernel_answer_json(const struct profile *profile, const struct kernel_shape
         json_object_set_new(answer, "dtype", json_string(dtype_name(shape->dtype)));
     }
     for (int i = 0; i < KERNEL_SIZES; i++) {
-        if ((kind->sizes >> i & 1) != 0) {
+        if ((kind->sizes >> i & 1) != 0 && shape->size[i] > 0) {
             json_object_set_new(answer, kernel_sizes[i], json_integer((json_int_t)shape->size[i]));
         }
     }

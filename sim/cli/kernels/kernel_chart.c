@@ -10,8 +10,14 @@ enum { POINTS = 129, SIZES = 256 };
 #define SPAN 64.0 /* from the size over this to the size times this */
 
 static const enum kernel_size axes[KERNEL_OPS] = {
-    [KERNEL_ATTENTION] = KERNEL_CONTEXT, [KERNEL_PRODUCT] = KERNEL_M,  [KERNEL_TOPK] = KERNEL_N,
-    [KERNEL_ALLREDUCE] = KERNEL_BYTES,   [KERNEL_COPY] = KERNEL_BYTES,
+    [KERNEL_ATTENTION] = KERNEL_CONTEXT,
+    [KERNEL_MLA] = KERNEL_CONTEXT,
+    [KERNEL_PRODUCT] = KERNEL_M,
+    [KERNEL_EXPERTS] = KERNEL_M,
+    [KERNEL_TOPK] = KERNEL_N,
+    [KERNEL_TOPK_FUSED] = KERNEL_N,
+    [KERNEL_ALLREDUCE] = KERNEL_BYTES,
+    [KERNEL_COPY] = KERNEL_BYTES,
 };
 
 static void write_point(const char *kind, const struct profile *profile,

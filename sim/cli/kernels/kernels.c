@@ -9,34 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, BYTES, DTYPE, PLOT, MEASURED, JSON };
+enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, PLOT, MEASURED, JSON };
 
-static const char *const op_names[] = {"attention", "product", "topk", "allreduce", "copy", NULL};
+static const char *const op_names[] = {"attention",  "product",   "mla",  "experts", "topk",
+                                       "topk-fused", "allreduce", "copy", NULL};
 
 static const struct command_option options[] = {
     [OP] = {.name = "--op", .argument = "OP", .summary = "the kernel", .values = op_names},
-    [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention: sequences"},
+    [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla: sequences"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
-                 .summary = "attention: tokens that each sequence attends to, such as 64K"},
+                 .summary = "attention, mla: tokens that each sequence attends to, such as 64K"},
     [HEADS] = {.name = "--heads",
                .argument = "Q/KV",
-               .summary = "attention: query heads and KV heads, such as 32/8"},
+               .summary = "attention, mla: query heads and KV heads, such as 32/8, 128/1"},
     [DIM] = {.name = "--dim", .argument = "N", .summary = "attention: values of a head"},
-    [M] = {.name = "--m", .argument = "N", .summary = "product, topk: rows"},
+    [M] = {.name = "--m",
+           .argument = "N",
+           .summary = "product, topk, topk-fused: rows; experts: rows of each"},
     [N] = {.name = "--n",
            .argument = "N",
-           .summary = "product: columns of the result; topk: scores of a row"},
-    [K] = {.name = "--k", .argument = "N", .summary = "product: columns of the rows"},
+           .summary = "product, experts: columns of the result; topk, topk-fused: scores of a row"},
+    [K] = {.name = "--k", .argument = "N", .summary = "product, experts: columns of the rows"},
+    [EXPERTS] = {.name = "--experts", .argument = "N", .summary = "experts that have rows"},
     [BYTES] = {.name = "--bytes", .argument = "SIZE", .summary = "allreduce, copy: such as 16MiB"},
+    [GPUS] = {.name = "--gpus",
+              .argument = "N",
+              .summary = "allreduce: how many GPUs (default: all of the node)"},
     [DTYPE] = {.name = "--dtype",
                .argument = "TYPE",
                .summary =
                    "type of the KV or of the weights: bf16, fp8, for weights int4 (default: bf16)"},
-    [PLOT] = {.name = "--plot",
-              .argument = "FILE",
-              .summary = "also draw the time over the size (of attention the context, of products "
-                         "m, of topk n); the suffix .svg, .png or .pdf sets the format"},
+    [PLOT] =
+        {.name = "--plot",
+         .argument = "FILE",
+         .summary =
+             "also draw the time over the size (of attention and mla the context, of "
+             "products and experts m, of topk n); the suffix .svg, .png or .pdf sets the format"},
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE.csv",
                   .summary = "instead of one kernel: how far the profile is from measured times"},
@@ -75,10 +84,15 @@ static const struct {
     enum kernel_size size;
     enum unit unit;
 } size_options[] = {
-    {BATCH, KERNEL_BATCH, UNIT_COUNT},  {CONTEXT, KERNEL_CONTEXT, UNIT_TOKENS},
-    {DIM, KERNEL_HEAD_DIM, UNIT_COUNT}, {M, KERNEL_M, UNIT_COUNT},
-    {N, KERNEL_N, UNIT_COUNT},          {K, KERNEL_K, UNIT_COUNT},
+    {BATCH, KERNEL_BATCH, UNIT_COUNT},
+    {CONTEXT, KERNEL_CONTEXT, UNIT_TOKENS},
+    {DIM, KERNEL_HEAD_DIM, UNIT_COUNT},
+    {M, KERNEL_M, UNIT_COUNT},
+    {N, KERNEL_N, UNIT_COUNT},
+    {K, KERNEL_K, UNIT_COUNT},
+    {EXPERTS, KERNEL_EXPERT_COUNT, UNIT_COUNT},
     {BYTES, KERNEL_BYTES, UNIT_BYTES},
+    {GPUS, KERNEL_GPUS, UNIT_COUNT},
 };
 enum { SIZE_OPTIONS = sizeof size_options / sizeof *size_options };
 
@@ -87,13 +101,18 @@ static bool has_size(const struct kernel_shape *shape, enum kernel_size size)
     return (kernel_ops[shape->op].sizes >> size & 1) != 0;
 }
 
+static bool must_have(const struct kernel_shape *shape, enum kernel_size size)
+{
+    return has_size(shape, size) && (kernel_ops[shape->op].may >> size & 1) == 0;
+}
+
 /* What an op needs, for a message. */
 static bool expect_options(const struct kernel_shape *shape, struct error *why)
 {
     char text[128] = "";
     size_t used = 0;
     for (int i = 0; i < SIZE_OPTIONS; i++) {
-        if (has_size(shape, size_options[i].size)) {
+        if (must_have(shape, size_options[i].size)) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
                                      options[size_options[i].option].name);
         }
@@ -172,7 +191,8 @@ static bool read_shape(const struct arguments *arguments, struct kernel_shape *s
         int option = size_options[i].option;
         enum kernel_size size = size_options[i].size;
         const char *text = arguments_text(arguments, option);
-        if (!check_option(arguments, shape, option, has_size(shape, size), why) ||
+        bool has = text != NULL ? has_size(shape, size) : must_have(shape, size);
+        if (!check_option(arguments, shape, option, has, why) ||
             (text != NULL && !read_whole(text, size_options[i].unit, options[option].name,
                                          &shape->size[size], why))) {
             return false;
@@ -254,7 +274,7 @@ static void print_ops(FILE *out)
 {
     fputs("ops:\n", out);
     for (int op = 0; op < KERNEL_OPS; op++) {
-        fprintf(out, "  %-9s  %s\n", kernel_ops[op].name, kernel_ops[op].what);
+        fprintf(out, "  %-10s  %s\n", kernel_ops[op].name, kernel_ops[op].what);
     }
     fputs("\nThe file of --measured begins with a line that names its columns, in any order:\n"
           "  op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us\n"

@@ -34,9 +34,11 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
     if (op->stage == MODEL_ATTEND) {
         return cost_attention(setup, op, batch);
     }
-    return op->matrix && op->flops > 0
-               ? kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights)
-               : kernel_read(&setup->profile, bytes);
+    if (!op->matrix || op->flops <= 0) {
+        return kernel_read(&setup->profile, bytes);
+    }
+    return op->grouped ? kernel_experts(&setup->profile, op->flops, op->rows, bytes, op->weights)
+                       : kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights);
 }
 
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,

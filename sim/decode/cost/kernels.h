@@ -60,6 +60,11 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights);
 
+/* The same of a grouped product of experts: `rows` are those of one expert, `bytes` those of all
+ * experts that were chosen. Without figures of its own it is a product. */
+struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
+                             enum dtype weights);
+
 /* Decode attention: one query token of each sequence. */
 struct attention_work {
     double bytes;          /* KV, queries and outputs */
@@ -71,18 +76,21 @@ struct attention_work {
     bool latent;           /* all heads share a KV head (MLA) */
 };
 
-/* Its fixed time, then the larger of its bytes and its FLOPs. Where the profile states figures of
- * attention, FLOPs count for latent attention alone: with up to 16 query heads a KV head, no
- * measurement shows them. */
+/* Its fixed time, the time of its pairs, then the larger of its bytes and its FLOPs. Where the
+ * profile states figures of attention, FLOPs count for latent attention alone: with up to 16 query
+ * heads a KV head, no measurement shows them. */
 struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work);
 
 #define KERNEL_SCORE_BYTES 4.0 /* fp32 */
 
-/* Top-k over `elements` scores of a layer. */
-struct kernel kernel_select(const struct profile *profile, double elements);
+/* Top-k over `rows` rows of `length` scores: a sort, or in one kernel (`fused`) if the profile
+ * states its time. */
+struct kernel kernel_select(const struct profile *profile, double rows, double length, bool fused);
 
-/* All-reduce of `bytes` among the GPUs of a node. */
-struct kernel kernel_allreduce(const struct profile *profile, double bytes);
+/* All-reduce of `bytes` among `gpus` GPUs of a node (0: all of them), and the figure that says its
+ * time: that of the next larger number of GPUs which the profile states. */
+struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, double bytes);
+enum curve_id kernel_allreduce_figure(const struct profile *profile, uint64_t gpus);
 
 /* A copy of `bytes` of pinned host memory to the GPU, by the copy engine, alone on the link. */
 struct kernel kernel_copy(const struct profile *profile, double bytes);
@@ -91,9 +99,12 @@ struct kernel kernel_copy(const struct profile *profile, double bytes);
  * KERNEL_MOST_FIGURES. Returns their number. Those of products and attention include the gap
  * between two kernels of a graph (kernel_spaced). */
 enum { KERNEL_MOST_FIGURES = 8 };
-size_t kernel_product_figures(const struct profile *profile, enum dtype weights,
+size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
                               enum curve_id figures[KERNEL_MOST_FIGURES]);
 size_t kernel_attention_figures(const struct profile *profile, enum dtype kv, bool latent,
                                 enum curve_id figures[KERNEL_MOST_FIGURES]);
+
+size_t kernel_select_figures(const struct profile *profile, bool fused,
+                             enum curve_id figures[KERNEL_MOST_FIGURES]);
 
 #endif

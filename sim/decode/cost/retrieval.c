@@ -48,7 +48,7 @@ double retrieval_score_bytes(const struct setup *setup, double entries)
     return KERNEL_SCORE_BYTES * sorted_scores(setup, entries);
 }
 
-struct kernel retrieval_cost(const struct setup *setup, double entries)
+struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double rows, values = compared_values(setup, &rows);
@@ -58,7 +58,12 @@ struct kernel retrieval_cost(const struct setup *setup, double entries)
     struct kernel score = flops > 0 ? kernel_product(&setup->profile, flops, rows, entries * moved,
                                                      setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
                                     : kernel_read(&setup->profile, entries * moved);
-    return kernel_then(score, kernel_select(&setup->profile, sorted_scores(setup, entries)));
+    if (entries <= 0) {
+        return score;
+    }
+    double sorted = sorted_scores(setup, entries);
+    return kernel_then(score,
+                       kernel_select(&setup->profile, pairs, sorted / pairs, setup_indexes(setup)));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)

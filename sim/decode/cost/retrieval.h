@@ -23,8 +23,9 @@ uint32_t retrieval_copies(const struct setup *setup);
 /* Bytes of the scores that top-k sorts, for `entries` entries of KV heads. */
 double retrieval_score_bytes(const struct setup *setup, double entries);
 
-/* Scoring `entries` entries, those of all (sequence, KV head) pairs, and top-k over the scores. */
-struct kernel retrieval_cost(const struct setup *setup, double entries);
+/* Scoring `entries` entries, those of all `pairs` (sequence, KV head) pairs, and top-k over the
+ * scores. A model's own indexer selects in one kernel, all others sort. */
+struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs);
 
 /* Running the share of the query projection that speculation repeats. */
 struct kernel retrieval_query_cost(const struct setup *setup);

@@ -85,13 +85,15 @@ static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t 
     return pipe->mechanisms->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
 }
 
-static double asked_entries(const struct pipe *pipe, uint32_t layer)
+static struct kernel find_selection(const struct pipe *pipe, uint32_t layer)
 {
-    double entries = 0;
+    double entries = 0, pairs = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        entries += (double)pipe->plan->cohorts[i].sizes.entries * asking_pairs(pipe, i, layer);
+        uint32_t asking = asking_pairs(pipe, i, layer);
+        entries += (double)pipe->plan->cohorts[i].sizes.entries * asking;
+        pairs += asking;
     }
-    return entries;
+    return retrieval_cost(pipe->setup, entries, pairs);
 }
 
 /* Tokens that the pairs of a cohort select: equally many each; with a margin, from the ledger. */
@@ -124,8 +126,8 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
     if (!setup_retrieves(pipe->setup)) {
         return true;
     }
-    struct kernel kernel = kernel_then(retrieval_query_cost(pipe->setup),
-                                       retrieval_cost(pipe->setup, asked_entries(pipe, layer)));
+    struct kernel kernel =
+        kernel_then(retrieval_query_cost(pipe->setup), find_selection(pipe, layer));
     return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels,
                            pipe->at[layer].indexed, &pipe->at[layer].selected, why);
 }

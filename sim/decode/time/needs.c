@@ -16,6 +16,15 @@ static bool is_left_out(const struct profile *profile, enum curve_id id)
            (curve_kinds[id].standard > 0 || curve_kinds[id].optional);
 }
 
+static bool routes(const struct model *model)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        any = any || model->layers[i].routed;
+    }
+    return any;
+}
+
 size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -24,6 +33,11 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
     enum dtype weights = setup->model.weights;
     bool fp8 = weights == DTYPE_FP8, kv_fp8 = setup->model.kv == DTYPE_FP8;
     bool four_bits = weights == DTYPE_INT4 || weights == DTYPE_MXFP4;
+    bool latent = setup->model.kv_lora > 0 && profile_states(&setup->profile, CURVE_GPU_MLA_FIXED);
+    bool fused = setup_retrieves(setup) && setup_indexes(setup) &&
+                 profile_states(&setup->profile, CURVE_GPU_TOPK_FUSED);
+    bool experts = routes(&setup->model);
+    uint32_t gpus = setup->model.tensor_parallel;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
@@ -51,8 +65,10 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
         {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},
-        {CURVE_GPU_TOPK, setup_retrieves(setup)},
-        {CURVE_GPU_COLLECTIVE, setup->model.tensor_parallel > 1},
+        {CURVE_GPU_TOPK, setup_retrieves(setup) && !fused},
+        {CURVE_GPU_TOPK_FUSED, fused},
+        {CURVE_GPU_TOPK_FUSED_ROW, fused},
+        {kernel_allreduce_figure(&setup->profile, gpus), gpus > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
         {CURVE_LINK_H2D, link || beside.copies},
@@ -80,12 +96,20 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
-        {CURVE_GPU_ATTENTION_FIXED, true},
-        {CURVE_GPU_ATTENTION_SHARE, true},
-        {CURVE_GPU_ATTENTION_PAIR, true},
-        {CURVE_GPU_ATTENTION_FIXED_FP8, kv_fp8},
-        {CURVE_GPU_ATTENTION_SHARE_FP8, kv_fp8},
-        {CURVE_GPU_ATTENTION_PAIR_FP8, kv_fp8},
+        {CURVE_GPU_ATTENTION_FIXED, !latent},
+        {CURVE_GPU_ATTENTION_SHARE, !latent},
+        {CURVE_GPU_ATTENTION_PAIR, !latent},
+        {CURVE_GPU_ATTENTION_FIXED_FP8, !latent && kv_fp8},
+        {CURVE_GPU_ATTENTION_SHARE_FP8, !latent && kv_fp8},
+        {CURVE_GPU_ATTENTION_PAIR_FP8, !latent && kv_fp8},
+        {CURVE_GPU_MLA_FIXED, latent},
+        {CURVE_GPU_MLA_SHARE, latent},
+        {CURVE_GPU_MLA_PAIR, latent},
+        {CURVE_GPU_MLA_FLOPS_SHARE, latent},
+        {CURVE_GPU_MLA_FIXED_FP8, latent && kv_fp8},
+        {CURVE_GPU_MLA_SHARE_FP8, latent && kv_fp8},
+        {CURVE_GPU_MLA_PAIR_FP8, latent && kv_fp8},
+        {CURVE_GPU_MLA_FLOPS_SHARE_FP8, latent && kv_fp8},
         {CURVE_GPU_PRODUCT_FIXED, true},
         {CURVE_GPU_PRODUCT_SHARE, true},
         {CURVE_GPU_PRODUCT_FIXED_FP8, fp8 || retrieval_needs_fp8(setup)},
@@ -94,6 +118,15 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_GPU_PRODUCT_FIXED_INT4, four_bits},
         {CURVE_GPU_PRODUCT_SHARE_INT4, four_bits},
         {CURVE_GPU_FLOPS_SHARE_INT4, four_bits},
+        {CURVE_GPU_EXPERTS_FIXED, experts && !fp8 && !four_bits},
+        {CURVE_GPU_EXPERTS_SHARE, experts && !fp8 && !four_bits},
+        {CURVE_GPU_EXPERTS_FLOPS_SHARE, experts && !fp8 && !four_bits},
+        {CURVE_GPU_EXPERTS_FIXED_FP8, experts && fp8},
+        {CURVE_GPU_EXPERTS_SHARE_FP8, experts && fp8},
+        {CURVE_GPU_EXPERTS_FLOPS_SHARE_FP8, experts && fp8},
+        {CURVE_GPU_EXPERTS_FIXED_INT4, experts && four_bits},
+        {CURVE_GPU_EXPERTS_SHARE_INT4, experts && four_bits},
+        {CURVE_GPU_EXPERTS_FLOPS_SHARE_INT4, experts && four_bits},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {

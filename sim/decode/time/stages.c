@@ -81,14 +81,17 @@ static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    double resident = pipe->plan->kv_heads - pipe->plan->offloaded[layer], entries = 0;
+    double resident = pipe->plan->kv_heads - pipe->plan->offloaded[layer];
+    double entries = 0, pairs = 0;
     for (uint32_t i = 0; setup_retrieves(pipe->setup) && i < pipe->plan->cohort_count; i++) {
         const struct cohort *cohort = &pipe->plan->cohorts[i];
         bool all = setup_attends_all(&pipe->setups[i], layer);
-        entries += all ? 0 : (double)cohort->sizes.entries * resident * cohort->sequences;
+        double selecting = all ? 0 : resident * cohort->sequences;
+        entries += (double)cohort->sizes.entries * selecting;
+        pairs += selecting;
     }
     return entries == 0 ||
-           work_put_kernel(pipe, PART_RETRIEVAL, retrieval_cost(pipe->setup, entries),
+           work_put_kernel(pipe, PART_RETRIEVAL, retrieval_cost(pipe->setup, entries, pairs),
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
@@ -151,8 +154,9 @@ bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
     if (pipe->setup->model.tensor_parallel == 1) {
         return true;
     }
-    double bytes = 2.0 * pipe->setup->model.hidden * (double)rows;
-    struct kernel one = kernel_allreduce(&pipe->setup->profile, bytes);
+    const struct model *model = &pipe->setup->model;
+    double bytes = 2.0 * model->hidden * (double)rows;
+    struct kernel one = kernel_allreduce(&pipe->setup->profile, model->tensor_parallel, bytes);
     struct kernel both = kernel_then(one, one);
     return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
 }

@@ -10,6 +10,10 @@
 #define ATTENTION_SIZES                                                                            \
     (BIT(KERNEL_BATCH) | BIT(KERNEL_CONTEXT) | BIT(KERNEL_Q_HEADS) | BIT(KERNEL_KV_HEADS) |        \
      BIT(KERNEL_HEAD_DIM))
+#define PRODUCT_SIZES (BIT(KERNEL_M) | BIT(KERNEL_N) | BIT(KERNEL_K))
+#define PRODUCT_TYPES (BIT(DTYPE_BF16) | BIT(DTYPE_FP8) | BIT(DTYPE_INT4))
+
+enum { LATENT = 512, ROPE = 64 }; /* DeepSeek-V2, arXiv:2405.04434, table of its configuration */
 
 const char *const kernel_sizes[KERNEL_SIZES + 1] = {
     [KERNEL_BATCH] = "batch",
@@ -20,19 +24,27 @@ const char *const kernel_sizes[KERNEL_SIZES + 1] = {
     [KERNEL_M] = "m",
     [KERNEL_N] = "n",
     [KERNEL_K] = "k",
+    [KERNEL_EXPERT_COUNT] = "experts",
     [KERNEL_BYTES] = "bytes",
+    [KERNEL_GPUS] = "gpus",
 };
 
 const struct kernel_op_kind kernel_ops[KERNEL_OPS] = {
     [KERNEL_ATTENTION] = {"attention", "decode attention; the type is that of the KV",
-                          ATTENTION_SIZES, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+                          ATTENTION_SIZES, 0, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+    [KERNEL_MLA] = {"mla", "decode attention over DeepSeek's latents; the type is theirs",
+                    ATTENTION_SIZES & ~BIT(KERNEL_HEAD_DIM), 0, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
     [KERNEL_PRODUCT] = {"product", "m rows times n x k weights; the type is that of the weights",
-                        BIT(KERNEL_M) | BIT(KERNEL_N) | BIT(KERNEL_K),
-                        BIT(DTYPE_BF16) | BIT(DTYPE_FP8) | BIT(DTYPE_INT4)},
-    [KERNEL_TOPK] = {"topk", "selection from m rows of n scores", BIT(KERNEL_M) | BIT(KERNEL_N), 0},
-    [KERNEL_ALLREDUCE] = {"allreduce", "all-reduce among the GPUs of the machine",
-                          BIT(KERNEL_BYTES), 0},
-    [KERNEL_COPY] = {"copy", "copy from pinned host memory to the GPU", BIT(KERNEL_BYTES), 0},
+                        PRODUCT_SIZES, 0, PRODUCT_TYPES},
+    [KERNEL_EXPERTS] = {"experts", "m rows of each expert times its n x k weights, in one kernel",
+                        PRODUCT_SIZES | BIT(KERNEL_EXPERT_COUNT), 0, PRODUCT_TYPES},
+    [KERNEL_TOPK] = {"topk", "a sort that selects from m rows of n scores",
+                     BIT(KERNEL_M) | BIT(KERNEL_N), 0, 0},
+    [KERNEL_TOPK_FUSED] = {"topk-fused", "one kernel that selects from m rows of n scores",
+                           BIT(KERNEL_M) | BIT(KERNEL_N), 0, 0},
+    [KERNEL_ALLREDUCE] = {"allreduce", "all-reduce among GPUs of a node",
+                          BIT(KERNEL_BYTES) | BIT(KERNEL_GPUS), BIT(KERNEL_GPUS), 0},
+    [KERNEL_COPY] = {"copy", "copy from pinned host memory to the GPU", BIT(KERNEL_BYTES), 0, 0},
 };
 
 const char *kernel_op_name(size_t index)
@@ -64,6 +76,10 @@ bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int 
                         struct error *why)
 {
     double queries = shape->size[KERNEL_Q_HEADS], kv = shape->size[KERNEL_KV_HEADS];
+    if (shape->op == KERNEL_MLA && kv != 1) {
+        error_input(why, file, line, "%.0f KV heads of latents", kv);
+        return error_expect(why, "1, which all query heads share");
+    }
     if (shape->op != KERNEL_ATTENTION || fmod(queries, kv) == 0) {
         return true;
     }
@@ -76,14 +92,16 @@ size_t kernel_shape_figures(const struct profile *profile, const struct kernel_s
 {
     switch (shape->op) {
     case KERNEL_ATTENTION:
-        return kernel_attention_figures(profile, shape->dtype, false, figures);
+    case KERNEL_MLA:
+        return kernel_attention_figures(profile, shape->dtype, shape->op == KERNEL_MLA, figures);
     case KERNEL_PRODUCT:
-        return kernel_product_figures(profile, shape->dtype, figures);
+    case KERNEL_EXPERTS:
+        return kernel_product_figures(profile, shape->dtype, shape->op == KERNEL_EXPERTS, figures);
     case KERNEL_TOPK:
-        figures[0] = CURVE_GPU_TOPK;
-        return 1;
+    case KERNEL_TOPK_FUSED:
+        return kernel_select_figures(profile, shape->op == KERNEL_TOPK_FUSED, figures);
     case KERNEL_ALLREDUCE:
-        figures[0] = CURVE_GPU_COLLECTIVE;
+        figures[0] = kernel_allreduce_figure(profile, (uint64_t)shape->size[KERNEL_GPUS]);
         return 1;
     default:
         figures[0] = CURVE_LINK_H2D;
@@ -110,8 +128,27 @@ static double bytes_of(enum dtype dtype, double values)
 double kernel_shape_kv_bytes(const struct kernel_shape *shape)
 {
     const double *size = shape->size;
+    if (shape->op == KERNEL_MLA) {
+        return bytes_of(shape->dtype, size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * (LATENT + ROPE));
+    }
     return bytes_of(shape->dtype, 2 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] *
                                       size[KERNEL_KV_HEADS] * size[KERNEL_HEAD_DIM]);
+}
+
+static struct kernel mla_time(const struct profile *profile, const struct kernel_shape *shape)
+{
+    const double *size = shape->size;
+    double values = size[KERNEL_Q_HEADS] * (2 * LATENT + ROPE); /* of queries and outputs */
+    const struct attention_work work = {
+        .bytes = kernel_shape_kv_bytes(shape) + bytes_of(DTYPE_BF16, size[KERNEL_BATCH] * values),
+        .flops = 2 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * values,
+        .rows = size[KERNEL_Q_HEADS],
+        .pairs = size[KERNEL_BATCH],
+        .kv = shape->dtype,
+        .multiplied = DTYPE_BF16,
+        .latent = true,
+    };
+    return kernel_attention(profile, &work);
 }
 
 static struct kernel attention_time(const struct profile *profile, const struct kernel_shape *shape)
@@ -134,6 +171,10 @@ static struct kernel product_time(const struct profile *profile, const struct ke
 {
     double m = shape->size[KERNEL_M], n = shape->size[KERNEL_N], k = shape->size[KERNEL_K];
     double bytes = bytes_of(shape->dtype, n * k) + bytes_of(DTYPE_BF16, m * (n + k));
+    if (shape->op == KERNEL_EXPERTS) {
+        double experts = shape->size[KERNEL_EXPERT_COUNT];
+        return kernel_experts(profile, 2 * experts * m * n * k, m, experts * bytes, shape->dtype);
+    }
     return kernel_product(profile, 2 * m * n * k, m, bytes, shape->dtype);
 }
 
@@ -142,12 +183,18 @@ struct kernel kernel_shape_time(const struct profile *profile, const struct kern
     switch (shape->op) {
     case KERNEL_ATTENTION:
         return kernel_spaced(profile, attention_time(profile, shape), 1, true);
+    case KERNEL_MLA:
+        return kernel_spaced(profile, mla_time(profile, shape), 1, true);
     case KERNEL_PRODUCT:
+    case KERNEL_EXPERTS:
         return kernel_spaced(profile, product_time(profile, shape), 1, true);
     case KERNEL_TOPK:
-        return kernel_select(profile, shape->size[KERNEL_M] * shape->size[KERNEL_N]);
+    case KERNEL_TOPK_FUSED:
+        return kernel_select(profile, shape->size[KERNEL_M], shape->size[KERNEL_N],
+                             shape->op == KERNEL_TOPK_FUSED);
     case KERNEL_ALLREDUCE:
-        return kernel_allreduce(profile, shape->size[KERNEL_BYTES]);
+        return kernel_allreduce(profile, (uint64_t)shape->size[KERNEL_GPUS],
+                                shape->size[KERNEL_BYTES]);
     default:
         return kernel_copy(profile, shape->size[KERNEL_BYTES]);
     }
@@ -159,8 +206,12 @@ static double size_along(const char *axis, const struct profile *profile,
 {
     const double *size = shape->size;
     if (strcmp(axis, "rows") == 0) {
-        return shape->op == KERNEL_ATTENTION ? size[KERNEL_Q_HEADS] / size[KERNEL_KV_HEADS]
-                                             : size[KERNEL_M];
+        return shape->op == KERNEL_ATTENTION || shape->op == KERNEL_MLA
+                   ? size[KERNEL_Q_HEADS] / size[KERNEL_KV_HEADS]
+                   : size[KERNEL_M];
+    }
+    if (strcmp(axis, "scores") == 0) {
+        return size[KERNEL_N];
     }
     if (strcmp(axis, "elements") == 0) {
         return size[KERNEL_M] * size[KERNEL_N];

@@ -2,9 +2,13 @@
  *
  *   attention  decode attention: each sequence of a batch attends to `context` tokens; q_heads is a
  *              multiple of kv_heads; the type is that of the KV
+ *   mla        the same over DeepSeek's latents, 512 values and 64 of rope that all q_heads read;
+ *              kv_heads is 1
  *   product    m rows times weights of n x k; the type is that of the weights
- *   topk       selection from m rows of n scores
- *   allreduce  of `bytes`, among the GPUs of the machine
+ *   experts    such a product of each of `experts` experts, m rows each, in one kernel
+ *   topk       selection from m rows of n scores by a sort
+ *   topk-fused the same by one kernel that keeps a row's best in shared memory
+ *   allreduce  of `bytes`, among `gpus` GPUs of a node, or all of them
  *   copy       of `bytes`, from pinned host memory to the GPU
  *
  * Queries, activations and outputs are bf16, as in a run.
@@ -17,7 +21,10 @@
 enum kernel_op {
     KERNEL_ATTENTION,
     KERNEL_PRODUCT,
+    KERNEL_MLA,
+    KERNEL_EXPERTS,
     KERNEL_TOPK,
+    KERNEL_TOPK_FUSED,
     KERNEL_ALLREDUCE,
     KERNEL_COPY,
     KERNEL_OPS
@@ -32,7 +39,9 @@ enum kernel_size {
     KERNEL_M,
     KERNEL_N,
     KERNEL_K,
+    KERNEL_EXPERT_COUNT,
     KERNEL_BYTES,
+    KERNEL_GPUS,
     KERNEL_SIZES
 };
 extern const char *const kernel_sizes[KERNEL_SIZES + 1]; /* "batch", ...; ends with NULL */
@@ -43,6 +52,7 @@ struct kernel_op_kind {
     const char *name;
     const char *what;
     uint32_t sizes;  /* a bit for each size that it has */
+    uint32_t may;    /* a bit for each of these that may be left out; it is then 0 */
     uint32_t dtypes; /* a bit for each type that its data may have; 0: it has no type */
 };
 extern const struct kernel_op_kind kernel_ops[KERNEL_OPS];
@@ -51,7 +61,7 @@ const char *kernel_op_name(size_t index); /* NULL after the last one */
 struct kernel_shape {
     enum kernel_op op;
     enum dtype dtype;
-    double size[KERNEL_SIZES]; /* those that the op has are at least 1 */
+    double size[KERNEL_SIZES]; /* those that the op must have are at least 1 */
 };
 
 /* Set the type `name` of the shape, whose op is set. `file` and `line` as in error_input(). */

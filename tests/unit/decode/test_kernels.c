@@ -24,6 +24,23 @@ static const char
         PLAIN ", attention_fixed: " FIGURE("10us") ", attention_share: " FIGURE("100%") ", attention_pair: " FIGURE("10ns") ", attention_fixed_fp8: " FIGURE(
             "20us") ", attention_share_fp8: " FIGURE("50%") ", attention_pair_fp8: " FIGURE("20ns") ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%") ", product_fixed_fp8: " FIGURE("6us") ", product_share_fp8: " FIGURE("40%") ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
 
+/* Kernels with figures that few profiles have, beside those of heads and of dense products. */
+static const char rare[] =
+    PLAIN ", attention_fixed: " FIGURE("1us") ", attention_share: " FIGURE("100%")
+        ", product_fixed: " FIGURE("1us") ", product_share: " FIGURE("100%")
+        ", mla_fixed: " FIGURE("10us") ", mla_share: " FIGURE("80%") ", mla_pair: " FIGURE("1ns")
+        ", mla_flops_share: " FIGURE("40%") ", mla_fixed_fp8: " FIGURE("12us")
+        ", mla_share_fp8: " FIGURE("40%") ", mla_pair_fp8: " FIGURE("2ns")
+        ", mla_flops_share_fp8: " FIGURE("10%") ", experts_fixed: " FIGURE("7us")
+        ", experts_share: " FIGURE("50%")
+        ", experts_flops_share: {points: [[1, 1%], [4, 10%]], basis: published, source: s}"
+        ", topk: " FIGURE("99us")
+        ", topk_fused: {points: [[1000, 10us], [3000, 30us]], basis: published, source: s}"
+        ", topk_fused_row: {points: [[1000, 50ns], [3000, 150ns]], basis: assumed,"
+        " range: [50%, 200%], source: s}"
+        ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us")
+        ", collective_4: " FIGURE("4us") "}";
+
 static void check(struct kernel kernel, double us, enum kernel_bound bound, enum basis basis)
 {
     if (fabs(kernel.ns / 1e3 - us) > 1e-9 * us) {
@@ -69,7 +86,7 @@ static void two_kernels_have_the_bound_of_the_longer(void **state)
     (void)state;
     struct profile profile = load_well(plain);
     struct kernel read = kernel_read(&profile, 1e6); /* 2 us */
-    struct kernel select = kernel_select(&profile, 1000);
+    struct kernel select = kernel_select(&profile, 10, 100, false);
     check(kernel_then(read, select), 12, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_then(kernel_read(&profile, 1e7), select), 30, BOUND_HBM, BASIS_PUBLISHED);
     profile_release(&profile);
@@ -141,15 +158,70 @@ static void attention_with_figures_counts_flops_if_it_is_latent(void **state)
     profile_release(&profile);
 }
 
+/* 8 sequences of 128 query heads are 1024 pairs: 1.024 us in bf16. 40 and 20 TFLOP/s. */
+static void latents_have_figures_of_their_own(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(rare);
+    struct attention_work work = {
+        .bytes = 1e7, .flops = 4e8, .rows = 128, .pairs = 8, .latent = true};
+    check(kernel_attention(&profile, &work), 10 + 1.024 + 12.5, BOUND_HBM, BASIS_PUBLISHED);
+    work.flops = 4e9;
+    check(kernel_attention(&profile, &work), 10 + 1.024 + 100, BOUND_FLOPS, BASIS_PUBLISHED);
+    work.kv = DTYPE_FP8;
+    check(kernel_attention(&profile, &work), 12 + 2.048 + 200, BOUND_FLOPS, BASIS_PUBLISHED);
+    work.latent = false;
+    work.kv = DTYPE_BF16;
+    check(kernel_attention(&profile, &work), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+/* 10 TFLOP/s with 4 rows of each expert; fp8 experts have no figures here. */
+static void experts_have_figures_of_their_own(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(rare);
+    check(kernel_experts(&profile, 1e6, 4, 1e7, DTYPE_BF16), 7 + 20, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, DTYPE_BF16), 7 + 100, BOUND_FLOPS, BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e6, 4, 1e7, DTYPE_FP8), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_product(&profile, 1e6, 4, 1e7, DTYPE_BF16), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+/* 100 rows of 1000 scores take 5 us of a full GPU, but no less than one row; 400 take 20. */
+static void fused_selection_goes_by_row_length_then_by_rows(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(rare);
+    check(kernel_select(&profile, 100, 1000, true), 10, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_select(&profile, 400, 1000, true), 20, BOUND_CURVE, BASIS_ASSUMED);
+    check(kernel_select(&profile, 1, 2000, true), 20, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_select(&profile, 1, 2000, false), 99, BOUND_CURVE, BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
+static void an_allreduce_takes_the_next_larger_number_of_gpus(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(rare);
+    static const double us[] = {[2] = 2, [3] = 4, [4] = 4, [5] = 8, [8] = 8};
+    for (uint64_t gpus = 2; gpus < COUNT(us); gpus++) {
+        if (us[gpus] > 0) {
+            check(kernel_allreduce(&profile, gpus, 1000), us[gpus], BOUND_CURVE, BASIS_PUBLISHED);
+        }
+    }
+    profile_release(&profile);
+}
+
 static void other_kernels_are_read_off_their_curves(void **state)
 {
     (void)state;
     struct profile profile = load_well(plain);
-    check(kernel_select(&profile, 2000), 20, BOUND_CURVE, BASIS_PUBLISHED);
-    check(kernel_allreduce(&profile, 2000), 15, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_select(&profile, 20, 100, true), 20, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_allreduce(&profile, 2, 2000), 15, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e5), 10 + 5, BOUND_LINK, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e3), 0.1 + 5, BOUND_FIXED, BASIS_PUBLISHED);
-    assert_true(kernel_select(&profile, 4000).trust.extrapolated);
+    assert_true(kernel_select(&profile, 40, 100, false).trust.extrapolated);
     profile_release(&profile);
 }
 
@@ -166,11 +238,11 @@ static void figures_are_those_that_the_time_is_computed_from(void **state)
     (void)state;
     enum curve_id figures[KERNEL_MOST_FIGURES];
     struct profile without = load_well(plain), with = load_well(own);
-    size_t count = kernel_product_figures(&without, DTYPE_FP8, figures);
+    size_t count = kernel_product_figures(&without, DTYPE_FP8, true, figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_HBM_SHARE));
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_FP8));
-    count = kernel_product_figures(&with, DTYPE_INT4, figures);
+    count = kernel_product_figures(&with, DTYPE_INT4, false, figures);
     assert_int_equal(count, 6);
     assert_true(lists(figures, count, CURVE_GPU_PRODUCT_FIXED_INT4));
     assert_true(lists(figures, count, CURVE_GPU_PRODUCT_SHARE_INT4));
@@ -198,6 +270,10 @@ int main(void)
         cmocka_unit_test(a_product_takes_its_fixed_time_first),
         cmocka_unit_test(attention_without_figures_is_a_product),
         cmocka_unit_test(attention_with_figures_counts_flops_if_it_is_latent),
+        cmocka_unit_test(latents_have_figures_of_their_own),
+        cmocka_unit_test(experts_have_figures_of_their_own),
+        cmocka_unit_test(fused_selection_goes_by_row_length_then_by_rows),
+        cmocka_unit_test(an_allreduce_takes_the_next_larger_number_of_gpus),
         cmocka_unit_test(other_kernels_are_read_off_their_curves),
         cmocka_unit_test(figures_are_those_that_the_time_is_computed_from),
     };

@@ -1,0 +1,76 @@
+/* Decode attention: over heads of K and V, or over the latents of MLA. */
+#include "decode/cost/roofline.h"
+
+/* `pair`: the time of each pair of a sequence and a KV head, with latents a query head. */
+struct attention_curves {
+    enum curve_id fixed, share, pair, flops, peak;
+};
+
+static const struct attention_curves heads_bf16 = {
+    CURVE_GPU_ATTENTION_FIXED, CURVE_GPU_ATTENTION_SHARE, CURVE_GPU_ATTENTION_PAIR,
+    CURVE_GPU_FLOPS_SHARE, CURVE_GPU_FLOPS_BF16};
+static const struct attention_curves heads_fp8 = {
+    CURVE_GPU_ATTENTION_FIXED_FP8, CURVE_GPU_ATTENTION_SHARE_FP8, CURVE_GPU_ATTENTION_PAIR_FP8,
+    CURVE_GPU_FLOPS_SHARE, CURVE_GPU_FLOPS_BF16};
+static const struct attention_curves latents_bf16 = {CURVE_GPU_MLA_FIXED, CURVE_GPU_MLA_SHARE,
+                                                     CURVE_GPU_MLA_PAIR, CURVE_GPU_MLA_FLOPS_SHARE,
+                                                     CURVE_GPU_FLOPS_BF16};
+static const struct attention_curves latents_fp8 = {
+    CURVE_GPU_MLA_FIXED_FP8, CURVE_GPU_MLA_SHARE_FP8, CURVE_GPU_MLA_PAIR_FP8,
+    CURVE_GPU_MLA_FLOPS_SHARE_FP8, CURVE_GPU_FLOPS_FP8};
+
+static bool has_latent_curves(const struct profile *profile)
+{
+    return profile_states(profile, CURVE_GPU_MLA_FIXED);
+}
+
+static const struct attention_curves *curves_of(const struct profile *profile, enum dtype kv,
+                                                bool latent)
+{
+    bool latents = latent && has_latent_curves(profile);
+    const struct attention_curves *fp8 = latents ? &latents_fp8 : &heads_fp8;
+    if (kv == DTYPE_FP8 && profile_states(profile, fp8->fixed)) {
+        return fp8;
+    }
+    return latents ? &latents_bf16 : &heads_bf16;
+}
+
+/* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent. */
+static bool counts_flops(const struct profile *profile, bool latent)
+{
+    return latent || !profile_states(profile, CURVE_GPU_ATTENTION_FIXED);
+}
+
+static double pairs_of(const struct profile *profile, const struct attention_work *work)
+{
+    return work->latent && has_latent_curves(profile) ? work->pairs * work->rows : work->pairs;
+}
+
+struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work)
+{
+    const struct attention_curves *curves = curves_of(profile, work->kv, work->latent);
+    struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
+    if (counts_flops(profile, work->latent)) {
+        bool own = profile_states(profile, curves->fixed);
+        enum curve_id fp8 = work->multiplied == DTYPE_FP8 ? CURVE_GPU_FLOPS_FP8 : curves->peak;
+        struct trust trust = {BASIS_MEASURED, false};
+        double ns = roofline_flops_ns(profile, work->flops, work->rows, own ? curves->peak : fp8,
+                                      curves->flops, &trust);
+        kernel = roofline_bounded(kernel, ns, trust, BOUND_FLOPS);
+    }
+    struct kernel whole = roofline_then(profile, kernel, curves->pair, pairs_of(profile, work));
+    return roofline_after(roofline_then(profile, whole, curves->fixed, 1), kernel);
+}
+
+size_t kernel_attention_figures(const struct profile *profile, enum dtype kv, bool latent,
+                                enum curve_id figures[KERNEL_MOST_FIGURES])
+{
+    const struct attention_curves *curves = curves_of(profile, kv, latent);
+    size_t count = roofline_read_figures(profile, curves->share, figures);
+    if (counts_flops(profile, latent)) {
+        count = roofline_add(figures, count, curves->peak);
+        count = roofline_add(figures, count, curves->flops);
+    }
+    count = roofline_add_stated(profile, figures, count, curves->fixed);
+    return roofline_add_stated(profile, figures, count, curves->pair);
+}
