@@ -14,12 +14,8 @@ reads one KV buffer again and again, products walk through up to six copies of t
 of memory are therefore fitted to rows whose data exceed the L2: KV of at least twice its size,
 weights of which six copies do. Rows of vLLM fit nothing; they are kept to judge.
 
-    attention   fixed + pairs * pair + bytes / (share * peak)
-    products    fixed + max(bytes / (share * peak), FLOPs / (flops_share(rows) * FLOPs peak))
-    collective  the times of an all-reduce among the GPUs of a node
-
-The sum of |predicted / measured - 1| is least. No fixed time is below the shortest time measured, and
-that of products is not above the median time of warm products with weights of 1 to 8 MiB.
+fitting.py has the forms of the curves and how they are fitted; those of all-reduces are the times measured
+among the GPUs of a node.
 
 A row is dropped if its time is 0, or if it would read data of four times the L2 or more at over 105 % of
 the peak. Of several attention kernels that one file holds, the one with most rows is the one that servers
@@ -38,8 +34,8 @@ import os
 import numpy as np
 import pyarrow.parquet as parquet
 
-from fitting import (FEW, Failure, Table, arguments, bytes_text, figure_text, fit, microseconds, nanoseconds,
-                     percent, product_figures, report, run, spread, stated, thin, write_block, write_table)
+from fitting import (FEW, Failure, Table, arguments, attention_figures, bytes_text, figure_text, microseconds,
+                     product_figures, run, spread, stated, thin, write_block, write_table)
 
 COMMIT = "095f58a"
 BASE = "aic-core/src/aiconfigurator_core/systems/data"
@@ -127,25 +123,15 @@ def read_products(checkout, source, which, kind, peak):
     return table
 
 
-def attention_figures(name, checkout, source):
-    peak = stated(name, "hbm_bandwidth")
-    everything = read_attention(checkout, source, peak)
-    for kind, suffix in (("bfloat16", ""), ("fp8", "_fp8")):
-        rows = everything["kv_cache_dtype"] == kind
-        if not rows.any():
-            continue
-        seconds, pairs, size = (everything[key][rows] for key in ("seconds", "pairs", "bytes"))
-        cold = size >= 2 * source.l2
-        columns = [np.ones(cold.sum()), pairs[cold], size[cold]]
-        fixed, pair, byte = fit(columns, seconds[cold], (seconds.min(), 0, 0))
-        ratio = (fixed + pair * pairs + byte * size) / seconds
-        share = 1 / (byte * peak)
-        said = everything.source("head size 128, KV of twice the L2 or more", cold.sum(), ratio[cold] - 1)
-        report(name, "attention " + kind, ratio, {"cold": cold, "warm": ~cold & (size > 1 << 20)})
-        few = ~cold & (size > 1 << 20)
-        yield figure_text("attention_fixed" + suffix, microseconds(fixed), spread(1 / ratio[few]), said)
-        yield figure_text("attention_share" + suffix, percent(share), spread(ratio[cold]), said)
-        yield figure_text("attention_pair" + suffix, nanoseconds(pair), None, said)
+def attention(name, checkout, source):
+    peak, figures = stated(name, "hbm_bandwidth"), []
+    for kind in ("bf16", "fp8"):
+        table = read_attention(checkout, source, peak)
+        rows = table["kv_cache_dtype"] == WEIGHTS[kind].name
+        if rows.any():
+            table.keep(rows)
+            figures += attention_figures(name, kind, table, source.l2)
+    return figures
 
 
 def products(name, checkout, source, kind):
@@ -189,7 +175,7 @@ def main():
     checkout, names = arguments(SOURCES)
     for name in names:
         source = SOURCES[name]
-        figures = list(attention_figures(name, checkout, source))
+        figures = attention(name, checkout, source)
         for kind in WEIGHTS:
             if getattr(source, kind):
                 figures += products(name, checkout, source, kind)

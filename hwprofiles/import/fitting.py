@@ -1,13 +1,14 @@
 """What the importers of public measurements share: reading tables, fits, and writing of profiles.
 
-An importer reads rows (Table), fits figures to them (fit, product_figures) and writes them between two
-comments of hwprofiles/gpus/PROFILE.yaml (write_block); the errors that report() prints also stand in the
+An importer reads rows (Table), fits figures to them (attention_figures, product_figures) and writes them
+between two comments of hwprofiles/gpus/PROFILE.yaml (write_block); the errors that report() prints also stand in the
 table of hwprofiles/README.md (write_table). Run again on the same rows, all write the same bytes.
 
+    attention   fixed + pairs * pair + bytes / (share * peak)
     products    fixed + max(bytes / (share * peak), FLOPs / (flops_share(rows) * FLOPs peak))
 
-The sum of |predicted / measured - 1| is least. Input that cannot be is one message (Failure) and exit
-status 1; a wrong command line is 2.
+The sum of |predicted / measured - 1| is least. No fixed time is below the shortest time measured. Input
+that cannot be is one message (Failure) and exit status 1; a wrong command line is 2.
 """
 import os
 import re
@@ -174,7 +175,7 @@ def write_block(name, figures, script):
 
 def fit(columns, seconds, least, most=np.inf):
     """Factors of the columns, none below its `least` or above its `most`, of least relative errors."""
-    columns, least = np.stack(columns, 1) / seconds[:, None], np.array(least)
+    columns, least = np.stack(columns, 1) / seconds[:, None], np.array(least, float)
     held = np.zeros(len(least), bool)
     factors = least.copy()
     for _ in least:
@@ -191,6 +192,26 @@ def fit(columns, seconds, least, most=np.inf):
         held |= beyond
         factors = np.clip(factors, least, most)
     return factors
+
+
+def attention_figures(name, kind, table, l2, most=np.inf):
+    """Fit decode attention to a table with columns pairs (of a sequence and a KV head) and bytes (of KV).
+    KV below twice the L2 is warm and fits nothing. `most` bounds the fixed time, in seconds. Returns the
+    figures as texts."""
+    peak, seconds, pairs, size = stated(name, "hbm_bandwidth"), table["seconds"], table["pairs"], table["bytes"]
+    cold = size >= 2 * l2
+    fixed, pair, byte = fit([np.ones(cold.sum()), pairs[cold], size[cold]], seconds[cold],
+                            (seconds.min(), 0, 0), (most, np.inf, np.inf))
+    ratio = (fixed + pair * pairs + byte * size) / seconds
+    warm = ~cold & (size > 1 << 20)
+    report(name, "attention " + kind, ratio, {"cold": cold, "warm": warm})
+    said = table.source("head size 128, KV of twice the L2 or more", cold.sum(), ratio[cold] - 1)
+    suffix = "" if kind == "bf16" else "_" + kind
+    return [
+        figure_text("attention_fixed" + suffix, microseconds(fixed), spread(1 / ratio[warm]), said),
+        figure_text("attention_share" + suffix, percent(1 / (byte * peak)), spread(ratio[cold]), said),
+        figure_text("attention_pair" + suffix, nanoseconds(pair), None, said),
+    ]
 
 
 def find_share(seconds, fixed, memory, flops):
@@ -233,13 +254,17 @@ def shares_by_rows(table, fixed, memory, flops, large):
 def product_figures(name, kind, table, cold, where):
     """Fit products to a table with columns m, n, k, bytes (that a product moves), weights (bytes of them),
     flops. `cold`: the rows of few rows of activations and of weights that the L2 does not hold, in words
-    `where`. Returns their figures as texts."""
+    `where`. No fixed time is below the shortest time measured, nor above the median time of products with
+    weights of 1 to 8 MiB; without any, nothing bounds it. Returns the figures as texts."""
     peak = stated(name, "hbm_bandwidth")
     flops_peak = stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak
-    small = (table["m"] <= FEW) & (table["weights"] >= 1 << 20) & (table["weights"] < 8 << 20)
-    fixed, byte = fit([np.ones(cold.sum()), size[cold]], seconds[cold], (seconds.min(), 0),
-                      (np.median(seconds[small]), np.inf))
+    few = table["m"] <= FEW
+    small = few & (table["weights"] >= 1 << 20) & (table["weights"] < 8 << 20)
+    bounds = (seconds.min(), np.median(seconds[small])) if small.any() else (0, np.inf)
+    if not small.any():
+        small = few & (table["weights"] == table["weights"].min())
+    fixed, byte = fit([np.ones(cold.sum()), size[cold]], seconds[cold], (bounds[0], 0), (bounds[1], np.inf))
     memory = byte * size
     large = table["n"].astype(float) * table["k"] >= LEAST_WEIGHTS
     shares = shares_by_rows(table, fixed, memory, flops, large)
@@ -275,8 +300,8 @@ TABLE = "<!-- below: hwprofiles/import/fitting.py -->\n"
 
 
 def errors_text(name, kernel, label):
-    said = ["%s %.1f / %.0f" % (kind.replace("bfloat16", "bf16"), *ERRORS[name, kernel, kind, label])
-            for kind in ("bf16", "bfloat16", "fp8", "int4") if (name, kernel, kind, label) in ERRORS]
+    said = ["%s %.1f / %.0f" % (kind, *ERRORS[name, kernel, kind, label])
+            for kind in ("bf16", "fp8", "int4") if (name, kernel, kind, label) in ERRORS]
     return ", ".join(said)
 
 
