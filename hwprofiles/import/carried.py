@@ -23,6 +23,7 @@ import sys
 import numpy as np
 
 import aiconfigurator as rows
+import fitting
 
 # Kind of memory and compute capability.
 Chip = collections.namedtuple("Chip", "memory capability")
@@ -50,7 +51,7 @@ SUFFIX = {"bf16": "", "fp8": "_fp8", "int4": "_int4"}
 def nearest(name, chip, donors):
     def apart(other):
         there = MEASURED[other]
-        speeds = [rows.stated(gpu, "hbm_bandwidth") for gpu in (name, other)]
+        speeds = [fitting.stated(gpu, "hbm_bandwidth") for gpu in (name, other)]
         return (there.memory != chip.memory, abs(float(there.capability) - float(chip.capability)),
                 abs(math.log(speeds[0] / speeds[1])))
     return min(donors, key=apart)
@@ -58,7 +59,7 @@ def nearest(name, chip, donors):
 
 def figure(name, which):
     """The points of a figure of a profile, as (x, value) in base units, or None; a value has one."""
-    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, rows.profile_text(name),
+    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, fitting.profile_text(name),
                       re.M | re.S)
     if found is None:
         return None
@@ -75,20 +76,20 @@ def value(name, which, suffix):
 
 
 def flops_peak(name, kind):
-    return rows.stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
+    return fitting.stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
 
 
 def carried_shares(name, donor, kind):
     """Shares of the FLOPs by rows of a GPU, from the donor's."""
     points = figure(donor, "flops_share" + SUFFIX[kind])
-    ridges = [flops_peak(gpu, kind) / rows.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
+    ridges = [flops_peak(gpu, kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
     most = max(share for _, share in points)
-    return rows.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
+    return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
 
 
 def attention_ratio(name, donor, checkout, kind):
     """Predicted over measured times of rows with cold KV."""
-    peak, suffix, source = rows.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
+    peak, suffix, source = fitting.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
     table = rows.read_attention(checkout, source, peak)
     table.keep(table["kv_cache_dtype"] == {"bf16": "bfloat16", "fp8": "fp8"}[kind])
     table.keep(table["bytes"] >= 2 * source.l2)
@@ -99,9 +100,9 @@ def attention_ratio(name, donor, checkout, kind):
 
 def product_ratio(name, donor, checkout, kind):
     """Predicted over measured times of large products, and their rows."""
-    peak, suffix, source = rows.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
+    peak, suffix, source = fitting.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
     table = rows.read_products(checkout, source, getattr(source, kind), kind, peak)
-    table.keep(table["n"].astype(float) * table["k"] >= rows.LEAST_WEIGHTS)
+    table.keep(table["n"].astype(float) * table["k"] >= fitting.LEAST_WEIGHTS)
     share = np.interp(table["m"], *zip(*carried_shares(name, donor, kind)))
     memory = table["bytes"] / (value(donor, "product_share", suffix) * peak)
     flops = table["flops"] / (share * flops_peak(name, kind))
@@ -149,18 +150,18 @@ def carried(name, chip, ratios):
             ratio = ratios[part, kind]
             said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
             for which in figures:
-                band = rows.spread(1 / ratio if which.endswith(("fixed", "pair")) else ratio)
+                band = fitting.spread(1 / ratio if which.endswith(("fixed", "pair")) else ratio)
                 text = carried_text(name, donor, which, kind)
-                yield rows.figure_text(which + suffix, text, band, said, "assumed")
+                yield fitting.figure_text(which + suffix, text, band, said, "assumed")
 
 
 def carried_text(name, donor, which, kind):
     if which == "flops_share":
-        return rows.shares_text(carried_shares(name, donor, kind))
+        return fitting.shares_text(carried_shares(name, donor, kind))
     amount = value(donor, which, SUFFIX[kind])
     if which.endswith("share"):
-        return rows.percent(amount)
-    return rows.nanoseconds(amount) if which.endswith("pair") else rows.microseconds(amount)
+        return fitting.percent(amount)
+    return fitting.nanoseconds(amount) if which.endswith("pair") else fitting.microseconds(amount)
 
 
 MARKS = "<!-- hwprofiles/import/carried.py -->\n", "<!-- end -->\n"
@@ -168,7 +169,7 @@ MARKS = "<!-- hwprofiles/import/carried.py -->\n", "<!-- end -->\n"
 
 def write_table(ratios):
     """Rewrite the errors between two marks in the page."""
-    path = os.path.join(rows.PROFILES, "README.md")
+    path = os.path.join(fitting.PROFILES, "README.md")
     with open(path, encoding="utf-8") as file:
         head, rest = file.read().split(MARKS[0])
     table = "\n| kernels | values | median error, either way | range |\n|---|---|---|---|\n"
@@ -183,14 +184,15 @@ def write_table(ratios):
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("usage: %s CHECKOUT" % sys.argv[0])
+        fitting.usage("one checkout is expected: CHECKOUT")
     ratios = errors(sys.argv[1])
     for (part, kind), ratio in ratios.items():
         say("all", "", part, kind, ratio)
     for name, chip in CARRIED.items():
-        rows.write_block(name, list(carried(name, chip, ratios)), "carried.py")
+        fitting.write_block(name, list(carried(name, chip, ratios)), "carried.py")
     write_table(ratios)
+    fitting.write_table()
 
 
 if __name__ == "__main__":
-    main()
+    fitting.run(main)
