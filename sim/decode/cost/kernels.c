@@ -58,11 +58,12 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
 
 enum curve_id kernel_allreduce_figure(const struct profile *profile, uint64_t gpus)
 {
-    if (gpus <= 2 && profile_states(profile, CURVE_GPU_COLLECTIVE_2)) {
+    if (gpus == 2 && profile_states(profile, CURVE_GPU_COLLECTIVE_2)) {
         return CURVE_GPU_COLLECTIVE_2;
     }
-    return gpus <= 4 && profile_states(profile, CURVE_GPU_COLLECTIVE_4) ? CURVE_GPU_COLLECTIVE_4
-                                                                        : CURVE_GPU_COLLECTIVE;
+    bool few = gpus >= 2 && gpus <= 4;
+    return few && profile_states(profile, CURVE_GPU_COLLECTIVE_4) ? CURVE_GPU_COLLECTIVE_4
+                                                                  : CURVE_GPU_COLLECTIVE;
 }
 
 struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, double bytes)

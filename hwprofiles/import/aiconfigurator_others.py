@@ -1,0 +1,220 @@
+"""Kernels of ai-dynamo/aiconfigurator beside attention over heads and dense products.
+
+    latents     fixed + sequences * query heads * pair + max(bytes / (share * peak), FLOPs / (share * peak))
+    experts     fixed + max(bytes of the experts visited / (share * peak), FLOPs / (share(rows of one) * peak))
+    top-k       max(of one row, rows * each), both by the length of a row
+    all-reduce  the times measured, by bytes and number of GPUs
+    smallest    the time of a kernel that scales up to 8 rows, of TensorRT-LLM
+
+Experts are measured as a whole layer, two grouped products: each has half of the fixed time. Tokens are
+spread evenly over them, so that a layer reads min(experts, tokens * chosen) of them.
+"""
+import collections
+
+import numpy as np
+
+from aiconfigurator_files import read_table
+from fitting import (bytes_text, figure_text, find_share, fit, microseconds, nanoseconds, percent, report,
+                     shares_text, spread, stated, thin)
+
+LATENT, ROPE = 512, 64   # values of a token's latents, DeepSeek-V2
+FEW_HEADS = 32           # up to so many query heads latents are bound by their bytes
+FEW_ROWS = 8             # up to so many rows of each, experts are bound by their bytes
+THIN_TIMES = 0.1         # a point of a time is left out if the line between others is that near
+
+# All-reduces: the files of NCCL and of a framework's own, and in words what connects the GPUs.
+Reduce = collections.namedtuple("Reduce", "files fabric")
+
+KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",)}
+EACH = {"bf16": 2, "fp8": 1, "int4": 0.5}
+
+
+def suffix(kind):
+    return "" if kind == "bf16" else "_" + kind
+
+
+def flops_peak(name, kind):
+    return stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
+
+
+# ---- latents ----
+
+def read_latents(checkout, source, which, kind):
+    table = read_table(checkout, "%s/mla/%s/generation_mla_perf.parquet" % (source.data, which))
+    table.keep(np.isin(table["kv_cache_dtype"], KINDS[kind]))
+    table.columns["pairs"] = table["batch_size"] * table["num_heads"].astype(float)
+    table.columns["context"] = table["isl"] + table["step"]
+    tokens = table["batch_size"] * table["context"].astype(float)
+    table.columns["bytes"] = tokens * (LATENT + ROPE) * EACH[kind]
+    table.columns["flops"] = 2 * tokens * table["num_heads"] * (2 * LATENT + ROPE)
+    return table
+
+
+def latents(name, checkout, source, which, kind):
+    peak = stated(name, "hbm_bandwidth")
+    table = read_latents(checkout, source, which, kind)
+    table.drop_faster(table["bytes"], source.l2, peak)
+    seconds, pairs, size = table["seconds"], table["pairs"], table["bytes"]
+    flops = table["flops"] / flops_peak(name, kind)
+    cold, few = size >= 2 * source.l2, table["num_heads"] <= FEW_HEADS
+    these = cold & few
+    fixed, pair, byte = fit([np.ones(these.sum()), pairs[these], size[these]], seconds[these],
+                            (seconds.min(), 0, 0))
+    many = cold & (table["num_heads"] == table["num_heads"].max())
+    share = find_share(seconds[many], fixed + pair * pairs[many], byte * size[many], flops[many])
+    ratio = (fixed + pair * pairs + np.maximum(byte * size, flops / share)) / seconds
+    report(name, "latents " + kind, ratio, {"cold": cold, "many": many})
+    said = table.source("latents of twice the L2 or more", cold.sum(), ratio[cold] - 1)
+    return [
+        figure_text("mla_fixed" + suffix(kind), microseconds(fixed), spread(1 / ratio[~cold]), said),
+        figure_text("mla_share" + suffix(kind), percent(1 / (byte * peak)), spread(ratio[these]), said),
+        figure_text("mla_pair" + suffix(kind), nanoseconds(pair), None, said),
+        figure_text("mla_flops_share" + suffix(kind), percent(share), spread(ratio[many]), said),
+    ]
+
+
+# ---- experts ----
+
+def read_experts(checkout, source, which, kind):
+    table = read_table(checkout, "%s/moe/%s/moe_perf.parquet" % (source.data, which))
+    table.keep(np.isin(table["moe_dtype"], KINDS[kind][-1:]) & (table["distribution"] == "balanced")
+               & (table["moe_ep_size"] == 1))
+    kernels = collections.Counter(table["kernel_source"].tolist())
+    table.keep(table["kernel_source"] == kernels.most_common(1)[0][0])
+    tokens, hidden, inner, chosen, experts = (table[key].astype(float) for key in (
+        "num_tokens", "hidden_size", "inter_size", "topk", "num_experts"))
+    inner, visits = inner / table["moe_tp_size"], tokens * chosen
+    visited = np.minimum(experts, visits)
+    table.columns["rows"] = visits / visited
+    table.columns["weights"] = visited * 3 * hidden * inner * EACH[kind]
+    table.columns["bytes"] = table["weights"] + 2 * visits * (2 * hidden + 3 * inner)
+    table.columns["flops"] = 6 * visits * hidden * inner
+    return table
+
+
+def experts_shares(table, fixed, memory, flops, large):
+    """Shares by the rows of an expert, a point for each power of two; below the first no bound shows."""
+    points = []
+    power = np.round(np.log2(table["rows"]))
+    for exponent in range(int(np.log2(FEW_ROWS)) + 1, int(power[large].max()) + 1):
+        these = large & (power == exponent)
+        if these.sum() >= 10:
+            points.append((1 << exponent, find_share(table["seconds"][these], fixed, memory[these], flops[these])))
+    return [(1, points[0][1])] + thin(points)
+
+
+def experts(name, checkout, source, which, kind):
+    peak = stated(name, "hbm_bandwidth")
+    table = read_experts(checkout, source, which, kind)
+    table.drop_faster(table["weights"], source.l2, peak)
+    seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
+    cold = table["weights"] >= 2 * source.l2
+    few, many = cold & (table["rows"] <= FEW_ROWS), cold & (table["rows"] > FEW_ROWS)
+    fixed, byte = fit([np.ones(few.sum()), size[few]], seconds[few], (seconds.min(), 0))
+    shares = experts_shares(table, fixed, byte * size, flops, cold)
+    ratio = (fixed + np.maximum(byte * size, flops / np.interp(table["rows"], *zip(*shares)))) / seconds
+    report(name, "experts " + kind, ratio, {"few": few, "many": many})
+    said = table.source("experts of twice the L2 or more, up to %d rows of each" % FEW_ROWS, few.sum(),
+                        ratio[few] - 1)
+    every = table.source("more than %d rows of each expert" % FEW_ROWS, many.sum(), ratio[many] - 1)
+    return [
+        figure_text("experts_fixed" + suffix(kind), microseconds(fixed / 2), spread(1 / ratio[~cold]), said),
+        figure_text("experts_share" + suffix(kind), percent(1 / (byte * peak)), spread(ratio[few]), said),
+        figure_text("experts_flops_share" + suffix(kind), shares_text(shares), spread(ratio[many]), every),
+    ]
+
+
+# ---- top-k in one kernel ----
+
+def times_text(points):
+    return "[" + ", ".join("[%d, %s]" % (at, microseconds(seconds)) for at, seconds in points) + "]"
+
+
+def selection(name, checkout, source):
+    path = "%s/sparse_attention/%s/glm5_topk_module_perf.parquet" % (source.data, source.topk)
+    table = read_table(checkout, path)
+    table.keep(table["score_mode"] == "flat")
+    rows, length = table["batch_size"] * table["isl"].astype(float), table["isl"] + table["step"]
+    power = np.round(np.log2(length))
+    once, each = [], []
+    for exponent in range(11, int(power.max()) + 1):
+        these = abs(np.log2(length) - exponent) < 0.1
+        one, full = these & (rows <= 32), these & (rows >= 1024)
+        if one.any() and full.any():
+            once.append((1 << exponent, np.median(table["seconds"][one])))
+            each.append((1 << exponent, np.median(table["seconds"][full] / rows[full])))
+    ratio = np.maximum(np.interp(length, *zip(*once)), rows * np.interp(length, *zip(*each))) / table["seconds"]
+    judged = length >= 2048
+    report(name, "top-k fp32", ratio, {"rows": judged})
+    said = table.source("k = 2048, up to 32 rows for the time at once, 1024 or more for the time of each",
+                        judged.sum(), ratio[judged] - 1)
+    return [
+        figure_text("topk_fused", times_text(thin(once, THIN_TIMES)), spread(ratio[judged]), said),
+        figure_text("topk_fused_row", times_text(thin(each, THIN_TIMES)), spread(ratio[judged]), said),
+    ]
+
+
+# ---- all-reduces ----
+
+def read_reduce(checkout, source, which, gpus):
+    """Bytes of the message and seconds of an all-reduce of 16-bit values, in a graph where there is a choice."""
+    kind = "nccl" if which.startswith("nccl/") else "custom_allreduce"
+    table = read_table(checkout, "%s/comm/%s/%s_perf.parquet" % (source.data, which, kind))
+    table.keep((table["op_name"] == "all_reduce") & (table["num_gpus"] == gpus))
+    if kind == "nccl":
+        table.keep(table["nccl_dtype"] == "half")
+    elif "backend" in table.columns:
+        table.keep(table["backend"] == "sglang_graph")
+    table.keep(np.argsort(table["message_size"]))
+    seconds = np.minimum.accumulate(table["seconds"][::-1])[::-1]  # small messages take no longer than large ones
+    return table, 2.0 * table["message_size"], seconds  # message_size counts values
+
+
+def sizes_of(checkout, source):
+    """The numbers of GPUs that were measured, up to the 8 of a node."""
+    table = read_table(checkout, "%s/comm/%s/nccl_perf.parquet" % (source.data, source.reduce.files[0]))
+    return [gpus for gpus in (2, 4, 8) if (table["num_gpus"] == gpus).any()]
+
+
+def reduces(name, checkout, source):
+    """At each size the faster one, as servers choose; the range reaches to the slower one."""
+    counts, texts = sizes_of(checkout, source), []
+    for gpus in counts:
+        read = [read_reduce(checkout, source, which, gpus) for which in source.reduce.files]
+        least = max(size[0] for _, size, _ in read)
+        size = read[0][1][read[0][1] >= least]
+        times = np.array([np.interp(size, other, seconds) for _, other, seconds in read])
+        best = times.min(0)
+        points = thin(list(zip(size, best)), THIN_TIMES)
+        text = ", ".join("[%s, %s]" % (bytes_text(at), microseconds(value)) for at, value in points)
+        said = "%s: the faster at each size; %d GPUs, %s, 16-bit values" % (
+            " and ".join([read[0][0].origin] + list(source.reduce.files[1:])), gpus, source.reduce.fabric)
+        figure = "collective" if gpus == counts[-1] else "collective_%d" % gpus
+        texts.append(figure_text(figure, "[[1B, %s], %s]" % (microseconds(points[0][1]), text),
+                                 spread((times / best).ravel()), said))
+    return texts
+
+
+# ---- the smallest kernel ----
+
+def smallest(name, checkout, source):
+    medians = []
+    for which in source.small:
+        table = read_table(checkout, "%s/quantize/%s/scale_matrix_perf.parquet" % (source.data, which))
+        table.keep(table["m"] <= 8)
+        medians.append((np.median(table["seconds"]), table))
+    (value, table), other = medians[0], medians[-1][0]
+    said = "%s: median of %d rows, a kernel that scales up to 8 rows of a matrix; range: %s" % (
+        table.origin, len(table["seconds"]), source.small[-1])
+    return [figure_text("graph_node", microseconds(value), spread(np.array([other / value, 1])), said)]
+
+
+def figures(name, checkout, source):
+    texts = []
+    for which, kind in ((source.mla, "bf16"), (source.mla_fp8, "fp8")):
+        texts += latents(name, checkout, source, which, kind) if which else []
+    for which, kind in ((source.experts, "bf16"), (source.experts_fp8, "fp8"), (source.experts_int4, "int4")):
+        texts += experts(name, checkout, source, which, kind) if which else []
+    texts += selection(name, checkout, source) if source.topk else []
+    texts += reduces(name, checkout, source)
+    return texts + (smallest(name, checkout, source) if source.small else [])
