@@ -139,8 +139,5 @@ double cost_transfer_head_rate(const struct setup *setup, struct trust *trust)
                profile_value(profile, CURVE_LINK_CTA_IN_FLIGHT, 0, trust) * 1e9 /
                profile_value(profile, CURVE_LINK_ROUND_TRIP, 0, trust);
     }
-    if (m->transfer == TRANSFER_CPU_STORE) {
-        return profile_value(profile, CURVE_LINK_CPU_STORE, 1, trust);
-    }
     return INFINITY;
 }

@@ -40,8 +40,9 @@ double cost_uplink_sharers(const struct setup *setup, struct trust *trust);
 /* Bytes a second that the transfer mechanism reaches on one GPU's link when it is saturated. */
 double cost_transfer_rate(const struct setup *setup, struct trust *trust);
 
-/* Most bytes a second for the KV of one head: one thread's stores, or one head's CTAs. INFINITY
- * when the mechanism has no such limit. */
+/* Most bytes a second for the KV of one head: its CTAs' loads. INFINITY when the mechanism has no
+ * such limit; CPU threads store single K or V vectors, so that all of them share a head's misses
+ * (CLO, 2025). */
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
 
 #endif
