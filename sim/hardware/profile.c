@@ -63,6 +63,30 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
     return true;
 }
 
+bool profile_load_named(const char *name, struct profile *out, struct error *why)
+{
+    struct error unused;
+    char text[4096];
+    if (strlen(name) >= sizeof text) {
+        return error_usage(why, NULL, 0, "the name of the machine is too long");
+    }
+    strcpy(text, name);
+    struct node machine = {.kind = NODE_SCALAR, .text = text};
+    size_t part = 0;
+    bool whole = profile_named(&machine, NULL, &unused);
+    while (!whole && part < PART_COUNT && !profile_named(&machine, part_names[part], &unused)) {
+        part++;
+    }
+    if (whole || part == PART_COUNT) {
+        return profile_load(NULL, &machine, out, why);
+    }
+    struct node *node = node_parse("{}", 2, "hardware", why);
+    bool ok = node != NULL && node_set(node, part_names[part], name, why) &&
+              profile_load(NULL, node, out, why);
+    node_destroy(node);
+    return ok;
+}
+
 bool profile_named(const struct node *name, const char *part, struct error *why)
 {
     char path[4096];
@@ -85,6 +109,15 @@ void profile_release(struct profile *profile)
 bool profile_states(const struct profile *profile, enum curve_id id)
 {
     return profile->curves[id].count > 0;
+}
+
+void profile_stated_in(const struct profile *profile, enum curve_id id, char *name, size_t size)
+{
+    const struct node *figure = find_figure(profile->node, curve_kinds[id].name);
+    name[0] = '\0';
+    if (figure != NULL) {
+        append_profile_name(figure->file, name, size);
+    }
 }
 
 double profile_value(const struct profile *profile, enum curve_id id, double size,

@@ -105,12 +105,18 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
                   struct error *why);
 void profile_release(struct profile *profile);
 
+/* The same for a name that was typed: of a machine, else of a part, which is loaded alone. */
+bool profile_load_named(const char *name, struct profile *out, struct error *why);
+
 /* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link" or "host"
  * (`part`; NULL: a machine)? A path always passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
 
 /* Does the profile state the curve? */
 bool profile_states(const struct profile *profile, enum curve_id id);
+
+/* The name of the profile whose file states the curve ("l40s"), "" when none does. */
+void profile_stated_in(const struct profile *profile, enum curve_id id, char *name, size_t size);
 
 /* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve
  * that is not stated and has a standard is read as that, and leaves `trust` as it is. Cannot fail:
