@@ -55,7 +55,7 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
                   struct error *why)
 {
     *out = (struct profile){0};
-    out->node = machine_compose(files, hardware, out->name, sizeof out->name, why);
+    out->node = machine_compose(files, hardware, out->name, sizeof out->name, &out->takeover, why);
     if (out->node == NULL || !read_curves(out, why) || !read_price(out, why)) {
         profile_release(out);
         return false;
