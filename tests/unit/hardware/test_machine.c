@@ -495,6 +495,7 @@ static void check_architecture(const struct profile *profile)
     bool has = value_of(profile, CURVE_GPU_FLOPS_FP8) > value_of(profile, CURVE_GPU_FLOPS_BF16);
     assert_int_equal(has, atof(capability) >= 8.9);
     assert_true(has || !profile_states(profile, CURVE_GPU_PRODUCT_FIXED_FP8));
+    assert_true(profile_states(profile, CURVE_GPU_L2));
 }
 
 static void every_gpu_has_the_fp8_of_its_architecture(void **state)
