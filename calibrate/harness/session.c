@@ -94,7 +94,7 @@ static bool note_absence(const struct session *session, const struct group *grou
                          struct calibration *calibration, const struct error *reason,
                          struct error *why)
 {
-    char text[2048];
+    char text[ERROR_TEXT];
     error_format(reason, text, sizeof text);
     fprintf(session->log, "%s failed: %s\n", group->name, text);
     for (char *end = text; (end = strchr(end, '\n')) != NULL;) {

@@ -83,6 +83,20 @@ bool error_expect(struct error *why, const char *format, ...)
     return false;
 }
 
+bool error_item(struct error *why, const char *format, ...)
+{
+    char item[sizeof why->found];
+    size_t used = strlen(why->items);
+    va_list list;
+    va_start(list, format);
+    write_list(item, sizeof item, format, list);
+    va_end(list);
+    if (used + strlen(item) + 2 <= sizeof why->items) {
+        snprintf(why->items + used, sizeof why->items - used, "\n%s", item);
+    }
+    return false;
+}
+
 bool error_nearest(struct error *why, const char *name)
 {
     if (name != NULL) {
@@ -101,7 +115,8 @@ void error_format(const struct error *why, char *text, size_t size)
     }
     bool expected = why->expected[0] != '\0';
     bool nearest = why->nearest[0] != '\0';
-    snprintf(text, size, "%s%s%s%s%s%s%s%s%s", place, why->found, expected || nearest ? "\n  " : "",
-             expected ? "expected: " : "", why->expected, expected && nearest ? "   " : "",
-             nearest ? "nearest: '" : "", why->nearest, nearest ? "'" : "");
+    snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s", place, why->found, why->items,
+             expected || nearest ? "\n  " : "", expected ? "expected: " : "", why->expected,
+             expected && nearest ? "   " : "", nearest ? "nearest: '" : "", why->nearest,
+             nearest ? "'" : "");
 }

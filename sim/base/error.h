@@ -26,9 +26,13 @@ struct error {
     char file[256]; /* "" when no file is to blame; "--set" for an override */
     int line;       /* 1-based; 0 when unknown */
     char found[256];
+    char items[8192];   /* what was found, one line an item, each begun by '\n'; "" for none */
     char expected[512]; /* "" when there is nothing to add */
     char nearest[64];   /* "" when no name is near */
 };
+
+/* Room for every message that error_format() writes. */
+enum { ERROR_TEXT = sizeof(struct error) + 64 };
 
 /* Fill `why` with a failure (or a usage error) found at file:line. `file` may be
  * NULL, `line` 0. `expected` and `nearest` start empty. Returns false, so that
@@ -43,13 +47,17 @@ bool error_usage(struct error *why, const char *file, int line, const char *form
 bool error_input(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Add a line to an error that was set: one more thing of those that were found. A line for which
+ * there is no room is left out. Returns false. */
+bool error_item(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Add what was expected, or the nearest valid name (NULL adds nothing), to an
  * error that was set. Return false. */
 bool error_expect(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool error_nearest(struct error *why, const char *name);
 
 /* Write the message a person reads into `text` (at most `size` bytes with the
- * terminator), one or two lines without a final newline:
+ * terminator), one or two lines and one for each item, without a final newline:
  *
  *   a.yaml:12: unknown key 'granularty' in 'system'
  *     expected: policy, granularity, budget   nearest: 'granularity'

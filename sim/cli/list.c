@@ -177,6 +177,55 @@ static bool add_hardware(struct table *table, struct error *why)
            add_names(table, "hwprofiles/hosts", "yaml", add_host, why);
 }
 
+/* ---- one machine ---- */
+
+static const struct table_column figure_columns[] = {
+    {.title = "figure"},    {.title = "value", .right = true}, {.title = "basis"},
+    {.title = "stated in"}, {.title = "source", .wrap = true},
+};
+enum { FIGURE_COLUMNS = sizeof figure_columns / sizeof *figure_columns };
+
+/* The value of a curve, or its first and its last: "0.1 … 90.0 %". */
+static void write_values(const struct curve *curve, enum unit unit, char *text, size_t size)
+{
+    char last[TEXT];
+    units_format(curve->value[0], unit, text, size);
+    if (curve->count > 1) {
+        size_t used = strlen(text);
+        units_format(curve->value[curve->count - 1], unit, last, sizeof last);
+        snprintf(text + used, size - used, " … %s", last);
+    }
+}
+
+/* Every figure that a machine states, and the file in which it stands. */
+static bool print_machine(const char *name, struct error *why)
+{
+    struct profile profile;
+    struct table *table = NULL;
+    if (!profile_load_named(name, &profile, why)) {
+        return false;
+    }
+    table = table_create(figure_columns, FIGURE_COLUMNS, why);
+    bool ok = table != NULL;
+    for (enum curve_id id = 0; ok && id < CURVE_COUNT; id++) {
+        const struct curve *curve = &profile.curves[id];
+        char values[3 * TEXT], from[96];
+        if (curve->count > 0) {
+            write_values(curve, curve_kinds[id].unit, values, sizeof values);
+            profile_stated_in(&profile, id, from, sizeof from);
+            const char *const texts[] = {curve_kinds[id].name, values, basis_name(curve->basis),
+                                         from, curve->source};
+            ok = table_add(table, texts, FIGURE_COLUMNS, why);
+        }
+    }
+    if (ok) {
+        table_print(table, stdout);
+    }
+    table_destroy(table);
+    profile_release(&profile);
+    return ok;
+}
+
 /* ---- policies and mechanisms ---- */
 
 static const struct table_column policy_columns[] = {
@@ -306,8 +355,16 @@ static const struct {
 static bool run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
-    const char *kind = arguments_operands(arguments, &count)[0];
+    const char *const *operands = arguments_operands(arguments, &count);
+    const char *kind = operands[0];
     size_t list = 0;
+    if (count > 1 && strcmp(kind, "hardware") != 0) {
+        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
+        return error_expect(why, "spillway list %s, or spillway list hardware NAME", kind);
+    }
+    if (count > 1) {
+        return print_machine(operands[1], why);
+    }
     while (strcmp(lists[list].name, kind) != 0) {
         list++;
     }
@@ -330,12 +387,12 @@ static const struct command_option options[] = {{.name = NULL}};
 
 const struct command command_list = {
     .name = "list",
-    .operands = "",
+    .operands = "[NAME]",
     .least_operands = 1,
-    .most_operands = 1,
+    .most_operands = 2,
     .kind = list_name,
-    .summary = "list the names that a scenario can use",
-    .example = "spillway list systems",
+    .summary = "list the names that a scenario can use, or the figures of one machine",
+    .example = "spillway list systems\nspillway list hardware h100-sxm",
     .options = options,
     .run = run,
 };

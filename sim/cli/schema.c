@@ -147,6 +147,11 @@ static json_t *part_schema(size_t part, struct error *why)
     json_t *keys = json_object();
     size_t length = strlen(parts[part][0]);
     bool ok = schema_put(keys, "extends", profile_name(parts[part][1], why));
+    if (ok && strcmp(parts[part][0], "gpu") == 0) {
+        ok = schema_put(keys, "compute_capability",
+                        schema_described(schema_number(UNIT_COUNT, false),
+                                         "its architecture, as nvidia-smi prints it", "8.9"));
+    }
     for (size_t i = 0; ok && i < CURVE_COUNT; i++) {
         const char *name = curve_kinds[i].name;
         if (strncmp(name, parts[part][0], length) == 0 && name[length] == '.') {

@@ -12,6 +12,7 @@
 #include "hardware/locate.h"
 #include "hardware/measured.h"
 #include "hardware/profile.h"
+#include "hardware/takeover.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static const char *const document_keys[] = {"extends",         "gpu",        "li
 struct site {
     struct files *files;
     struct node *tree;
+    const char **gpu_file; /* the user's file laid last that states figures of the GPU; or NULL */
     enum part part;
     const char *path; /* NULL at the outermost level */
     const struct site *outer;
@@ -99,7 +101,7 @@ static bool lay_named(const struct site *site, enum part part, enum part kind,
     }
     size_t size;
     char *text = files_text(site->files, path, &size, why);
-    const struct site inner = {site->files, site->tree, part, path, site};
+    const struct site inner = {site->files, site->tree, site->gpu_file, part, path, site};
     bool laid = text != NULL && lay_text(&inner, text, size, why);
     free(text);
     return laid;
@@ -130,7 +132,7 @@ static struct node *clear_place(struct node *tree, const char *key, const char *
 /* The keys of a part: "extends" and the names of its curves after the dot. */
 static bool check_part_keys(const struct node *node, enum part part, struct error *why)
 {
-    const char *keys[CURVE_COUNT + 2];
+    const char *keys[CURVE_COUNT + 3];
     size_t count = 0;
     size_t length = strlen(part_names[part]);
     for (size_t i = 0; i < CURVE_COUNT; i++) {
@@ -140,6 +142,9 @@ static bool check_part_keys(const struct node *node, enum part part, struct erro
         }
     }
     keys[count++] = "extends";
+    if (part == PART_GPU) {
+        keys[count++] = takeover_capability_key;
+    }
     keys[count] = NULL;
     return node_check_keys(node, keys, part_names[part], why);
 }
@@ -148,6 +153,9 @@ static bool replace_part(const struct site *site, enum part part, const struct n
                          struct error *why)
 {
     const char *key = part_names[part];
+    if (part == PART_GPU) {
+        *site->gpu_file = NULL;
+    }
     if (clear_place(site->tree, key, NULL, why) == NULL ||
         !lay_named(site, part, part, name, why)) {
         return false;
@@ -156,6 +164,46 @@ static bool replace_part(const struct site *site, enum part part, const struct n
     if (laid->kind == NODE_NULL) {
         node_error(name, why, "'%s' has no part '%s'", name->text, key);
         return error_expect(why, "a profile that states '%s:'", key);
+    }
+    return true;
+}
+
+/* Lay figures over a part. */
+static bool lay_figures(const struct site *site, enum part part, const struct node *stated,
+                        struct error *why)
+{
+    for (size_t i = 0; i < stated->count; i++) {
+        const struct node *figure = stated->children[i];
+        if (strcmp(figure->key, "extends") == 0) {
+            continue;
+        }
+        struct node *place = clear_place(site->tree, part_names[part], figure->key, why);
+        if (place == NULL || !node_merge(place, figure, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The GPU in the tree, NULL when nothing is stated of it yet. */
+static struct node *gpu_of(struct node *tree)
+{
+    return (struct node *)node_get(tree, part_names[PART_GPU]);
+}
+
+/* The same for a GPU: some figures stay with the GPU that they were stated for. */
+static bool lay_gpu(const struct site *site, const struct node *stated, struct error *why)
+{
+    if (!takeover_check(gpu_of(site->tree), stated, why) ||
+        !lay_figures(site, PART_GPU, stated, why)) {
+        return false;
+    }
+    struct node *gpu = gpu_of(site->tree);
+    if (gpu != NULL) {
+        takeover_drop_fp8(gpu, stated);
+    }
+    if (site->path != NULL && !located_in_data(site->path, PART_GPU)) {
+        *site->gpu_file = stated->file;
     }
     return true;
 }
@@ -177,17 +225,7 @@ static bool lay_part(const struct site *site, enum part part, const struct node 
     if (extends != NULL && !replace_part(site, part, extends, why)) {
         return false;
     }
-    for (size_t i = 0; i < node->count; i++) {
-        const struct node *figure = node->children[i];
-        if (figure == extends) {
-            continue;
-        }
-        struct node *place = clear_place(site->tree, part_names[part], figure->key, why);
-        if (place == NULL || !node_merge(place, figure, why)) {
-            return false;
-        }
-    }
-    return true;
+    return part == PART_GPU ? lay_gpu(site, node, why) : lay_figures(site, part, node, why);
 }
 
 static bool lay_machine(const struct site *site, const struct node *machine,
@@ -232,7 +270,7 @@ static void name_machine(const struct node *hardware, char *name, size_t size)
 }
 
 struct node *machine_compose(struct files *files, const struct node *hardware, char *name,
-                             size_t size, struct error *why)
+                             size_t size, struct takeover *takeover, struct error *why)
 {
     if (hardware->kind == NODE_NULL) {
         node_error(hardware, why, "'hardware' is empty");
@@ -243,13 +281,15 @@ struct node *machine_compose(struct files *files, const struct node *hardware, c
     if (tree == NULL) {
         return NULL;
     }
-    const struct site site = {files, tree, MACHINE, NULL, NULL};
+    const char *gpu_file = NULL;
+    const struct site site = {files, tree, &gpu_file, MACHINE, NULL, NULL};
     bool named = hardware->kind == NODE_SCALAR;
     if (!(named ? lay_named(&site, MACHINE, MACHINE, hardware, why)
                 : lay_machine(&site, hardware, machine_keys, why))) {
         node_destroy(tree);
         return NULL;
     }
+    takeover_count(gpu_of(tree), gpu_file, hardware->file, takeover);
     name[0] = '\0';
     if (named) {
         append_profile_name(hardware->text, name, size);

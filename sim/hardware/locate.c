@@ -103,6 +103,15 @@ bool locate_profile(const struct node *name, enum part part, char *path, size_t 
            (access(path, F_OK) == 0 || refuse_name(name, part, why));
 }
 
+bool located_in_data(const char *path, enum part part)
+{
+    struct error unused;
+    char name[256] = "", shipped[4096];
+    append_profile_name(path, name, sizeof name);
+    return find_path(part_folders[part], name, suffix, shipped, sizeof shipped, &unused) &&
+           strcmp(path, shipped) == 0;
+}
+
 void append_profile_name(const char *name, char *text, size_t size)
 {
     const char *slash = strrchr(name, '/');

@@ -17,6 +17,9 @@ extern const char *const part_names[PART_COUNT];
 bool locate_profile(const struct node *name, enum part part, char *path, size_t size,
                     struct error *why);
 
+/* Is `path` a file of the data folder for this part, such as hwprofiles/gpus/l40s.yaml? */
+bool located_in_data(const char *path, enum part part);
+
 /* Append the name of a profile, without folder and suffix, to `text`; a '+' separates it from what
  * `text` already holds. */
 void append_profile_name(const char *name, char *text, size_t size);

@@ -6,6 +6,7 @@
 #include "hardware/locate.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The figure of a curve in a composed machine, NULL when none is stated. */
@@ -54,12 +55,36 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
                   struct error *why)
 {
     *out = (struct profile){0};
-    out->node = machine_compose(files, hardware, out->name, sizeof out->name, why);
+    out->node = machine_compose(files, hardware, out->name, sizeof out->name, &out->takeover, why);
     if (out->node == NULL || !read_curves(out, why) || !read_price(out, why)) {
         profile_release(out);
         return false;
     }
     return true;
+}
+
+bool profile_load_named(const char *name, struct profile *out, struct error *why)
+{
+    struct error unused;
+    char text[4096];
+    if (strlen(name) >= sizeof text) {
+        return error_usage(why, NULL, 0, "the name of the machine is too long");
+    }
+    strcpy(text, name);
+    struct node machine = {.kind = NODE_SCALAR, .text = text};
+    size_t part = 0;
+    bool whole = profile_named(&machine, NULL, &unused);
+    while (!whole && part < PART_COUNT && !profile_named(&machine, part_names[part], &unused)) {
+        part++;
+    }
+    if (whole || part == PART_COUNT) {
+        return profile_load(NULL, &machine, out, why);
+    }
+    struct node *node = node_parse("{}", 2, "hardware", why);
+    bool ok = node != NULL && node_set(node, part_names[part], name, why) &&
+              profile_load(NULL, node, out, why);
+    node_destroy(node);
+    return ok;
 }
 
 bool profile_named(const struct node *name, const char *part, struct error *why)
@@ -86,6 +111,15 @@ bool profile_states(const struct profile *profile, enum curve_id id)
     return profile->curves[id].count > 0;
 }
 
+void profile_stated_in(const struct profile *profile, enum curve_id id, char *name, size_t size)
+{
+    const struct node *figure = find_figure(profile->node, curve_kinds[id].name);
+    name[0] = '\0';
+    if (figure != NULL) {
+        append_profile_name(figure->file, name, size);
+    }
+}
+
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust)
 {
@@ -100,17 +134,79 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
     return value;
 }
 
+/* Does the profile lack a curve in whose place nothing else is read? */
+static bool lacks(const struct profile *profile, enum curve_id id)
+{
+    const struct curve_kind *kind = &curve_kinds[id];
+    return !profile_states(profile, id) && kind->standard == 0 && !kind->optional;
+}
+
+/* Add a line on each of these curves: "gpu.topk (such as 30us, by elements): top-k over ..." */
+static void name_curves(const bool *named, struct error *why)
+{
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        const struct curve_kind *kind = &curve_kinds[id];
+        if (named[id]) {
+            error_item(why, "    %s (such as %s%s%s): %s", kind->name, unit_example(kind->unit),
+                       kind->axis[0] != '\0' ? ", by " : "", kind->axis, kind->what);
+        }
+    }
+}
+
+/* Find the curves that the profile lacks besides those `needed`, in the same parts of the machine:
+ * whoever completes a part for one system asks about the next one soon. Returns their number. */
+static size_t find_others(const struct profile *profile, const bool *needed, bool *others)
+{
+    size_t count = 0;
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        const char *name = curve_kinds[id].name;
+        for (enum curve_id one = 0; one < CURVE_COUNT && !needed[id]; one++) {
+            bool same_part = strncmp(name, curve_kinds[one].name, strcspn(name, ".") + 1) == 0;
+            others[id] = others[id] || (needed[one] && same_part && lacks(profile, id));
+        }
+        count += others[id];
+    }
+    return count;
+}
+
+/* The first of the needed curves, and how many more there are: where a message has one line, that
+ * is all of it. */
+static void name_first(const struct profile *profile, const bool *needed, const char *needed_by,
+                       struct error *why)
+{
+    const char *first = NULL;
+    char more[48] = "";
+    size_t count = 0;
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        first = needed[id] && first == NULL ? curve_kinds[id].name : first;
+        count += needed[id];
+    }
+    if (count > 1) {
+        snprintf(more, sizeof more, " and %zu more figure%s", count - 1, count == 2 ? "" : "s");
+    }
+    error_set(why, NULL, 0, "hardware '%s' does not state '%s'%s, which %s needs", profile->name,
+              first, more, needed_by);
+}
+
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why)
 {
+    bool needed[CURVE_COUNT] = {false}, others[CURVE_COUNT] = {false}, missing = false;
     for (size_t i = 0; i < count; i++) {
-        const struct curve_kind *kind = &curve_kinds[ids[i]];
-        if (!profile_states(profile, ids[i]) && kind->standard == 0) {
-            return error_set(why, NULL, 0, "hardware '%s' does not state '%s' (%s), which %s needs",
-                             profile->name, kind->name, kind->what, needed_by);
-        }
+        bool absent = !profile_states(profile, ids[i]) && curve_kinds[ids[i]].standard == 0;
+        needed[ids[i]] = absent;
+        missing = missing || absent;
     }
-    return true;
+    if (!missing) {
+        return true;
+    }
+    name_first(profile, needed, needed_by, why);
+    name_curves(needed, why);
+    if (find_others(profile, needed, others) > 0) {
+        error_item(why, "  nor what other systems need:");
+        name_curves(others, why);
+    }
+    return error_expect(why, "these figures in its file, or in a profile that its parts extend");
 }
 
 bool profile_require_basis(const struct profile *profile, const enum curve_id *ids, size_t count,

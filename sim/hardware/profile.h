@@ -22,6 +22,10 @@
  * marked extrapolated. `value` for a curve with an axis holds at every size and is never
  * extrapolated.
  *
+ * `compute_capability: 8.9` beside the figures of a GPU names its architecture. A GPU cannot extend
+ * one of another compute capability, and a GPU without fp8 takes over no figure of fp8
+ * (takeover.h). A GPU that states none counts as one of the same architecture.
+ *
  * `price_per_hour: 2.5` beside the parts is the price of one GPU with its share of the machine, in
  * dollars an hour. No shipped file states one. A machine inherits the price from the machine it
  * extends; a part carries none.
@@ -76,11 +80,18 @@ struct curve {
     char *source;
 };
 
+/* What a user's file left to the GPU that it extends. */
+struct takeover {
+    uint32_t figures; /* 0: nothing, or the GPU ships with the program */
+    char from[128];   /* the profiles that state them: "l40s" */
+};
+
 struct profile {
     char name[96]; /* "a40"; "a40+pcie5-x16" with another link; "a40*" with figures of its own */
     struct curve curves[CURVE_COUNT];
     double price_per_hour; /* dollars, for a GPU with its share of the machine; 0: not stated */
-    struct node *node;     /* the merged tree it was read from; for hashing and printing */
+    struct takeover takeover;
+    struct node *node; /* the merged tree it was read from; for hashing and printing */
 };
 
 /* The name, unit, axis and description of a curve. */
@@ -105,6 +116,9 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
                   struct error *why);
 void profile_release(struct profile *profile);
 
+/* The same for a name that was typed: of a machine, else of a part, which is loaded alone. */
+bool profile_load_named(const char *name, struct profile *out, struct error *why);
+
 /* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link" or "host"
  * (`part`; NULL: a machine)? A path always passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
@@ -112,14 +126,22 @@ bool profile_named(const struct node *name, const char *part, struct error *why)
 /* Does the profile state the curve? */
 bool profile_states(const struct profile *profile, enum curve_id id);
 
+/* The name of the profile whose file states the curve ("l40s"), "" when none does. */
+void profile_stated_in(const struct profile *profile, enum curve_id id, char *name, size_t size);
+
 /* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve
  * that is not stated and has a standard is read as that, and leaves `trust` as it is. Cannot fail:
  * reading a curve that has neither is a bug; check with profile_require() first. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
 
-/* Fail unless the profile states all of these curves that have no standard. `needed_by` ends the
- * message ("system 'y'"): "hardware 'x' does not state 'gpu.topk' (...), which system 'y' needs". */
+/* If a user's file left figures of its GPU to another profile, write one sentence on it and return
+ * true: "19 figures of the GPU are those of l40s (...)", with the command
+ * that shows them. */
+bool profile_takeover_note(const struct profile *profile, char *text, size_t size);
+
+/* Fail unless the profile states all of these curves that have no standard. The message names them
+ * all, and what else the same parts of the machine lack. `needed_by` is a subject: "system 'y'". */
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why);
 

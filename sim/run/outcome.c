@@ -168,6 +168,14 @@ static void note_trace(const struct setup *setup, struct result *result)
     }
 }
 
+static void note_takeover(const struct setup *setup, struct result *result)
+{
+    char note[200];
+    if (profile_takeover_note(&setup->profile, note, sizeof note)) {
+        add_note(result, note);
+    }
+}
+
 /* A system that the CPU manages is as fast as its host, and datasheets do not say enough of a host.
  * If some host curves were measured, name those that were not. */
 static void note_host(const struct setup *setup, struct result *result)
@@ -255,6 +263,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_speculation(setup, result);
         note_trace(setup, result);
         note_host(setup, result);
+        note_takeover(setup, result);
     } else {
         say_what_is_short(plan, result);
     }

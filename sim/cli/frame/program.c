@@ -179,7 +179,7 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
     if (ok) {
         return 0;
     }
-    char text[2048];
+    char text[ERROR_TEXT];
     error_format(&why, text, sizeof text);
     fprintf(stderr, "spillway: %s\n", text);
     return (int)why.kind;

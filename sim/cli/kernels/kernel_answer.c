@@ -60,6 +60,15 @@ static void print_time(const struct profile *profile, const struct kernel_shape 
            kernel.trust.extrapolated ? ", extrapolated past the end of a curve" : "");
 }
 
+static void print_note(const struct profile *profile)
+{
+    char note[4 * TEXT];
+    if (profile_takeover_note(profile, note, sizeof note)) {
+        putchar('\n');
+        table_line("note: ", note, stdout);
+    }
+}
+
 bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape,
                          struct error *why)
 {
@@ -79,6 +88,7 @@ bool kernel_answer_print(const struct profile *profile, const struct kernel_shap
     if (ok) {
         print_time(profile, shape);
         table_print(table, stdout);
+        print_note(profile);
     }
     table_destroy(table);
     return ok;

@@ -54,28 +54,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* ---- the machine ---------------------------------------------------------------------- */
-
-/* A machine, or a GPU alone if no machine has the name. */
-static bool load_profile(const char *name, struct profile *out, struct error *why)
-{
-    struct error unused;
-    char text[4096];
-    if (strlen(name) >= sizeof text) {
-        return error_usage(why, NULL, 0, "the name of the machine is too long");
-    }
-    strcpy(text, name);
-    struct node machine = {.kind = NODE_SCALAR, .text = text};
-    if (profile_named(&machine, NULL, &unused) || !profile_named(&machine, "gpu", &unused)) {
-        return profile_load(NULL, &machine, out, why);
-    }
-    struct node *node = node_parse("{}", 2, NULL, why);
-    bool ok =
-        node != NULL && node_set(node, "gpu", name, why) && profile_load(NULL, node, out, why);
-    node_destroy(node);
-    return ok;
-}
-
 /* ---- one kernel ----------------------------------------------------------------------- */
 
 /* The options that state one size. */
@@ -211,7 +189,7 @@ static bool run_one(const struct arguments *arguments, const char *machine, stru
     struct profile profile;
     const char *chart = arguments_text(arguments, PLOT);
     if ((chart != NULL && drawing_format(chart, why) == NULL) ||
-        !read_shape(arguments, &shape, why) || !load_profile(machine, &profile, why)) {
+        !read_shape(arguments, &shape, why) || !profile_load_named(machine, &profile, why)) {
         return false;
     }
     bool ok = kernel_shape_require(&profile, &shape, why) &&
@@ -227,7 +205,7 @@ static bool run_measured(const struct arguments *arguments, const char *machine,
 {
     struct profile profile;
     struct kernel_errors errors;
-    if (!load_profile(machine, &profile, why)) {
+    if (!profile_load_named(machine, &profile, why)) {
         return false;
     }
     bool ok = kernel_errors_judge(&profile, path, &errors, why);

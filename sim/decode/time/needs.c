@@ -9,10 +9,28 @@ struct need {
     bool needed;
 };
 
+/* Optional curves that are read wherever the profile states the first of the two. */
+static const struct {
+    enum curve_id first, then;
+} together[] = {
+    {CURVE_GPU_PRODUCT_FIXED_FP8, CURVE_GPU_FLOPS_SHARE_FP8},
+    {CURVE_GPU_PRODUCT_FIXED_INT4, CURVE_GPU_FLOPS_SHARE_INT4},
+    {CURVE_GPU_EXPERTS_FIXED, CURVE_GPU_EXPERTS_FLOPS_SHARE},
+    {CURVE_GPU_EXPERTS_FIXED_FP8, CURVE_GPU_EXPERTS_FLOPS_SHARE_FP8},
+    {CURVE_GPU_EXPERTS_FIXED_INT4, CURVE_GPU_EXPERTS_FLOPS_SHARE_INT4},
+    {CURVE_GPU_MLA_FIXED, CURVE_GPU_MLA_FLOPS_SHARE},
+    {CURVE_GPU_MLA_FIXED_FP8, CURVE_GPU_MLA_FLOPS_SHARE_FP8},
+    {CURVE_GPU_TOPK_FUSED, CURVE_GPU_TOPK_FUSED_ROW},
+};
+
 /* What a profile need not state, and does not. */
 static bool is_left_out(const struct profile *profile, enum curve_id id)
 {
-    return !profile_states(profile, id) &&
+    bool read = false;
+    for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
+        read = read || (together[i].then == id && profile_states(profile, together[i].first));
+    }
+    return !profile_states(profile, id) && !read &&
            (curve_kinds[id].standard > 0 || curve_kinds[id].optional);
 }
 

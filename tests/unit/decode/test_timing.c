@@ -710,11 +710,33 @@ static void missing_curve_is_named(void **state)
             assert_true(profile_require(&setup.profile, needed, count, "system 'x'", &why));
         } else {
             assert_false(profile_require(&setup.profile, needed, count, "system 'x'", &why));
-            assert_non_null(strstr(why.found, curve_kinds[needed[i]].name));
+            assert_non_null(strstr(why.items, curve_kinds[needed[i]].name));
         }
         setup.profile.curves[needed[i]].count = points;
     }
     assert_true(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+    setup_release(&setup);
+}
+
+/* A profile that states the fixed time of fp8 products has to state their share of the peak. */
+static void optional_curves_that_go_together_are_needed_together(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("system=fullattn", "dtype.weights=fp8");
+    struct curve *share = &setup.profile.curves[CURVE_GPU_FLOPS_SHARE_FP8];
+    struct curve *fixed = &setup.profile.curves[CURVE_GPU_PRODUCT_FIXED_FP8];
+    uint32_t points = fixed->count;
+    enum curve_id needed[CURVE_COUNT];
+    struct error why;
+    assert_int_equal(share->count, 0);
+    fixed->count = 0;
+    size_t count = pipeline_curves(&setup, decode_alone, needed);
+    assert_true(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+    fixed->count = 1;
+    count = pipeline_curves(&setup, decode_alone, needed);
+    assert_false(profile_require(&setup.profile, needed, count, "system 'x'", &why));
+    assert_non_null(strstr(why.items, "gpu.flops_share_fp8"));
+    fixed->count = points;
     setup_release(&setup);
 }
 
@@ -733,6 +755,7 @@ int main(void)
         cmocka_unit_test(a_thousand_triples_of_overrides_run_or_are_refused),
         cmocka_unit_test(standards_that_are_read_are_said),
         cmocka_unit_test(missing_curve_is_named),
+        cmocka_unit_test(optional_curves_that_go_together_are_needed_together),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -394,6 +394,118 @@ static void every_link_fits_a_machine(void **state)
     }
 }
 
+/* ---- what a GPU takes over from another ------------------------------------------------------ */
+
+static void gpu_of_another_architecture_is_not_extended(void **state)
+{
+    static const struct {
+        const char *text, *found; /* found: of the message; NULL: the profile is loaded */
+    } cases[] = {
+        {"{gpu: {extends: l40s, compute_capability: 8.9}}", NULL},
+        {"{gpu: {extends: nvidia, compute_capability: 8.0}}", NULL},
+        {"{gpu: {extends: h100-sxm, compute_capability: 8.0}}",
+         "a GPU of compute capability 8.0 cannot extend 'h100-sxm', which has 9.0"},
+        {"{extends: h100-sxm, gpu: {compute_capability: 8.0}}",
+         "a GPU of compute capability 8.0 cannot extend 'h100-sxm', which has 9.0"},
+        {"{gpu: {compute_capability: ada}}",
+         "'gpu.compute_capability' is not a compute capability"},
+        {"{gpu: {compute_capability: 89}}", "'gpu.compute_capability' is not a compute capability"},
+        {"{gpu: {compute_capability: [8, 9]}}",
+         "'gpu.compute_capability' is not a compute capability"},
+        {"{gpu: {compute_capability: 8.95}}",
+         "'gpu.compute_capability' is not a compute capability"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct profile profile;
+        struct error why;
+        if (load(cases[i].text, &profile, &why)) {
+            assert_null(cases[i].found);
+            profile_release(&profile);
+        } else {
+            assert_string_equal(why.found, cases[i].found);
+            assert_string_not_equal(why.expected, "");
+        }
+    }
+}
+
+/* A GPU without fp8 takes over no figure of it, whatever it extends, unless it states it. */
+static void gpu_without_fp8_takes_over_none_of_it(void **state)
+{
+    (void)state;
+    struct profile with = load_well("{gpu: {extends: h100-sxm, flops_fp8: 1979TFLOP/s}}");
+    struct profile without =
+        load_well("{gpu: {extends: h100-sxm, flops_bf16: 312TFLOP/s, flops_fp8: 312TFLOP/s,"
+                  " product_fixed_fp8: 5us}}");
+    static const enum curve_id of_fp8[] = {
+        CURVE_GPU_PRODUCT_SHARE_FP8, CURVE_GPU_FLOPS_SHARE_FP8, CURVE_GPU_ATTENTION_FIXED_FP8,
+        CURVE_GPU_ATTENTION_SHARE_FP8, CURVE_GPU_ATTENTION_PAIR_FP8};
+    for (size_t i = 0; i < COUNT(of_fp8); i++) {
+        assert_true(profile_states(&with, of_fp8[i]));
+        assert_false(profile_states(&without, of_fp8[i]));
+    }
+    assert_true(profile_states(&without, CURVE_GPU_PRODUCT_FIXED_FP8));
+    assert_true(profile_states(&without, CURVE_GPU_PRODUCT_FIXED));
+    profile_release(&with);
+    profile_release(&without);
+}
+
+static void file_that_extends_a_gpu_says_what_it_took_over(void **state)
+{
+    static const struct {
+        const char *file, *before, *after; /* the hardware: before, the path of the file, after */
+        int figures;                       /* 0: nothing to say */
+    } cases[] = {
+        {"{gpu: {extends: base.yaml, sms: 5}}", "", "", 2},
+        {"{extends: base.yaml, gpu: {sms: 5}}", "", "", 2},
+        {"{gpu: {extends: base.yaml, sms: 5}}", "{extends: ", ", gpu: {flops_bf16: 1TFLOP/s}}", 1},
+        {"{gpu: base.yaml}", "", "", 0},
+        {"{gpu: {extends: nvidia, sms: 5}}", "", "", 0},
+        {"{gpu: {extends: base.yaml, sms: 5}}", "{extends: ", ", gpu: h200}", 0},
+        {"{gpu: {}, link: {h2d: 1GB/s}}", "", "", 0},
+        {"{link: {h2d: 1GB/s}}", "{extends: ", ", gpu: {extends: h200, sms: 5}}", 0},
+        {"{extends: h200}", "", "", 0},
+    };
+    static const char base[] = "gpu: {extends: nvidia, sms: 4, flops_bf16: 2TFLOP/s,"
+                               " flops_fp8: 4TFLOP/s}";
+    (void)state;
+    write_file("base.yaml", base, strlen(base));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char note[200], text[256];
+        write_file("over.yaml", cases[i].file, strlen(cases[i].file));
+        snprintf(text, sizeof text, "%s%s/over.yaml%s", cases[i].before, folder, cases[i].after);
+        struct profile profile = load_well(text);
+        assert_int_equal(profile.takeover.figures, cases[i].figures);
+        assert_string_equal(profile.takeover.from, cases[i].figures > 0 ? "base" : "");
+        assert_int_equal(profile_takeover_note(&profile, note, sizeof note), cases[i].figures > 0);
+        profile_release(&profile);
+    }
+}
+
+/* What a compute capability rules out: fp8 before 8.9. */
+static void check_architecture(const struct profile *profile)
+{
+    const char *capability = NULL;
+    struct error why;
+    assert_true(node_text(node_get(profile->node, "gpu"), "compute_capability", &capability, &why));
+    if (capability == NULL) {
+        assert_string_equal(profile->name, "nvidia");
+        return;
+    }
+    bool has = value_of(profile, CURVE_GPU_FLOPS_FP8) > value_of(profile, CURVE_GPU_FLOPS_BF16);
+    assert_int_equal(has, atof(capability) >= 8.9);
+    assert_true(has || !profile_states(profile, CURVE_GPU_PRODUCT_FIXED_FP8));
+    assert_true(profile_states(profile, CURVE_GPU_L2));
+}
+
+static void every_gpu_has_the_fp8_of_its_architecture(void **state)
+{
+    (void)state;
+    for_each_shipped("hwprofiles/gpus", "gpu: %s", check_architecture);
+}
+
+/* ---- machines of published results ------------------------------------------------------------ */
+
 static void machines_are_those_of_the_published_results(void **state)
 {
     static const struct {
@@ -432,6 +544,10 @@ int main(void)
         cmocka_unit_test(part_of_a_file_brings_its_overrides),
         cmocka_unit_test(price_is_the_whole_machines),
         cmocka_unit_test(part_that_a_file_does_not_state_is_refused),
+        cmocka_unit_test(gpu_of_another_architecture_is_not_extended),
+        cmocka_unit_test(gpu_without_fp8_takes_over_none_of_it),
+        cmocka_unit_test(file_that_extends_a_gpu_says_what_it_took_over),
+        cmocka_unit_test(every_gpu_has_the_fp8_of_its_architecture),
         cmocka_unit_test(every_machine_states_every_curve),
         cmocka_unit_test(every_figure_has_a_source),
         cmocka_unit_test(every_link_fits_a_machine),

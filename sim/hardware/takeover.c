@@ -1,0 +1,127 @@
+#include "hardware/takeover.h"
+
+#include "hardware/locate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char takeover_capability_key[] = "compute_capability";
+
+/* "8.9", and no more digits than any GPU has. */
+static bool is_capability(const struct node *node)
+{
+    const char digits[] = "0123456789";
+    size_t major = node->kind == NODE_SCALAR ? strspn(node->text, digits) : 0;
+    return major > 0 && major < 3 && node->text[major] == '.' &&
+           strspn(node->text + major + 1, digits) == 1 && node->text[major + 2] == '\0';
+}
+
+/* The name of the profile that stated the node: "l40s". */
+static void name_of(const struct node *node, char *name, size_t size)
+{
+    name[0] = '\0';
+    append_profile_name(node->file, name, size);
+}
+
+bool takeover_check(const struct node *gpu, const struct node *stated, struct error *why)
+{
+    const struct node *own = node_get(stated, takeover_capability_key);
+    const struct node *base = node_get(gpu, takeover_capability_key);
+    if (own != NULL && !is_capability(own)) {
+        node_error(own, why, "'gpu.%s' is not a compute capability", takeover_capability_key);
+        return error_expect(why, "8.9, for example: nvidia-smi --query-gpu=compute_cap prints it");
+    }
+    if (own == NULL || base == NULL || strcmp(own->text, base->text) == 0) {
+        return true;
+    }
+    char name[64];
+    name_of(base, name, sizeof name);
+    node_error(own, why, "a GPU of compute capability %s cannot extend '%s', which has %s",
+               own->text, name, base->text);
+    return error_expect(why, "extends: a GPU of %s, or nvidia with the figures of kernels stated",
+                        own->text);
+}
+
+/* ---- fp8 ------------------------------------------------------------------------------------- */
+
+/* The value of a rate, 0 when it is not stated or cannot be read: curve_read() complains later. */
+static double rate_of(const struct node *gpu, const char *key)
+{
+    const struct node *figure = node_get(gpu, key);
+    const struct node *value = node_get(figure, "value");
+    struct error unused;
+    double rate = 0;
+    value = value != NULL ? value : figure;
+    if (value == NULL || value->kind != NODE_SCALAR ||
+        !units_parse(value->text, UNIT_FLOP_PER_S, NULL, 0, key, &rate, &unused)) {
+        return 0;
+    }
+    return rate;
+}
+
+static bool is_of_fp8(const char *key)
+{
+    static const char end[] = "_fp8";
+    size_t length = strlen(key);
+    return length >= strlen(end) && strcmp(key + length - strlen(end), end) == 0;
+}
+
+void takeover_drop_fp8(struct node *gpu, const struct node *stated)
+{
+    double fp8 = rate_of(stated, "flops_fp8");
+    if (fp8 == 0 || fp8 != rate_of(gpu, "flops_bf16")) {
+        return;
+    }
+    for (size_t i = gpu->count; i > 0; i--) {
+        const char *key = gpu->children[i - 1]->key;
+        if (is_of_fp8(key) && node_get(stated, key) == NULL) {
+            node_remove(gpu, key);
+        }
+    }
+}
+
+/* ---- the note -------------------------------------------------------------------------------- */
+
+/* Add a name to "h200, h100-sxm", once. */
+static void add_name(const char *name, char *names, size_t size)
+{
+    size_t used = strlen(names), length = strlen(name);
+    for (const char *at = names; (at = strstr(at, name)) != NULL; at += length) {
+        bool begins = at == names || at[-1] == ' ', ends = at[length] == '\0' || at[length] == ',';
+        if (begins && ends) {
+            return;
+        }
+    }
+    snprintf(names + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+void takeover_count(const struct node *gpu, const char *own, const char *scenario,
+                    struct takeover *out)
+{
+    *out = (struct takeover){.figures = 0};
+    for (size_t i = 0; own != NULL && gpu != NULL && i < gpu->count; i++) {
+        const struct node *figure = gpu->children[i];
+        bool typed = strncmp(figure->file, "--", 2) == 0 ||
+                     (scenario != NULL && strcmp(figure->file, scenario) == 0);
+        char name[64];
+        name_of(figure, name, sizeof name);
+        if (strcmp(figure->key, takeover_capability_key) == 0 || typed ||
+            strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
+            continue;
+        }
+        add_name(name, out->from, sizeof out->from);
+        out->figures++;
+    }
+}
+
+bool profile_takeover_note(const struct profile *profile, char *text, size_t size)
+{
+    const struct takeover *takeover = &profile->takeover;
+    if (takeover->figures == 0) {
+        return false;
+    }
+    snprintf(text, size, "%u figure%s of the GPU %s of %s ('spillway list hardware FILE')",
+             takeover->figures, takeover->figures == 1 ? "" : "s",
+             takeover->figures == 1 ? "is that" : "are those", takeover->from);
+    return true;
+}
