@@ -247,6 +247,13 @@ def fit(columns, seconds, least, most=np.inf):
     return factors
 
 
+def share_of(table, byte, peak):
+    """The share of the peak bandwidth at so many seconds a byte."""
+    if byte * peak < 0.5:
+        raise Failure("%s: the times do not grow with the bytes that are read" % table.origin)
+    return 1 / (byte * peak)
+
+
 def attention_figures(name, kind, table, l2, most=np.inf):
     """Fit decode attention to a table with columns pairs (of a sequence and a KV head) and bytes (of KV).
     KV below twice the L2 is warm and fits nothing. The fixed time is not below the shortest time measured
@@ -262,7 +269,7 @@ def attention_figures(name, kind, table, l2, most=np.inf):
     suffix = "" if kind == "bf16" else "_" + kind
     return [
         figure_text("attention_fixed" + suffix, microseconds(fixed), spread(1 / ratio[warm]), said),
-        figure_text("attention_share" + suffix, percent(1 / (byte * peak)), spread(ratio[cold]), said),
+        figure_text("attention_share" + suffix, percent(share_of(table, byte, peak)), spread(ratio[cold]), said),
         figure_text("attention_pair" + suffix, nanoseconds(pair), None, said),
     ]
 
@@ -331,7 +338,7 @@ def product_figures(name, kind, table, cold, where):
     every = table.source("n * k of 16 Mi or more, over 128 rows", many.sum(), ratio[many] - 1)
     return [
         figure_text("product_fixed" + suffix, microseconds(fixed), spread(1 / ratio[small]), said),
-        figure_text("product_share" + suffix, percent(1 / (byte * peak)), spread(ratio[few]), said),
+        figure_text("product_share" + suffix, percent(share_of(table, byte, peak)), spread(ratio[few]), said),
         figure_text("flops_share" + suffix, shares_text(shares), spread(ratio[many]), every),
     ]
 
