@@ -1,18 +1,28 @@
 #!/usr/bin/env python3
 """Carries the kernels' figures of measured GPUs over to GPUs that only a datasheet describes.
 
-    hwprofiles/import/carried.py CHECKOUT
+    hwprofiles/import/carried.py AICONFIGURATOR LLMSERVINGSIM VIDUR
 
-CHECKOUT is the one of aiconfigurator.py, which runs first. A GPU takes fixed times and shares from the
-nearest measured GPU: the same kind of memory, then the same architecture, then the nearest bandwidth.
-Its peaks are its own datasheet's. At few rows the share of a donor's FLOPs is only what its memory
-lets it reach: on a GPU with fewer FLOPs a byte it is larger by as much, up to the donor's best.
+The checkouts are those of aiconfigurator.py, llmservingsim.py and vidur.py, which run first. A GPU takes
+the figures that they did not fit to its own rows from the nearest measured GPU: the same kind of memory,
+then the same architecture, then the nearest bandwidth.
+- GDDR6 that keeps its ECC among the data is a kind of its own. Such GPUs report a sixteenth less memory
+  than they have, and read a tenth to a fifth slower (the L40S beside the RTX 4090, the A40 beside the RTX
+  A6000).
+- GeForce multiplies at half the rate when it sums in fp32, and comes nearer to that peak: shares of the
+  FLOPs come from a GPU that does the same.
+- A GPU with rows of bf16 takes fp8 from the nearest architecture in proportion to its own bf16: its figure
+  of bf16 times the donor's figure over the donor's figure of bf16. This predicts fp8 better (see the errors
+  in README.md), and weights of 4 bits worse; those are taken in proportion from the same architecture alone.
+Peaks are the GPU's own datasheet's. At few rows the share of a donor's FLOPs is only what its memory lets
+it reach: on a GPU with fewer FLOPs a byte it is larger by as much, up to the donor's best.
 
 How wrong that is, the measured GPUs say: each is predicted in the same way from the others, and the
 times are held against its rows. The four Blackwells with 8 TB/s of HBM are one chip with one memory;
 they are predicted from a Hopper, not from each other. The program prints these errors. Their 10th and
-90th percentiles over all GPUs are the ranges of the figures that are carried over. It rewrites the
-figures between two comments in the profiles and in README.md; run again, it writes the same bytes.
+90th percentiles over all GPUs, each of which counts the same, are the ranges of the figures that are
+carried over. It rewrites the figures between two comments in the profiles and in README.md; run again, it
+writes the same bytes.
 """
 import collections
 import math
@@ -22,20 +32,28 @@ import sys
 
 import numpy as np
 
-import aiconfigurator as rows
+import aiconfigurator
 import fitting
+import llmservingsim
+import vidur
 
-# Kind of memory and compute capability.
-Chip = collections.namedtuple("Chip", "memory capability")
+# Kind of memory, compute capability, and whether fp32 sums halve the rate of the tensor cores.
+Chip = collections.namedtuple("Chip", "memory capability half")
 MEASURED = {
-    "a100-sxm-80gb": Chip("HBM", "8.0"), "l40s": Chip("GDDR", "8.9"), "h100-sxm": Chip("HBM", "9.0"),
-    "h200": Chip("HBM", "9.0"), "b200": Chip("HBM", "10.0"), "b300": Chip("HBM", "10.0"),
-    "gb200": Chip("HBM", "10.0"), "gb300": Chip("HBM", "10.0"), "rtx-pro-6000-server": Chip("GDDR", "12.0"),
+    "a100-sxm-80gb": Chip("HBM", "8.0", False), "a40": Chip("GDDR with ECC", "8.6", False),
+    "rtx-3090": Chip("GDDR", "8.6", True), "rtx-a6000": Chip("GDDR", "8.6", False),
+    "rtx-4090": Chip("GDDR", "8.9", True), "l40s": Chip("GDDR with ECC", "8.9", False),
+    "h100-sxm": Chip("HBM", "9.0", False), "h200": Chip("HBM", "9.0", False),
+    "b200": Chip("HBM", "10.0", False), "b300": Chip("HBM", "10.0", False), "gb200": Chip("HBM", "10.0", False),
+    "gb300": Chip("HBM", "10.0", False), "rtx-pro-6000-server": Chip("GDDR", "12.0", False),
 }
+PARTLY = "a40", "rtx-3090", "rtx-a6000", "rtx-4090"  # measured, but some kernels are carried over
 CARRIED = {
-    "a100-pcie-40gb": Chip("HBM", "8.0"), "a10": Chip("GDDR", "8.6"), "rtx-3090": Chip("GDDR", "8.6"),
-    "l4": Chip("GDDR", "8.9"), "h100-pcie": Chip("HBM", "9.0"), "h20": Chip("HBM", "9.0"),
-    "gh200": Chip("HBM", "9.0"), "rtx-5090": Chip("GDDR", "12.0"),
+    "a100-pcie-40gb": Chip("HBM", "8.0", False), "a10": Chip("GDDR with ECC", "8.6", False),
+    "l4": Chip("GDDR with ECC", "8.9", False), "h100-pcie": Chip("HBM", "9.0", False),
+    "h20": Chip("HBM", "9.0", False), "gh200": Chip("HBM", "9.0", False),
+    "rtx-5090": Chip("GDDR", "12.0", True), "rtx-pro-6000": Chip("GDDR", "12.0", False),
+    **{name: MEASURED[name] for name in PARTLY},
 }
 NO_FP8 = ("8.0", "8.6")
 
@@ -47,19 +65,26 @@ CLASSES = {
 }
 SUFFIX = {"bf16": "", "fp8": "_fp8", "int4": "_int4"}
 
+# A class of rows, the type of values, and whether figures are in proportion to the GPU's own of bf16.
+Case = collections.namedtuple("Case", "part kind own")
 
-def nearest(name, chip, donors):
+
+def nearest(name, chip, case, donors):
+    """The donor that is nearest in a case."""
     def apart(other):
         there = MEASURED[other]
+        memory, architecture = there.memory != chip.memory, abs(float(there.capability) - float(chip.capability))
         speeds = [fitting.stated(gpu, "hbm_bandwidth") for gpu in (name, other)]
-        return (there.memory != chip.memory, abs(float(there.capability) - float(chip.capability)),
+        return ((there.memory == "HBM") != (chip.memory == "HBM"), case.part == "many" and there.half != chip.half,
+                *((architecture, memory) if case.own else (memory, architecture)),
                 abs(math.log(speeds[0] / speeds[1])))
     return min(donors, key=apart)
 
 
 def figure(name, which):
-    """The points of a figure of a profile, as (x, value) in base units, or None; a value has one."""
-    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, fitting.profile_text(name),
+    """The points of a figure that was fitted to rows of a GPU, as (x, value) in base units, or None; a value
+    has one."""
+    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, fitting.fitted_text(name),
                       re.M | re.S)
     if found is None:
         return None
@@ -71,94 +96,146 @@ def figure(name, which):
     return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
 
 
-def value(name, which, suffix):
-    return figure(name, which + suffix)[0][1]
+def value(name, donor, which, case):
+    """A figure of one value of a GPU, from the donor's."""
+    (_, taken), = figure(donor, which + SUFFIX[case.kind])
+    if case.own:
+        (_, mine), (_, theirs) = figure(name, which)[0], figure(donor, which)[0]
+        taken *= mine / theirs if theirs else 1
+    return min(taken, 1) if which.endswith("share") else taken
 
 
 def flops_peak(name, kind):
     return fitting.stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
 
 
-def carried_shares(name, donor, kind):
+def carried_shares(name, donor, case):
     """Shares of the FLOPs by rows of a GPU, from the donor's."""
-    points = figure(donor, "flops_share" + SUFFIX[kind])
-    ridges = [flops_peak(gpu, kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
+    points = figure(donor, "flops_share" + SUFFIX[case.kind])
+    if case.own:
+        at, shares = np.array(points).T
+        mine, theirs = (np.interp(at, *zip(*figure(gpu, "flops_share"))) for gpu in (name, donor))
+        return fitting.thin(list(zip(at, np.minimum(1, shares * mine / theirs))))
+    ridges = [flops_peak(gpu, case.kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
     most = max(share for _, share in points)
     return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
 
 
-def attention_ratio(name, donor, checkout, kind):
-    """Predicted over measured times of rows with cold KV."""
-    peak, suffix, source = fitting.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
-    table = rows.read_attention(checkout, source, peak)
-    table.keep(table["kv_cache_dtype"] == {"bf16": "bfloat16", "fp8": "fp8"}[kind])
-    table.keep(table["bytes"] >= 2 * source.l2)
-    fixed, pair, share = (value(donor, "attention_" + which, suffix) for which in ("fixed", "pair", "share"))
-    predicted = fixed + pair * table["pairs"] + table["bytes"] / (share * peak)
-    return predicted / table["seconds"]
+class Checkouts:
+    """The rows of every measured GPU, from the checkout that has them."""
+
+    def __init__(self, *folders):
+        self.aiconfigurator, self.llmservingsim, self.vidur = folders
+
+    def attention(self, name, kind):
+        """Rows with cold KV."""
+        peak = fitting.stated(name, "hbm_bandwidth")
+        if name in aiconfigurator.SOURCES:
+            source = aiconfigurator.SOURCES[name]
+            table = aiconfigurator.read_attention(self.aiconfigurator, source, kind, peak)
+        else:
+            source = llmservingsim.SOURCES[name]
+            table = llmservingsim.read_attention(self.llmservingsim, source, peak)
+        table.keep(table["bytes"] >= 2 * source.l2)
+        return table
+
+    def products(self, name, kind):
+        """Rows of large products."""
+        if name in aiconfigurator.SOURCES:
+            source, peak = aiconfigurator.SOURCES[name], fitting.stated(name, "hbm_bandwidth")
+            table = aiconfigurator.read_products(self.aiconfigurator, source, kind, peak)
+        elif name in llmservingsim.SOURCES:
+            table = llmservingsim.read_products(self.llmservingsim, llmservingsim.SOURCES[name])
+        else:
+            table = vidur.read_products(self.vidur, vidur.SOURCES[name])
+        table.keep(table["n"].astype(float) * table["k"] >= fitting.LEAST_WEIGHTS)
+        return table
 
 
-def product_ratio(name, donor, checkout, kind):
-    """Predicted over measured times of large products, and their rows."""
-    peak, suffix, source = fitting.stated(name, "hbm_bandwidth"), SUFFIX[kind], rows.SOURCES[name]
-    table = rows.read_products(checkout, source, getattr(source, kind), kind, peak)
-    table.keep(table["n"].astype(float) * table["k"] >= fitting.LEAST_WEIGHTS)
-    share = np.interp(table["m"], *zip(*carried_shares(name, donor, kind)))
-    memory = table["bytes"] / (value(donor, "product_share", suffix) * peak)
-    flops = table["flops"] / (share * flops_peak(name, kind))
-    predicted = value(donor, "product_fixed", suffix) + np.maximum(memory, flops)
-    return predicted / table["seconds"], table["m"]
+def attention_times(name, donor, table, case):
+    fixed, share, pair = (value(name, donor, which, case) for which in CLASSES["attention"])
+    return fixed + pair * table["pairs"] + table["bytes"] / (share * fitting.stated(name, "hbm_bandwidth"))
 
 
-def errors(checkout):
-    """Predicted over measured times by class and type of values, of every measured GPU from its nearest."""
+def product_times(name, donors, table, case):
+    """Times of products by the donors of the figures for few and for many rows."""
+    fixed, share = (value(name, donors[0], which, case) for which in CLASSES["few"])
+    shares = np.interp(table["m"], *zip(*carried_shares(name, donors[1], case)))
+    memory = table["bytes"] / (share * fitting.stated(name, "hbm_bandwidth"))
+    return fixed + np.maximum(memory, table["flops"] / (shares * flops_peak(name, case.kind)))
+
+
+def donor_of(name, chip, case):
+    """The measured GPU whose figures a GPU takes in a case."""
+    others = [other for other in MEASURED if other != name]
+    if name in MEASURED and chip.capability == "10.0":
+        others = [other for other in others if MEASURED[other].capability != "10.0"]
+    which = CLASSES[case.part][-1]
+    return nearest(name, chip, case, [other for other in others if figure(other, which + SUFFIX[case.kind])
+                                      and (not case.own or figure(other, which))])
+
+
+def ratios_of(name, chip, kind, own, checkouts):
+    """Of one GPU, from its nearest: each case, the nearest, and predicted over measured times."""
+    if figure(name, "product_share" + SUFFIX[kind]):
+        table, cases = checkouts.products(name, kind), [Case(part, kind, own) for part in ("few", "many")]
+        donors = [donor_of(name, chip, case) for case in cases]
+        ratio, few = product_times(name, donors, table, cases[0]) / table["seconds"], table["m"] <= 128
+        yield cases[0], donors[0], ratio[few]
+        yield cases[1], donors[1], ratio[~few]
+    if figure(name, "attention_share" + SUFFIX[kind]):
+        table, case = checkouts.attention(name, kind), Case("attention", kind, own)
+        donor = donor_of(name, chip, case)
+        yield case, donor, attention_times(name, donor, table, case) / table["seconds"]
+
+
+def errors(checkouts):
+    """Predicted over measured times by case, of every measured GPU from its nearest."""
     found = collections.defaultdict(list)
     for name, chip in MEASURED.items():
-        others = [other for other in MEASURED if other != name]
-        if chip.capability == "10.0":
-            others = [other for other in others if MEASURED[other].capability != "10.0"]
-        for kind, suffix in SUFFIX.items():
-            donors = [other for other in others if figure(other, "product_share" + suffix)]
-            if figure(name, "product_share" + suffix) is None:
-                continue
-            donor = nearest(name, chip, donors)
-            ratio, count = product_ratio(name, donor, checkout, kind)
-            parts = {"few": ratio[count <= 128], "many": ratio[count > 128]}
-            if figure(name, "attention_share" + suffix):
-                parts["attention"] = attention_ratio(name, donor, checkout, kind)
-            for part in sorted(parts):
-                found[part, kind].append(parts[part])
-                say(name, "from " + donor, part, kind, parts[part])
-    return {key: np.concatenate(ratios) for key, ratios in found.items()}
+        for kind, own in (("bf16", False), ("fp8", False), ("fp8", True), ("int4", False), ("int4", True)):
+            for case, donor, ratio in ratios_of(name, chip, kind, own, checkouts):
+                found[case].append(np.quantile(ratio, np.linspace(0, 1, 1001)))
+                say(name, "from " + donor, case, ratio)
+    return {case: np.concatenate(ratios) for case, ratios in found.items()}
 
 
-def say(name, donor, part, kind, ratio):
+def said_of(case):
+    return case.kind + " beside bf16" * case.own
+
+
+def say(name, donor, case, ratio):
     low, high = np.quantile(ratio - 1, (0.1, 0.9))
-    print("%-20s %-26s %-10s %-5s median |error| %5.1f %%  p10 %+6.1f %%  p90 %+6.1f %%" % (
-        name, donor, part, kind, 100 * np.median(abs(ratio - 1)), 100 * low, 100 * high))
+    print("%-20s %-26s %-10s %-16s median |error| %5.1f %%  p10 %+6.1f %%  p90 %+6.1f %%" % (
+        name, donor, case.part, said_of(case), 100 * np.median(abs(ratio - 1)), 100 * low, 100 * high))
 
 
 def carried(name, chip, ratios):
+    """The figures that nobody fitted to rows of this GPU, as texts."""
     for kind, suffix in SUFFIX.items():
-        if kind == "fp8" and chip.capability in NO_FP8:
-            continue
-        donors = [other for other in MEASURED if figure(other, "product_share" + suffix)]
-        donor = nearest(name, chip, donors)
         for part, figures in CLASSES.items():
-            if (part, kind) not in ratios:
+            case = Case(part, kind, kind != "bf16" and figure(name, figures[-1]) is not None)
+            if (kind == "fp8" and chip.capability in NO_FP8) or case not in ratios:
                 continue
-            ratio = ratios[part, kind]
-            said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
+            if figure(name, figures[-1] + suffix):
+                continue
+            donor = donor_of(name, chip, case)
+            if kind == "int4" and MEASURED[donor].capability != chip.capability:
+                case = case._replace(own=False)
+                donor = donor_of(name, chip, case)
+            ratio = ratios[case]
+            said = "carried over from the profile %s; %srange: errors of measured GPUs predicted so" % (
+                donor, "in proportion to bf16; " * case.own)
             for which in figures:
                 band = fitting.spread(1 / ratio if which.endswith(("fixed", "pair")) else ratio)
-                text = carried_text(name, donor, which, kind)
+                text = carried_text(name, donor, which, case)
                 yield fitting.figure_text(which + suffix, text, band, said, "assumed")
 
 
-def carried_text(name, donor, which, kind):
+def carried_text(name, donor, which, case):
     if which == "flops_share":
-        return fitting.shares_text(carried_shares(name, donor, kind))
-    amount = value(donor, which, SUFFIX[kind])
+        return fitting.shares_text(carried_shares(name, donor, case))
+    amount = value(name, donor, which, case)
     if which.endswith("share"):
         return fitting.percent(amount)
     return fitting.nanoseconds(amount) if which.endswith("pair") else fitting.microseconds(amount)
@@ -174,20 +251,20 @@ def write_table(ratios):
         head, rest = file.read().split(MARKS[0])
     table = "\n| kernels | values | median error, either way | range |\n|---|---|---|---|\n"
     names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows"}
-    for (part, kind), ratio in sorted(ratios.items()):
+    for case, ratio in sorted(ratios.items()):
         low, high = 100 * np.quantile(ratio - 1, (0.1, 0.9))
         median = 100 * np.median(abs(ratio - 1))
-        table += "| %s | %s | %.0f %% | %+.0f to %+.0f %% |\n" % (names[part], kind, median, low, high)
+        table += "| %s | %s | %.0f %% | %+.0f to %+.0f %% |\n" % (names[case.part], said_of(case), median, low, high)
     with open(path, "w", encoding="utf-8") as file:
         file.write(head + MARKS[0] + table + "\n" + MARKS[1] + rest.split(MARKS[1])[1])
 
 
 def main():
-    if len(sys.argv) != 2:
-        fitting.usage("one checkout is expected: CHECKOUT")
-    ratios = errors(sys.argv[1])
-    for (part, kind), ratio in ratios.items():
-        say("all", "", part, kind, ratio)
+    if len(sys.argv) != 4:
+        fitting.usage("three checkouts are expected: AICONFIGURATOR LLMSERVINGSIM VIDUR")
+    ratios = errors(Checkouts(*sys.argv[1:]))
+    for case, ratio in ratios.items():
+        say("all", "", case, ratio)
     for name, chip in CARRIED.items():
         fitting.write_block(name, list(carried(name, chip, ratios)), "carried.py")
     write_table(ratios)

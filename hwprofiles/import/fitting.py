@@ -7,9 +7,10 @@ table of hwprofiles/README.md (write_table). Run again on the same rows, all wri
     attention   fixed + pairs * pair + bytes / (share * peak)
     products    fixed + max(bytes / (share * peak), FLOPs / (flops_share(rows) * FLOPs peak))
 
-The sum of |predicted / measured - 1| is least. No fixed time is below the shortest time measured. Input
-that cannot be is one message (Failure) and exit status 1; a wrong command line is 2.
+The sum of |predicted / measured - 1| is least. Input that cannot be is one message (Failure) and exit
+status 1; a wrong command line is 2.
 """
+import csv
 import os
 import re
 import sys
@@ -73,12 +74,15 @@ class Table:
             raise Failure("%s: no column '%s'" % (self.origin, name))
         return self.columns[name]
 
-    def time(self, name, per_second):
-        """Take a column of times, in units that a second has `per_second` of; a time of 0 was not measured."""
+    def numbers(self, name):
         try:
-            seconds = self[name].astype(float) / per_second
+            return self[name].astype(float)
         except ValueError as why:
             raise Failure("%s: column '%s': %s" % (self.origin, name, why)) from None
+
+    def time(self, name, per_second):
+        """Take a column of times, in units that a second has `per_second` of; a time of 0 was not measured."""
+        seconds = self.numbers(name) / per_second
         if not (seconds >= 0).all():
             raise Failure("%s: column '%s' holds %g, which is no time" % (
                 self.origin, name, self[name][~(seconds >= 0)][0]))
@@ -101,6 +105,46 @@ class Table:
     def source(self, what, rows, error):
         return "%s: %d rows, %s; median |error| %.1f %%; dropped: %d" % (
             self.origin, rows, what, 100 * np.median(abs(error)), self.dropped)
+
+
+def read_csv(checkout, path):
+    """A table of a CSV file whose first line names the columns: numbers, else text."""
+    whole = os.path.join(checkout, path)
+    if not os.path.isfile(whole):
+        raise Failure("%s: no such file" % whole)
+    with open(whole, encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(lines[0]):
+            raise Failure("%s:%d: %d columns where the first line has %d" % (
+                whole, number, len(line), len(lines[0])))
+    if len(lines) < 2:
+        raise Failure("%s: no rows" % whole)
+    columns = {}
+    for name, *values in zip(*lines):
+        try:
+            columns[name] = np.array(values, float)
+        except ValueError:
+            columns[name] = np.array(values)
+    return Table(path, columns)
+
+
+def join(origin, tables):
+    """One table of the rows of several that have the same columns, all of `origin`."""
+    columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns}
+    whole = Table(origin + " and ".join(table.origin for table in tables), columns)
+    whole.dropped = sum(table.dropped for table in tables)
+    return whole
+
+
+def set_products(table, n, k):
+    """Make a table with the columns m and seconds one of products with 16-bit weights of n columns, k rows.
+    Beyond LEAST_ROWS rows of activations, multiples of it stay."""
+    m = table["m"]
+    columns = {"m": m, "n": n, "k": k, "weights": 2 * n * k, "bytes": 2 * (n * k + m * k + m * n),
+               "flops": 2 * m * n * k, "seconds": table["seconds"]}
+    table.columns = columns
+    table.keep((m <= LEAST_ROWS) | (m % LEAST_ROWS == 0))
 
 
 # ---- figures as text ----
@@ -133,6 +177,15 @@ def bytes_text(count):
 def profile_text(name):
     with open(os.path.join(GPUS, name + ".yaml"), encoding="utf-8") as file:
         return file.read()
+
+
+def fitted_text(name):
+    """The figures of a profile that were fitted to rows."""
+    text = ""
+    for script in ROWS:
+        _, start, after = profile_text(name).partition(FROM % script)
+        text += after.split(TO, 1)[0] if start else ""
+    return text
 
 
 def stated(name, figure):
@@ -194,10 +247,17 @@ def fit(columns, seconds, least, most=np.inf):
     return factors
 
 
+def share_of(table, byte, peak):
+    """The share of the peak bandwidth at so many seconds a byte."""
+    if byte * peak < 0.5:
+        raise Failure("%s: the times do not grow with the bytes that are read" % table.origin)
+    return 1 / (byte * peak)
+
+
 def attention_figures(name, kind, table, l2, most=np.inf):
     """Fit decode attention to a table with columns pairs (of a sequence and a KV head) and bytes (of KV).
-    KV below twice the L2 is warm and fits nothing. `most` bounds the fixed time, in seconds. Returns the
-    figures as texts."""
+    KV below twice the L2 is warm and fits nothing. The fixed time is not below the shortest time measured
+    nor above `most`, in seconds. Returns the figures as texts."""
     peak, seconds, pairs, size = stated(name, "hbm_bandwidth"), table["seconds"], table["pairs"], table["bytes"]
     cold = size >= 2 * l2
     fixed, pair, byte = fit([np.ones(cold.sum()), pairs[cold], size[cold]], seconds[cold],
@@ -209,7 +269,7 @@ def attention_figures(name, kind, table, l2, most=np.inf):
     suffix = "" if kind == "bf16" else "_" + kind
     return [
         figure_text("attention_fixed" + suffix, microseconds(fixed), spread(1 / ratio[warm]), said),
-        figure_text("attention_share" + suffix, percent(1 / (byte * peak)), spread(ratio[cold]), said),
+        figure_text("attention_share" + suffix, percent(share_of(table, byte, peak)), spread(ratio[cold]), said),
         figure_text("attention_pair" + suffix, nanoseconds(pair), None, said),
     ]
 
@@ -254,17 +314,18 @@ def shares_by_rows(table, fixed, memory, flops, large):
 def product_figures(name, kind, table, cold, where):
     """Fit products to a table with columns m, n, k, bytes (that a product moves), weights (bytes of them),
     flops. `cold`: the rows of few rows of activations and of weights that the L2 does not hold, in words
-    `where`. No fixed time is below the shortest time measured, nor above the median time of products with
-    weights of 1 to 8 MiB; without any, nothing bounds it. Returns the figures as texts."""
+    `where`. The fixed time is not above the median time of products with weights of 1 to 8 MiB and, if there
+    are products of less, not below the shortest time. Returns the figures as texts."""
     peak = stated(name, "hbm_bandwidth")
     flops_peak = stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak
     few = table["m"] <= FEW
     small = few & (table["weights"] >= 1 << 20) & (table["weights"] < 8 << 20)
-    bounds = (seconds.min(), np.median(seconds[small])) if small.any() else (0, np.inf)
+    least = seconds.min() if table["weights"].min() < 1 << 20 else 0
+    most = np.median(seconds[small]) if small.any() else np.inf
+    fixed, byte = fit([np.ones(cold.sum()), size[cold]], seconds[cold], (least, 0), (most, np.inf))
     if not small.any():
         small = few & (table["weights"] == table["weights"].min())
-    fixed, byte = fit([np.ones(cold.sum()), size[cold]], seconds[cold], (bounds[0], 0), (bounds[1], np.inf))
     memory = byte * size
     large = table["n"].astype(float) * table["k"] >= LEAST_WEIGHTS
     shares = shares_by_rows(table, fixed, memory, flops, large)
@@ -277,7 +338,7 @@ def product_figures(name, kind, table, cold, where):
     every = table.source("n * k of 16 Mi or more, over 128 rows", many.sum(), ratio[many] - 1)
     return [
         figure_text("product_fixed" + suffix, microseconds(fixed), spread(1 / ratio[small]), said),
-        figure_text("product_share" + suffix, percent(1 / (byte * peak)), spread(ratio[few]), said),
+        figure_text("product_share" + suffix, percent(share_of(table, byte, peak)), spread(ratio[few]), said),
         figure_text("flops_share" + suffix, shares_text(shares), spread(ratio[many]), every),
     ]
 
@@ -309,12 +370,14 @@ def table_row(name, cells):
     """A profile, what its kernels rest on, and their errors on the rows that fitted them: `cells` of
     the page where this run fitted none."""
     text = profile_text(name)
-    fitted = any(FROM % script in text for script in ROWS)
+    fitted = bool(fitted_text(name))
     donors = sorted(set(re.findall(r"carried\s+over\s+from\s+the\s+profile\s+(\S+);", text)))
     kernels = ["rows"] * fitted + ["carried over from " + ", ".join(donors)] * bool(donors)
+    if not kernels:
+        kernels = ["extends " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
     errors = [errors_text(name, *which) for which in (
         ("attention", "cold"), ("products", "few"), ("products", "many"))]
-    row = [name, "published" if fitted else "assumed", "; ".join(kernels) or "shares alone"]
+    row = [name, "published" if fitted else "assumed", "; ".join(kernels)]
     row += (errors if any(errors) else cells[3:6] if fitted else [""] * 3) + [cells[6]]
     return "|" + "|".join(" %s " % cell if cell else " " for cell in row) + "|\n"
 

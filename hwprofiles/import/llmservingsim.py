@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Fits the kernels' figures of GPU profiles to the public measurements of casys-kaist/LLMServingSim.
+
+    git clone https://github.com/casys-kaist/LLMServingSim; git -C LLMServingSim checkout 5daddb2
+    hwprofiles/import/llmservingsim.py LLMServingSim [PROFILE...]
+
+For maintainers; needs Python 3 and numpy. It rewrites the figures between two comments in
+hwprofiles/gpus/PROFILE.yaml, for all profiles of the table below or for those that are named, and prints
+how well they fit. Run again, it writes the same bytes. Only fitted figures enter the repository, no rows
+(MIT). fitting.py has the forms of the curves. All values are of 16 bits.
+
+RTX 4090: the profiler runs one layer of Llama-3.1-8B in vLLM 0.19.0, without graphs, and sums the time of
+the kernels of each module (torch.profiler): their launches are not in it. A module of attention also
+writes the new KV. Weights of 1.4 GB pass through the L2 from one run to the next: products are cold.
+Attention is not: 64 MiB of KV are read at 118 % of the bandwidth. KV of at least twice the L2 fits.
+Small KV bounds the fixed time of attention: it is not above the median time over 1 to 8 MiB.
+
+RTX A6000 and RTX 3090: the earlier profiler (v0) runs one layer in transformers 4.57.3 (the image
+nvcr.io/nvidia/pytorch:25.01-py3) and sums the kernels of each module in the same way. Its table of
+attention is not used: it holds up to 1660 % of the bandwidth.
+
+A row is dropped if its time is 0, or if it would read data of four times the L2 or more at over 105 % of
+the peak. Beyond 64 rows of activations, products of a multiple of 64 rows fit.
+"""
+import collections
+
+import numpy as np
+
+from fitting import (FEW, arguments, attention_figures, join, product_figures, read_csv, run, set_products, stated,
+                     write_block, write_table)
+
+ORIGIN = "casys-kaist/LLMServingSim 5daddb2"
+MODEL = "meta-llama/Llama-3.1-8B"
+
+# Columns and rows of the weights by the name of a module.
+SHAPES = {
+    "qkv_proj": (6144, 4096), "gate_up_proj": (28672, 4096),
+    "q_proj": (4096, 4096), "k_proj": (1024, 4096), "v_proj": (1024, 4096), "o_proj": (4096, 4096),
+    "gate_proj": (14336, 4096), "up_proj": (14336, 4096), "down_proj": (4096, 14336),
+    "lm_head": (128256, 4096),
+}
+SPLIT_K = "o_proj", "down_proj"  # modules that several GPUs share by rows of the weights
+KV_HEADS, HEAD_SIZE = 8, 128
+
+# The folder of the data, the size of the L2 in bytes, the software, and how many GPUs share a model.
+Source = collections.namedtuple("Source", "folder l2 software shares")
+V0 = "PyTorch of nvcr.io/nvidia/pytorch:25.01-py3"
+SOURCES = {
+    "rtx-4090": Source("profiler/perf/RTX4090/%s/bf16/tp%d/", 72 << 20, "vLLM 0.19.0", (1,)),
+    "rtx-a6000": Source("profiler/v0/perf_models/A6000/%s/tp%d/", 6 << 20, V0, (1, 2)),
+    "rtx-3090": Source("profiler/v0/perf_models/RTX3090/%s/tp%d/", 6 << 20, V0, (1, 2)),
+}
+
+
+# The tables of products: file, columns of the module, the rows of activations and the time, and its unit.
+V0_TABLES = (("layers.csv", "layer_name", "input", "latency(ns)", 1e9),)
+TABLES = (("dense.csv", "layer", "tokens", "time_us", 1e6), ("per_sequence.csv", "layer", "sequences", "time_us", 1e6))
+
+
+def read_products(checkout, source):
+    tables = []
+    for shares in source.shares:
+        for name, layer, rows, time, per_second in V0_TABLES if source.software == V0 else TABLES:
+            table = read_csv(checkout, source.folder % (MODEL, shares) + name)
+            table.time(time, per_second)
+            table.keep(np.isin(table[layer], list(SHAPES)))
+            n, k = (np.array([SHAPES[layer][side] for layer in table[layer]], float) for side in (0, 1))
+            split = np.isin(table[layer], SPLIT_K)
+            table.columns["m"] = table.numbers(rows)
+            set_products(table, np.where(split, n, n / shares), np.where(split, k / shares, k))
+            tables.append(table)
+    return join("%s, %s, " % (ORIGIN, source.software), tables)
+
+
+def read_attention(checkout, source, peak):
+    """Decoding alone: no rows of a prompt beside it."""
+    table = read_csv(checkout, source.folder % (MODEL, 1) + "attention.csv")
+    table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
+    table.time("time_us", 1e6)
+    table.keep((table.numbers("prefill_chunk") == 0) & (table.numbers("n_decode") > 0))
+    table.columns["pairs"] = table.numbers("n_decode") * KV_HEADS
+    table.columns["bytes"] = 4 * table["pairs"] * table.numbers("kv_decode") * HEAD_SIZE
+    table.drop_faster(table["bytes"], source.l2, peak)
+    return table
+
+
+def figures(name, checkout, source):
+    peak, texts = stated(name, "hbm_bandwidth"), []
+    if source.software != V0:
+        table = read_attention(checkout, source, peak)
+        small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
+        texts += attention_figures(name, "bf16", table, source.l2, np.median(table["seconds"][small]))
+    table = read_products(checkout, source)
+    table.drop_faster(table["weights"], source.l2, peak)
+    cold = table["m"] <= FEW
+    return texts + product_figures(name, "bf16", table, cold, "up to %d rows" % FEW)
+
+
+def main():
+    checkout, names = arguments(SOURCES)
+    for name in names:
+        write_block(name, figures(name, checkout, SOURCES[name]), "llmservingsim.py")
+    write_table()
+
+
+if __name__ == "__main__":
+    run(main)
