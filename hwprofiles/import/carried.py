@@ -33,6 +33,7 @@ import sys
 import numpy as np
 
 import aiconfigurator
+import carried_others
 import fitting
 import llmservingsim
 import vidur
@@ -165,14 +166,23 @@ def product_times(name, donors, table, case):
     return fixed + np.maximum(memory, table["flops"] / (shares * flops_peak(name, case.kind)))
 
 
+def apart_from(name):
+    """The measured GPUs that may predict a GPU: of one chip with one memory none predicts another."""
+    same = name in MEASURED and MEASURED[name].capability == "10.0"
+    return [other for other in MEASURED if other != name and not (same and MEASURED[other].capability == "10.0")]
+
+
 def donor_of(name, chip, case):
     """The measured GPU whose figures a GPU takes in a case."""
-    others = [other for other in MEASURED if other != name]
-    if name in MEASURED and chip.capability == "10.0":
-        others = [other for other in others if MEASURED[other].capability != "10.0"]
     which = CLASSES[case.part][-1]
-    return nearest(name, chip, case, [other for other in others if figure(other, which + SUFFIX[case.kind])
+    return nearest(name, chip, case, [other for other in apart_from(name) if figure(other, which + SUFFIX[case.kind])
                                       and (not case.own or figure(other, which))])
+
+
+def few_donor(name, kind, among):
+    """The nearest of these GPUs, as for products of few rows."""
+    chip = CARRIED[name] if name in CARRIED else MEASURED[name]
+    return nearest(name, chip, Case("few", kind, False), among)
 
 
 def ratios_of(name, chip, kind, own, checkouts):
@@ -244,17 +254,16 @@ def carried_text(name, donor, which, case):
 MARKS = "<!-- hwprofiles/import/carried.py -->\n", "<!-- end -->\n"
 
 
-def write_table(ratios):
-    """Rewrite the errors between two marks in the page."""
+def write_table(errors):
+    """Rewrite the errors, by name of the kernels and type of values, between two marks in the page."""
     path = os.path.join(fitting.PROFILES, "README.md")
     with open(path, encoding="utf-8") as file:
         head, rest = file.read().split(MARKS[0])
     table = "\n| kernels | values | median error, either way | range |\n|---|---|---|---|\n"
-    names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows"}
-    for case, ratio in sorted(ratios.items()):
+    for name, kind, ratio in errors:
         low, high = 100 * np.quantile(ratio - 1, (0.1, 0.9))
         median = 100 * np.median(abs(ratio - 1))
-        table += "| %s | %s | %.0f %% | %+.0f to %+.0f %% |\n" % (names[case.part], said_of(case), median, low, high)
+        table += "| %s | %s | %.0f %% | %+.0f to %+.0f %% |\n" % (name, kind, median, low, high)
     with open(path, "w", encoding="utf-8") as file:
         file.write(head + MARKS[0] + table + "\n" + MARKS[1] + rest.split(MARKS[1])[1])
 
@@ -265,9 +274,17 @@ def main():
     ratios = errors(Checkouts(*sys.argv[1:]))
     for case, ratio in ratios.items():
         say("all", "", case, ratio)
+    carrier = carried_others.Carrier(sys.argv[1], aiconfigurator.SOURCES, few_donor, figure, apart_from)
+    rest = carrier.every_error()
+    bands = carrier.bands(rest)
     for name, chip in CARRIED.items():
-        fitting.write_block(name, list(carried(name, chip, ratios)), "carried.py")
-    write_table(ratios)
+        kinds = ("bf16", "int4") if chip.capability in NO_FP8 else ("bf16", "fp8", "int4")
+        texts = list(carried(name, chip, ratios)) + carrier.texts(name, bands, kinds)
+        fitting.write_block(name, texts, "carried.py")
+    names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows",
+             "mla": "attention over latents", "experts": "products of experts"}
+    write_table([(names[case.part], said_of(case), ratio) for case, ratio in sorted(ratios.items())]
+                + [(names[part], kind, ratio) for (part, kind), ratio in rest.items()])
     fitting.write_table()
 
 

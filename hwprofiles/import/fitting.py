@@ -366,6 +366,14 @@ def errors_text(name, kernel, label):
     return ", ".join(said)
 
 
+# The columns of errors in the table, and which of them each holds.
+COLUMNS = {
+    "attention": ("attention", "cold"), "products, few rows": ("products", "few"),
+    "products, many rows": ("products", "many"), "latents": ("latents", "cold"),
+    "experts, few rows": ("experts", "few"), "experts, many rows": ("experts", "many"),
+}
+
+
 def table_row(name, cells):
     """A profile, what its kernels rest on, and their errors on the rows that fitted them: `cells` of
     the page where this run fitted none."""
@@ -375,10 +383,9 @@ def table_row(name, cells):
     kernels = ["rows"] * fitted + ["carried over from " + ", ".join(donors)] * bool(donors)
     if not kernels:
         kernels = ["extends " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
-    errors = [errors_text(name, *which) for which in (
-        ("attention", "cold"), ("products", "few"), ("products", "many"))]
+    errors = [errors_text(name, *which) for which in COLUMNS.values()]
     row = [name, "published" if fitted else "assumed", "; ".join(kernels)]
-    row += (errors if any(errors) else cells[3:6] if fitted else [""] * 3) + [cells[6]]
+    row += (errors if any(errors) else cells[3:-1] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
     return "|" + "|".join(" %s " % cell if cell else " " for cell in row) + "|\n"
 
 
@@ -392,8 +399,8 @@ def write_table():
         row = [cell.strip() for cell in line.strip("|").split("|")]
         cells[row[0]] = row
     names = sorted(file[:-5] for file in os.listdir(GPUS) if file != "nvidia.yaml")
-    table = "| profile | kernels | from | attention | products, few rows | many rows | unseen rows |\n"
-    table += "|---|---|---|---|---|---|---|\n"
-    table += "".join(table_row(name, cells.get(name, [""] * 7)) for name in names)
+    head = ["profile", "kernels", "from", *COLUMNS, "unseen rows"]
+    table = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n"
+    table += "".join(table_row(name, cells.get(name, [""] * len(head))) for name in names)
     with open(path, "w", encoding="utf-8") as file:
         file.write(page + TABLE + "\n" + table)

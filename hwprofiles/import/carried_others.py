@@ -1,0 +1,103 @@
+"""Carries over what aiconfigurator_others.py fits: latents, experts, and top-k in one kernel.
+
+The donor is the one of the few rows of products (carried.py), among the GPUs that have the figures. Fixed
+times and shares are the donor's, the peaks the GPU's own. The range is that of the errors of measured GPUs
+when each is predicted so from another; of top-k, the curves of other GPUs beside the donor's.
+"""
+import numpy as np
+
+import aiconfigurator
+import aiconfigurator_others as others
+import fitting
+
+FIGURES = {
+    "mla": ("mla_fixed", "mla_share", "mla_pair", "mla_flops_share"),
+    "experts": ("experts_fixed", "experts_share", "experts_flops_share"),
+}
+KINDS = {"mla": ("bf16", "fp8"), "experts": ("bf16", "fp8", "int4")}
+TOPK = "topk_fused", "topk_fused_row"
+
+
+def rows_of(name, part, kind, checkout):
+    """The table of a measured GPU, or None."""
+    source = aiconfigurator.SOURCES.get(name)
+    which = source and getattr(source, part + others.suffix(kind))
+    if not which:
+        return None
+    read = others.read_latents if part == "mla" else others.read_experts
+    table = read(checkout, source, which, kind)
+    table.keep(table["bytes"] >= 2 * source.l2)
+    return table
+
+
+def ratio(name, donor, part, kind, table, figure):
+    """Predicted over measured times of a GPU with the donor's figures."""
+    taken = {which: figure(donor, which + others.suffix(kind)) for which in FIGURES[part]}
+    memory = table["bytes"] / (taken[part + "_share"][0][1] * fitting.stated(name, "hbm_bandwidth"))
+    flops = table["flops"] / others.flops_peak(name, kind)
+    if part == "mla":
+        fixed = taken["mla_fixed"][0][1] + table["pairs"] * taken["mla_pair"][0][1]
+        share = taken["mla_flops_share"][0][1]
+    else:
+        fixed = 2 * taken["experts_fixed"][0][1]
+        share = np.interp(table["rows"], *zip(*taken["experts_flops_share"]))
+    return (fixed + np.maximum(memory, flops / share)) / table["seconds"]
+
+
+def text_of(which, points):
+    if which.endswith("flops_share") and len(points) > 1:
+        return fitting.shares_text(points)
+    if which.endswith("share"):
+        return fitting.percent(points[0][1])
+    if which in TOPK:
+        return others.times_text(points)
+    return (fitting.nanoseconds if which.endswith("pair") else fitting.microseconds)(points[0][1])
+
+
+class Carrier:
+    """`donor(name, kind, among)`: the nearest of the GPUs `among` to a GPU; `figure(name, which)`: the points
+    of a figure that was fitted to rows; `alone(name)`: the measured GPUs that may predict another one."""
+
+    def __init__(self, checkout, measured, donor, figure, alone):
+        self.checkout, self.measured, self.donor, self.figure, self.alone = checkout, measured, donor, figure, alone
+
+    def with_figure(self, which, among):
+        return [name for name in among if self.figure(name, which)]
+
+    def errors(self, part, kind):
+        """Predicted over measured times, the same number of quantiles of each measured GPU."""
+        first, found = FIGURES[part][0] + others.suffix(kind), []
+        for name in self.with_figure(first, self.measured):
+            donors = self.with_figure(first, self.alone(name))
+            if donors:
+                table = rows_of(name, part, kind, self.checkout)
+                got = ratio(name, self.donor(name, kind, donors), part, kind, table, self.figure)
+                found.append(np.quantile(got, np.linspace(0, 1, 1001)))
+        return np.concatenate(found)
+
+    def every_error(self):
+        return {(part, kind): self.errors(part, kind) for part in FIGURES for kind in KINDS[part]}
+
+    def topk_band(self, which):
+        curves = [dict(self.figure(name, which)) for name in self.with_figure(which, self.measured)]
+        shared = [at for at in curves[0] if all(at in curve for curve in curves)]
+        return fitting.spread(np.array([one[at] / two[at] for one in curves for two in curves for at in shared]))
+
+    def bands(self, errors):
+        found = {case: fitting.spread(got) for case, got in errors.items()}
+        return {**found, **{which: self.topk_band(which) for which in TOPK}}
+
+    def texts(self, name, bands, kinds):
+        """The figures of a GPU that has no rows of these kernels."""
+        every = [(part, kind, which + others.suffix(kind)) for part in FIGURES for kind in KINDS[part]
+                 if kind in kinds for which in FIGURES[part]] + [(which, "bf16", which) for which in TOPK]
+        texts = []
+        for part, kind, which in every:
+            if self.figure(name, which):
+                continue
+            donor = self.donor(name, kind, self.with_figure(which, self.measured))
+            band = bands[part] if part in TOPK else bands[part, kind]
+            said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
+            base = which[:len(which) - len(others.suffix(kind))] if others.suffix(kind) else which
+            texts.append(fitting.figure_text(which, text_of(base, self.figure(donor, which)), band, said, "assumed"))
+        return texts
