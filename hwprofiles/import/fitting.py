@@ -360,17 +360,18 @@ def report(name, what, ratio, classes):
 TABLE = "<!-- below: hwprofiles/import/fitting.py -->\n"
 
 
-def errors_text(name, kernel, label):
-    said = ["%s %.1f / %.0f" % (kind, *ERRORS[name, kernel, kind, label])
-            for kind in ("bf16", "fp8", "int4") if (name, kernel, kind, label) in ERRORS]
-    return ", ".join(said)
+def errors_text(name, kernel, labels):
+    parts = ["%s %.1f / %.0f" % (kind, *ERRORS[name, kernel, kind, label])
+             for label in labels for kind in ("bf16", "fp8", "int4") if (name, kernel, kind, label) in ERRORS]
+    half = len(parts) // len(labels)
+    return "; ".join(", ".join(parts[i:i + half]) for i in range(0, len(parts), half)) if parts else ""
 
 
 # The columns of errors in the table, and which of them each holds.
 COLUMNS = {
-    "attention": ("attention", "cold"), "products, few rows": ("products", "few"),
-    "products, many rows": ("products", "many"), "latents": ("latents", "cold"),
-    "experts, few rows": ("experts", "few"), "experts, many rows": ("experts", "many"),
+    "attention": ("attention", ["cold"]), "products, few rows": ("products", ["few"]),
+    "products, many rows": ("products", ["many"]), "latents": ("latents", ["cold"]),
+    "experts, few; many rows": ("experts", ["few", "many"]),
 }
 
 
@@ -380,12 +381,12 @@ def table_row(name, cells):
     text = profile_text(name)
     fitted = bool(fitted_text(name))
     donors = sorted(set(re.findall(r"carried\s+over\s+from\s+the\s+profile\s+(\S+);", text)))
-    kernels = ["rows"] * fitted + ["carried over from " + ", ".join(donors)] * bool(donors)
+    kernels = ["published: rows"] * fitted + ["assumed: carried over from " + ", ".join(donors)] * bool(donors)
     if not kernels:
-        kernels = ["extends " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
+        kernels = ["those of " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
     errors = [errors_text(name, *which) for which in COLUMNS.values()]
-    row = [name, "published" if fitted else "assumed", "; ".join(kernels)]
-    row += (errors if any(errors) else cells[3:-1] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
+    row = [name, "; ".join(kernels)]
+    row += (errors if any(errors) else cells[2:-1] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
     return "|" + "|".join(" %s " % cell if cell else " " for cell in row) + "|\n"
 
 
@@ -399,7 +400,7 @@ def write_table():
         row = [cell.strip() for cell in line.strip("|").split("|")]
         cells[row[0]] = row
     names = sorted(file[:-5] for file in os.listdir(GPUS) if file != "nvidia.yaml")
-    head = ["profile", "kernels", "from", *COLUMNS, "unseen rows"]
+    head = ["profile", "kernels", *COLUMNS, "unseen rows"]
     table = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n"
     table += "".join(table_row(name, cells.get(name, [""] * len(head))) for name in names)
     with open(path, "w", encoding="utf-8") as file:
