@@ -1,6 +1,7 @@
 #!/bin/bash
 # Each GPU group of the harness, alone, on the emulated GPU (tests/kernels/emulator): it ends, releases what
-# it holds, and all its figures are in the profile. Their values mean nothing.
+# it holds, and all its figures are in the profile. Their values mean nothing, except those of products.
+# All groups together measure what curves.def says.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/script/tap.bash
@@ -41,9 +42,39 @@ measures() {
     ! grep '^absent:' "$scratch/said" | grep -vE "^absent: ($may_be_absent): "
 }
 
-echo "1..$(groups | wc -l)"
+# The emulated products take 3 us and the longer of their bytes at 1 TB/s, of 3.2 TB/s, and their FLOPs at 100
+# TFLOP/s, of 147.5 (tests/kernels/emulator/cublas.cu). With 64 rows their bytes take longer.
+products_are_as_emulated() {
+    local profile=$scratch/products.yaml
+    grep -A 1 '^  product_fixed:' "$profile" | grep -q 'value: 3us$' &&
+        grep -A 1 '^  product_share:' "$profile" | grep -q 'value: 31.25%$' &&
+        grep -A 1 '^  flops_share:' "$profile" | grep -q '\[\[1, 42.74%\], \[64, 42.74%\], \[128, 67.82%\], ' && return
+    grep -A 1 -E '^  (product_.*|flops_share):' "$profile" >"$scratch/said"
+    return 1
+}
+
+# The curves of GPU and link are either measured or among those that curves.def excepts, and not both.
+curves_are_those_of_the_list() {
+    local curve except measured ok=0
+    for curve in $(grep -oE '"(gpu|link)\.[a-z0-9_]+"' sim/hardware/curves.def | tr -d '"'); do
+        except=0 measured=0
+        for pattern in $(sed -nE 's/^ \*   ((gpu|link)\.)/\1/p' sim/hardware/curves.def); do
+            # shellcheck disable=SC2053 # a pattern
+            [[ $curve != $pattern ]] || except=1
+        done
+        ! cat "$scratch"/*.yaml | grep -q "^  $curve:\$" || measured=1
+        [ $((except + measured)) = 1 ] ||
+            { echo "$curve: excepted $except times, measured $measured times" >>"$scratch/curves"; ok=1; }
+    done
+    [ $ok = 0 ] || cp "$scratch/curves" "$scratch/said"
+    return $ok
+}
+
+echo "1..$(($(groups | wc -l) + 2))"
 while read -r memory group figures; do
     # shellcheck disable=SC2086 # a word a figure
     check "$group" measures "$memory" "$group" $figures
 done < <(groups)
+check 'products take what the emulator lets them take' products_are_as_emulated
+check 'curves.def says what is measured' curves_are_those_of_the_list
 exit $failed
