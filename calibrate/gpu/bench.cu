@@ -49,7 +49,7 @@ static bool sample_work(void *state, double *value, struct error *why)
     struct bench_work *work = probe->work;
     double ns = 0;
     bool ok = bench_time(probe->bench, work, &ns, why);
-    *value = work->amount > 0 ? work->amount * 1e9 / ns / work->per : ns;
+    *value = (work->amount > 0 ? work->amount * 1e9 / ns : ns) / work->per;
     return ok;
 }
 

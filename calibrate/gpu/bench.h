@@ -25,9 +25,10 @@ struct bench_work {
     double size; /* on its axis */
     /* Queue it on the bench's stream, as at most 4 kernels. It is recorded in a graph. */
     bool (*put)(const struct bench_work *work, struct error *why);
-    void *group;          /* the group's buffers */
-    uint32_t rows, each;  /* for the group's use */
-    double amount, per;   /* the value is `amount` a second over `per`; amount 0: the time in ns */
+    void *group;         /* the group's buffers */
+    uint32_t rows, each; /* for the group's use */
+    /* The value is `amount` a second over `per`; amount 0: the time in ns over `per`. */
+    double amount, per;
     uint32_t repeats = 1; /* between two events; bench_time() raises it */
 };
 

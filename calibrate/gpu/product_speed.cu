@@ -188,7 +188,7 @@ static bool find_peak(struct product_bench *all, struct findings *findings, stru
 {
     struct product_shape large = {all, WIDTH, WIDTH};
     double flops = product_flops(&large, PEAK_ROWS), ns = 0, each_ns;
-    struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 0};
+    struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 1};
     struct peak_warm_up warm;
     struct gpu_facts facts;
     struct clocks clocks;
@@ -255,7 +255,7 @@ static bool measure_projections(struct product_bench *all, const struct projecti
         }
         for (uint32_t rows = 1; rows <= 128 && fits(&shapes[i], rows); rows *= 2) {
             works.push_back(
-                {figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0, 0, 0});
+                {figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0, 0, 1});
         }
     }
     return bench_measure(&all->bench, works, effort, seed, findings, why);
@@ -346,7 +346,7 @@ static bool measure_shares(struct product_bench *all, const struct effort *effor
     struct probe probes[SHARES];
     uint32_t count = 0;
     for (; count < SHARES && fits(&large, share_rows[count]); count++) {
-        works[count] = {"", 0, put_product, &large, share_rows[count], 0, 0, 0};
+        works[count] = {"", 0, put_product, &large, share_rows[count], 0, 0, 1};
         if (!put_product(&works[count], why) || !all->bench.stream.wait(why)) {
             return false;
         }

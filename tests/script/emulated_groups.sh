@@ -23,7 +23,7 @@ groups() {
 128 link-stores link.coherent
 128 attention gpu.attention_fixed gpu.attention_pair gpu.attention_share gpu.attention_fixed_fp8 gpu.attention_pair_fp8 gpu.attention_share_fp8 attention.bf16_128 attention.bf16_128.batch_4 attention.bf16_128.group_8 attention.bf16_128.group_1 attention.bf16_64 attention.fp8_128 attention.fp8_128.batch_16 attention.fp8_64 attention.list.fp8_128
 3500 products gpu.flops_bf16 gpu.flops_share gpu.product_fixed gpu.product_share product.576x960 product.8192x8192
-64 selection gpu.topk scores.pages scores.centroids scores.codes scores.hashes labels attention.merge
+64 selection gpu.topk gpu.topk_fused gpu.topk_fused_row scores.pages scores.centroids scores.codes scores.hashes labels attention.merge
 640 layer layer.norm layer.positions layer.kv_from_activations
 END
 }
