@@ -13,8 +13,8 @@ struct gpu_graph {
     gpu_graph(const gpu_graph &) = delete;
     gpu_graph &operator=(const gpu_graph &) = delete;
     ~gpu_graph();
-    /* Record what `put` queues on `stream`, and place it on the GPU. At most once. Kernels must have
-     * run before: what a kernel does at its first launch cannot be recorded. */
+    /* Record what `put` queues on `stream`, and place it on the GPU. At most once. Kernels must
+     * have run before: what a kernel does at its first launch cannot be recorded. */
     bool record(const gpu_stream *stream, const std::function<bool()> &put, struct error *why);
     bool launch(const gpu_stream *stream, struct error *why) const;
 };

@@ -5,8 +5,8 @@
  *       peak, fitted (kernel_fit.h) to the times of heads of 128 values over their whole context
  *
  * Observed: the share of the HBM peak at which one layer's K and V are read, by tokens. Rows vary
- * batch, KV heads, group, head dimension and type, over the whole context and over a list of a tenth
- * of it, as after retrieval. The time includes merging of split parts.
+ * batch, KV heads, group, head dimension and type, over the whole context and over a list of a
+ * tenth of it, as after retrieval. The time includes merging of split parts.
  */
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"

@@ -36,9 +36,9 @@ struct bench_work {
  * it). It is at least this long, so that about 1 % of it is theirs; nothing is subtracted. */
 #define BENCH_INTERVAL_NS 200e3
 
-/* The time of one `work` in ns: the mean of as many in a graph as fill BENCH_INTERVAL_NS. They are as
- * many as the intervals before have shown, so the first is for warming up. Each interval has a new
- * graph, because a graph records addresses, and what it reads must have left the L2. */
+/* The time of one `work` in ns: the mean of as many in a graph as fill BENCH_INTERVAL_NS. They are
+ * as many as the intervals before have shown, so the first is for warming up. Each interval has a
+ * new graph, because a graph records addresses, and what it reads must have left the L2. */
 bool bench_time(struct kernel_bench *bench, struct bench_work *work, double *ns, struct error *why);
 
 /* Run all once, so that no kernel's first launch is timed, then measure them. */

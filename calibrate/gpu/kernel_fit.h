@@ -1,6 +1,6 @@
 /* The time of a kernel by its size, fitted to measured times in the form in which the simulator
- * computes it (sim/decode/cost/kernels.c): a fixed time, a time for each pair of a sequence and a KV
- * head, and bytes at a share of the peak of HBM. Arithmetic alone.
+ * computes it (sim/decode/cost/kernels.h): a fixed time, a time for each pair of a sequence and a
+ * KV head, and bytes at a share of the peak of HBM. Arithmetic alone.
  *
  * Least squares of the relative errors: a time of 5 us that is 10 % off counts as much as one of
  * 5 ms. No time is negative, and no share is above 1.
@@ -30,8 +30,8 @@ struct kernel_fit {
 };
 
 /* Fit `count` times. `peak` is the memory's, in bytes/s, 0 if it is not known. Fails if there are
- * fewer than 4 times, if one of them needs more than the peak, by over 0.5 %, and if the times do not
- * grow with the bytes. */
+ * fewer than 4 times, if one of them needs more than the peak, by over 0.5 %, and if the times do
+ * not grow with the bytes. */
 bool kernel_fit_times(const struct kernel_time *times, uint32_t count, double peak,
                       struct kernel_fit *out, struct error *why);
 

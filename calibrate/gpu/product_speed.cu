@@ -2,11 +2,11 @@
  *
  *   gpu.flops_bf16      the peak: SMs x highest clock x FLOPs a clock, a power of two (peak.h)
  *   gpu.product_fixed, gpu.product_share
- *                       the fixed time, and the share of the HBM peak at which the bytes of weights,
- *                       activations and outputs move, fitted (kernel_fit.h) to the projections of at
- *                       least 1 MiB with up to 32 rows
- *   gpu.flops_share     the share of the peak, by rows, of a product with 8192 x 8192 weights, after
- *                       its fixed time. Below 64 rows all products are bound by their bytes, so the
+ *                       the fixed time, and the share of the HBM peak at which the bytes of
+ *                       weights, activations and outputs move, fitted (kernel_fit.h) to the
+ *                       projections of at least 1 MiB with up to 32 rows
+ *   gpu.flops_share     the share of the peak, by rows, of a product with 8192 x 8192 weights,
+ *                       after its fixed time. Below 64 rows all products are bound by their bytes, so the
  *                       share of 64 rows, which is at least what they reach, stands for fewer.
  *
  * Observed: the time of every projection of the shipped models, 1 to 128 rows. Products with fp8

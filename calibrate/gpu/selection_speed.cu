@@ -3,7 +3,7 @@
  *   gpu.topk            selects a tenth of the scores of a layer: 8 rows (KV heads) of 64 to 512 K
  *                       scores each, then rows of more sequences; axis: scores of all rows
  *   gpu.topk_fused      selects 2048 of each row, as an indexer does: the time of 8 rows
- *   gpu.topk_fused_row  the same, 512 rows: the time over their number; axis of both: scores of a row
+ *   gpu.topk_fused_row  the same, 512 rows: the time over their number; axis: scores of a row
  *
  * Observed: scoring of pages, centroids, codes and hashes, as shares of the HBM peak by entries of
  * a KV head; QSAC's comparison with its labels; merging of attention's parts.
