@@ -8,7 +8,9 @@ bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, st
     if (status == cudaSuccess) {
         return true;
     }
-    (void)cudaGetLastError(); /* clear it: the next launch would report it again */
+    /* The next launch would report it again. This clears the error of a call. That of a kernel that
+     * failed stays: until its process ends, every call returns it. */
+    (void)cudaGetLastError();
     return error_set(why, file, line, "%s: %s (%s)", call, cudaGetErrorString(status),
                      cudaGetErrorName(status));
 }
@@ -186,10 +188,9 @@ bool gpu_gate::open(struct error *why)
     uint32_t turn = words[GATE_CLOSED];
     bool given_up = words[GATE_GIVEN_UP] == turn;
     words[GATE_OPENED] = turn;
-    return !given_up ||
-           error_set(why, __FILE__, __LINE__,
-                     "what stands behind a gate was not queued within %.0f s",
-                     (double)GPU_DEADLINE_NS / 1e9);
+    return !given_up || error_set(why, __FILE__, __LINE__,
+                                  "what stands behind a gate was not queued within %.0f s",
+                                  (double)GPU_DEADLINE_NS / 1e9);
 }
 
 static __global__ void pause_kernel(uint64_t ns)

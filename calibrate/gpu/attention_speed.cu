@@ -1,12 +1,16 @@
-/* The group attention: decode attention, as the share of the HBM peak at which one layer's K and V
- * are read, by tokens.
+/* The group attention: decode attention alone, in a graph, over KV that is in no cache.
  *
- * Observations only: the simulator computes attention from gpu.hbm_share. They vary batch, KV
- * heads, group, head dimension and type, over the whole context and over a list of a tenth of it,
- * as after retrieval. The time includes merging of split parts.
+ *   gpu.attention_fixed, gpu.attention_pair, gpu.attention_share, and the same with _fp8
+ *       the fixed time, the time of each pair of a sequence and a KV head, and the share of the HBM
+ *       peak, fitted (kernel_fit.h) to the times of heads of 128 values over their whole context
+ *
+ * Observed: the share of the HBM peak at which one layer's K and V are read, by tokens. Rows vary
+ * batch, KV heads, group, head dimension and type, over the whole context and over a list of a
+ * tenth of it, as after retrieval. The time includes merging of split parts.
  */
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
+#include "calibrate/gpu/kernel_fit.h"
 #include "calibrate/kernels/kernels.h"
 
 #include <stdio.h>
@@ -14,10 +18,10 @@
 #include <vector>
 
 #define WANTED ((size_t)8 << 30)
-#define LENGTHS 5
+#define LENGTHS 6
 #define LISTED_OF 10 /* a list has one token of every 10 */
 
-static const uint32_t lengths[LENGTHS] = {1024, 4096, 16384, 65536, 262144};
+static const uint32_t lengths[LENGTHS] = {256, 1024, 4096, 16384, 65536, 262144};
 
 struct attention_row {
     const char *figure;
@@ -150,6 +154,8 @@ bool attention_outputs::take(std::vector<attention_task> &tasks, size_t count, u
     return true;
 }
 
+/* ---- observations ---- */
+
 static bool observe_row(const attention_row &row, struct findings *findings, struct error *why)
 {
     char note[256];
@@ -160,6 +166,108 @@ static bool observe_row(const attention_row &row, struct findings *findings, str
         row.type == KV_FP8 ? "fp8" : "bf16", row.batch, row.kv_heads, row.dim, row.group,
         row.listed ? "a list of one token of 10" : "the whole context");
     return bench_observe(findings, row.figure, "tokens", UNIT_SHARE, note, why);
+}
+
+/* Why a row has no point. */
+static bool note_absence(const attention_row &row, size_t room, struct findings *findings,
+                         struct error *why)
+{
+    char needed[32], there[32], note[256];
+    snprintf(note, sizeof note, "%u tokens of %u sequences need %s of KV, more than the %s taken",
+             lengths[0], row.batch,
+             units_format((double)held_bytes(row, lengths[0]), UNIT_BYTES, needed, sizeof needed),
+             units_format((double)room, UNIT_BYTES, there, sizeof there));
+    return findings_note(findings, row.figure, note, why);
+}
+
+static bool add_row(const attention_row &row, struct kernel_bench *bench, uint64_t seed,
+                    std::vector<attention_task> *tasks, std::vector<bench_work> *works,
+                    struct findings *findings, struct error *why)
+{
+    size_t before = works->size(), room = bench->arena.memory.bytes;
+    if (!observe_row(row, findings, why)) {
+        return false;
+    }
+    for (uint32_t length : lengths) {
+        struct attention_task *task = &(*tasks)[works->size()];
+        if (held_bytes(row, length) > room) {
+            break;
+        }
+        task->bench = bench;
+        if (!describe(task, row, length, seed, why)) {
+            return false;
+        }
+        double read = (double)task->held / (row.listed ? LISTED_OF : 1);
+        works->push_back(
+            {row.figure, (double)length, put_attention, task, 0, 0, read, bench->peak});
+    }
+    return works->size() > before || note_absence(row, room, findings, why);
+}
+
+/* ---- the curves ---- */
+
+struct attention_curves {
+    enum kv_type type;
+    const char *kv, *fixed, *pair, *share;
+};
+
+static const attention_curves curves[] = {
+    {KV_BF16, "bf16", "gpu.attention_fixed", "gpu.attention_pair", "gpu.attention_share"},
+    {KV_FP8, "fp8", "gpu.attention_fixed_fp8", "gpu.attention_pair_fp8", "gpu.attention_share_fp8"},
+};
+
+/* The measured times of KV of a type, heads of 128 values, the whole context. */
+static std::vector<kernel_time> times_of(enum kv_type type, double peak,
+                                         const struct findings *findings)
+{
+    std::vector<kernel_time> times;
+    for (const attention_row &row : rows) {
+        const struct finding *finding = findings_get(findings, row.figure);
+        bool counts = row.type == type && row.dim == 128 && !row.listed && finding != nullptr;
+        for (uint32_t i = 0; counts && i < finding->count; i++) {
+            const struct found_point *point = &finding->points[i];
+            double bytes = (double)held_bytes(row, (uint32_t)point->size);
+            times.push_back(
+                {bytes * 1e9 / (point->median * peak), (double)row.batch * row.kv_heads, bytes});
+        }
+    }
+    return times;
+}
+
+static bool state_curves(const attention_curves &of, double peak, struct findings *findings,
+                         struct error *why)
+{
+    const std::vector<kernel_time> times = times_of(of.type, peak, findings);
+    struct kernel_fit fit;
+    char note[256];
+    if (!kernel_fit_times(times.data(), (uint32_t)times.size(), peak, &fit, why)) {
+        return false;
+    }
+    snprintf(
+        note, sizeof note,
+        "fitted to attention over %s KV, in no cache, in a graph: %.0f %% off (median), at most "
+        "%.0f %%; a FlashDecoding kernel of this program's own, not a server's",
+        of.kv, 100 * fit.median, 100 * fit.worst);
+    return kernel_fit_state(&fit, of.fixed, fit.fixed_ns, false, note, findings, why) &&
+           kernel_fit_state(&fit, of.pair, fit.pair_ns, false, note, findings, why) &&
+           kernel_fit_state(&fit, of.share, fit.share, true, note, findings, why);
+}
+
+/* ---- the group ---- */
+
+static bool note_no_peak(struct findings *findings, struct error *why)
+{
+    static const char reason[] = "the driver states no HBM peak";
+    bool ok = true;
+    for (const attention_row &row : rows) {
+        ok = ok && findings_note(findings, row.figure, reason, why);
+    }
+    for (const attention_curves &of : curves) {
+        ok = ok && findings_note(findings, of.fixed, reason, why) &&
+             findings_note(findings, of.pair, reason, why) &&
+             findings_note(findings, of.share, reason, why);
+    }
+    return ok;
 }
 
 bool attention_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
@@ -173,29 +281,18 @@ bool attention_speed(const struct effort *effort, uint64_t seed, struct findings
     if (!bench.create(WANTED, 0, seed, why)) {
         return false;
     }
-    for (const attention_row &row : rows) {
-        if (bench.peak <= 0) {
-            return findings_note(findings, row.figure, "the driver states no HBM peak", why);
-        }
-        if (!observe_row(row, findings, why)) {
-            return false;
-        }
-        for (uint32_t length : lengths) {
-            struct attention_task *task = &tasks[works.size()];
-            if (held_bytes(row, length) > bench.arena.memory.bytes) {
-                break;
-            }
-            task->bench = &bench;
-            if (!describe(task, row, length, seed, why)) {
-                return false;
-            }
-            double read = (double)task->held / (row.listed ? LISTED_OF : 1);
-            works.push_back(
-                {row.figure, (double)length, put_attention, task, 0, 0, read, bench.peak});
-        }
+    if (bench.peak <= 0) {
+        return note_no_peak(findings, why);
     }
-    bool ok = outputs.take(tasks, works.size(), seed, why) &&
-              bench_measure(&bench, works, effort, seed, findings, why);
+    bool ok = true;
+    for (const attention_row &row : rows) {
+        ok = ok && add_row(row, &bench, seed, &tasks, &works, findings, why);
+    }
+    ok = ok && outputs.take(tasks, works.size(), seed, why) &&
+         bench_measure(&bench, works, effort, seed, findings, why);
+    for (const attention_curves &of : curves) {
+        ok = ok && state_curves(of, bench.peak, findings, why);
+    }
     if (ok) {
         room_note(&bench.room, findings, before);
     }

@@ -1,6 +1,6 @@
-/* The base of the groups that time kernels: memory that gives them new data each time, a stream on
- * which several kernels run back to back between two events, and the way from a table of works to
- * findings. */
+/* The base of the groups that time kernels: memory that gives them new data each time, a graph in
+ * which several kernels run back to back between two events, as in a server's decode step, and the
+ * way from a table of works to findings. */
 #ifndef CALIBRATE_GPU_BENCH_H
 #define CALIBRATE_GPU_BENCH_H
 
@@ -12,7 +12,6 @@ struct kernel_bench {
     gpu_arena arena; /* bf16 in [-1, 1), no zeros */
     gpu_stream stream;
     gpu_timer timer;
-    gpu_gate gate;
     struct room room; /* of the arena */
     double peak;      /* of the memory, bytes/s; 0: the driver states none */
 
@@ -24,11 +23,12 @@ struct kernel_bench {
 struct bench_work {
     const char *figure;
     double size; /* on its axis */
-    /* Queue it on the bench's stream, as at most 4 kernels. */
+    /* Queue it on the bench's stream, as at most 4 kernels. It is recorded in a graph. */
     bool (*put)(const struct bench_work *work, struct error *why);
-    void *group;          /* the group's buffers */
-    uint32_t rows, each;  /* for the group's use */
-    double amount, per;   /* the value is `amount` a second over `per`; amount 0: the time in ns */
+    void *group;         /* the group's buffers */
+    uint32_t rows, each; /* for the group's use */
+    /* The value is `amount` a second over `per`; amount 0: the time in ns over `per`. */
+    double amount, per;
     uint32_t repeats = 1; /* between two events; bench_time() raises it */
 };
 
@@ -36,8 +36,9 @@ struct bench_work {
  * it). It is at least this long, so that about 1 % of it is theirs; nothing is subtracted. */
 #define BENCH_INTERVAL_NS 200e3
 
-/* The time of one `work` in ns: the mean of as many in a row as fill BENCH_INTERVAL_NS. They are as
- * many as the intervals before have shown, so the first is for warming up. */
+/* The time of one `work` in ns: the mean of as many in a graph as fill BENCH_INTERVAL_NS. They are
+ * as many as the intervals before have shown, so the first is for warming up. Each interval has a
+ * new graph, because a graph records addresses, and what it reads must have left the L2. */
 bool bench_time(struct kernel_bench *bench, struct bench_work *work, double *ns, struct error *why);
 
 /* Run all once, so that no kernel's first launch is timed, then measure them. */

@@ -9,6 +9,7 @@
  *
  * A bare launch is only an observation (launch.bare): host.launch means an operator of a framework.
  */
+#include "calibrate/device/graph.h"
 #include "calibrate/device/launch.cuh"
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
@@ -62,21 +63,11 @@ struct launching {
     gpu_stream stream, other;
     gpu_timer timer, hop;
     gpu_gate gate;
-    cudaGraphExec_t graphs[GRAPHS] = {};
+    gpu_graph graphs[GRAPHS];
     int sms = 0;
 
-    ~launching();
     bool create(struct error *why);
 };
-
-launching::~launching()
-{
-    for (cudaGraphExec_t graph : graphs) {
-        if (graph != nullptr) {
-            cudaGraphExecDestroy(graph);
-        }
-    }
-}
 
 static bool launch_touch(const struct launching *all, cudaStream_t stream, struct error *why)
 {
@@ -85,20 +76,14 @@ static bool launch_touch(const struct launching *all, cudaStream_t stream, struc
 
 static bool create_graph(struct launching *all, size_t index, struct error *why)
 {
-    cudaGraph_t graph = nullptr;
-    bool ok = GPU_TRY(cudaStreamBeginCapture(all->stream.at, cudaStreamCaptureModeThreadLocal),
-                      why);
-    for (uint32_t i = 0; ok && i < graph_sizes[index]; i++) {
-        ok = launch_touch(all, all->stream.at, why);
-    }
-    ok = ok && GPU_TRY(cudaStreamEndCapture(all->stream.at, &graph), why) &&
-         GPU_TRY(cudaGraphInstantiate(&all->graphs[index], graph, 0), why) &&
-         GPU_TRY(cudaGraphUpload(all->graphs[index], all->stream.at), why) &&
-         all->stream.wait(why);
-    if (graph != nullptr) {
-        cudaGraphDestroy(graph);
-    }
-    return ok;
+    auto put = [&] {
+        bool ok = true;
+        for (uint32_t i = 0; ok && i < graph_sizes[index]; i++) {
+            ok = launch_touch(all, all->stream.at, why);
+        }
+        return ok;
+    };
+    return all->graphs[index].record(&all->stream, put, why) && all->stream.wait(why);
 }
 
 /* The words of all kernels; part of them is also copied. */
@@ -111,8 +96,7 @@ static size_t word_bytes(int sms)
 bool launching::create(struct error *why)
 {
     bool ok = gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) &&
-              words.take(word_bytes(sms), why) &&
-              gpu_fill(words.data, words.bytes, 1, why) &&
+              words.take(word_bytes(sms), why) && gpu_fill(words.data, words.bytes, 1, why) &&
               stamps.take(2 * SYNCS * sizeof(uint64_t), why) &&
               pinned.take((size_t)1 << 16, 2, why) && stream.create(why) && other.create(why) &&
               timer.create(why) && hop.create(why) && gate.create(why);
@@ -153,8 +137,7 @@ static bool sample_record(void *state, double *ns, struct error *why)
 static bool sample_wait(void *state, double *ns, struct error *why)
 {
     const struct launching *all = (const struct launching *)state;
-    return all->timer.start(all->stream.at, why) &&
-           time_calls(all, ROW_OF_LAUNCHES, ns, why, [&] {
+    return all->timer.start(all->stream.at, why) && time_calls(all, ROW_OF_LAUNCHES, ns, why, [&] {
                return GPU_TRY(cudaStreamWaitEvent(all->other.at, all->timer.begin, 0), why);
            });
 }
@@ -239,7 +222,7 @@ static bool sample_graph_launch(void *state, double *ns, struct error *why)
     *ns = 0;
     for (int i = 0; i < GRAPH_LAUNCHES; i++) {
         double begin = clock_ns();
-        if (!GPU_TRY(cudaGraphLaunch(all->graphs[graph->index], all->stream.at), why)) {
+        if (!all->graphs[graph->index].launch(&all->stream, why)) {
             return false;
         }
         *ns += (clock_ns() - begin) / GRAPH_LAUNCHES;
@@ -255,8 +238,7 @@ static bool sample_graph_launch(void *state, double *ns, struct error *why)
 static bool time_graph(struct launching *all, size_t index, double *ns, struct error *why)
 {
     return gpu_pause(GRAPH_PAUSE_NS, all->stream.at, why) &&
-           all->timer.start(all->stream.at, why) &&
-           GPU_TRY(cudaGraphLaunch(all->graphs[index], all->stream.at), why) &&
+           all->timer.start(all->stream.at, why) && all->graphs[index].launch(&all->stream, why) &&
            all->timer.stop(all->stream.at, why) && all->timer.read(ns, why);
 }
 
@@ -316,8 +298,9 @@ static const struct launch_figure {
     {"gpu.kernel_floor", "256 kernels of one CTA an SM in a row, all queued; between events",
      sample_floor},
     {"gpu.graph_node", "kernels of one CTA an SM in a graph: 1024 of them less 64", sample_node},
-    {"host.sync", "end of a kernel to begin of the next, the CPU in cudaStreamSynchronize() and "
-                  "one launch between; GPU clock, bare",
+    {"host.sync",
+     "end of a kernel to begin of the next, the CPU in cudaStreamSynchronize() and "
+     "one launch between; GPU clock, bare",
      sample_sync},
     {"launch.copy_and_sync", "the same with a copy of 4 KiB to pinned memory before it",
      sample_copy_sync},

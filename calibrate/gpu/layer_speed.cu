@@ -105,12 +105,12 @@ bool layer_speed(const struct effort *effort, uint64_t seed, struct findings *fi
         return false;
     }
     for (uint32_t rows : {1U, 16U, 128U, 1024U, 8192U}) {
-        works.push_back({"layer.norm", (double)rows, put_norm, &all, rows, 0, 0, 0});
-        works.push_back({"layer.positions", (double)rows, put_rope, &all, rows, 0, 0, 0});
+        works.push_back({"layer.norm", (double)rows, put_norm, &all, rows, 0, 0, 1});
+        works.push_back({"layer.positions", (double)rows, put_rope, &all, rows, 0, 0, 1});
     }
     for (uint32_t tokens : {64U, 256U, 1024U, 4096U, 16384U}) {
         works.push_back(
-            {"layer.kv_from_activations", (double)tokens, put_make_kv, &all, tokens, 0, 0, 0});
+            {"layer.kv_from_activations", (double)tokens, put_make_kv, &all, tokens, 0, 0, 1});
     }
     bool ok = bench_measure(&all.bench, works, effort, seed, findings, why);
     if (ok) {

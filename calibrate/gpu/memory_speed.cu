@@ -1,6 +1,6 @@
 /* The group gpu-memory: the GPU's own memory.
  *
- *   gpu.hbm_capacity, gpu.sms, gpu.sm_threads
+ *   gpu.hbm_capacity, gpu.sms, gpu.sm_threads, gpu.l2
  *                              as the driver states them
  *   gpu.hbm_bandwidth          the peak: clock x width x 2, as the driver states them
  *   gpu.hbm_share              the share of that peak that consecutive kernels reach, by the bytes
@@ -21,7 +21,7 @@
 #define WANTED (4096 * MiB)
 #define GATHERED (256 * MiB) /* where rows lie */
 #define LEAST_BYTES 32768    /* launches bound smaller reads; gpu.kernel_floor states those */
-#define MOVED (1024 * MiB) /* an interval of 100 us and more */
+#define MOVED (1024 * MiB)   /* an interval of 100 us and more */
 #define MOST_REPEATS 128
 #define GATHERS 4 /* in a row, to the same end */
 #define CTA_BYTES MiB
@@ -107,9 +107,9 @@ static bool put_copy(const struct piece *piece, struct error *why)
     size_t place = (size_t)(from - all->arena.memory.data);
     place = place % half + piece->bytes <= half ? place % half : 0;
     from = all->arena.memory.data + place;
-    return GPU_TRY(cudaMemcpyAsync(from + half, from, piece->bytes, cudaMemcpyDeviceToDevice,
-                                   all->stream.at),
-                   why);
+    return GPU_TRY(
+        cudaMemcpyAsync(from + half, from, piece->bytes, cudaMemcpyDeviceToDevice, all->stream.at),
+        why);
 }
 
 static bool sample_copy(void *state, double *rate, struct error *why)
@@ -151,14 +151,16 @@ static bool sample_gather(void *state, double *rate, struct error *why)
 static bool state_all(const struct memory_speed *all, struct findings *findings, struct error *why)
 {
     size_t free, bytes;
-    int sms, threads;
+    int sms, threads, l2;
     return GPU_TRY(cudaMemGetInfo(&free, &bytes), why) &&
            gpu_attribute(cudaDevAttrMultiProcessorCount, &sms, why) &&
            gpu_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, &threads, why) &&
+           gpu_attribute(cudaDevAttrL2CacheSize, &l2, why) &&
            findings_state(findings, "gpu.hbm_capacity", (double)bytes, "cudaMemGetInfo()", why) &&
            findings_state(findings, "gpu.sms", sms, "cudaDevAttrMultiProcessorCount", why) &&
            findings_state(findings, "gpu.sm_threads", threads,
                           "cudaDevAttrMaxThreadsPerMultiProcessor", why) &&
+           findings_state(findings, "gpu.l2", l2, "cudaDevAttrL2CacheSize", why) &&
            (all->peak > 0
                 ? findings_state(findings, "gpu.hbm_bandwidth", all->peak,
                                  "peak: memory clock x bus width x 2, as the driver states them",

@@ -1,15 +1,21 @@
-/* The group products: matrix products.
+/* The group products: matrix products alone, in a graph, with weights from HBM.
  *
- *   gpu.flops_bf16    the peak: SMs x highest clock x FLOPs a clock, a power of two (peak.h)
- *   gpu.flops_share   the share of that peak, by rows: the better of two products, one of
- *                     8192 x 8192 weights, one whose weights stay in the L2. Without the second,
- *                     few rows would measure HBM, which the simulator counts by gpu.hbm_share.
+ *   gpu.flops_bf16      the peak: SMs x highest clock x FLOPs a clock, a power of two (peak.h)
+ *   gpu.product_fixed, gpu.product_share
+ *                       the fixed time, and the share of the HBM peak at which the bytes of
+ *                       weights, activations and outputs move, fitted (kernel_fit.h) to the
+ *                       projections of at least 1 MiB with up to 32 rows
+ *   gpu.flops_share     the share of the peak, by rows, of a product with 8192 x 8192 weights,
+ *                       after its fixed time. Below 64 rows all products are bound by their bytes, so the
+ *                       share of 64 rows, which is at least what they reach, stands for fewer.
  *
- * Observed: the time of every projection of the shipped models, 1 to 128 rows, weights from HBM.
+ * Observed: the time of every projection of the shipped models, 1 to 128 rows. Products with fp8
+ * weights are not measured: cuBLAS multiplies them by its second library, cuBLASLt, alone.
  */
 #include "calibrate/device/facts.h"
 #include "calibrate/gpu/bench.h"
 #include "calibrate/gpu/groups.h"
+#include "calibrate/gpu/kernel_fit.h"
 #include "calibrate/gpu/peak.h"
 #include "calibrate/gpu/projections.h"
 #include "calibrate/kernels/products.h"
@@ -25,17 +31,16 @@
 #define WIDTH 8192
 #define PEAK_ROWS 8192
 #define ROWS_MOST 65536
-#define CACHED_WIDTH 4096
-#define L2_SHARE 4 /* a quarter of the L2 for weights; activations need room too */
 #define PEAK_SAMPLES 5
+#define FIT_ROWS 32 /* up to which all products are bound by their bytes */
+#define FIT_BYTES MiB
 
 struct product_bench {
     struct kernel_bench bench;
     struct products *products = nullptr;
     gpu_memory out;
     struct room out_room;
-    double flops_peak;
-    uint32_t cached_out; /* columns of the product that stays in the L2 */
+    double flops_peak, fixed_ns;
 
     ~product_bench()
     {
@@ -48,20 +53,13 @@ struct product_bench {
 struct product_shape {
     struct product_bench *all;
     uint32_t in, out;
-    bool cached;
 };
 
 bool product_bench::create(uint64_t seed, struct error *why)
 {
-    int l2;
     const size_t row_bytes = WIDTH * sizeof(uint16_t);
-    if (!gpu_attribute(cudaDevAttrL2CacheSize, &l2, why) ||
-        !gpu_room(ROWS_MOST * row_bytes, PEAK_ROWS * row_bytes, &out_room, why)) {
-        return false;
-    }
-    cached_out = (uint32_t)l2 / L2_SHARE / (CACHED_WIDTH * sizeof(uint16_t)) / 64 * 64;
-    cached_out = cached_out < 64 ? 64 : cached_out;
-    return (products = products_create(why)) != nullptr && out.take(out_room.bytes, why) &&
+    return gpu_room(ROWS_MOST * row_bytes, PEAK_ROWS * row_bytes, &out_room, why) &&
+           (products = products_create(why)) != nullptr && out.take(out_room.bytes, why) &&
            bench.create(WANTED, LEAST, seed, why);
 }
 
@@ -70,14 +68,13 @@ static size_t weight_bytes(const struct product_shape *shape)
     return (size_t)shape->in * shape->out * sizeof(uint16_t);
 }
 
-/* Weights are elsewhere in the arena each time, or always at its front; activations are after its
- * middle. */
+/* Weights are elsewhere in the arena each time; activations are after its middle. */
 static bool put_product(const struct bench_work *work, struct error *why)
 {
     const struct product_shape *shape = (const struct product_shape *)work->group;
     struct product_bench *all = shape->all;
     struct gpu_arena *arena = &all->bench.arena;
-    const char *weights = shape->cached ? arena->memory.data : arena->turn(weight_bytes(shape));
+    const char *weights = arena->turn(weight_bytes(shape));
     const char *in = arena->memory.data + arena->memory.bytes / 2 / 512 * 512;
     return products_multiply(all->products, (const uint16_t *)in, (const uint16_t *)weights,
                              work->rows, shape->in, shape->out, (uint16_t *)all->out.data,
@@ -189,9 +186,9 @@ static bool warm_up(struct product_bench *all, const struct bench_work *work, do
 
 static bool find_peak(struct product_bench *all, struct findings *findings, struct error *why)
 {
-    struct product_shape large = {all, WIDTH, WIDTH, false};
+    struct product_shape large = {all, WIDTH, WIDTH};
     double flops = product_flops(&large, PEAK_ROWS), ns = 0, each_ns;
-    struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 0};
+    struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 1};
     struct peak_warm_up warm;
     struct gpu_facts facts;
     struct clocks clocks;
@@ -217,66 +214,24 @@ static bool find_peak(struct product_bench *all, struct findings *findings, stru
     return findings_state(findings, "gpu.flops_bf16", all->flops_peak, note, why);
 }
 
-/* ---- the share of it ---- */
-
-static const uint32_t share_rows[] = {1,   2,   4,    8,    16,   32,   64,    128,
-                                      256, 512, 1024, 2048, 4096, 8192, 16384, ROWS_MOST};
-#define SHARES (sizeof share_rows / sizeof share_rows[0])
-
-struct share_pair {
-    struct product_bench *all;
-    struct bench_work large, cached;
-};
-
-static bool sample_share(void *state, double *share, struct error *why)
-{
-    struct share_pair *pair = (struct share_pair *)state;
-    double best = 0;
-    for (struct bench_work *work : {&pair->large, &pair->cached}) {
-        const struct product_shape *shape = (const struct product_shape *)work->group;
-        double ns = 0;
-        if (fits(shape, work->rows)) {
-            if (!bench_time(&pair->all->bench, work, &ns, why)) {
-                return false;
-            }
-            best = fmax(best, product_flops(shape, work->rows) * 1e9 / ns);
-        }
-    }
-    return peak_share(best, pair->all->flops_peak, share, why);
-}
-
-static bool measure_shares(struct product_bench *all, const struct effort *effort, uint64_t seed,
-                           struct findings *findings, struct error *why)
-{
-    struct product_shape large = {all, WIDTH, WIDTH, false};
-    struct product_shape cached = {all, CACHED_WIDTH, all->cached_out, true};
-    struct share_pair pairs[SHARES];
-    struct probe probes[SHARES];
-    uint32_t count = 0;
-    while (count < SHARES && (fits(&large, share_rows[count]) || fits(&cached, share_rows[count]))) {
-        uint32_t i = count++, rows = share_rows[i];
-        pairs[i] = {all,
-                    {"", 0, put_product, &large, rows, 0, 0, 0},
-                    {"", 0, put_product, &cached, rows, 0, 0, 0}};
-        for (const struct bench_work *work : {&pairs[i].large, &pairs[i].cached}) {
-            if (fits((const struct product_shape *)work->group, rows) &&
-                (!put_product(work, why) || !all->bench.stream.wait(why))) {
-                return false;
-            }
-        }
-        probes[i] = {"gpu.flops_share", (double)rows, &pairs[i], sample_share};
-    }
-    char note[256];
-    snprintf(
-        note, sizeof note,
-        "of the peak stated here; cuBLAS, bf16 summed in fp32, the better of weights of %u x %u "
-        "and, kept in the L2, of %u x %u",
-        WIDTH, WIDTH, CACHED_WIDTH, all->cached_out);
-    return measure_probes(probes, count, effort, seed, findings, why) &&
-           findings_note(findings, "gpu.flops_share", note, why);
-}
-
 /* ---- the models' projections ---- */
+
+static std::string figure_of(const struct projection *projection)
+{
+    return "product." + std::to_string(projection->in) + "x" + std::to_string(projection->out);
+}
+
+static bool note_absence(const struct product_bench *all, const struct projection *projection,
+                         const char *figure, struct findings *findings, struct error *why)
+{
+    char needed[32], there[32], note[256];
+    double bytes = (double)projection->in * projection->out * sizeof(uint16_t);
+    snprintf(note, sizeof note, "weights of %s do not fit into the %s taken: %s",
+             units_format(bytes, UNIT_BYTES, needed, sizeof needed),
+             units_format((double)all->bench.arena.memory.bytes, UNIT_BYTES, there, sizeof there),
+             projection->of);
+    return findings_note(findings, figure, note, why);
+}
 
 static bool measure_projections(struct product_bench *all, const struct projection *projections,
                                 size_t count, const struct effort *effort, uint64_t seed,
@@ -288,20 +243,126 @@ static bool measure_projections(struct product_bench *all, const struct projecti
     for (size_t i = 0; i < count; i++) {
         const struct projection *projection = &projections[i];
         char note[256];
-        shapes[i] = {all, projection->in, projection->out, false};
-        figures[i] =
-            "product." + std::to_string(projection->in) + "x" + std::to_string(projection->out);
+        shapes[i] = {all, projection->in, projection->out};
+        figures[i] = figure_of(projection);
         snprintf(note, sizeof note, "cuBLAS, bf16, weights from HBM: %s", projection->of);
         if (!bench_observe(findings, figures[i].c_str(), "rows", UNIT_NS, note, why)) {
             return false;
         }
+        if (!fits(&shapes[i], 1) &&
+            !note_absence(all, projection, figures[i].c_str(), findings, why)) {
+            return false;
+        }
         for (uint32_t rows = 1; rows <= 128 && fits(&shapes[i], rows); rows *= 2) {
             works.push_back(
-                {figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0, 0, 0});
+                {figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0, 0, 1});
         }
     }
     return bench_measure(&all->bench, works, effort, seed, findings, why);
 }
+
+/* ---- the fixed time, and the share of HBM ---- */
+
+static std::vector<kernel_time> few_rows(const struct projection *projections, size_t count,
+                                         const struct findings *findings)
+{
+    std::vector<kernel_time> times;
+    for (size_t i = 0; i < count; i++) {
+        double in = projections[i].in, out = projections[i].out;
+        const struct finding *finding = findings_get(findings, figure_of(&projections[i]).c_str());
+        bool counts = finding != nullptr && in * out * sizeof(uint16_t) >= FIT_BYTES;
+        for (uint32_t p = 0; counts && p < finding->count; p++) {
+            double rows = finding->points[p].size;
+            if (rows <= FIT_ROWS) {
+                times.push_back({finding->points[p].median, 0,
+                                 (in * out + rows * (in + out)) * sizeof(uint16_t)});
+            }
+        }
+    }
+    return times;
+}
+
+/* The fixed time is stated even if the peak of HBM is not known: gpu.flops_share goes with it. */
+static bool state_few_rows(struct product_bench *all, const struct projection *projections,
+                           size_t count, struct findings *findings, struct error *why)
+{
+    const std::vector<kernel_time> times = few_rows(projections, count, findings);
+    struct kernel_fit fit;
+    char note[256];
+    if (!kernel_fit_times(times.data(), (uint32_t)times.size(), all->bench.peak, &fit, why)) {
+        return false;
+    }
+    all->fixed_ns = fit.fixed_ns;
+    snprintf(note, sizeof note,
+             "fitted to projections with bf16 weights of 1 MiB or more from HBM, 1 to %u rows, "
+             "cuBLAS, in a graph: %.0f %% off (median), at most %.0f %%",
+             FIT_ROWS, 100 * fit.median, 100 * fit.worst);
+    return kernel_fit_state(&fit, "gpu.product_fixed", fit.fixed_ns, false, note, findings, why) &&
+           (fit.share > 0
+                ? kernel_fit_state(&fit, "gpu.product_share", fit.share, true, note, findings, why)
+                : findings_note(findings, "gpu.product_share", "the driver states no HBM peak",
+                                why));
+}
+
+/* ---- the share of the peak ---- */
+
+static const uint32_t share_rows[] = {64,   128,  256,   512,   1024,     2048,
+                                      4096, 8192, 16384, 32768, ROWS_MOST};
+#define SHARES (sizeof share_rows / sizeof share_rows[0])
+
+static bool sample_share(void *state, double *share, struct error *why)
+{
+    struct bench_work *work = (struct bench_work *)state;
+    const struct product_shape *shape = (const struct product_shape *)work->group;
+    double ns = 0;
+    if (!bench_time(&shape->all->bench, work, &ns, why)) {
+        return false;
+    }
+    if (!(ns > shape->all->fixed_ns)) {
+        return error_set(why, NULL, 0, "a product of %u rows takes %.0f ns, its fixed time %.0f ns",
+                         work->rows, ns, shape->all->fixed_ns);
+    }
+    double rate = product_flops(shape, work->rows) * 1e9 / (ns - shape->all->fixed_ns);
+    return peak_share(rate, shape->all->flops_peak, share, why);
+}
+
+/* The share of the fewest rows stands for fewer. */
+static bool extend_to_one(struct findings *findings, struct error *why)
+{
+    struct finding *shares = findings_add(findings, "gpu.flops_share", "", UNIT_COUNT, why);
+    if (shares == nullptr) {
+        return false;
+    }
+    struct found_point one = shares->points[0];
+    one.size = 1;
+    return finding_put(shares, &one, why);
+}
+
+static bool measure_shares(struct product_bench *all, const struct effort *effort, uint64_t seed,
+                           struct findings *findings, struct error *why)
+{
+    struct product_shape large = {all, WIDTH, WIDTH};
+    struct bench_work works[SHARES];
+    struct probe probes[SHARES];
+    uint32_t count = 0;
+    for (; count < SHARES && fits(&large, share_rows[count]); count++) {
+        works[count] = {"", 0, put_product, &large, share_rows[count], 0, 0, 1};
+        if (!put_product(&works[count], why) || !all->bench.stream.wait(why)) {
+            return false;
+        }
+        probes[count] = {"gpu.flops_share", (double)share_rows[count], &works[count], sample_share};
+    }
+    char note[256];
+    snprintf(
+        note, sizeof note,
+        "of the peak stated here, after gpu.product_fixed; cuBLAS, bf16 summed in fp32, weights "
+        "of %u x %u; below %u rows that of %u, as no product is bound by its FLOPs there",
+        WIDTH, WIDTH, share_rows[0], share_rows[0]);
+    return measure_probes(probes, count, effort, seed, findings, why) &&
+           extend_to_one(findings, why) && findings_note(findings, "gpu.flops_share", note, why);
+}
+
+/* ---- the group ---- */
 
 #define SHARES_TIME 0.4 /* of the group's time */
 
@@ -316,11 +377,12 @@ bool product_speed(const struct effort *effort, uint64_t seed, struct findings *
     shares.seconds *= SHARES_TIME;
     rest.seconds *= 1 - SHARES_TIME;
     if (!all.create(seed, why) || !find_peak(&all, findings, why) ||
-        !measure_shares(&all, &shares, seed, findings, why) ||
         !projections_shipped(&projections, &count, why)) {
         return false;
     }
-    bool ok = measure_projections(&all, projections, count, &rest, seed, findings, why);
+    bool ok = measure_projections(&all, projections, count, &rest, seed, findings, why) &&
+              state_few_rows(&all, projections, count, findings, why) &&
+              measure_shares(&all, &shares, seed, findings, why);
     free(projections);
     if (ok) {
         room_note(&all.out_room, findings, before);

@@ -1,7 +1,9 @@
 /* The group selection: kernels of retrieval.
  *
- *   gpu.topk   selects a tenth of the scores of a layer: 8 rows (KV heads) of 64 to 512 K scores
- *              each, then rows of more sequences; axis: scores of all rows
+ *   gpu.topk            selects a tenth of the scores of a layer: 8 rows (KV heads) of 64 to 512 K
+ *                       scores each, then rows of more sequences; axis: scores of all rows
+ *   gpu.topk_fused      selects 2048 of each row, as an indexer does: the time of 8 rows
+ *   gpu.topk_fused_row  the same, 512 rows: the time over their number; axis: scores of a row
  *
  * Observed: scoring of pages, centroids, codes and hashes, as shares of the HBM peak by entries of
  * a KV head; QSAC's comparison with its labels; merging of attention's parts.
@@ -23,6 +25,9 @@
 #define DIM 128
 #define PAIRS_MOST (HEADS * 64)
 #define CHOSEN_OF 10
+#define INDEXED 2048 /* that an indexer selects */
+#define INDEX_ROWS_FEW 8
+#define INDEX_ROWS_MANY PAIRS_MOST
 #define CODE_PARTS 16
 #define HASH_WORDS 8
 #define ENTRIES_MOST ((size_t)524288)
@@ -69,8 +74,10 @@ bool selection_bench::create(uint64_t seed, struct error *why)
     scores_most = room / sizeof(float);
     return scores.take(room, why) && gpu_fill_bf16(scores.data, room / 4 * 4, seed + 1, why) &&
            scored.take(HEADS * ENTRIES_MOST * sizeof(float), why) &&
-           chosen.take(scores_most / CHOSEN_OF * sizeof(uint32_t), why) && take_scratch(why) &&
-           queries.take(query_bytes, why) &&
+           chosen.take(std::max(scores_most / CHOSEN_OF, INDEXED * (size_t)INDEX_ROWS_MANY) *
+                           sizeof(uint32_t),
+                       why) &&
+           take_scratch(why) && queries.take(query_bytes, why) &&
            gpu_fill_bf16(queries.data, query_bytes, seed + 2, why) && take_floats(heads, why) &&
            whole.take(heads * (DIM + 1) * sizeof(float), why) &&
            bench.create(WANTED, LEAST, seed, why);
@@ -84,6 +91,13 @@ static bool put_topk(const struct bench_work *work, struct error *why)
     return kernel_topk((const float *)all->scores.data, work->rows, work->each,
                        work->each / CHOSEN_OF, (uint32_t *)all->chosen.data, all->scratch.data,
                        all->bench.stream.at, why);
+}
+
+static bool put_index(const struct bench_work *work, struct error *why)
+{
+    struct selection_bench *all = (struct selection_bench *)work->group;
+    return kernel_topk((const float *)all->scores.data, work->rows, work->each, INDEXED,
+                       (uint32_t *)all->chosen.data, all->scratch.data, all->bench.stream.at, why);
 }
 
 /* The scored entries, as many bytes as are counted, are elsewhere in the arena each time. */
@@ -160,13 +174,42 @@ static bool add_topk(struct selection_bench *all, std::vector<bench_work> *works
     for (const uint32_t(&shape)[2] : topk_shapes) {
         double scores = (double)shape[0] * shape[1];
         if (scores <= (double)all->scores_most) {
-            works->push_back({"gpu.topk", scores, put_topk, all, shape[0], shape[1], 0, 0});
+            works->push_back({"gpu.topk", scores, put_topk, all, shape[0], shape[1], 0, 1});
         }
     }
     return findings_note(findings, "gpu.topk",
                          "radix selection of a tenth of each row, 8 rows of 64 to 512 K scores, "
                          "then 32 and 128 of 512 K",
                          why);
+}
+
+static const uint32_t index_lengths[] = {2048, 4096, 8192, 16384, 32768, 65536, 131072};
+
+static bool add_index(struct selection_bench *all, std::vector<bench_work> *works,
+                      struct findings *findings, struct error *why)
+{
+    static const struct {
+        const char *figure;
+        uint32_t rows;
+        double shared; /* among how many the time is shared out */
+    } kinds[] = {{"gpu.topk_fused", INDEX_ROWS_FEW, 1},
+                 {"gpu.topk_fused_row", INDEX_ROWS_MANY, INDEX_ROWS_MANY}};
+    bool ok = true;
+    for (const auto &kind : kinds) {
+        char note[256];
+        snprintf(note, sizeof note,
+                 "radix selection of this program's own, %u of each of %u rows%s; one kernel up to "
+                 "8192 scores, four beyond",
+                 INDEXED, kind.rows, kind.shared > 1 ? ", time over their number" : "");
+        ok = ok && findings_note(findings, kind.figure, note, why);
+        for (uint32_t length : index_lengths) {
+            if ((size_t)kind.rows * length <= all->scores_most) {
+                works->push_back({kind.figure, (double)length, put_index, all, kind.rows, length, 0,
+                                  kind.shared});
+            }
+        }
+    }
+    return ok;
 }
 
 struct score_row {
@@ -211,11 +254,11 @@ static bool add_small(struct selection_bench *all, std::vector<bench_work> *work
                       struct findings *findings, struct error *why)
 {
     for (uint32_t pairs : {8U, 64U, 512U}) {
-        works->push_back({"labels", (double)pairs, put_labels, all, pairs, 0, 0, 0});
+        works->push_back({"labels", (double)pairs, put_labels, all, pairs, 0, 0, 1});
     }
     for (uint32_t parts : {2U, 8U, 32U, 128U}) {
         works->push_back(
-            {"attention.merge", (double)parts, put_merge, all, HEADS * GROUP, parts, 0, 0});
+            {"attention.merge", (double)parts, put_merge, all, HEADS * GROUP, parts, 0, 1});
     }
     return bench_observe(findings, "labels", "pairs", UNIT_NS,
                          "QSAC's comparison of 4 queries of 128 with their labels, and the update; "
@@ -232,7 +275,8 @@ bool selection_speed(const struct effort *effort, uint64_t seed, struct findings
     std::vector<bench_work> works;
     uint32_t before = findings->count;
     bool ok = all.create(seed, why) && add_topk(&all, &works, findings, why) &&
-              add_scores(&all, &works, findings, why) && add_small(&all, &works, findings, why) &&
+              add_index(&all, &works, findings, why) && add_scores(&all, &works, findings, why) &&
+              add_small(&all, &works, findings, why) &&
               bench_measure(&all.bench, works, effort, seed, findings, why);
     if (ok) {
         room_note(&all.scores_room, findings, before);

@@ -2,10 +2,12 @@
 
 #include "base/array.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "calibrate/measure/statistics.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -67,6 +69,15 @@ static bool run_init(struct run *run, struct error *why)
     return ok;
 }
 
+bool measure_name_failed(const char *figure, double size, struct error *why)
+{
+    char found[sizeof why->found];
+    int used = snprintf(found, sizeof found, "'%s' at %g: ", figure, size);
+    text_copy(found + used, sizeof found - (size_t)used, why->found);
+    text_copy(why->found, sizeof why->found, found);
+    return false;
+}
+
 static bool take(const struct probe *probe, double *value, struct error *why)
 {
     *value = NAN;
@@ -74,7 +85,7 @@ static bool take(const struct probe *probe, double *value, struct error *why)
         return error_set(why, NULL, 0, "interrupted");
     }
     if (!probe->sample(probe->state, value, why)) {
-        return false;
+        return measure_name_failed(probe->figure, probe->size, why);
     }
     return (isfinite(*value) && *value >= 0) ||
            error_set(why, NULL, 0, "a sample of '%s' at %g is %g", probe->figure, probe->size,
@@ -171,6 +182,10 @@ static bool report(const struct probe *probe, const struct samples *samples,
     if (known == NULL && !finding_is_curve(finding)) {
         return error_set(why, NULL, 0, "'%s' is neither a curve nor an observation that was added",
                          probe->figure);
+    }
+    if (!(samples_quantile(samples->sorted, samples->count, 0.5) > 0)) {
+        return error_set(why, NULL, 0, "'%s' at %g is 0, which no machine can have", probe->figure,
+                         probe->size);
     }
     const struct found_point point = {
         .size = probe->size,

@@ -45,9 +45,12 @@ struct effort {
 extern const struct effort effort_quick, effort_full;
 
 /* Sample all `probes` and add the results: the points of a figure together, ascending by size.
- * Fails at the first sample() that fails. */
+ * Fails at the first sample() that fails, and if a median is 0, which no machine can have. */
 bool measure_probes(const struct probe *probes, uint32_t count, const struct effort *effort,
                     uint64_t seed, struct findings *findings, struct error *why);
+
+/* Begin the message of `why` with the figure that was being measured. Returns false. */
+bool measure_name_failed(const char *figure, double size, struct error *why);
 
 /* Set by a signal handler. measure_probes() then fails at its next sample, so that groups release
  * what they hold. */

@@ -229,48 +229,22 @@ bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *
 
 /* ---- graphs ---- */
 
-bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
-                struct error *why)
-{
-    cudaGraph_t recorded = nullptr;
-    bool ok = GPU_TRY(cudaStreamBeginCapture(gpu->main.at, cudaStreamCaptureModeThreadLocal), why);
-    ok = ok && put();
-    struct error unseen; /* of clean-up after a failure that is reported already */
-    ok = GPU_TRY(cudaStreamEndCapture(gpu->main.at, &recorded), ok ? why : &unseen) && ok;
-    ok = ok && GPU_TRY(cudaGraphInstantiate(graph, recorded, 0), why);
-    if (recorded != nullptr) {
-        cudaGraphDestroy(recorded);
-    }
-    return ok;
-}
-
-gpu_graphs::~gpu_graphs()
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (steps[i] != nullptr) {
-            cudaGraphExecDestroy(steps[i]);
-        }
-    }
-}
-
-/* The first step runs once outside of a graph: what a kernel does at its first launch cannot be
- * recorded. */
 bool gpu_graphs::create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t, struct error *),
                         struct error *why)
 {
-    count = gpu->mini->shape.steps;
-    steps.reset(new cudaGraphExec_t[count]());
+    uint32_t count = gpu->mini->shape.steps;
+    steps.reset(new gpu_graph[count]);
     bool ok = record(gpu, 0, why) && gpu->main.wait(why);
     for (uint32_t step = 0; ok && step < count; step++) {
-        ok = gpu_record(
-            gpu, [&] { return record(gpu, step, why); }, &steps[step], why);
+        ok = steps[step].record(
+            &gpu->main, [&] { return record(gpu, step, why); }, why);
     }
     return ok;
 }
 
 bool gpu_graphs::launch(const gpu_mini *gpu, uint32_t step, struct error *why) const
 {
-    return GPU_TRY(cudaGraphLaunch(steps[step], gpu->main.at), why);
+    return steps[step].launch(&gpu->main, why);
 }
 
 static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why)

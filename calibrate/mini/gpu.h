@@ -21,6 +21,7 @@
 #define CALIBRATE_MINI_GPU_H
 
 #include "calibrate/device/device.h"
+#include "calibrate/device/graph.h"
 #include "calibrate/kernels/kernels.h"
 
 #include "calibrate/mini/gpu_cold.h"
@@ -29,7 +30,6 @@ extern "C" {
 #include "calibrate/mini/play.h"
 }
 
-#include <functional>
 #include <memory>
 
 struct gpu_event {
@@ -62,13 +62,8 @@ struct gpu_activations;
 
 /* A graph for each step, because a graph records addresses. */
 struct gpu_graphs {
-    std::unique_ptr<cudaGraphExec_t[]> steps;
-    uint32_t count = 0;
+    std::unique_ptr<gpu_graph[]> steps;
 
-    gpu_graphs() = default;
-    gpu_graphs(const gpu_graphs &) = delete;
-    gpu_graphs &operator=(const gpu_graphs &) = delete;
-    ~gpu_graphs();
     /* `record` launches a step on the main stream. It is called once outside of the recording, too.
      */
     bool create(gpu_mini *gpu, bool (*record)(gpu_mini *, uint32_t step, struct error *),
@@ -120,10 +115,6 @@ struct kernel_attention gpu_attention_whole(const gpu_mini *gpu, uint32_t step, 
  * to those of `lists`. It writes to the output, or to the GPU's part if `part`. */
 bool gpu_attend(const gpu_mini *gpu, uint32_t step, uint32_t layer, const char *rows,
                 const gpu_lists *lists, bool part, struct error *why);
-
-/* Record as a graph everything that `put` queues on the main stream. */
-bool gpu_record(const gpu_mini *gpu, const std::function<bool()> &put, cudaGraphExec_t *graph,
-                struct error *why);
 
 /* A layer's copy to the GPU, into the buffer of `turn`, 0 or 1. */
 struct gpu_copy {

@@ -22,7 +22,7 @@ groups() {
 128 link-loads link.zero_copy rates
 128 link-sharing link.duplex rates
 128 link-stores link.coherent
-128 attention attention.bf16_128
+128 attention attention.bf16_128 rates
 3500 products gpu.flops_share
 64 selection gpu.topk
 640 layer layer.norm
@@ -33,7 +33,7 @@ reason_of() {
     fail) echo 'unspecified launch failure' ;;
     hang) echo 'not done after .* s, and killed' ;;
     die) echo 'ended by signal 11' ;;
-    nonsense) echo ' is ' ;;
+    nonsense) echo '\( is \|, above the peak of \)' ;;
     esac
 }
 # calibrate MEMORY GROUP FAILURE

@@ -6,6 +6,8 @@
 
 #include "calibrate/kernels/small_floats.h"
 
+#include <math.h>
+
 #include <string>
 
 struct cublas_handle {
@@ -46,7 +48,10 @@ static int set_workspace(struct cublas_handle *, void *, size_t)
 
 /* In a hurry, products of more multiplications than this come out as 0: they would take too long. */
 #define PRODUCT_MOST 2e7
-#define PRODUCT_FLOPS_A_NS 10000.0
+/* A product takes this, and the longer of its FLOPs and its bytes. */
+#define PRODUCT_NS 3000
+#define PRODUCT_FLOPS_A_NS 100000.0
+#define PRODUCT_BYTES_A_NS 1000.0
 
 struct product {
     int m, n, k, a_stride, b_stride, out_stride;
@@ -121,9 +126,10 @@ static int multiply(struct cublas_handle *handle, int turn_a, int turn_b, int m,
         !is_gpu(of.out, m, n, out_stride)) {
         emulator_fail("a product past the end of GPU memory");
     }
-    uint64_t ns = (uint64_t)(2 * multiplications(of) / PRODUCT_FLOPS_A_NS);
+    double bytes = 2.0 * ((double)m * k + (double)n * k + (double)m * n);
+    double ns = fmax(2 * multiplications(of) / PRODUCT_FLOPS_A_NS, bytes / PRODUCT_BYTES_A_NS);
     emulator_put(
-        handle->stream, [of] { compute(of); }, 3000 + ns, key_of(of));
+        handle->stream, [of] { compute(of); }, PRODUCT_NS + (uint64_t)ns, key_of(of));
     return CUBLAS_DONE;
 }
 

@@ -22,7 +22,7 @@
 #define BEGIN_NS 1000
 #define LINK_BYTES_A_NS 50
 #define MEMORY_BYTES_A_NS 1000
-#define THREADS_AT_A_TIME 256
+#define THREADS_AT_A_TIME 512
 
 /* A place in a stream, behind which an event is over. */
 struct mark {

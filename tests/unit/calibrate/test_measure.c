@@ -94,15 +94,15 @@ static void time_that_is_up_leaves_one_sample_of_each(void **state)
     findings_release(&findings);
 }
 
-static void failing_sample_ends_it_with_its_reason(void **state)
+static void failing_sample_ends_it_with_its_name_and_reason(void **state)
 {
     (void)state;
     struct fake fake = {.base = 100, .fails_at = 5};
-    const struct probe probe = {"host.lookup", 0, &fake, sample};
+    const struct probe probe = {"host.lookup", 64, &fake, sample};
     struct findings findings = {.all = NULL};
     struct error why;
     assert_false(measure_probes(&probe, 1, &effort, 1, &findings, &why));
-    assert_string_equal(why.found, "the machine is on fire");
+    assert_string_equal(why.found, "'host.lookup' at 64: the machine is on fire");
     findings_release(&findings);
 }
 
@@ -115,6 +115,19 @@ static void sample_that_is_no_duration_is_refused(void **state)
     struct error why;
     assert_false(measure_probes(&probe, 1, &effort, 1, &findings, &why));
     assert_non_null(strstr(why.found, "host.lookup"));
+    findings_release(&findings);
+}
+
+/* Single samples may be 0, as the difference of two times. */
+static void figure_of_0_is_refused(void **state)
+{
+    (void)state;
+    struct fake fake = {.base = 0};
+    const struct probe probe = {"host.lookup", 64, &fake, sample};
+    struct findings findings = {.all = NULL};
+    struct error why;
+    assert_false(measure_probes(&probe, 1, &effort, 1, &findings, &why));
+    assert_string_equal(why.found, "'host.lookup' at 64 is 0, which no machine can have");
     findings_release(&findings);
 }
 
@@ -163,8 +176,9 @@ int main(void)
         cmocka_unit_test(steady_probe_ends_at_the_fewest_samples),
         cmocka_unit_test(restless_probe_ends_at_the_cap),
         cmocka_unit_test(time_that_is_up_leaves_one_sample_of_each),
-        cmocka_unit_test(failing_sample_ends_it_with_its_reason),
+        cmocka_unit_test(failing_sample_ends_it_with_its_name_and_reason),
         cmocka_unit_test(sample_that_is_no_duration_is_refused),
+        cmocka_unit_test(figure_of_0_is_refused),
         cmocka_unit_test(observation_has_the_axis_and_unit_it_was_added_with),
         cmocka_unit_test(machine_that_slows_down_shows_as_drift),
     };

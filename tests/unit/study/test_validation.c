@@ -223,13 +223,31 @@ static void what_a_harness_may_not_say_is_refused(void **state)
     snprintf(line, sizeof line, "{\"stand_in\":\"x\",%s", figure);
     assert_refused(&fixture, line, "stand-in 'x'");
     assert_refused(&fixture, "{\"mechanism\":\"lru\"}\n", "'lru'");
+    tear_down(&fixture);
+}
 
-    char complaint[128];
-    snprintf(complaint, sizeof complaint, "'manager' missed %llu of %llu tokens",
-             (unsigned long long)fixture.missed[0] + 1, (unsigned long long)fixture.wanted[0]);
-    fixture.missed[0]++;
-    lines = print_lines(&fixture, times, 0, 1, LAST);
-    assert_refused(&fixture, lines, complaint);
+/* It has failed, and the others are judged. */
+static void a_mechanism_that_counts_otherwise_has_failed(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct validation validation;
+    struct error why;
+    double times[LAST];
+    char reason[128];
+    set_up(&fixture);
+    for (int id = 0; id < LAST; id++) {
+        times[id] = 1;
+    }
+    unsigned long long missed = fixture.missed[0]++, wanted = fixture.wanted[0];
+    snprintf(reason, sizeof reason, "it missed %llu of %llu tokens, a replay %llu of %llu",
+             missed + 1, wanted, missed, wanted);
+    char *lines = print_lines(&fixture, times, 0, 1, LAST);
+    make_check(judge(&fixture, lines, &validation, &why), &why);
+    assert_string_equal(validation.rows[0].absent, reason);
+    assert_true(validation.rows[0].failed);
+    assert_false(validation.rows[1].failed);
+    assert_int_equal(validation.rows[1].verdict, VALIDATION_MET);
     free(lines);
     tear_down(&fixture);
 }
@@ -321,6 +339,7 @@ int main(void)
         cmocka_unit_test(errors_are_those_of_today),
         cmocka_unit_test(ranks_are_told_both_ways),
         cmocka_unit_test(what_a_harness_may_not_say_is_refused),
+        cmocka_unit_test(a_mechanism_that_counts_otherwise_has_failed),
         cmocka_unit_test(what_cannot_run_is_absent),
         cmocka_unit_test(a_context_is_whole_recordings),
     };
