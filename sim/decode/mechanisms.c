@@ -185,6 +185,8 @@ const struct mechanism_key mechanism_keys[] = {
            "attention and FFN are two layers: weights and micro-batches pass twice"),
     CHOICE("launch", "launch", launch, launch_values, "eager",
            "operator by operator, or one CUDA graph a step"),
+    REAL("launch_cost", "launch", launch_cost, UNIT_TIMES, "1x",
+         "CPU time of one launch by the system's software, over host.launch"),
     WHOLE("operators", "operators", operators, UNIT_COUNT, "40",
           "kernels of a layer outside retrieval, transfer and merge"),
     REAL("operators_pre", "operators", operators_pre, UNIT_SHARE, "37.5%",

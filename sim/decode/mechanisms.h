@@ -140,6 +140,7 @@ struct mechanisms {
     int balance_counts_act;      /* the balance counts the loads of activations */
     int halves; /* attention and FFN are two layers: weights and micro-batches pass twice */
     int launch;
+    double launch_cost; /* CPU time of a launch, over host.launch: the software around it */
     uint64_t operators; /* kernels a layer outside retrieval, transfer and merge */
     /* Shares of these kernels before attention and in it; the rest runs after it. The defaults are
      * assumed for every system: of 40 kernels 15, 5 and 20. */

@@ -134,6 +134,19 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
     return value;
 }
 
+double profile_time(const struct profile *profile, enum curve_id id, double size,
+                    struct trust *trust)
+{
+    const struct curve *curve = &profile->curves[id];
+    double time = profile_value(profile, id, size, trust);
+    if (curve->count < 2 || size <= curve->size[curve->count - 1]) {
+        return time;
+    }
+    const double *sizes = &curve->size[curve->count - 2], *times = &curve->value[curve->count - 2];
+    double slope = (times[1] - times[0]) / (sizes[1] - sizes[0]);
+    return time + (slope > 0 ? slope * (size - sizes[1]) : 0);
+}
+
 /* Does the profile lack a curve in whose place nothing else is read? */
 static bool lacks(const struct profile *profile, enum curve_id id)
 {

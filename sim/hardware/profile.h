@@ -84,6 +84,7 @@ struct curve {
 struct takeover {
     uint32_t figures; /* 0: nothing, or the GPU ships with the program */
     char from[128];   /* the profiles that state them: "l40s" */
+    bool capability;  /* the file states its own compute_capability, or there is none */
 };
 
 struct profile {
@@ -134,6 +135,11 @@ void profile_stated_in(const struct profile *profile, enum curve_id id, char *na
  * reading a curve that has neither is a bug; check with profile_require() first. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
+
+/* The same of a curve that holds times of whole kernels: past the last point they grow along the
+ * line through the last two, and never fall. */
+double profile_time(const struct profile *profile, enum curve_id id, double size,
+                    struct trust *trust);
 
 /* If a user's file left figures of its GPU to another profile, write one sentence on it and return
  * true: "19 figures of the GPU are those of l40s (...)", with the command

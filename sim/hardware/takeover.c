@@ -98,15 +98,19 @@ static void add_name(const char *name, char *names, size_t size)
 void takeover_count(const struct node *gpu, const char *own, const char *scenario,
                     struct takeover *out)
 {
-    *out = (struct takeover){.figures = 0};
+    *out = (struct takeover){.capability =
+                                 gpu == NULL || node_get(gpu, takeover_capability_key) == NULL};
     for (size_t i = 0; own != NULL && gpu != NULL && i < gpu->count; i++) {
         const struct node *figure = gpu->children[i];
         bool typed = strncmp(figure->file, "--", 2) == 0 ||
                      (scenario != NULL && strcmp(figure->file, scenario) == 0);
         char name[64];
         name_of(figure, name, sizeof name);
-        if (strcmp(figure->key, takeover_capability_key) == 0 || typed ||
-            strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
+        if (strcmp(figure->key, takeover_capability_key) == 0) {
+            out->capability = typed || strcmp(figure->file, own) == 0;
+            continue;
+        }
+        if (typed || strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
             continue;
         }
         add_name(name, out->from, sizeof out->from);
@@ -120,8 +124,10 @@ bool profile_takeover_note(const struct profile *profile, char *text, size_t siz
     if (takeover->figures == 0) {
         return false;
     }
-    snprintf(text, size, "%u figure%s of the GPU %s of %s ('spillway list hardware FILE')",
+    snprintf(text, size, "%u figure%s of the GPU %s of %s%s ('spillway list hardware FILE')",
              takeover->figures, takeover->figures == 1 ? "" : "s",
-             takeover->figures == 1 ? "is that" : "are those", takeover->from);
+             takeover->figures == 1 ? "is that" : "are those", takeover->from,
+             takeover->capability ? ""
+                                  : ", and so is its compute_capability, which it does not state");
     return true;
 }

@@ -143,8 +143,7 @@ static bool read_heads(const char *text, struct kernel_shape *shape, struct erro
     memcpy(queries, text, length);
     queries[length] = '\0';
     return read_whole(queries, UNIT_COUNT, "--heads", &shape->size[KERNEL_Q_HEADS], why) &&
-           read_whole(slash + 1, UNIT_COUNT, "--heads", &shape->size[KERNEL_KV_HEADS], why) &&
-           kernel_shape_check(shape, NULL, 0, why);
+           read_whole(slash + 1, UNIT_COUNT, "--heads", &shape->size[KERNEL_KV_HEADS], why);
 }
 
 static bool read_type(const struct arguments *arguments, struct kernel_shape *shape,
@@ -178,7 +177,8 @@ static bool read_shape(const struct arguments *arguments, struct kernel_shape *s
     }
     const char *heads = arguments_text(arguments, HEADS);
     return check_option(arguments, shape, HEADS, has_size(shape, KERNEL_Q_HEADS), why) &&
-           (heads == NULL || read_heads(heads, shape, why)) && read_type(arguments, shape, why);
+           (heads == NULL || read_heads(heads, shape, why)) &&
+           kernel_shape_check(shape, NULL, 0, why) && read_type(arguments, shape, why);
 }
 
 /* ---- the command ---------------------------------------------------------------------- */

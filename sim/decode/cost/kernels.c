@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { NODE_GPUS = 8 }; /* all-reduces are figures of a node */
+
 const struct kernel kernel_none = {0, 0, {BASIS_MEASURED, false}, BOUND_FIXED};
 
 struct kernel kernel_then(struct kernel first, struct kernel second)
@@ -37,8 +39,8 @@ static double fused_ns(const struct profile *profile, double rows, double length
                        struct trust *trust)
 {
     struct trust each = *trust;
-    double once = profile_value(profile, CURVE_GPU_TOPK_FUSED, length, trust);
-    double all = rows * profile_value(profile, CURVE_GPU_TOPK_FUSED_ROW, length, &each);
+    double once = profile_time(profile, CURVE_GPU_TOPK_FUSED, length, trust);
+    double all = rows * profile_time(profile, CURVE_GPU_TOPK_FUSED_ROW, length, &each);
     *trust = all > once ? each : *trust;
     return fmax(once, all);
 }
@@ -50,7 +52,7 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
         kernel.bytes = KERNEL_SCORE_BYTES * rows * length;
         kernel.ns = fused && profile_states(profile, CURVE_GPU_TOPK_FUSED)
                         ? fused_ns(profile, rows, length, &kernel.trust)
-                        : profile_value(profile, CURVE_GPU_TOPK, rows * length, &kernel.trust);
+                        : profile_time(profile, CURVE_GPU_TOPK, rows * length, &kernel.trust);
         kernel.bound = BOUND_CURVE;
     }
     return kernel;
@@ -70,7 +72,8 @@ struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, dou
 {
     struct kernel kernel = kernel_none;
     enum curve_id figure = kernel_allreduce_figure(profile, gpus);
-    kernel.ns = profile_value(profile, figure, bytes, &kernel.trust);
+    kernel.ns = profile_time(profile, figure, bytes, &kernel.trust);
+    kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > NODE_GPUS;
     kernel.bound = BOUND_CURVE;
     return kernel;
 }

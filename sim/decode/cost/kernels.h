@@ -88,7 +88,8 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
 struct kernel kernel_select(const struct profile *profile, double rows, double length, bool fused);
 
 /* All-reduce of `bytes` among `gpus` GPUs of a node (0: all of them), and the figure that says its
- * time: that of the next larger number of GPUs which the profile states. */
+ * time: that of the next larger number of GPUs which the profile states. More than the 8 of a node are an
+ * extrapolation. */
 struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, double bytes);
 enum curve_id kernel_allreduce_figure(const struct profile *profile, uint64_t gpus);
 

@@ -307,6 +307,7 @@ static void set_up(const struct miniature_run *run, double figures[8])
         .syncs = 1,
         .launch = program->launch,
         .pool_threads = threads,
+        .launch_cost = 1,
         .transfer_threads = threads,
         .weights = 1,
         .granularity = 1,

@@ -166,6 +166,7 @@ static void set_up(const struct miniature_run *run, double figures[8])
         .transfer = TRANSFER_GATHER_COPY,
         .sync = SYNC_CPU,
         .pool_threads = threads,
+        .launch_cost = 1,
         .transfer_threads = threads,
     };
     for (int i = 0; i < 8; i++) {

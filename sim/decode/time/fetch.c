@@ -305,7 +305,7 @@ static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *star
         return true;
     }
     double ns = m->transfer == TRANSFER_SM_ZERO_COPY
-                    ? pipe_figure(pipe, CURVE_HOST_LAUNCH, 0, &trust)
+                    ? work_launch_ns(pipe, &trust)
                     : cost_copy_call(pipe->setup, m->transfer == TRANSFER_PAGEABLE, bytes, &trust);
     enum part part = m->transfer == TRANSFER_PAGEABLE ? PART_GATHER : PART_LAUNCH;
     return work_put_thread(pipe, part, ns, ENGINE_NONE, trust, started, why);

@@ -78,6 +78,11 @@ bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, str
     return work_put(pipe, &work, NULL, why);
 }
 
+double work_launch_ns(const struct pipe *pipe, struct trust *trust)
+{
+    return pipe->mechanisms->launch_cost * pipe_figure(pipe, CURVE_HOST_LAUNCH, 0, trust);
+}
+
 bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why)
 {
     if (pipe->setup->mechanisms.launch == LAUNCH_GRAPH) {
@@ -85,7 +90,7 @@ bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, str
         return true;
     }
     struct trust trust = work_trust;
-    double call = pipe_figure(pipe, CURVE_HOST_LAUNCH, 0, &trust);
+    double call = work_launch_ns(pipe, &trust);
     double rest = call * (double)(kernels - 1);
     return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, first, why) &&
            (kernels == 1 ||

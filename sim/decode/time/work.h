@@ -40,6 +40,9 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
 bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
                      struct trust trust, engine_task_id *out, struct error *why);
 
+/* CPU time of one launch by the system's software, in ns. */
+double work_launch_ns(const struct pipe *pipe, struct trust *trust);
+
 /* Launch `kernels` kernels, each with a call or all by the step's graph. `first` becomes the launch
  * of the first one; the others are launched while it runs. */
 bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why);

@@ -80,6 +80,10 @@ bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int 
         error_input(why, file, line, "%.0f KV heads of latents", kv);
         return error_expect(why, "1, which all query heads share");
     }
+    if (shape->op == KERNEL_ALLREDUCE && shape->size[KERNEL_GPUS] == 1) {
+        error_input(why, file, line, "an all-reduce of 1 GPU");
+        return error_expect(why, "2 or more");
+    }
     if (shape->op != KERNEL_ATTENTION || fmod(queries, kv) == 0) {
         return true;
     }

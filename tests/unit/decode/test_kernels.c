@@ -221,7 +221,10 @@ static void other_kernels_are_read_off_their_curves(void **state)
     check(kernel_allreduce(&profile, 2, 2000), 15, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e5), 10 + 5, BOUND_LINK, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e3), 0.1 + 5, BOUND_FIXED, BASIS_PUBLISHED);
+    check(kernel_select(&profile, 40, 100, false), 40, BOUND_CURVE, BASIS_PUBLISHED);
     assert_true(kernel_select(&profile, 40, 100, false).trust.extrapolated);
+    check(kernel_allreduce(&profile, 2, 5000), 30, BOUND_CURVE, BASIS_PUBLISHED);
+    assert_true(kernel_allreduce(&profile, 16, 2000).trust.extrapolated);
     profile_release(&profile);
 }
 

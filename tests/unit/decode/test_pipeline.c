@@ -38,6 +38,7 @@ static void slow_launches_hide_the_kernels(void **state)
     };
     (void)state;
     check(2, FULL, OVERRIDES("hardware.host.launch=100us"), &wish);
+    check(2, FULL, OVERRIDES("hardware.host.launch=40us", "mechanisms.launch_cost=2.5x"), &wish);
 }
 
 /* No kernel is shorter than 20 us: pre 60 us for its 3, attend 20, post still 140.42, edge 60. */

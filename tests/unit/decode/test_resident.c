@@ -4,7 +4,8 @@
 #include "decode/plan/memory.h"
 #include "decode/plan/resident.h"
 
-/* CLO's own figures: about 8, 4, 2, 1, 0 from 32K to 512K on an A40. */
+/* CLO's own figures: about 8, 4, 2, 1, 0 from 32K to 512K on an A40, which reads as fast as
+ * one without ECC. */
 static void prefetchable_heads_are_as_published(void **state)
 {
     static const struct {
@@ -17,7 +18,7 @@ static void prefetchable_heads_are_as_published(void **state)
                  {"context=524288", 0}};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct setup setup = SETUP("system=clo", cases[i].context);
+        struct setup setup = SETUP("system=clo", "hardware=a40-no-ecc", cases[i].context);
         struct plan plan = make_plan(&setup);
         struct trust trust = {BASIS_MEASURED, false};
         struct error why;

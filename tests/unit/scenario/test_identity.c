@@ -268,7 +268,7 @@ static const char *const same[][2] = {
     {"mechanisms.sinks=4tok", "mechanisms.policy=none"},
     {"mechanisms.launch=eager", "mechanisms.sync=gpu"},
     {"batch=2", "batch=1"},
-    {"mechanisms.operators=40.0", "mechanisms.resident_epsilon=0.10"},
+    {"mechanisms.operators=15.0", "mechanisms.resident_epsilon=0.10"},
     {"mechanisms.weights=1", "mechanisms.weights=100.0%"},
     {"mechanisms.step_overhead=0ms", "mechanisms.prefill_chunk=8K"},
     {"context=128K", "context=131072tok"},

@@ -19,6 +19,7 @@ static void write_paper(const char *rows)
     snprintf(text, sizeof text,
              "paper: The paper\nfigure: its figure\n"
              "scenario:\n  model: %s\n  system: fullattn\n  context: 1000\n  steps: 2\n"
+             "  mechanisms: {operators: 40, launch_cost: 1x}\n"
              "  trace: 'assumed:hit=90%%'\n"
              "  hardware: %.*shbm_bandwidth: {value: 100GB/s, basis: assumed, range: [50%%, 200%%],"
              " source: nobody}%s\n"
