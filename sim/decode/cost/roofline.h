@@ -31,8 +31,8 @@ size_t roofline_add(enum curve_id *figures, size_t count, enum curve_id id);
 size_t roofline_add_stated(const struct profile *profile, enum curve_id *figures, size_t count,
                            enum curve_id id);
 
-/* The figures of a read at `share` and of the gap between two kernels of a graph; their number. */
-size_t roofline_read_figures(const struct profile *profile, enum curve_id share,
+/* The figures of a read at `share` and of the gap between two kernels; their number. */
+size_t roofline_read_figures(const struct profile *profile, enum curve_id share, bool graph,
                              enum curve_id *figures);
 
 #endif

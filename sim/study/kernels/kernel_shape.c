@@ -94,13 +94,16 @@ bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int 
 size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
                             enum curve_id figures[KERNEL_MOST_FIGURES])
 {
+    const struct attention_work attention = {
+        .kv = shape->dtype, .multiplied = DTYPE_BF16, .latent = shape->op == KERNEL_MLA};
     switch (shape->op) {
     case KERNEL_ATTENTION:
     case KERNEL_MLA:
-        return kernel_attention_figures(profile, shape->dtype, shape->op == KERNEL_MLA, figures);
+        return kernel_attention_figures(profile, &attention, true, figures);
     case KERNEL_PRODUCT:
     case KERNEL_EXPERTS:
-        return kernel_product_figures(profile, shape->dtype, shape->op == KERNEL_EXPERTS, figures);
+        return kernel_product_figures(profile, shape->dtype, shape->op == KERNEL_EXPERTS, true,
+                                      figures);
     case KERNEL_TOPK:
     case KERNEL_TOPK_FUSED:
         return kernel_select_figures(profile, shape->op == KERNEL_TOPK_FUSED, figures);

@@ -241,23 +241,27 @@ static void figures_are_those_that_the_time_is_computed_from(void **state)
     (void)state;
     enum curve_id figures[KERNEL_MOST_FIGURES];
     struct profile without = load_well(plain), with = load_well(own);
-    size_t count = kernel_product_figures(&without, DTYPE_FP8, true, figures);
+    size_t count = kernel_product_figures(&without, DTYPE_FP8, true, true, figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_HBM_SHARE));
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_FP8));
-    count = kernel_product_figures(&with, DTYPE_INT4, false, figures);
+    count = kernel_product_figures(&with, DTYPE_INT4, false, true, figures);
     assert_int_equal(count, 6);
     assert_true(lists(figures, count, CURVE_GPU_PRODUCT_FIXED_INT4));
     assert_true(lists(figures, count, CURVE_GPU_PRODUCT_SHARE_INT4));
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE_INT4));
-    count = kernel_attention_figures(&without, DTYPE_BF16, false, figures);
+    count = kernel_attention_figures(&without, &(struct attention_work){.kv = DTYPE_BF16}, true,
+                                     figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
-    count = kernel_attention_figures(&with, DTYPE_FP8, false, figures);
+    count =
+        kernel_attention_figures(&with, &(struct attention_work){.kv = DTYPE_FP8}, true, figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_ATTENTION_PAIR_FP8));
     assert_false(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
-    assert_int_equal(kernel_attention_figures(&with, DTYPE_FP8, true, figures), 7);
+    count = kernel_attention_figures(
+        &with, &(struct attention_work){.kv = DTYPE_FP8, .latent = true}, true, figures);
+    assert_int_equal(count, 7);
     profile_release(&without);
     profile_release(&with);
 }
