@@ -71,8 +71,7 @@ struct attention_work {
     double flops, rows;    /* rows: query heads that share a KV head */
     double pairs;          /* sequences times KV heads */
     enum dtype kv;         /* the type of the KV */
-    enum dtype multiplied; /* DTYPE_FP8: multiplied at the fp8 rate, if attention has no figures of
-                              its own; else at that of bf16 */
+    enum dtype multiplied; /* DTYPE_FP8: at the fp8 rate, if attention has no figures of its own */
     bool latent;           /* all heads share a KV head (MLA) */
 };
 
