@@ -30,8 +30,8 @@ struct kernel_fit {
 };
 
 /* Fit `count` times. `peak` is the memory's, in bytes/s, 0 if it is not known. Fails if there are
- * fewer than 4 times, if one of them needs more than the peak, by over 0.5 %, and if the times do
- * not grow with the bytes. */
+ * fewer than 4 times, if one of them reads at over 100.5 % of the peak, or if the times do not grow
+ * with the bytes. */
 bool kernel_fit_times(const struct kernel_time *times, uint32_t count, double peak,
                       struct kernel_fit *out, struct error *why);
 

@@ -14,8 +14,8 @@ import collections
 import numpy as np
 
 from aiconfigurator_files import read_table
-from fitting import (bytes_text, figure_text, find_share, fit, microseconds, nanoseconds, percent, report,
-                     shares_text, spread, stated, thin)
+from fitting import (bytes_text, figure_text, find_share, fit, flops_peak, microseconds, nanoseconds, percent,
+                     report, share_of, shares_text, spread, stated, suffix, thin)
 
 LATENT, ROPE = 512, 64   # values of a token's latents, DeepSeek-V2
 FEW_HEADS = 32           # up to so many query heads latents are bound by their bytes
@@ -27,14 +27,6 @@ Reduce = collections.namedtuple("Reduce", "files fabric")
 
 KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",)}
 EACH = {"bf16": 2, "fp8": 1, "int4": 0.5}
-
-
-def suffix(kind):
-    return "" if kind == "bf16" else "_" + kind
-
-
-def flops_peak(name, kind):
-    return stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
 
 
 # ---- latents ----
@@ -67,7 +59,7 @@ def latents(name, checkout, source, which, kind):
     said = table.source("latents of twice the L2 or more", cold.sum(), ratio[cold] - 1)
     return [
         figure_text("mla_fixed" + suffix(kind), microseconds(fixed), spread(1 / ratio[~cold]), said),
-        figure_text("mla_share" + suffix(kind), percent(1 / (byte * peak)), spread(ratio[these]), said),
+        figure_text("mla_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[these]), said),
         figure_text("mla_pair" + suffix(kind), nanoseconds(pair), None, said),
         figure_text("mla_flops_share" + suffix(kind), percent(share), spread(ratio[many]), said),
     ]
@@ -119,7 +111,7 @@ def experts(name, checkout, source, which, kind):
     every = table.source("more than %d rows of each expert" % FEW_ROWS, many.sum(), ratio[many] - 1)
     return [
         figure_text("experts_fixed" + suffix(kind), microseconds(fixed / 2), spread(1 / ratio[~cold]), said),
-        figure_text("experts_share" + suffix(kind), percent(1 / (byte * peak)), spread(ratio[few]), said),
+        figure_text("experts_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
         figure_text("experts_flops_share" + suffix(kind), shares_text(shares), spread(ratio[many]), every),
     ]
 

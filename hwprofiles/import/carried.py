@@ -64,7 +64,7 @@ CLASSES = {
     "few": ("product_fixed", "product_share"),
     "many": ("flops_share",),
 }
-SUFFIX = {"bf16": "", "fp8": "_fp8", "int4": "_int4"}
+KINDS = "bf16", "fp8", "int4"
 
 # A class of rows, the type of values, and whether figures are in proportion to the GPU's own of bf16.
 Case = collections.namedtuple("Case", "part kind own")
@@ -99,25 +99,21 @@ def figure(name, which):
 
 def value(name, donor, which, case):
     """A figure of one value of a GPU, from the donor's."""
-    (_, taken), = figure(donor, which + SUFFIX[case.kind])
+    (_, taken), = figure(donor, which + fitting.suffix(case.kind))
     if case.own:
         (_, mine), (_, theirs) = figure(name, which)[0], figure(donor, which)[0]
         taken *= mine / theirs if theirs else 1
     return min(taken, 1) if which.endswith("share") else taken
 
 
-def flops_peak(name, kind):
-    return fitting.stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
-
-
 def carried_shares(name, donor, case):
     """Shares of the FLOPs by rows of a GPU, from the donor's."""
-    points = figure(donor, "flops_share" + SUFFIX[case.kind])
+    points = figure(donor, "flops_share" + fitting.suffix(case.kind))
     if case.own:
         at, shares = np.array(points).T
         mine, theirs = (np.interp(at, *zip(*figure(gpu, "flops_share"))) for gpu in (name, donor))
         return fitting.thin(list(zip(at, np.minimum(1, shares * mine / theirs))))
-    ridges = [flops_peak(gpu, case.kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
+    ridges = [fitting.flops_peak(gpu, case.kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
     most = max(share for _, share in points)
     return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
 
@@ -163,7 +159,7 @@ def product_times(name, donors, table, case):
     fixed, share = (value(name, donors[0], which, case) for which in CLASSES["few"])
     shares = np.interp(table["m"], *zip(*carried_shares(name, donors[1], case)))
     memory = table["bytes"] / (share * fitting.stated(name, "hbm_bandwidth"))
-    return fixed + np.maximum(memory, table["flops"] / (shares * flops_peak(name, case.kind)))
+    return fixed + np.maximum(memory, table["flops"] / (shares * fitting.flops_peak(name, case.kind)))
 
 
 def apart_from(name):
@@ -175,7 +171,8 @@ def apart_from(name):
 def donor_of(name, chip, case):
     """The measured GPU whose figures a GPU takes in a case."""
     which = CLASSES[case.part][-1]
-    return nearest(name, chip, case, [other for other in apart_from(name) if figure(other, which + SUFFIX[case.kind])
+    typed = which + fitting.suffix(case.kind)
+    return nearest(name, chip, case, [other for other in apart_from(name) if figure(other, typed)
                                       and (not case.own or figure(other, which))])
 
 
@@ -187,13 +184,13 @@ def few_donor(name, kind, among):
 
 def ratios_of(name, chip, kind, own, checkouts):
     """Of one GPU, from its nearest: each case, the nearest, and predicted over measured times."""
-    if figure(name, "product_share" + SUFFIX[kind]):
+    if figure(name, "product_share" + fitting.suffix(kind)):
         table, cases = checkouts.products(name, kind), [Case(part, kind, own) for part in ("few", "many")]
         donors = [donor_of(name, chip, case) for case in cases]
         ratio, few = product_times(name, donors, table, cases[0]) / table["seconds"], table["m"] <= 128
         yield cases[0], donors[0], ratio[few]
         yield cases[1], donors[1], ratio[~few]
-    if figure(name, "attention_share" + SUFFIX[kind]):
+    if figure(name, "attention_share" + fitting.suffix(kind)):
         table, case = checkouts.attention(name, kind), Case("attention", kind, own)
         donor = donor_of(name, chip, case)
         yield case, donor, attention_times(name, donor, table, case) / table["seconds"]
@@ -222,12 +219,12 @@ def say(name, donor, case, ratio):
 
 def carried(name, chip, ratios):
     """The figures that nobody fitted to rows of this GPU, as texts."""
-    for kind, suffix in SUFFIX.items():
+    for kind in KINDS:
         for part, figures in CLASSES.items():
             case = Case(part, kind, kind != "bf16" and figure(name, figures[-1]) is not None)
             if (kind == "fp8" and chip.capability in NO_FP8) or case not in ratios:
                 continue
-            if figure(name, figures[-1] + suffix):
+            if figure(name, figures[-1] + fitting.suffix(kind)):
                 continue
             donor = donor_of(name, chip, case)
             if kind == "int4" and MEASURED[donor].capability != chip.capability:
@@ -239,7 +236,7 @@ def carried(name, chip, ratios):
             for which in figures:
                 band = fitting.spread(1 / ratio if which.endswith(("fixed", "pair")) else ratio)
                 text = carried_text(name, donor, which, case)
-                yield fitting.figure_text(which + suffix, text, band, said, "assumed")
+                yield fitting.figure_text(which + fitting.suffix(kind), text, band, said, "assumed")
 
 
 def carried_text(name, donor, which, case):

@@ -21,7 +21,7 @@ TOPK = "topk_fused", "topk_fused_row"
 def rows_of(name, part, kind, checkout):
     """The table of a measured GPU, or None."""
     source = aiconfigurator.SOURCES.get(name)
-    which = source and getattr(source, part + others.suffix(kind))
+    which = source and getattr(source, part + fitting.suffix(kind))
     if not which:
         return None
     read = others.read_latents if part == "mla" else others.read_experts
@@ -32,9 +32,9 @@ def rows_of(name, part, kind, checkout):
 
 def ratio(name, donor, part, kind, table, figure):
     """Predicted over measured times of a GPU with the donor's figures."""
-    taken = {which: figure(donor, which + others.suffix(kind)) for which in FIGURES[part]}
+    taken = {which: figure(donor, which + fitting.suffix(kind)) for which in FIGURES[part]}
     memory = table["bytes"] / (taken[part + "_share"][0][1] * fitting.stated(name, "hbm_bandwidth"))
-    flops = table["flops"] / others.flops_peak(name, kind)
+    flops = table["flops"] / fitting.flops_peak(name, kind)
     if part == "mla":
         fixed = taken["mla_fixed"][0][1] + table["pairs"] * taken["mla_pair"][0][1]
         share = taken["mla_flops_share"][0][1]
@@ -66,7 +66,7 @@ class Carrier:
 
     def errors(self, part, kind):
         """Predicted over measured times, the same number of quantiles of each measured GPU."""
-        first, found = FIGURES[part][0] + others.suffix(kind), []
+        first, found = FIGURES[part][0] + fitting.suffix(kind), []
         for name in self.with_figure(first, self.measured):
             donors = self.with_figure(first, self.alone(name))
             if donors:
@@ -89,15 +89,15 @@ class Carrier:
 
     def texts(self, name, bands, kinds):
         """The figures of a GPU that has no rows of these kernels."""
-        every = [(part, kind, which + others.suffix(kind)) for part in FIGURES for kind in KINDS[part]
-                 if kind in kinds for which in FIGURES[part]] + [(which, "bf16", which) for which in TOPK]
+        every = [(part, kind, base) for part in FIGURES for kind in KINDS[part] if kind in kinds
+                 for base in FIGURES[part]] + [(base, "bf16", base) for base in TOPK]
         texts = []
-        for part, kind, which in every:
+        for part, kind, base in every:
+            which = base + fitting.suffix(kind)
             if self.figure(name, which):
                 continue
             donor = self.donor(name, kind, self.with_figure(which, self.measured))
             band = bands[part] if part in TOPK else bands[part, kind]
             said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
-            base = which[:len(which) - len(others.suffix(kind))] if others.suffix(kind) else which
             texts.append(fitting.figure_text(which, text_of(base, self.figure(donor, which)), band, said, "assumed"))
         return texts

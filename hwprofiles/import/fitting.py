@@ -197,6 +197,16 @@ def stated(name, figure):
     return stated(re.search(r"^  extends: (\S+)", text, re.M).group(1), figure)
 
 
+def flops_peak(name, kind):
+    """The peak of products with weights of a kind: fp8 has its own, weights of 4 bits are multiplied in bf16."""
+    return stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
+
+
+def suffix(kind):
+    """What the names of the figures of a kind of values end in."""
+    return "" if kind == "bf16" else "_" + kind
+
+
 def spread(ratio):
     """The range of a figure that is `ratio` times as large on single rows."""
     low, high = np.quantile(ratio, (0.1, 0.9))
@@ -266,11 +276,10 @@ def attention_figures(name, kind, table, l2, most=np.inf):
     warm = ~cold & (size > 1 << 20)
     report(name, "attention " + kind, ratio, {"cold": cold, "warm": warm})
     said = table.source("head size 128, KV of twice the L2 or more", cold.sum(), ratio[cold] - 1)
-    suffix = "" if kind == "bf16" else "_" + kind
     return [
-        figure_text("attention_fixed" + suffix, microseconds(fixed), spread(1 / ratio[warm]), said),
-        figure_text("attention_share" + suffix, percent(share_of(table, byte, peak)), spread(ratio[cold]), said),
-        figure_text("attention_pair" + suffix, nanoseconds(pair), None, said),
+        figure_text("attention_fixed" + suffix(kind), microseconds(fixed), spread(1 / ratio[warm]), said),
+        figure_text("attention_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[cold]), said),
+        figure_text("attention_pair" + suffix(kind), nanoseconds(pair), None, said),
     ]
 
 
@@ -317,8 +326,7 @@ def product_figures(name, kind, table, cold, where):
     `where`. The fixed time is not above the median time of products with weights of 1 to 8 MiB and, if there
     are products of less, not below the shortest time. Returns the figures as texts."""
     peak = stated(name, "hbm_bandwidth")
-    flops_peak = stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
-    seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak
+    seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
     few = table["m"] <= FEW
     small = few & (table["weights"] >= 1 << 20) & (table["weights"] < 8 << 20)
     least = seconds.min() if table["weights"].min() < 1 << 20 else 0
@@ -333,13 +341,12 @@ def product_figures(name, kind, table, cold, where):
     ratio = (fixed + np.maximum(memory, flops / share)) / seconds
     few, many = large & (table["m"] <= 128), large & (table["m"] > 128)
     report(name, "products " + kind, ratio, {"few": few, "many": many, "small": small})
-    suffix = "" if kind == "bf16" else "_" + kind
     said = table.source(where, cold.sum(), ratio[cold] - 1)
     every = table.source("n * k of 16 Mi or more, over 128 rows", many.sum(), ratio[many] - 1)
     return [
-        figure_text("product_fixed" + suffix, microseconds(fixed), spread(1 / ratio[small]), said),
-        figure_text("product_share" + suffix, percent(share_of(table, byte, peak)), spread(ratio[few]), said),
-        figure_text("flops_share" + suffix, shares_text(shares), spread(ratio[many]), every),
+        figure_text("product_fixed" + suffix(kind), microseconds(fixed), spread(1 / ratio[small]), said),
+        figure_text("product_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
+        figure_text("flops_share" + suffix(kind), shares_text(shares), spread(ratio[many]), every),
     ]
 
 

@@ -53,7 +53,7 @@ static void print_time(const struct profile *profile, const struct kernel_shape 
     struct kernel kernel = kernel_shape_time(profile, shape);
     char sizes[SIZES], time[TEXT];
     kernel_answer_sizes(shape, sizes, sizeof sizes);
-    printf("%s on %s: %s\n\n", kernel_ops[shape->op].name, profile->name, sizes);
+    printf("%s on %s: %s\n\n", kernel_op_names[shape->op], profile->name, sizes);
     printf("time   %s\n", units_format(kernel.ns, UNIT_NS, time, sizeof time));
     printf("bound  %s\n", kernel_bounds[kernel.bound].what);
     printf("basis  %s%s\n\n", basis_name(kernel.trust.basis),
@@ -123,7 +123,8 @@ bool kernel_answer_json(const struct profile *profile, const struct kernel_shape
 {
     const struct kernel_op_kind *kind = &kernel_ops[shape->op];
     struct kernel kernel = kernel_shape_time(profile, shape);
-    json_t *answer = json_pack("{s:s, s:s}", "hardware", profile->name, "op", kind->name);
+    json_t *answer =
+        json_pack("{s:s, s:s}", "hardware", profile->name, "op", kernel_op_names[shape->op]);
     if (kind->dtypes != 0) {
         json_object_set_new(answer, "dtype", json_string(dtype_name(shape->dtype)));
     }

@@ -34,7 +34,7 @@ static void write_rows(const struct profile *profile, const struct kernel_shape 
     enum kernel_size axis = axes[shape->op];
     double asked = shape->size[axis], from = fmax(1, floor(asked / SPAN));
     kernel_answer_sizes(shape, sizes, sizeof sizes);
-    fprintf(rows, "title\t0\t0\t0\t0\t%s on ", kernel_ops[shape->op].name);
+    fprintf(rows, "title\t0\t0\t0\t0\t%s on ", kernel_op_names[shape->op]);
     drawing_text(profile->name, rows);
     fprintf(rows, "\t-\nsource\t0\t0\t0\t0\tring: %s\t-\naxis\t0\t0\t0\t0\t%s\t-\n", sizes,
             kernel_sizes[axis]);

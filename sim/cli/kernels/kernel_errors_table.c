@@ -28,7 +28,7 @@ static bool add_class(struct table *table, const struct kernel_class_kind *kind,
     snprintf(worst, sizeof worst, "%+.1f %%", 100 * class->worst);
     snprintf(line, sizeof line, "%d", class->worst_line);
     const char *const texts[COLUMNS] = {
-        kernel_ops[kind->op].name, kind->name, rows, median, median_abs, p90_abs, worst, line};
+        kernel_op_names[kind->op], kind->name, rows, median, median_abs, p90_abs, worst, line};
     return table_add(table, texts, COLUMNS, why);
 }
 
@@ -78,7 +78,7 @@ void kernel_errors_json(const struct kernel_errors *errors)
         if (class->count > 0) {
             printf("{\"op\":\"%s\",\"size_class\":\"%s\",\"rows\":%zu,\"median_error\":%.6g,"
                    "\"median_abs_error\":%.6g,\"p90_abs_error\":%.6g}\n",
-                   kernel_ops[kernel_classes[i].op].name, kernel_classes[i].name, class->count,
+                   kernel_op_names[kernel_classes[i].op], kernel_classes[i].name, class->count,
                    class->median, class->median_abs, class->p90_abs);
         }
     }

@@ -11,11 +11,8 @@
 
 enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, PLOT, MEASURED, JSON };
 
-static const char *const op_names[] = {"attention",  "product",   "mla",  "experts", "topk",
-                                       "topk-fused", "allreduce", "copy", NULL};
-
 static const struct command_option options[] = {
-    [OP] = {.name = "--op", .argument = "OP", .summary = "the kernel", .values = op_names},
+    [OP] = {.name = "--op", .argument = "OP", .summary = "the kernel", .values = kernel_op_names},
     [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla: sequences"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
@@ -103,7 +100,7 @@ static bool expect_options(const struct kernel_shape *shape, struct error *why)
 static bool check_option(const struct arguments *arguments, const struct kernel_shape *shape,
                          int option, bool has, struct error *why)
 {
-    const char *op = kernel_ops[shape->op].name;
+    const char *op = kernel_op_names[shape->op];
     if (arguments_given(arguments, option) == has) {
         return true;
     }
@@ -161,7 +158,7 @@ static bool read_shape(const struct arguments *arguments, struct kernel_shape *s
 {
     const char *op = arguments_text(arguments, OP);
     *shape = (struct kernel_shape){.op = KERNEL_ATTENTION};
-    while (strcmp(kernel_ops[shape->op].name, op) != 0) {
+    while (strcmp(kernel_op_names[shape->op], op) != 0) {
         shape->op++;
     }
     for (int i = 0; i < SIZE_OPTIONS; i++) {
@@ -252,7 +249,7 @@ static void print_ops(FILE *out)
 {
     fputs("ops:\n", out);
     for (int op = 0; op < KERNEL_OPS; op++) {
-        fprintf(out, "  %-10s  %s\n", kernel_ops[op].name, kernel_ops[op].what);
+        fprintf(out, "  %-10s  %s\n", kernel_op_names[op], kernel_ops[op].what);
     }
     fputs("\nThe file of --measured begins with a line that names its columns, in any order:\n"
           "  op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us\n"

@@ -19,56 +19,61 @@ static const struct attention_curves latents_fp8 = {
     CURVE_GPU_MLA_FIXED_FP8, CURVE_GPU_MLA_SHARE_FP8, CURVE_GPU_MLA_PAIR_FP8,
     CURVE_GPU_MLA_FLOPS_SHARE_FP8, CURVE_GPU_FLOPS_FP8};
 
-static bool has_latent_curves(const struct profile *profile)
-{
-    return profile_states(profile, CURVE_GPU_MLA_FIXED);
-}
-
 static const struct attention_curves *curves_of(const struct profile *profile, enum dtype kv,
                                                 bool latent)
 {
-    bool latents = latent && has_latent_curves(profile);
-    const struct attention_curves *fp8 = latents ? &latents_fp8 : &heads_fp8;
-    if (kv == DTYPE_FP8 && profile_states(profile, fp8->fixed)) {
-        return fp8;
+    bool fp8 = kv == DTYPE_FP8;
+    if (latent && fp8 && profile_states(profile, latents_fp8.fixed)) {
+        return &latents_fp8;
     }
-    return latents ? &latents_bf16 : &heads_bf16;
+    if (latent && profile_states(profile, latents_bf16.fixed)) {
+        return &latents_bf16;
+    }
+    return fp8 && profile_states(profile, heads_fp8.fixed) ? &heads_fp8 : &heads_bf16;
 }
 
 /* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent. */
-static bool counts_flops(const struct profile *profile, bool latent)
+static bool counts_flops(const struct profile *profile, const struct attention_curves *curves,
+                         bool latent)
 {
-    return latent || !profile_states(profile, CURVE_GPU_ATTENTION_FIXED);
+    return latent || !profile_states(profile, curves->fixed);
 }
 
-static double pairs_of(const struct profile *profile, const struct attention_work *work)
+static enum curve_id peak_of(const struct profile *profile, const struct attention_curves *curves,
+                             enum dtype multiplied)
 {
-    return work->latent && has_latent_curves(profile) ? work->pairs * work->rows : work->pairs;
+    bool own = profile_states(profile, curves->fixed);
+    return !own && multiplied == DTYPE_FP8 ? CURVE_GPU_FLOPS_FP8 : curves->peak;
+}
+
+static double pairs_of(const struct attention_curves *curves, const struct attention_work *work)
+{
+    bool of_latents = curves == &latents_bf16 || curves == &latents_fp8;
+    return of_latents ? work->pairs * work->rows : work->pairs;
 }
 
 struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work)
 {
     const struct attention_curves *curves = curves_of(profile, work->kv, work->latent);
     struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
-    if (counts_flops(profile, work->latent)) {
-        bool own = profile_states(profile, curves->fixed);
-        enum curve_id fp8 = work->multiplied == DTYPE_FP8 ? CURVE_GPU_FLOPS_FP8 : curves->peak;
+    if (counts_flops(profile, curves, work->latent)) {
         struct trust trust = {BASIS_MEASURED, false};
-        double ns = roofline_flops_ns(profile, work->flops, work->rows, own ? curves->peak : fp8,
-                                      curves->flops, &trust);
+        double ns =
+            roofline_flops_ns(profile, work->flops, work->rows,
+                              peak_of(profile, curves, work->multiplied), curves->flops, &trust);
         kernel = roofline_bounded(kernel, ns, trust, BOUND_FLOPS);
     }
-    struct kernel whole = roofline_then(profile, kernel, curves->pair, pairs_of(profile, work));
+    struct kernel whole = roofline_then(profile, kernel, curves->pair, pairs_of(curves, work));
     return roofline_after(roofline_then(profile, whole, curves->fixed, 1), kernel);
 }
 
-size_t kernel_attention_figures(const struct profile *profile, enum dtype kv, bool latent,
-                                enum curve_id figures[KERNEL_MOST_FIGURES])
+size_t kernel_attention_figures(const struct profile *profile, const struct attention_work *work,
+                                bool graph, enum curve_id figures[KERNEL_MOST_FIGURES])
 {
-    const struct attention_curves *curves = curves_of(profile, kv, latent);
-    size_t count = roofline_read_figures(profile, curves->share, figures);
-    if (counts_flops(profile, latent)) {
-        count = roofline_add(figures, count, curves->peak);
+    const struct attention_curves *curves = curves_of(profile, work->kv, work->latent);
+    size_t count = roofline_read_figures(profile, curves->share, graph, figures);
+    if (counts_flops(profile, curves, work->latent)) {
+        count = roofline_add(figures, count, peak_of(profile, curves, work->multiplied));
         count = roofline_add(figures, count, curves->flops);
     }
     count = roofline_add_stated(profile, figures, count, curves->fixed);

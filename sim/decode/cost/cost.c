@@ -2,6 +2,8 @@
  * copies. */
 #include "decode/cost/cost.h"
 
+#include "decode/cost/roofline.h"
+
 #include <math.h>
 
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels)
@@ -11,11 +13,11 @@ struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uin
 }
 
 /* Decode attention of `batch` sequences. */
-static struct kernel cost_attention(const struct setup *setup, const struct model_operator *op,
-                                    uint64_t batch)
+static struct attention_work attention_work(const struct setup *setup,
+                                            const struct model_operator *op, uint64_t batch)
 {
     const struct model *model = &setup->model;
-    const struct attention_work work = {
+    return (struct attention_work){
         .bytes = (double)(op->weight_bytes + op->data_bytes),
         .flops = op->flops,
         .rows = op->rows,
@@ -24,7 +26,11 @@ static struct kernel cost_attention(const struct setup *setup, const struct mode
         .multiplied = model->weights,
         .latent = model->kv_lora > 0,
     };
-    return kernel_attention(&setup->profile, &work);
+}
+
+static bool is_product(const struct model_operator *op)
+{
+    return op->matrix && op->flops > 0;
 }
 
 static struct kernel cost_operator(const struct setup *setup, const struct model_operator *op,
@@ -32,13 +38,28 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
 {
     double bytes = (double)(op->weight_bytes + op->data_bytes);
     if (op->stage == MODEL_ATTEND) {
-        return cost_attention(setup, op, batch);
+        const struct attention_work work = attention_work(setup, op, batch);
+        return kernel_attention(&setup->profile, &work);
     }
-    if (!op->matrix || op->flops <= 0) {
+    if (!is_product(op)) {
         return kernel_read(&setup->profile, bytes);
     }
     return op->grouped ? kernel_experts(&setup->profile, op->flops, op->rows, bytes, op->weights)
                        : kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights);
+}
+
+size_t cost_operator_figures(const struct setup *setup, const struct model_operator *op,
+                             enum curve_id figures[KERNEL_MOST_FIGURES])
+{
+    const struct profile *profile = &setup->profile;
+    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
+    if (op->stage == MODEL_ATTEND) {
+        const struct attention_work work = attention_work(setup, op, 1);
+        return kernel_attention_figures(profile, &work, graph, figures);
+    }
+    return is_product(op)
+               ? kernel_product_figures(profile, op->weights, op->grouped, graph, figures)
+               : roofline_read_figures(profile, CURVE_GPU_HBM_SHARE, graph, figures);
 }
 
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,

@@ -5,8 +5,8 @@
  * the largest of these and of the fixed time: a kernel bound by memory does not rest on an assumed
  * compute rate.
  *
- * The profile must state the figures that a function reads, unless they may be left out. For
- * kernels that are asked about by themselves, figures of the kind list them (kernel_*_figures()).
+ * The profile must state the figures that a function reads. kernel_*_figures() list those of
+ * products, attention and top-k, for which the profile has several to choose from.
  */
 #ifndef DECODE_COST_KERNELS_H
 #define DECODE_COST_KERNELS_H
@@ -71,8 +71,7 @@ struct attention_work {
     double flops, rows;    /* rows: query heads that share a KV head */
     double pairs;          /* sequences times KV heads */
     enum dtype kv;         /* the type of the KV */
-    enum dtype multiplied; /* DTYPE_FP8: multiplied at the fp8 rate, if attention has no figures of
-                              its own; else at that of bf16 */
+    enum dtype multiplied; /* DTYPE_FP8: at the fp8 rate, if attention has no figures of its own */
     bool latent;           /* all heads share a KV head (MLA) */
 };
 
@@ -98,13 +97,12 @@ struct kernel kernel_copy(const struct profile *profile, double bytes);
 
 /* The figures that a profile must state for these kernels, and on which their times rest, at most
  * KERNEL_MOST_FIGURES. Returns their number. Those of products and attention include the gap
- * between two kernels of a graph (kernel_spaced). */
+ * between two kernels (kernel_spaced). Of attention's work only the types and `latent` count. */
 enum { KERNEL_MOST_FIGURES = 8 };
 size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
-                              enum curve_id figures[KERNEL_MOST_FIGURES]);
-size_t kernel_attention_figures(const struct profile *profile, enum dtype kv, bool latent,
-                                enum curve_id figures[KERNEL_MOST_FIGURES]);
-
+                              bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
+size_t kernel_attention_figures(const struct profile *profile, const struct attention_work *work,
+                                bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
 size_t kernel_select_figures(const struct profile *profile, bool fused,
                              enum curve_id figures[KERNEL_MOST_FIGURES]);
 

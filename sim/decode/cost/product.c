@@ -73,10 +73,10 @@ struct kernel kernel_experts(const struct profile *profile, double flops, double
 }
 
 size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
-                              enum curve_id figures[KERNEL_MOST_FIGURES])
+                              bool graph, enum curve_id figures[KERNEL_MOST_FIGURES])
 {
     const struct product_curves curves = curves_of(profile, weights, experts);
-    size_t count = roofline_read_figures(profile, curves.share, figures);
+    size_t count = roofline_read_figures(profile, curves.share, graph, figures);
     count = roofline_add(figures, count, curves.peak);
     count = roofline_add(figures, count, curves.flops);
     return roofline_add_stated(profile, figures, count, curves.fixed);

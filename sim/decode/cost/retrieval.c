@@ -37,6 +37,11 @@ static double compared_values(const struct setup *setup, double *rows)
     return setup->mechanisms.retrieval_keys * values;
 }
 
+static enum dtype compared_type(const struct setup *setup)
+{
+    return setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16;
+}
+
 /* The number of scores that top-k sorts. */
 static double sorted_scores(const struct setup *setup, double entries)
 {
@@ -56,7 +61,7 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
     double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
     double flops = 2 * entries * values * rows;
     struct kernel score = flops > 0 ? kernel_product(&setup->profile, flops, rows, entries * moved,
-                                                     setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
+                                                     compared_type(setup))
                                     : kernel_read(&setup->profile, entries * moved);
     if (entries <= 0) {
         return score;
@@ -74,13 +79,16 @@ struct kernel retrieval_query_cost(const struct setup *setup)
     return kernel_read(&setup->profile, bytes);
 }
 
-bool retrieval_needs_bf16(const struct setup *setup)
+size_t retrieval_figures(const struct setup *setup, enum curve_id figures[KERNEL_MOST_FIGURES])
 {
-    const struct mechanisms *m = &setup->mechanisms;
-    return setup_retrieves(setup) && !setup_indexes(setup) && m->retrieval_keys > 0;
-}
-
-bool retrieval_needs_fp8(const struct setup *setup)
-{
-    return setup_retrieves(setup) && setup_indexes(setup);
+    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
+    double rows;
+    if (!setup_retrieves(setup)) {
+        return 0;
+    }
+    size_t count =
+        compared_values(setup, &rows) > 0
+            ? kernel_product_figures(&setup->profile, compared_type(setup), false, graph, figures)
+            : 0;
+    return count + kernel_select_figures(&setup->profile, setup_indexes(setup), figures + count);
 }

@@ -30,8 +30,8 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
 /* Running the share of the query projection that speculation repeats. */
 struct kernel retrieval_query_cost(const struct setup *setup);
 
-/* Does scoring need matrix products in bf16, or in fp8? Comparing codes needs neither. */
-bool retrieval_needs_bf16(const struct setup *setup);
-bool retrieval_needs_fp8(const struct setup *setup);
+/* The figures of the profile on which retrieval_cost() rests, at most KERNEL_MOST_FIGURES; their
+ * number. 0: nothing is retrieved. */
+size_t retrieval_figures(const struct setup *setup, enum curve_id figures[KERNEL_MOST_FIGURES]);
 
 #endif

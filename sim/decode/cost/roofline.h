@@ -15,7 +15,7 @@ enum curve_id roofline_gap(bool graph);
  * that, at the share that so many bytes reach in any kernel. */
 struct kernel roofline_read(const struct profile *profile, double bytes, enum curve_id own);
 
-/* The time of FLOPs at the share of their peak that so many rows reach. */
+/* The time in ns of FLOPs at the share of their peak that so many rows reach. */
 double roofline_flops_ns(const struct profile *profile, double flops, double rows,
                          enum curve_id peak, enum curve_id share, struct trust *trust);
 
@@ -26,13 +26,14 @@ struct kernel roofline_then(const struct profile *profile, struct kernel kernel,
 /* `whole`, which is `part` after a fixed time: the larger of the two is its bound. */
 struct kernel roofline_after(struct kernel whole, struct kernel part);
 
-/* What a time rests on: add a figure, or add it if the profile states it; the new count. */
+/* What a time rests on: add a figure, or add it if the profile states it; the new count. `figures`
+ * has room for KERNEL_MOST_FIGURES. */
 size_t roofline_add(enum curve_id *figures, size_t count, enum curve_id id);
 size_t roofline_add_stated(const struct profile *profile, enum curve_id *figures, size_t count,
                            enum curve_id id);
 
-/* The figures of a read at `share` and of the gap between two kernels of a graph; their number. */
-size_t roofline_read_figures(const struct profile *profile, enum curve_id share,
+/* The figures of a read at `share` and of the gap between two kernels; their number. */
+size_t roofline_read_figures(const struct profile *profile, enum curve_id share, bool graph,
                              enum curve_id *figures);
 
 #endif

@@ -4,58 +4,65 @@
 #include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"
 
-struct need {
-    enum curve_id id;
-    bool needed;
+/* The curves that are read, a flag each. */
+struct needs {
+    bool of[CURVE_COUNT];
 };
 
-/* Optional curves that are read wherever the profile states the first of the two. */
-static const struct {
-    enum curve_id first, then;
-} together[] = {
-    {CURVE_GPU_PRODUCT_FIXED_FP8, CURVE_GPU_FLOPS_SHARE_FP8},
-    {CURVE_GPU_PRODUCT_FIXED_INT4, CURVE_GPU_FLOPS_SHARE_INT4},
-    {CURVE_GPU_EXPERTS_FIXED, CURVE_GPU_EXPERTS_FLOPS_SHARE},
-    {CURVE_GPU_EXPERTS_FIXED_FP8, CURVE_GPU_EXPERTS_FLOPS_SHARE_FP8},
-    {CURVE_GPU_EXPERTS_FIXED_INT4, CURVE_GPU_EXPERTS_FLOPS_SHARE_INT4},
-    {CURVE_GPU_MLA_FIXED, CURVE_GPU_MLA_FLOPS_SHARE},
-    {CURVE_GPU_MLA_FIXED_FP8, CURVE_GPU_MLA_FLOPS_SHARE_FP8},
-    {CURVE_GPU_TOPK_FUSED, CURVE_GPU_TOPK_FUSED_ROW},
-};
-
-/* What a profile need not state, and does not. */
-static bool is_left_out(const struct profile *profile, enum curve_id id)
+static void add(struct needs *needs, const enum curve_id *figures, size_t count)
 {
-    bool read = false;
-    for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
-        read = read || (together[i].then == id && profile_states(profile, together[i].first));
+    for (size_t i = 0; i < count; i++) {
+        needs->of[figures[i]] = true;
     }
-    return !profile_states(profile, id) && !read &&
-           (curve_kinds[id].standard > 0 || curve_kinds[id].optional);
 }
 
-static bool routes(const struct model *model)
+static void add_operators(const struct setup *setup, struct needs *needs)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        any = any || model->layers[i].routed;
+    const struct model *model = &setup->model;
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        bool repeats = layer < model->layer_count && model_layer_repeats(model, layer);
+        size_t count = repeats ? 0 : model_operators(model, layer, 1, 1, operators);
+        for (size_t i = 0; i < count; i++) {
+            enum curve_id figures[KERNEL_MOST_FIGURES];
+            add(needs, figures, cost_operator_figures(setup, &operators[i], figures));
+        }
     }
-    return any;
 }
 
-size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
+/* Products beside the model's operators: attention of prompts and k-means of their keys run in
+ * bf16, and KV that is not stored is computed again from the type of the weights. */
+static void add_products(const struct setup *setup, bool prompts, struct needs *needs)
+{
+    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
+    enum curve_id figures[KERNEL_MOST_FIGURES];
+    if (prompts) {
+        add(needs, figures,
+            kernel_product_figures(&setup->profile, DTYPE_BF16, false, graph, figures));
+    }
+    if (setup->mechanisms.representation != REPRESENTATION_KV) {
+        add(needs, figures,
+            kernel_product_figures(&setup->profile, setup->model.weights, false, graph, figures));
+    }
+}
+
+static void add_kernels(const struct setup *setup, bool prompts, struct needs *needs)
+{
+    enum curve_id figures[KERNEL_MOST_FIGURES];
+    add_operators(setup, needs);
+    add_products(setup, prompts, needs);
+    add(needs, figures, retrieval_figures(setup, figures));
+    if (setup->model.tensor_parallel > 1) {
+        needs->of[kernel_allreduce_figure(&setup->profile, setup->model.tensor_parallel)] = true;
+    }
+}
+
+static void add_machine(const struct setup *setup, struct pipeline_beside beside,
+                        struct needs *needs)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
-    enum dtype weights = setup->model.weights;
-    bool fp8 = weights == DTYPE_FP8, kv_fp8 = setup->model.kv == DTYPE_FP8;
-    bool four_bits = weights == DTYPE_INT4 || weights == DTYPE_MXFP4;
-    bool latent = setup->model.kv_lora > 0 && profile_states(&setup->profile, CURVE_GPU_MLA_FIXED);
-    bool fused = setup_retrieves(setup) && setup_indexes(setup) &&
-                 profile_states(&setup->profile, CURVE_GPU_TOPK_FUSED);
-    bool experts = routes(&setup->model);
-    uint32_t gpus = setup->model.tensor_parallel;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
@@ -70,7 +77,10 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
     bool trains = index_build_on_host(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
-    const struct need needs[] = {
+    const struct {
+        enum curve_id id;
+        bool needed;
+    } machine[] = {
         {CURVE_GPU_HBM_CAPACITY, true},
         {CURVE_GPU_HBM_BANDWIDTH, true},
         {CURVE_GPU_HBM_SHARE, true},
@@ -78,15 +88,7 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_GPU_SMS, link},
         {CURVE_GPU_SM_THREADS, link},
         {CURVE_GPU_SECTOR, offload && m->manager == MANAGER_GPU},
-        {CURVE_GPU_FLOPS_BF16,
-         !fp8 || setup->prompt > 0 || beside.prompts || retrieval_needs_bf16(setup)},
-        {CURVE_GPU_FLOPS_FP8, fp8 || retrieval_needs_fp8(setup)},
-        {CURVE_GPU_FLOPS_SHARE, true},
         {CURVE_GPU_KERNEL_FLOOR, !graph},
-        {CURVE_GPU_TOPK, setup_retrieves(setup) && !fused},
-        {CURVE_GPU_TOPK_FUSED, fused},
-        {CURVE_GPU_TOPK_FUSED_ROW, fused},
-        {kernel_allreduce_figure(&setup->profile, gpus), gpus > 1},
         {CURVE_GPU_GRAPH_NODE, graph},
         {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
         {CURVE_LINK_H2D, link || beside.copies},
@@ -114,42 +116,22 @@ size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
-        {CURVE_GPU_ATTENTION_FIXED, !latent},
-        {CURVE_GPU_ATTENTION_SHARE, !latent},
-        {CURVE_GPU_ATTENTION_PAIR, !latent},
-        {CURVE_GPU_ATTENTION_FIXED_FP8, !latent && kv_fp8},
-        {CURVE_GPU_ATTENTION_SHARE_FP8, !latent && kv_fp8},
-        {CURVE_GPU_ATTENTION_PAIR_FP8, !latent && kv_fp8},
-        {CURVE_GPU_MLA_FIXED, latent},
-        {CURVE_GPU_MLA_SHARE, latent},
-        {CURVE_GPU_MLA_PAIR, latent},
-        {CURVE_GPU_MLA_FLOPS_SHARE, latent},
-        {CURVE_GPU_MLA_FIXED_FP8, latent && kv_fp8},
-        {CURVE_GPU_MLA_SHARE_FP8, latent && kv_fp8},
-        {CURVE_GPU_MLA_PAIR_FP8, latent && kv_fp8},
-        {CURVE_GPU_MLA_FLOPS_SHARE_FP8, latent && kv_fp8},
-        {CURVE_GPU_PRODUCT_FIXED, true},
-        {CURVE_GPU_PRODUCT_SHARE, true},
-        {CURVE_GPU_PRODUCT_FIXED_FP8, fp8 || retrieval_needs_fp8(setup)},
-        {CURVE_GPU_PRODUCT_SHARE_FP8, fp8 || retrieval_needs_fp8(setup)},
-        {CURVE_GPU_FLOPS_SHARE_FP8, fp8 || retrieval_needs_fp8(setup)},
-        {CURVE_GPU_PRODUCT_FIXED_INT4, four_bits},
-        {CURVE_GPU_PRODUCT_SHARE_INT4, four_bits},
-        {CURVE_GPU_FLOPS_SHARE_INT4, four_bits},
-        {CURVE_GPU_EXPERTS_FIXED, experts && !fp8 && !four_bits},
-        {CURVE_GPU_EXPERTS_SHARE, experts && !fp8 && !four_bits},
-        {CURVE_GPU_EXPERTS_FLOPS_SHARE, experts && !fp8 && !four_bits},
-        {CURVE_GPU_EXPERTS_FIXED_FP8, experts && fp8},
-        {CURVE_GPU_EXPERTS_SHARE_FP8, experts && fp8},
-        {CURVE_GPU_EXPERTS_FLOPS_SHARE_FP8, experts && fp8},
-        {CURVE_GPU_EXPERTS_FIXED_INT4, experts && four_bits},
-        {CURVE_GPU_EXPERTS_SHARE_INT4, experts && four_bits},
-        {CURVE_GPU_EXPERTS_FLOPS_SHARE_INT4, experts && four_bits},
     };
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
+        needs->of[machine[i].id] = machine[i].needed;
+    }
+}
+
+size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
+{
+    struct needs needs = {.of = {false}};
+    add_machine(setup, beside, &needs);
+    add_kernels(setup, setup->prompt > 0 || beside.prompts, &needs);
     size_t count = 0;
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (needs[i].needed && !is_left_out(&setup->profile, needs[i].id)) {
-            ids[count++] = needs[i].id;
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        bool left_out = !profile_states(&setup->profile, id) && curve_kinds[id].standard > 0;
+        if (needs.of[id] && !left_out) {
+            ids[count++] = id;
         }
     }
     return count;

@@ -29,28 +29,34 @@ const char *const kernel_sizes[KERNEL_SIZES + 1] = {
     [KERNEL_GPUS] = "gpus",
 };
 
-const struct kernel_op_kind kernel_ops[KERNEL_OPS] = {
-    [KERNEL_ATTENTION] = {"attention", "decode attention; the type is that of the KV",
-                          ATTENTION_SIZES, 0, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
-    [KERNEL_MLA] = {"mla", "decode attention over DeepSeek's latents; the type is theirs",
-                    ATTENTION_SIZES & ~BIT(KERNEL_HEAD_DIM), 0, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
-    [KERNEL_PRODUCT] = {"product", "m rows times n x k weights; the type is that of the weights",
-                        PRODUCT_SIZES, 0, PRODUCT_TYPES},
-    [KERNEL_EXPERTS] = {"experts", "m rows of each expert times its n x k weights, in one kernel",
-                        PRODUCT_SIZES | BIT(KERNEL_EXPERT_COUNT), 0, PRODUCT_TYPES},
-    [KERNEL_TOPK] = {"topk", "a sort that selects from m rows of n scores",
-                     BIT(KERNEL_M) | BIT(KERNEL_N), 0, 0},
-    [KERNEL_TOPK_FUSED] = {"topk-fused", "one kernel that selects from m rows of n scores",
-                           BIT(KERNEL_M) | BIT(KERNEL_N), 0, 0},
-    [KERNEL_ALLREDUCE] = {"allreduce", "all-reduce among GPUs of a node",
-                          BIT(KERNEL_BYTES) | BIT(KERNEL_GPUS), BIT(KERNEL_GPUS), 0},
-    [KERNEL_COPY] = {"copy", "copy from pinned host memory to the GPU", BIT(KERNEL_BYTES), 0, 0},
+const char *const kernel_op_names[KERNEL_OPS + 1] = {
+    [KERNEL_ATTENTION] = "attention",
+    [KERNEL_PRODUCT] = "product",
+    [KERNEL_MLA] = "mla",
+    [KERNEL_EXPERTS] = "experts",
+    [KERNEL_TOPK] = "topk",
+    [KERNEL_TOPK_FUSED] = "topk-fused",
+    [KERNEL_ALLREDUCE] = "allreduce",
+    [KERNEL_COPY] = "copy",
 };
 
-const char *kernel_op_name(size_t index)
-{
-    return index < KERNEL_OPS ? kernel_ops[index].name : NULL;
-}
+const struct kernel_op_kind kernel_ops[KERNEL_OPS] = {
+    [KERNEL_ATTENTION] = {"decode attention; the type is that of the KV", ATTENTION_SIZES, 0,
+                          BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+    [KERNEL_MLA] = {"decode attention over DeepSeek's latents; the type is theirs",
+                    ATTENTION_SIZES & ~BIT(KERNEL_HEAD_DIM), 0, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+    [KERNEL_PRODUCT] = {"m rows times n x k weights; the type is that of the weights",
+                        PRODUCT_SIZES, 0, PRODUCT_TYPES},
+    [KERNEL_EXPERTS] = {"m rows of each expert times its n x k weights, in one kernel",
+                        PRODUCT_SIZES | BIT(KERNEL_EXPERT_COUNT), 0, PRODUCT_TYPES},
+    [KERNEL_TOPK] = {"a sort that selects from m rows of n scores", BIT(KERNEL_M) | BIT(KERNEL_N),
+                     0, 0},
+    [KERNEL_TOPK_FUSED] = {"one kernel that selects from m rows of n scores",
+                           BIT(KERNEL_M) | BIT(KERNEL_N), 0, 0},
+    [KERNEL_ALLREDUCE] = {"all-reduce among GPUs of a node", BIT(KERNEL_BYTES) | BIT(KERNEL_GPUS),
+                          BIT(KERNEL_GPUS), 0},
+    [KERNEL_COPY] = {"copy from pinned host memory to the GPU", BIT(KERNEL_BYTES), 0, 0},
+};
 
 bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
                        struct error *why)
@@ -68,7 +74,7 @@ bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char 
         }
     }
     names[count] = NULL;
-    error_input(why, file, line, "'dtype' of '%s' is '%.60s'", kind->name, name);
+    error_input(why, file, line, "'dtype' of '%s' is '%.60s'", kernel_op_names[shape->op], name);
     return name_expect(name, names, why);
 }
 
@@ -94,13 +100,16 @@ bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int 
 size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
                             enum curve_id figures[KERNEL_MOST_FIGURES])
 {
+    const struct attention_work attention = {
+        .kv = shape->dtype, .multiplied = DTYPE_BF16, .latent = shape->op == KERNEL_MLA};
     switch (shape->op) {
     case KERNEL_ATTENTION:
     case KERNEL_MLA:
-        return kernel_attention_figures(profile, shape->dtype, shape->op == KERNEL_MLA, figures);
+        return kernel_attention_figures(profile, &attention, true, figures);
     case KERNEL_PRODUCT:
     case KERNEL_EXPERTS:
-        return kernel_product_figures(profile, shape->dtype, shape->op == KERNEL_EXPERTS, figures);
+        return kernel_product_figures(profile, shape->dtype, shape->op == KERNEL_EXPERTS, true,
+                                      figures);
     case KERNEL_TOPK:
     case KERNEL_TOPK_FUSED:
         return kernel_select_figures(profile, shape->op == KERNEL_TOPK_FUSED, figures);
@@ -119,7 +128,7 @@ bool kernel_shape_require(const struct profile *profile, const struct kernel_sha
 {
     enum curve_id figures[KERNEL_MOST_FIGURES];
     size_t count = kernel_shape_figures(profile, shape, figures);
-    return profile_require(profile, figures, count, kernel_ops[shape->op].name, why);
+    return profile_require(profile, figures, count, kernel_op_names[shape->op], why);
 }
 
 /* Bytes of `values` values with their scales. */

@@ -49,14 +49,13 @@ extern const char *const kernel_sizes[KERNEL_SIZES + 1]; /* "batch", ...; ends w
 #define KERNEL_MOST_SIZE 1000000000000 /* of one size */
 
 struct kernel_op_kind {
-    const char *name;
     const char *what;
     uint32_t sizes;  /* a bit for each size that it has */
     uint32_t may;    /* a bit for each of these that may be left out; it is then 0 */
     uint32_t dtypes; /* a bit for each type that its data may have; 0: it has no type */
 };
 extern const struct kernel_op_kind kernel_ops[KERNEL_OPS];
-const char *kernel_op_name(size_t index); /* NULL after the last one */
+extern const char *const kernel_op_names[KERNEL_OPS + 1]; /* "attention", ...; ends with NULL */
 
 struct kernel_shape {
     enum kernel_op op;
@@ -68,7 +67,7 @@ struct kernel_shape {
 bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
                        struct error *why);
 
-/* Are the query heads a multiple of the KV heads? */
+/* Fail unless the query heads are a multiple of the KV heads; latents have one KV head. */
 bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
                         struct error *why);
 

@@ -26,7 +26,7 @@ static const char *column_name(size_t column)
 
 static const char *measured_op(size_t index)
 {
-    return index <= KERNEL_PRODUCT ? kernel_ops[index].name : NULL;
+    return index <= KERNEL_PRODUCT ? kernel_op_names[index] : NULL;
 }
 
 struct table {
@@ -109,7 +109,7 @@ static bool read_size(const struct table *table, struct measured_kernel *out, si
                       struct error *why)
 {
     const struct csv_reader *reader = &table->reader;
-    const char *text = field(table, column), *op = kernel_ops[out->shape.op].name;
+    const char *text = field(table, column), *op = kernel_op_names[out->shape.op];
     uint64_t size = 0;
     if (text[0] == '\0') {
         error_set(why, reader->path, reader->line, "'%s' is empty", column_name(column));

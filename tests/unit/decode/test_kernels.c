@@ -7,11 +7,12 @@
 #define FIGURE(value) "{value: " value ", basis: published, source: s}"
 
 /* What every profile states. Kernels reach half of both peaks: 500 GB/s, 50 and 100 TFLOP/s. */
-#define PLAIN                                                                                                                             \
-    "gpu: {hbm_bandwidth: " FIGURE("1000GB/s") ", hbm_share: " FIGURE("50%") ", cta_bandwidth: " FIGURE("1GB/s") ", flops_bf16: " FIGURE( \
-        "100TFLOP/s") ", flops_fp8: " FIGURE("200TFLOP/s") ", flops_share: {value: 50%, basis: assumed, range: [50%, 150%], source: s}"   \
-                                                           ", kernel_floor: " FIGURE(                                                     \
-                                                               "2us") ", graph_node: " FIGURE("1us")
+#define PLAIN                                                                                      \
+    "gpu: {hbm_bandwidth: " FIGURE("1000GB/s") ", hbm_share: " FIGURE("50%")                       \
+    ", cta_bandwidth: " FIGURE("1GB/s") ", flops_bf16: " FIGURE("100TFLOP/s")                      \
+    ", flops_fp8: " FIGURE("200TFLOP/s")                                                           \
+    ", flops_share: {value: 50%, basis: assumed, range: [50%, 150%], source: s}"                   \
+    ", kernel_floor: " FIGURE("2us") ", graph_node: " FIGURE("1us")
 
 static const char plain[] =
     PLAIN ", topk: {points: [[1000, 10us], [3000, 30us]], basis: published, source: s}"
@@ -19,10 +20,14 @@ static const char plain[] =
           "link: {h2d: " FIGURE("10GB/s") ", copy_latency: " FIGURE("5us") "}";
 
 /* Kernels that have figures of their own. */
-static const char
-    own[] =
-        PLAIN ", attention_fixed: " FIGURE("10us") ", attention_share: " FIGURE("100%") ", attention_pair: " FIGURE("10ns") ", attention_fixed_fp8: " FIGURE(
-            "20us") ", attention_share_fp8: " FIGURE("50%") ", attention_pair_fp8: " FIGURE("20ns") ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%") ", product_fixed_fp8: " FIGURE("6us") ", product_share_fp8: " FIGURE("40%") ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
+static const char own[] =
+    PLAIN ", attention_fixed: " FIGURE("10us") ", attention_share: " FIGURE("100%")
+        ", attention_pair: " FIGURE("10ns") ", attention_fixed_fp8: " FIGURE("20us")
+        ", attention_share_fp8: " FIGURE("50%") ", attention_pair_fp8: " FIGURE("20ns")
+        ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%")
+        ", product_fixed_fp8: " FIGURE("6us") ", product_share_fp8: " FIGURE("40%")
+        ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us")
+        ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
 
 /* Kernels with figures that few profiles have, beside those of heads and of dense products. */
 static const char rare[] =
@@ -158,6 +163,22 @@ static void attention_with_figures_counts_flops_if_it_is_latent(void **state)
     profile_release(&profile);
 }
 
+/* The FLOPs alone would take 80 us. Attention over bf16 KV has no figures here, so that they do. */
+static void figures_of_fp8_do_without_those_of_bf16(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(PLAIN
+                                       ", attention_fixed_fp8: " FIGURE("20us")
+                                       ", attention_share_fp8: " FIGURE("50%")
+                                       ", attention_pair_fp8: " FIGURE("20ns") "}");
+    struct attention_work work = {
+        .bytes = 2e7, .flops = 4e9, .rows = 4, .pairs = 8, .kv = DTYPE_FP8};
+    check(kernel_attention(&profile, &work), 40 + 0.16 + 20, BOUND_HBM, BASIS_PUBLISHED);
+    work.kv = DTYPE_BF16;
+    check(kernel_attention(&profile, &work), 80, BOUND_FLOPS, BASIS_ASSUMED);
+    profile_release(&profile);
+}
+
 /* 8 sequences of 128 query heads are 1024 pairs: 1.024 us in bf16. 40 and 20 TFLOP/s. */
 static void latents_have_figures_of_their_own(void **state)
 {
@@ -241,23 +262,27 @@ static void figures_are_those_that_the_time_is_computed_from(void **state)
     (void)state;
     enum curve_id figures[KERNEL_MOST_FIGURES];
     struct profile without = load_well(plain), with = load_well(own);
-    size_t count = kernel_product_figures(&without, DTYPE_FP8, true, figures);
+    size_t count = kernel_product_figures(&without, DTYPE_FP8, true, true, figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_HBM_SHARE));
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_FP8));
-    count = kernel_product_figures(&with, DTYPE_INT4, false, figures);
+    count = kernel_product_figures(&with, DTYPE_INT4, false, true, figures);
     assert_int_equal(count, 6);
     assert_true(lists(figures, count, CURVE_GPU_PRODUCT_FIXED_INT4));
     assert_true(lists(figures, count, CURVE_GPU_PRODUCT_SHARE_INT4));
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE_INT4));
-    count = kernel_attention_figures(&without, DTYPE_BF16, false, figures);
+    count = kernel_attention_figures(&without, &(struct attention_work){.kv = DTYPE_BF16}, true,
+                                     figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
-    count = kernel_attention_figures(&with, DTYPE_FP8, false, figures);
+    count =
+        kernel_attention_figures(&with, &(struct attention_work){.kv = DTYPE_FP8}, true, figures);
     assert_int_equal(count, 5);
     assert_true(lists(figures, count, CURVE_GPU_ATTENTION_PAIR_FP8));
     assert_false(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
-    assert_int_equal(kernel_attention_figures(&with, DTYPE_FP8, true, figures), 7);
+    count = kernel_attention_figures(
+        &with, &(struct attention_work){.kv = DTYPE_FP8, .latent = true}, true, figures);
+    assert_int_equal(count, 7);
     profile_release(&without);
     profile_release(&with);
 }
@@ -273,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_product_takes_its_fixed_time_first),
         cmocka_unit_test(attention_without_figures_is_a_product),
         cmocka_unit_test(attention_with_figures_counts_flops_if_it_is_latent),
+        cmocka_unit_test(figures_of_fp8_do_without_those_of_bf16),
         cmocka_unit_test(latents_have_figures_of_their_own),
         cmocka_unit_test(experts_have_figures_of_their_own),
         cmocka_unit_test(fused_selection_goes_by_row_length_then_by_rows),

@@ -8,6 +8,7 @@
 #include "decode/cost/retrieval.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
+#include "decode/time/prefill.h"
 #include "decode/time/stream.h"
 #include "unit/fixture/make_timing.h"
 
@@ -718,6 +719,67 @@ static void missing_curve_is_named(void **state)
     setup_release(&setup);
 }
 
+/* Time of a prefill, then of decode. */
+static int64_t total_of(const struct setup *setup)
+{
+    struct course course;
+    struct trust trust = {BASIS_MEASURED, false};
+    struct error why;
+    int64_t ns = 0;
+    make_course(setup, &course);
+    if (setup->prompt > 0 && !prefill_run(setup, &course.plan, course.used, &ns, &trust, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    ns += course.timing.total_ns;
+    course_release(&course);
+    return ns;
+}
+
+enum { KERNEL_AXES = 6 };
+
+/* Choose the `index`th combination of overrides; false after the last one. Quantisation leaves a
+ * model's router, its head or all but its experts as they are, so that most models have products of
+ * two types. The last machine has no figures of kernels of its own. */
+static bool choose_overrides(size_t index, const char *chosen[KERNEL_AXES])
+{
+    const char *const axes[KERNEL_AXES][5] = {
+        {"model=llama-3-8b", "model=deepseek-v3.2", "model=gpt-oss-120b", "model=qwen3-30b-a3b"},
+        {"dtype.weights=bf16", "dtype.weights=fp8", "dtype.weights=int4"},
+        {"dtype.kv=bf16", "dtype.kv=fp8"},
+        {"hardware=h200", "hardware=a40", "hardware=rtx-pro-6000-server", tiny_machine},
+        {"system=fullattn", "system=vllm", "system=capture"},
+        {"prompt=none", "prompt=3000"},
+    };
+    for (size_t axis = 0; axis < KERNEL_AXES; axis++) {
+        size_t count = 0;
+        while (axes[axis][count] != NULL) {
+            count++;
+        }
+        chosen[axis] = axes[axis][index % count];
+        index /= count;
+    }
+    return index == 0;
+}
+
+/* Without the curves that a setup does not say it reads, its times are the same. */
+static void kernels_read_only_curves_that_are_said(void **state)
+{
+    (void)state;
+    const char *of[KERNEL_AXES];
+    for (size_t i = 0; choose_overrides(i, of); i += ROUNDS(1, 7)) {
+        struct setup setup =
+            SETUP("context=4000", "steps=1", of[0], of[1], of[2], of[3], of[4], of[5]);
+        uint32_t counts[CURVE_COUNT];
+        int64_t whole = total_of(&setup);
+        hide_curves(&setup, counts);
+        if (total_of(&setup) != whole) {
+            fail_msg("%s %s %s %s %s %s", of[0], of[1], of[2], of[3], of[4], of[5]);
+        }
+        show_curves(&setup, counts);
+        setup_release(&setup);
+    }
+}
+
 /* A profile that states the fixed time of fp8 products has to state their share of the peak. */
 static void optional_curves_that_go_together_are_needed_together(void **state)
 {
@@ -755,6 +817,7 @@ int main(void)
         cmocka_unit_test(a_thousand_triples_of_overrides_run_or_are_refused),
         cmocka_unit_test(standards_that_are_read_are_said),
         cmocka_unit_test(missing_curve_is_named),
+        cmocka_unit_test(kernels_read_only_curves_that_are_said),
         cmocka_unit_test(optional_curves_that_go_together_are_needed_together),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
