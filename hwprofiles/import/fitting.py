@@ -228,6 +228,8 @@ def figure_text(name, value, band, source, basis="published"):
 def write_block(name, figures, script):
     """Replace the figures that `script` wrote into a profile, or append them."""
     before, start, after = profile_text(name).partition(FROM % script)
+    if not figures and not start:
+        return
     if start:
         after = after.split(TO, 1)[1]
     with open(os.path.join(GPUS, name + ".yaml"), "w", encoding="utf-8") as file:
