@@ -135,6 +135,8 @@ const struct mechanism_key mechanism_keys[] = {
           "CTAs of SM loads for each (sequence, head)"),
     WHOLE("transfer_cta_threads", "transfer", transfer_cta_threads, UNIT_COUNT, "256",
           "threads of each of these CTAs, which take room on the SMs from other kernels"),
+    WHOLE("transfer_lane_bytes", "transfer", transfer_lane_bytes, UNIT_BYTES, "8B",
+          "bytes that each of these threads loads at a time"),
     CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has its own stream or runs on the kernels' stream"),
     CHOICE("pinned_rounding", "pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
@@ -244,6 +246,7 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 }
 
 #define MOST_CTA_THREADS 1024 /* CUDA's limit on every GPU */
+#define MOST_LOAD_BYTES 16    /* of one instruction of a thread */
 
 /* A rule that a system may break: the key to blame, and the rule in words. */
 struct rule {
@@ -273,6 +276,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->transfer_ctas == 0, "transfer_ctas", "a copy needs at least one CTA"},
         {m->transfer_cta_threads == 0 || m->transfer_cta_threads > MOST_CTA_THREADS,
          "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
+        {m->transfer_lane_bytes == 0 || m->transfer_lane_bytes > MOST_LOAD_BYTES,
+         "transfer_lane_bytes", "a thread loads from 1 to 16 bytes at a time"},
         {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},

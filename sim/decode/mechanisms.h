@@ -115,6 +115,7 @@ struct mechanisms {
     uint64_t transfer_threads;     /* of CPU stores or gather; 0: every core */
     uint64_t transfer_ctas;        /* CTAs of SM loads for each (sequence, head) */
     uint64_t transfer_cta_threads; /* of each of these CTAs */
+    uint64_t transfer_lane_bytes;  /* that each of these threads loads at a time */
     int transfer_stream;
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
     int merge;           /* hits are copied into an execution buffer, misses also into the cache */

@@ -73,8 +73,8 @@ static void every_key_changes_the_identity(void **state)
 static void other_value(const struct mechanism_key *key, size_t choice, char text[128])
 {
     static const char *const by_unit[] = {
-        [UNIT_COUNT] = "7",    [UNIT_SHARE] = "17%", [UNIT_TOKENS] = "7tok",
-        [UNIT_BYTES] = "777B", [UNIT_NS] = "777us",  [UNIT_TIMES] = "7x",
+        [UNIT_COUNT] = "7",  [UNIT_SHARE] = "17%", [UNIT_TOKENS] = "7tok",
+        [UNIT_BYTES] = "7B", [UNIT_NS] = "777us",  [UNIT_TIMES] = "7x",
     };
     const char *value = key->type == MECHANISM_CHOICE   ? key->values[choice]
                         : key->type == MECHANISM_SWITCH ? (choice ? "yes" : "no")
@@ -317,9 +317,7 @@ static void one_value_has_one_identity_however_it_is_spelt(void **state)
 /* A point of a sweep is the run that its values alone are, so that a sweep resumes another. */
 static void point_of_a_sweep_is_a_run_of_its_own(void **state)
 {
-    static const char *const overrides[] = {"model=llama-3-8b",
-                                            "hardware=h200",
-                                            "context=131072",
+    static const char *const overrides[] = {"model=llama-3-8b", "hardware=h200", "context=131072",
                                             "trace=assumed:hit=93%,spread=5%",
                                             "sweep={system: [vllm, clo], batch: [1, 2],"
                                             " mechanisms.operators: [40, 50]}"};
