@@ -101,7 +101,7 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no
  * prefetch, and no graph; blocks of a layer; prefixes in blocks that a unit fits; KV on the GPU
  * alone; whole layers, and weights that are streamed; activations; an index that the host trains;
- * scores that were recorded. */
+ * scores that were recorded; KV that stays in HBM. */
 static const char *const mechanism_bases[][2] = {
     {"system=retroinfer", "mechanisms={merge: no, sync: gpu}"},
     {"system=retroinfer", "mechanisms={merge: no, block_span: layer}"},
@@ -112,6 +112,7 @@ static const char *const mechanism_bases[][2] = {
     {"system=capture-static", "mechanisms={weights: 50%}"},
     {"system=pqcache", "mechanisms={weights: 50%}"},
     {"system=infinigen", "trace=smollm2-135m"},
+    {"system=hisparse", "batch=1"},
 };
 
 /* Does a value of `key` give another setup than the base has? Where it does, and only there, the
