@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
+static const char *const residency_values[] = {"fixed", "pressure", NULL};
 static const char *const retrieval_values[] = {
     "none", "quest", "hata", "loki", "clusters", "partial-weights", "pq", "native", NULL};
 static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
@@ -74,6 +75,9 @@ const struct mechanism_key mechanism_keys[] = {
            "heads whose whole KV stays in HBM"),
     REAL("resident_epsilon", "resident_heads", resident_epsilon, UNIT_COUNT, "0.1",
          "slack in the reuse difficulty that makes a head resident"),
+    CHOICE("residency", "residency", residency, residency_values, "fixed",
+           "KV of other heads that is offloaded: all of it (fixed), or what HBM has no room for "
+           "(pressure)"),
     EXTENT("selection", "retrieval", selection, UNIT_SHARE, "100%",
            "the most that a head attends to: a share of the context, or 2048tok"),
     REAL("selection_margin", "retrieval", selection_margin, UNIT_COUNT, "0",
@@ -135,8 +139,12 @@ const struct mechanism_key mechanism_keys[] = {
           "CTAs of SM loads for each (sequence, head)"),
     WHOLE("transfer_cta_threads", "transfer", transfer_cta_threads, UNIT_COUNT, "256",
           "threads of each of these CTAs, which take room on the SMs from other kernels"),
+    WHOLE("transfer_lane_bytes", "transfer", transfer_lane_bytes, UNIT_BYTES, "8B",
+          "bytes that each of these threads loads at a time"),
     CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has its own stream or runs on the kernels' stream"),
+    SWITCH("host_shared", "host_shared", host_shared, "no",
+           "GPUs that have the same KV share one copy of it on the host"),
     CHOICE("pinned_rounding", "pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
            "size of an allocation of pinned memory: whole pages, or PyTorch's power of two"),
     SWITCH("merge", "merge", merge, "no",
@@ -244,6 +252,7 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 }
 
 #define MOST_CTA_THREADS 1024 /* CUDA's limit on every GPU */
+#define MOST_LOAD_BYTES 16    /* of one instruction of a thread */
 
 /* A rule that a system may break: the key to blame, and the rule in words. */
 struct rule {
@@ -261,6 +270,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     bool selects = mechanisms_select(m);
     bool near = m->selection_margin > 0;
+    bool pressure = m->residency == RESIDENCY_PRESSURE;
     const struct rule rules[] = {
         {m->selection.value <= 0, "selection", "a head must attend to at least one token"},
         {m->retrieval_query > 1, "retrieval_query", "a share is at most 100%"},
@@ -273,6 +283,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->transfer_ctas == 0, "transfer_ctas", "a copy needs at least one CTA"},
         {m->transfer_cta_threads == 0 || m->transfer_cta_threads > MOST_CTA_THREADS,
          "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
+        {m->transfer_lane_bytes == 0 || m->transfer_lane_bytes > MOST_LOAD_BYTES,
+         "transfer_lane_bytes", "a thread loads from 1 to 16 bytes at a time"},
         {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},
@@ -303,6 +315,22 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a merge needs a policy that admits misses"},
         {m->resident_heads == RESIDENT_DIFFICULTY && !m->policy->needs_queries, "resident_heads",
          "reuse difficulty needs query labels: policy qsac"},
+        {pressure && !offload, "residency", "all KV stays in HBM, under pressure, too"},
+        {pressure && m->budget.rest, "budget",
+         "with 'residency: pressure' KV takes the rest of HBM, and the cache cannot"},
+        {pressure && m->resident_heads == RESIDENT_DIFFICULTY, "resident_heads",
+         "with 'residency: pressure' the room in HBM is not for whole heads"},
+        {pressure && (whole_layers || m->full_layers > 0), "residency",
+         "layers that are loaded whole stay on the host"},
+        {pressure && m->manager == MANAGER_CPU, "manager",
+         "with 'residency: pressure' the GPU looks up where KV lies"},
+        {pressure && m->merge, "merge", "KV that stays in HBM is not merged with a cache"},
+        {pressure && m->block_span != BLOCK_UNIT, "block_span",
+         "with 'residency: pressure' single tokens are loaded"},
+        {pressure && m->policy->needs_queries, "policy",
+         "query labels fetch whole sets, whatever HBM holds of them"},
+        {pressure && (hybrid || mechanisms_drop(m)), "residency",
+         "what leaves the cache is attended to by the CPU, or deleted"},
         {offload && selects &&
              (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE),
          "transfer", "a copy engine moves contiguous KV, and a selection is scattered"},

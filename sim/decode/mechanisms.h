@@ -18,6 +18,7 @@
 struct files;
 
 enum resident_heads { RESIDENT_NONE, RESIDENT_FIRST_LAYER, RESIDENT_DIFFICULTY, RESIDENT_ALL };
+enum residency { RESIDENCY_FIXED, RESIDENCY_PRESSURE };
 enum retrieval {
     RETRIEVAL_NONE,
     RETRIEVAL_QUEST,
@@ -82,6 +83,7 @@ struct mechanisms {
     struct amount recent;      /* an extent of last tokens, likewise */
     int resident_heads;
     double resident_epsilon; /* slack in reuse difficulty */
+    int residency;           /* KV of other heads that is offloaded: all, or what has no room */
     struct amount selection; /* the most that a head attends to: an extent */
     double selection_margin; /* retains selected units whose score is at most this far below the
                                 highest; 0: all */
@@ -115,7 +117,9 @@ struct mechanisms {
     uint64_t transfer_threads;     /* of CPU stores or gather; 0: every core */
     uint64_t transfer_ctas;        /* CTAs of SM loads for each (sequence, head) */
     uint64_t transfer_cta_threads; /* of each of these CTAs */
+    uint64_t transfer_lane_bytes;  /* that each of these threads loads at a time */
     int transfer_stream;
+    int host_shared;     /* GPUs that have the same KV share one copy of it on the host */
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
     int merge;           /* hits are copied into an execution buffer, misses also into the cache */
     uint64_t hit_ctas, admit_ctas; /* CTAs of these two copies for each (sequence, head) */

@@ -161,6 +161,20 @@ static void note_heads(const struct setup *setup, struct result *result)
     }
 }
 
+/* What a system that offloads under pressure only has offloaded. */
+static void write_residency(const struct setup *setup, const struct plan *plan,
+                            struct result *result)
+{
+    double share = plan->resident_share;
+    if (setup->mechanisms.residency != RESIDENCY_PRESSURE || !plan->fits) {
+        return;
+    }
+    result_real(result, COLUMN_RESIDENT_SHARE, share);
+    add_note(result, share == 1  ? "HBM has room for all KV: nothing is offloaded"
+                     : share > 0 ? "HBM has room for a part of the KV: the rest is offloaded"
+                                 : "HBM has room for the caches alone: all KV is offloaded");
+}
+
 static void note_trace(const struct setup *setup, struct result *result)
 {
     if (setup->trace_note[0] != '\0' && any_asks_trace(setup)) {
@@ -260,6 +274,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_policy(setup, result);
         note_heads(setup, result);
         note_fit(setup, plan, result);
+        write_residency(setup, plan, result);
         note_speculation(setup, result);
         note_trace(setup, result);
         note_host(setup, result);

@@ -21,7 +21,7 @@ struct course {
     struct shared_entry *held; /* the shared replay in use */
     double *cosines;           /* of the trace's heads, owned; NULL: not needed */
     struct plan plan;
-    struct ledger sum;         /* over several cohorts */
+    struct ledger sum;         /* over several cohorts, or without what HBM holds */
     const struct ledger *used; /* the sum or the replay; NULL if nothing is offloaded */
     struct trust trust;
 };
@@ -163,16 +163,24 @@ static bool sum_replays(struct course *course, struct error *why)
     return good;
 }
 
+/* A replay of one cohort is shared as it is; what stays in HBM is taken off a sum. */
 static bool course_replay(struct course *course, struct error *why)
 {
+    double stays = course->plan.resident_share;
     if (plan_offloaded_heads(&course->plan) == 0) {
         return true;
     }
-    if (course->plan.cohort_count > 1) {
-        return sum_replays(course, why);
+    if (course->plan.cohort_count == 1 && stays == 0) {
+        course->used = replay_cohort(course, 0, &course->held, why);
+        return course->used != NULL;
     }
-    course->used = replay_cohort(course, 0, &course->held, why);
-    return course->used != NULL;
+    if (!sum_replays(course, why)) {
+        return false;
+    }
+    if (stays > 0) {
+        ledger_keep(&course->sum, stays);
+    }
+    return true;
 }
 
 static struct course course_begin(const struct setup *setup, const struct run_context *context)
@@ -299,6 +307,7 @@ bool run_step(const struct setup *setup, const struct run_context *context,
                 pipeline_run(setup, &course.plan, course.used, &timing, why);
     if (good) {
         outcome_step(setup, &timing, course.trust, answer);
+        answer->resident_share = course.plan.resident_share;
         timing_release(&timing);
     }
     course_release(&course);

@@ -22,11 +22,12 @@ static const double tolerance = 0.0025;
 
 /* Values of a point. Only the first two are held to the tolerance. */
 enum {
-    TIME,                        /* ns */
-    LINK,                        /* ns that the fetches would take on a whole link, alone */
-    STALLS,                      /* ns of the time, by part */
-    BASES = STALLS + PART_COUNT, /* ns of the time, by basis */
-    VALUES = BASES + BASIS_COUNT
+    TIME,                           /* ns */
+    LINK,                           /* ns that the fetches would take on a whole link, alone */
+    STALLS,                         /* ns of the time, by part */
+    BASES = STALLS + PART_COUNT,    /* ns of the time, by basis */
+    RESIDENT = BASES + BASIS_COUNT, /* share of the KV that stays in HBM */
+    VALUES
 };
 static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
@@ -160,6 +161,7 @@ static void read_step(const struct decode_surface *surface, const struct step_an
     for (int basis = 0; basis < BASIS_COUNT; basis++) {
         values[BASES + basis] = answer->basis_share[basis] * values[TIME];
     }
+    values[RESIDENT] = answer->resident_share;
 }
 
 static bool compute_point(void *context, struct decode_point *point, struct error *why)
@@ -194,6 +196,11 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
 
 /* ---- the changed machine ---------------------------------------------------------------- */
 
+static bool under_pressure(const struct setup *setup)
+{
+    return setup->mechanisms.residency == RESIDENCY_PRESSURE;
+}
+
 static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
 {
     static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
@@ -205,9 +212,13 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
     for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
         shares[link[i]] = link_share;
     }
-    /* The server checks whether sequences fit. */
+    /* The server checks whether sequences fit. What HBM holds of them decides no step, except under
+     * pressure. */
     surface->setup.unlimited_memory = true;
-    surface->setup.kv_pool_tokens = surface->setup.host_memory = 0;
+    surface->setup.host_memory = 0;
+    if (!under_pressure(&surface->setup)) {
+        surface->setup.kv_pool_tokens = 0;
+    }
     bool good = scaled_profile_init(&surface->setup.profile, shares, &surface->machine, why);
     surface->setup.profile = surface->machine.profile;
     return good;
@@ -224,14 +235,16 @@ static double byte_ns(const struct setup *setup)
 /* ---- create, destroy -------------------------------------------------------------------- */
 
 /* The table's key: the changed machine, and the scenario without the parts that only serving
- * reads. */
+ * reads. A pool of KV is such a part, unless steps depend on it. */
 static bool find_points(struct decode_surface *surface, struct error *why)
 {
     const struct point *point = surface->point;
+    bool pool = under_pressure(&surface->setup) && surface->setup.kv_pool_tokens > 0;
     struct run_hashes hashes;
     struct point view = {.setup = surface->setup,
-                         .scenario = point->decode_scenario != NULL ? point->decode_scenario
-                                                                    : point->scenario,
+                         .scenario = point->decode_scenario != NULL && !pool
+                                         ? point->decode_scenario
+                                         : point->scenario,
                          .band_known = point->band_known,
                          .band = {point->band[0], point->band[1]}};
     if (!run_hashes(&view, &hashes, why)) {
@@ -287,7 +300,7 @@ void decode_surface_destroy(struct decode_surface *surface)
 static struct decode_step step_of(const struct decode_surface *surface,
                                   const double values[SURFACE_VALUES])
 {
-    struct decode_step step = {.ns = values[TIME]};
+    struct decode_step step = {.ns = values[TIME], .resident_share = values[RESIDENT]};
     memcpy(step.stall_ns, values + STALLS, sizeof step.stall_ns);
     memcpy(step.basis_ns, values + BASES, sizeof step.basis_ns);
     step.fetched_bytes = surface->byte_ns > 0 ? values[LINK] / surface->byte_ns : 0;

@@ -30,6 +30,7 @@ struct decode_step {
     double stall_ns[PART_COUNT];  /* the part in which the GPU waits, by cause */
     double basis_ns[BASIS_COUNT]; /* the time, by basis */
     double fetched_bytes;         /* on each GPU */
+    double resident_share;        /* of the KV, if it is offloaded under pressure only; else 0 */
 };
 
 struct decode_surface;

@@ -132,6 +132,7 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
     totals->trust =
         step_cost_trust(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0);
     step_cost_basis(cost, totals->basis);
+    totals->resident_share = step_cost_resident(cost);
     snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
              step_cost_trace(cost, &totals->trace_basis));
     step_cost_destroy(cost);

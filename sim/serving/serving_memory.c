@@ -5,6 +5,7 @@
  */
 #include "serving/serving_memory.h"
 
+#include "decode/plan/memory.h"
 #include "decode/time/prefill.h"
 #include "run/run.h"
 
@@ -15,6 +16,12 @@ uint64_t serving_token_bytes(const struct setup *setup)
         bytes += model_kv_token_bytes(&setup->model, layer);
     }
     return bytes * setup->model.tensor_parallel;
+}
+
+static uint64_t host_token_bytes(const struct setup *setup)
+{
+    double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
+    return (uint64_t)((double)serving_token_bytes(setup) * copies);
 }
 
 /* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
@@ -160,7 +167,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
         .has_host = has_host,
         .gpu_blocks = room.tokens / m->prefix_block,
-        .host_blocks = room.host_bytes / (serving_token_bytes(setup) * m->prefix_block),
+        .host_blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_asked = (uint32_t)m->prefix_asked,
         /* The KV of a system that offloads is on the host already. */

@@ -261,6 +261,9 @@ static void write_arrivals(const struct point *point, const struct requests *req
         last_ns = all[i].arrived_ns > last_ns ? all[i].arrived_ns : last_ns;
     }
     uint64_t answered = requests->count - tokens->too_long;
+    if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
+        result_real(result, COLUMN_RESIDENT_SHARE, totals->resident_share);
+    }
     if (totals->end_ns > 0) {
         result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
     }

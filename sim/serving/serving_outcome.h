@@ -15,6 +15,7 @@ struct serving_totals {
     struct series series;    /* owned */
     struct trust trust;
     double basis[BASIS_COUNT]; /* shares of busy_ns */
+    double resident_share;     /* of the KV, over the time of decode steps */
     char trace_source[256];    /* the trace that decode's hits depend on; "": none */
     enum basis trace_basis;
 };

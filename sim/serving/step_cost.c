@@ -19,8 +19,9 @@ static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
 struct step_cost {
     const struct setup *setup;
-    struct trust trust, load_trust; /* of prompts so far, and of loads */
-    double basis_ns[BASIS_COUNT];   /* of steps so far, by basis */
+    struct trust trust, load_trust;  /* of prompts so far, and of loads */
+    double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
+    double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
     struct link link;
     double copy_start_ns;
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
@@ -133,6 +134,11 @@ void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT])
     }
 }
 
+double step_cost_resident(const struct step_cost *cost)
+{
+    return cost->decoding_ns > 0 ? cost->resident_ns / cost->decoding_ns : 0;
+}
+
 const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 {
     return decode_surface_trace(cost->whole, basis);
@@ -197,8 +203,9 @@ static bool add_chunks(struct step_cost *cost, const struct step_load *load, str
 }
 
 /* Stalls are rounded down, so that their sum never exceeds the step. */
-static void split_step(struct step_cost *cost, const struct decode_step *decode,
-                       const struct added *added, struct step_time *time)
+static void split_step(struct step_cost *cost, const struct step_load *load,
+                       const struct decode_step *decode, const struct added *added,
+                       struct step_time *time)
 {
     time->ns = llround(decode->ns + added->ns);
     time->others_ns = time->ns - llround(decode->ns);
@@ -207,6 +214,10 @@ static void split_step(struct step_cost *cost, const struct decode_step *decode,
     }
     for (int basis = 0; basis < BASIS_COUNT; basis++) {
         cost->basis_ns[basis] += decode->basis_ns[basis] + added->basis_ns[basis];
+    }
+    if (load->decodes > 0) {
+        cost->decoding_ns += decode->ns;
+        cost->resident_ns += decode->resident_share * decode->ns;
     }
 }
 
@@ -281,7 +292,7 @@ static bool step(void *context, const struct step_load *load, struct step_time *
         return false;
     }
     most[LINK_SAVED] = leaves ? INFINITY : 0;
-    split_step(cost, &decode, &added, time);
+    split_step(cost, load, &decode, &added, time);
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
     most[LINK_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
     link_share(&cost->link, most, rate);

@@ -38,6 +38,10 @@ struct trust step_cost_trust(const struct step_cost *cost, bool loaded);
 /* Shares of the time of all steps so far by basis; all 0 if there was no step. */
 void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT]);
 
+/* The share of the KV in HBM, of a system that offloads under pressure only: the mean over the time
+ * of all decode steps so far; 0 if there was none. */
+double step_cost_resident(const struct step_cost *cost);
+
 /* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as
  * `cost`. */
 const char *step_cost_trace(const struct step_cost *cost, enum basis *basis);

@@ -4,6 +4,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
+#include "cli/frame/figures.h"
 #include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
@@ -244,6 +245,19 @@ static bool explain_nearest(const struct arguments *arguments, const struct plan
     return good;
 }
 
+/* KV that stays in HBM is on the host, too. */
+static void note_host_pool(const struct result *result)
+{
+    char note[POOL_NOTE], bytes[FIGURE];
+    if (result->cells[COLUMN_RESIDENT_SHARE].set) {
+        snprintf(note, sizeof note,
+                 "the host's pool holds all KV, also what stays in HBM: at least %s",
+                 figure_bytes(&result->cells[COLUMN_DRAM_KV], bytes));
+        fputc('\n', stdout);
+        table_line("note: ", note, stdout);
+    }
+}
+
 /* Print the command that starts its server, if it has one. */
 static bool print_command(const struct scenario *point, const struct result *result,
                           struct error *why)
@@ -256,6 +270,7 @@ static bool print_command(const struct scenario *point, const struct result *res
     if (command[0] != '\0') {
         printf("\nits server:\n\n%s\n", command);
     }
+    note_host_pool(result);
     if (pool > 0) {
         snprintf(note, sizeof note,
                  "the KV pool is computed (%" PRIu64 " tokens); a real server's graphs and "

@@ -289,6 +289,50 @@ static void print_link(const struct whatif *whatif, const struct whatif_findings
     }
 }
 
+/* How much KV stays in HBM at a point, of a system that offloads under pressure only. */
+enum stays { STAYS_UNKNOWN, STAYS_ALL, STAYS_PART, STAYS_NONE };
+
+static enum stays stays_at(const struct whatif *whatif, uint32_t point)
+{
+    const struct cell *share = &whatif->results[point].cells[COLUMN_RESIDENT_SHARE];
+    return !share->set              ? STAYS_UNKNOWN
+           : share->real > 1 - 1e-9 ? STAYS_ALL /* of a server a mean, which is rounded */
+           : share->real > 0        ? STAYS_PART
+                                    : STAYS_NONE;
+}
+
+/* "KV in HBM: all of it up to 61073 tok, a part from 84861 tok on". */
+static void print_residency(const struct whatif *whatif, FILE *out)
+{
+    static const char *const words[] = {
+        [STAYS_ALL] = "all of it", [STAYS_PART] = "a part", [STAYS_NONE] = "none"};
+    char line[4 * LINE] = "KV in HBM:", first[LINE], last[LINE];
+    size_t used = strlen(line), start = used;
+    for (uint32_t from = 0, to; from < whatif->count; from = to) {
+        enum stays stays = stays_at(whatif, from);
+        for (to = from + 1; to < whatif->count && stays_at(whatif, to) == stays; to++) {
+        }
+        bool begins = from == 0, ends = to == whatif->count;
+        if (stays == STAYS_UNKNOWN || used + 2 * LINE > sizeof line) {
+            continue;
+        }
+        whatif_name(whatif, from, first);
+        whatif_name(whatif, to - 1, last);
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", used > start ? "," : "",
+                                 words[stays]);
+        used +=
+            (size_t)(begins && ends ? snprintf(line + used, sizeof line - used, " at every point")
+                     : begins       ? snprintf(line + used, sizeof line - used, " up to %s", last)
+                     : ends ? snprintf(line + used, sizeof line - used, " from %s on", first)
+                     : to - from == 1 ? snprintf(line + used, sizeof line - used, " at %s", first)
+                                      : snprintf(line + used, sizeof line - used, " from %s to %s",
+                                                 first, last));
+    }
+    if (used > start) {
+        table_line("", line, out);
+    }
+}
+
 static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
                            FILE *out)
 {
@@ -322,6 +366,9 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     print_best(whatif, findings, out);
     if (findings->ordered && !served) {
         print_link(whatif, findings, out);
+    }
+    if (findings->ordered) {
+        print_residency(whatif, out);
     }
 }
 

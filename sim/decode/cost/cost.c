@@ -151,13 +151,24 @@ double cost_transfer_rate(const struct setup *setup, struct trust *trust)
     return link;
 }
 
+/* The CTA of link.cta_in_flight: RetroInfer's gather kernel, by which it is measured. */
+enum { LOADING_THREADS = 256, LOADING_LANE_BYTES = 8 };
+
+/* Bytes that a CTA of the transfer keeps in flight: as many more as it loads at a time. */
+static double cta_in_flight(const struct setup *setup, struct trust *trust)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double loads = (double)m->transfer_cta_threads * (double)m->transfer_lane_bytes;
+    return profile_value(&setup->profile, CURVE_LINK_CTA_IN_FLIGHT, 0, trust) * loads /
+           (LOADING_THREADS * LOADING_LANE_BYTES);
+}
+
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust)
 {
     const struct profile *profile = &setup->profile;
     const struct mechanisms *m = &setup->mechanisms;
     if (m->transfer == TRANSFER_SM_ZERO_COPY) {
-        return (double)m->transfer_ctas *
-               profile_value(profile, CURVE_LINK_CTA_IN_FLIGHT, 0, trust) * 1e9 /
+        return (double)m->transfer_ctas * cta_in_flight(setup, trust) * 1e9 /
                profile_value(profile, CURVE_LINK_ROUND_TRIP, 0, trust);
     }
     return INFINITY;

@@ -97,9 +97,9 @@ struct miniature_qsac {
 /* NULL for all other mechanisms. */
 const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
-/* CTAs that move rows, for each KV head, and the threads of each CTA. A thread has 8 bytes in
+/* CTAs that move rows, for each KV head, the threads of each, and the bytes that a thread has in
  * flight, as in the gather by which link.cta_in_flight is measured. */
-enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256 };
+enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256, MINIATURE_LANE_BYTES = 8 };
 
 /* Threads of the pool; at least 1. */
 uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id);

@@ -302,6 +302,7 @@ static void set_up(const struct miniature_run *run, double figures[8])
         .transfer = program->transfer,
         .transfer_ctas = MINIATURE_CTAS,
         .transfer_cta_threads = MINIATURE_CTA_THREADS,
+        .transfer_lane_bytes = MINIATURE_LANE_BYTES,
         .transfer_stream = program->own_stream ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
         .sync = program->sync,
         .syncs = 1,

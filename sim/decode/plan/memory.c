@@ -337,6 +337,13 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     held->indexed = indexed > held->indexed ? indexed : held->indexed;
 }
 
+double memory_host_copies(const struct setup *setup)
+{
+    const struct model *model = &setup->model;
+    return setup->mechanisms.host_shared ? (double)model->kv_heads / model_kv_heads(model)
+                                         : model->tensor_parallel;
+}
+
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded)
 {
     struct held held = {0};
@@ -358,7 +365,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         .buffers = whole(peak.buffers),
         .workspace = whole(peak.workspace),
         .peak_in_prefill = peak.in_prefill,
-        .host_kv = whole(held.host_kv * setup->model.tensor_parallel),
+        .host_kv = whole(held.host_kv * memory_host_copies(setup)),
         .host_weights = whole(streamed * setup->model.tensor_parallel),
         .host_buffers = whole((held.staging + held.index) * setup->model.tensor_parallel),
         .host_padding = whole(pinned_padding(setup, &pinned) * setup->model.tensor_parallel),
@@ -374,10 +381,14 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
 uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
                           struct trust *trust)
 {
+    uint64_t room = memory_hbm_room(setup, memory, trust);
+    return setup->unlimited_memory ? UINT64_MAX : room;
+}
+
+uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
+                         struct trust *trust)
+{
     double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
-    if (setup->unlimited_memory) {
-        return UINT64_MAX;
-    }
     if (setup->kv_pool_tokens > 0) {
         double token = 0;
         for (uint32_t l = 0; l < setup->model.layer_count; l++) {

@@ -20,7 +20,13 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
  * workspace and that pool. */
 uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
                           struct trust *trust);
+uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
+                         struct trust *trust); /* the same, also with `unlimited_memory` */
 uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);
+
+/* Copies of one GPU's KV on the host, over all GPUs: one for each, or with `host_shared` one for
+ * each GPU that has other KV. */
+double memory_host_copies(const struct setup *setup);
 
 /* KV bytes of one head for the whole context, or for the window in a sliding layer. */
 uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "decode/cost/cpu_attention.h"
 #include "decode/plan/memory.h"
+#include "decode/plan/residency.h"
 #include "decode/plan/resident.h"
 
 #include <math.h>
@@ -196,6 +197,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
                              ? (uint64_t)setup->mechanisms.budget.value
                              : plan->memory.cache;
+    residency_resolve(setup, plan, trust);
     return true;
 }
 

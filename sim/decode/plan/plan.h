@@ -17,7 +17,7 @@ enum limit { LIMIT_HBM, LIMIT_HOST };
 
 struct memory {
     uint64_t weights;
-    uint64_t resident; /* KV of heads that stay whole in HBM */
+    uint64_t resident; /* KV of heads that stay whole in HBM, and what stays of others */
     uint64_t window;   /* sinks and recent tokens of the others */
     uint64_t cache;
     uint64_t metadata; /* the index that retrieval reads, and averages for attention on the CPU */
@@ -57,7 +57,8 @@ struct plan {
     struct replay_head *heads;    /* [layers * kv_heads], alike in every sequence; owned */
     uint32_t *offloaded;          /* [layers] offloaded heads, owned */
     uint64_t budget_bytes;
-    uint32_t cpu_threads; /* that attend to KV outside HBM; 0: none do */
+    double resident_share; /* of the KV that may leave HBM; 0 unless `residency: pressure` */
+    uint32_t cpu_threads;  /* that attend to KV outside HBM; 0: none do */
     struct memory memory;
     uint64_t hbm_limit, dram_limit;
     bool fits;

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,39 @@ bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, 
 static size_t part_start(const struct ledger *ledger, uint32_t part)
 {
     return ledger->parts > 0 ? (size_t)ledger->steps * ledger->layers * (1 + part) : 0;
+}
+
+static uint64_t rest_of(uint64_t count, double share)
+{
+    return (uint64_t)llround((double)count * (1 - share));
+}
+
+static void keep_row(struct ledger_row *row, double share)
+{
+    uint64_t missed = rest_of(row->missed, share);
+    row->hit += row->missed - missed;
+    row->missed = missed;
+    row->missed_worst = rest_of(row->missed_worst, share);
+    row->lookups = rest_of(row->lookups, share);
+    row->updates = rest_of(row->updates, share);
+    row->inserts = rest_of(row->inserts, share);
+    row->fetching_heads = missed > 0 ? row->fetching_heads : 0;
+}
+
+/* In a sum the parts are rounded, and the rows of the sum are added up again. */
+void ledger_keep(struct ledger *ledger, double share)
+{
+    size_t count = (size_t)ledger->steps * ledger->layers;
+    if (ledger->parts > 0) {
+        memset(ledger->rows, 0, count * sizeof *ledger->rows);
+    }
+    for (size_t i = 0; i < count * (ledger->parts > 0 ? ledger->parts : 1); i++) {
+        struct ledger_row *row = &ledger->rows[part_start(ledger, 0) + i];
+        keep_row(row, share);
+        if (ledger->parts > 0) {
+            ledger_add(&ledger->rows[i % count], row, 1);
+        }
+    }
 }
 
 void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger)

@@ -65,6 +65,10 @@ const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part)
 void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held,
                        uint64_t recomputed);
 
+/* Find this share (0 ... 1) of what is missed in HBM: these tokens hit, and neither the cache nor
+ * its manager sees them. */
+void ledger_keep(struct ledger *ledger, double share);
+
 /* Add `times` pairs with this row to a layer's row. */
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 

@@ -1,6 +1,7 @@
 #include "study/plan/server_command.h"
 
 #include "base/name.h"
+#include "decode/plan/memory.h"
 #include "serve/requests.h"
 
 #include <inttypes.h>
@@ -42,15 +43,19 @@ static uint64_t longest_request(const struct requests *requests)
     return longest;
 }
 
-static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],
-                          struct error *why)
+static uint64_t longest_tokens(const struct point *point)
 {
     struct setup_cohort cohort = setup_cohort(&point->setup, setup_cohort_count(&point->setup) - 1);
     uint64_t end = cohort.prompt + point->setup.output;
     uint64_t longest = end > cohort.context ? end : cohort.context;
+    return point_serves(point) ? longest_request(point->requests) : longest;
+}
+
+static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],
+                          struct error *why)
+{
     (void)result, (void)why;
-    longest = point_serves(point) ? longest_request(point->requests) : longest;
-    snprintf(text, VALUE, "%" PRIu64, longest);
+    snprintf(text, VALUE, "%" PRIu64, longest_tokens(point));
     return true;
 }
 
@@ -89,20 +94,36 @@ static bool write_selected(const struct point *point, const struct result *resul
     return true;
 }
 
+static double token_bytes(const struct point *point)
+{
+    double token = 0;
+    for (uint32_t layer = 0; layer < point->setup.model.layer_count; layer++) {
+        token += (double)model_kv_token_bytes(&point->setup.model, layer);
+    }
+    return token;
+}
+
+/* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
+ * cache is not counted: requests that vary have none, nor has KV that stays in HBM. */
+static double cached_tokens(const struct point *point, const struct result *result)
+{
+    const struct amount *budget = &point->setup.mechanisms.budget;
+    const struct cell *batch = &result->cells[COLUMN_BATCH];
+    const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
+    double sequences = batch->set ? (double)batch->integer : 1;
+    if (budget->unit == UNIT_TIMES && !budget->rest) {
+        return floor(budget->value * selected_tokens(point));
+    }
+    return cache->set ? floor((double)cache->integer / (sequences * token_bytes(point))) : 0;
+}
+
 /* A server that attends only to its cache needs room there for all selected tokens. Here these have
  * buffers of their own. */
 static bool write_cached(const struct point *point, const struct result *result, char text[VALUE],
                          struct error *why)
 {
-    const struct cell *batch = &result->cells[COLUMN_BATCH];
-    const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
-    double sequences = batch->set ? (double)batch->integer : 1, token = 0;
     (void)why;
-    for (uint32_t layer = 0; layer < point->setup.model.layer_count; layer++) {
-        token += (double)model_kv_token_bytes(&point->setup.model, layer);
-    }
-    double tokens = cache->set ? floor((double)cache->integer / (sequences * token)) : 0;
-    snprintf(text, VALUE, "%.0f", fmax(tokens, selected_tokens(point)));
+    snprintf(text, VALUE, "%.0f", fmax(cached_tokens(point, result), selected_tokens(point)));
     return true;
 }
 
@@ -141,6 +162,24 @@ static bool write_host_gb_each(const struct point *point, const struct result *r
     (void)why;
     snprintf(text, VALUE, "%.0f",
              floor(host_bytes(point) / 1e9 / point->setup.model.tensor_parallel));
+    return true;
+}
+
+/* KV of all sequences, each in whole blocks, and two blocks that vLLM keeps. Of requests that vary,
+ * as many of the longest as run together, but no more than there is host memory. */
+static bool write_host_pool(const struct point *point, const struct result *result,
+                            char text[VALUE], struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct cell *batch = &result->cells[COLUMN_BATCH], *kv = &result->cells[COLUMN_DRAM_KV];
+    double token = token_bytes(point) * memory_host_copies(setup);
+    double sequences = batch->set ? (double)batch->integer : (double)point->workload.sequences;
+    double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
+    double bytes = kv->set ? (double)kv->integer + blocks
+                           : sequences * (double)longest_tokens(point) * token + blocks;
+    (void)why;
+    bytes = kv->set ? bytes : fmin(bytes, host_bytes(point));
+    snprintf(text, VALUE, "%.0f", ceil(bytes / 1073741824.0));
     return true;
 }
 
@@ -223,6 +262,7 @@ static const struct value {
     {"host_gib", write_host},
     {"host_gib_each", write_host_each},
     {"host_gb_each", write_host_gb_each},
+    {"host_pool_gib", write_host_pool},
     {"batched_tokens", write_batched},
     {"block_tokens", write_block},
     {"pool_blocks", write_pool_blocks},

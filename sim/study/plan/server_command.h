@@ -12,6 +12,7 @@
  *     host_gib         GiB of host memory
  *     host_gib_each    host_gib divided by the GPUs
  *     host_gb_each     the same in units of 10^9 bytes
+ *     host_pool_gib    GiB of host memory that all KV needs
  *     batched_tokens   most tokens of a server's step
  *     block_tokens     tokens of a block of KV
  *     pool_blocks      blocks that vLLM needs so that sequences have as many as in the run

@@ -2,6 +2,7 @@
 #include "study/whatif/axis_build.h"
 
 #include "decode/mechanisms.h"
+#include "decode/plan/memory.h"
 #include "serve/requests.h"
 #include "serving/serving_memory.h"
 
@@ -29,7 +30,7 @@ static double own_share(const struct axis_base *base)
 {
     const struct setup *setup = &base->point->setup;
     const struct amount *budget = &setup->mechanisms.budget;
-    double kv = (double)base->plan->memory.host_kv / setup->model.tensor_parallel;
+    double kv = (double)base->plan->memory.host_kv / memory_host_copies(setup);
     if (budget->rest || budget->unit == UNIT_BYTES) {
         return fmin((double)base->plan->memory.cache / kv, 1);
     }

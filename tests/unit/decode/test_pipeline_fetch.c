@@ -117,6 +117,45 @@ static void slowest_head_holds_up_the_layer(void **state)
           OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1"), &wish);
 }
 
+/* CTAs of half as many threads, or threads that load half as much at a time, have 512 B in flight:
+ * a head's 16000 B take 31250, 64000 B move at 2.048 B/ns until 126559. Attend 126559-127879, admit
+ * -143879, post -284299, edge -304487. Hits start at 95309: beside 4 CTAs of 128 threads they have
+ * what HBM leaves, 97.952 B/ns, until 96616; of 256 threads 31 of 32 SMs, 96.875, until 96631. */
+static void loads_in_flight_are_threads_times_their_loads(void **state)
+{
+    static const struct {
+        const char *way;
+        int64_t hits_end;
+    } ways[] = {{"mechanisms.transfer_cta_threads=128", 96616},
+                {"mechanisms.transfer_lane_bytes=4B", 96631}};
+    struct wish wish = {
+        .step = 304487,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 22032,
+                  [PART_MANAGER] = 11000,
+                  [PART_LINK] = 32250,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
+                   [PART_SYNC] = 22032,
+                   [PART_MANAGER] = 9000},
+        .layers = {284299 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        wish.stalls[PART_LINK] = 126559 - ways[i].hits_end;
+        check(1, MANAGED,
+              OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1",
+                        ways[i].way),
+              &wish);
+    }
+}
+
 #define AHEAD                                                                                      \
     "mechanisms={policy: qsac, budget: 1x, sinks: 0tok, recent: 0tok, selection: 10%,"             \
     " resident_heads: first-layer, retrieval: hata, retrieval_bytes: 20B, retrieval_query: 100%,"  \
@@ -404,6 +443,7 @@ int main(void)
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
         cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
+        cmocka_unit_test(loads_in_flight_are_threads_times_their_loads),
         cmocka_unit_test(prefetch_in_time_is_hidden),
         cmocka_unit_test(late_prefetch_stalls_on_the_link),
         cmocka_unit_test(all_hits_move_nothing),

@@ -70,6 +70,7 @@ static void empty_preset_is_all_defaults(void **state)
     assert_int_equal(m.operators_edge, 3);
     assert_int_equal(m.retrieval_id_bytes, 8);
     assert_int_equal(m.transfer_cta_threads, 256);
+    assert_int_equal(m.transfer_lane_bytes, 8);
     assert_int_equal(m.cluster_segment, 8192);
     assert_int_equal(m.cluster_passes, 2);
     assert_int_equal(m.cluster_iterations_most, 300);
@@ -394,6 +395,8 @@ static const struct {
     {"{operators_edge: 0}", "operators_edge"},
     {"{transfer_cta_threads: 0}", "transfer_cta_threads"},
     {"{transfer_cta_threads: 1025}", "transfer_cta_threads"},
+    {"{transfer_lane_bytes: 0B}", "transfer_lane_bytes"},
+    {"{transfer_lane_bytes: 17B}", "transfer_lane_bytes"},
     {"{cluster_segment: 0tok}", "cluster_segment"},
     {"{retrieval: pq, retrieval_stream: yes, cluster_centroids: 64, cluster_iterations: 301}",
      "cluster_iterations_most"},

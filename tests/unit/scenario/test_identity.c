@@ -73,8 +73,8 @@ static void every_key_changes_the_identity(void **state)
 static void other_value(const struct mechanism_key *key, size_t choice, char text[128])
 {
     static const char *const by_unit[] = {
-        [UNIT_COUNT] = "7",    [UNIT_SHARE] = "17%", [UNIT_TOKENS] = "7tok",
-        [UNIT_BYTES] = "777B", [UNIT_NS] = "777us",  [UNIT_TIMES] = "7x",
+        [UNIT_COUNT] = "7",  [UNIT_SHARE] = "17%", [UNIT_TOKENS] = "7tok",
+        [UNIT_BYTES] = "7B", [UNIT_NS] = "777us",  [UNIT_TIMES] = "7x",
     };
     const char *value = key->type == MECHANISM_CHOICE   ? key->values[choice]
                         : key->type == MECHANISM_SWITCH ? (choice ? "yes" : "no")
@@ -101,7 +101,7 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no
  * prefetch, and no graph; blocks of a layer; prefixes in blocks that a unit fits; KV on the GPU
  * alone; whole layers, and weights that are streamed; activations; an index that the host trains;
- * scores that were recorded. */
+ * scores that were recorded; KV that stays in HBM. */
 static const char *const mechanism_bases[][2] = {
     {"system=retroinfer", "mechanisms={merge: no, sync: gpu}"},
     {"system=retroinfer", "mechanisms={merge: no, block_span: layer}"},
@@ -112,6 +112,7 @@ static const char *const mechanism_bases[][2] = {
     {"system=capture-static", "mechanisms={weights: 50%}"},
     {"system=pqcache", "mechanisms={weights: 50%}"},
     {"system=infinigen", "trace=smollm2-135m"},
+    {"system=hisparse", "batch=1"},
 };
 
 /* Does a value of `key` give another setup than the base has? Where it does, and only there, the
@@ -317,9 +318,7 @@ static void one_value_has_one_identity_however_it_is_spelt(void **state)
 /* A point of a sweep is the run that its values alone are, so that a sweep resumes another. */
 static void point_of_a_sweep_is_a_run_of_its_own(void **state)
 {
-    static const char *const overrides[] = {"model=llama-3-8b",
-                                            "hardware=h200",
-                                            "context=131072",
+    static const char *const overrides[] = {"model=llama-3-8b", "hardware=h200", "context=131072",
                                             "trace=assumed:hit=93%,spread=5%",
                                             "sweep={system: [vllm, clo], batch: [1, 2],"
                                             " mechanisms.operators: [40, 50]}"};
