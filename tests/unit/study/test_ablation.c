@@ -192,8 +192,8 @@ static void savings_are_those_of_single_runs(void **state)
     run("litecache", "retroinfer", 2, &ablation);
     int64_t base = step_of("retroinfer", "{}"), whole = step_of("litecache", "{}");
     int64_t synced = step_of("retroinfer", "{sync: gpu, syncs: 0}");
-    int64_t eager = step_of("litecache", "{launch: eager}");
-    int64_t waiting = step_of("litecache", "{launch: eager, sync: cpu, syncs: 1}");
+    int64_t eager = step_of("litecache", "{launch: eager, launch_cost: 1x}");
+    int64_t waiting = step_of("litecache", "{launch: eager, launch_cost: 1x, sync: cpu, syncs: 1}");
     assert_saves(&ablation, find(&ablation, ABLATION_ALONE, "sync"), base - synced);
     assert_saves(&ablation, find(&ablation, ABLATION_ALONE, "launch"),
                  synced - step_of("retroinfer", "{sync: gpu, syncs: 0, launch: graph}"));
@@ -213,7 +213,7 @@ static void what_is_refused_stands_in_the_table(void **state)
     struct ablation ablation;
     run("litecache", NULL, 2, &ablation); /* against its baseline */
     assert_string_equal(ablation.base.name, "retroinfer");
-    assert_int_equal(ablation.row_count, 2 + 2 * 11 + COUNT(refused));
+    assert_int_equal(ablation.row_count, 2 + 2 * 12 + COUNT(refused));
     assert_int_equal(ablation.rows[0].kind, ABLATION_BASE);
     assert_int_equal(ablation.rows[ablation.row_count - 1].kind, ABLATION_WHOLE);
     size_t seen = 0;
@@ -267,7 +267,8 @@ static void a_system_that_cannot_be_run_is_an_error(void **state)
         char text[64];
         snprintf(text, sizeof text, "system=%s", systems[i][0]);
         const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], text};
-        struct ablation_options options = {.runs = &shared_runs, .against = systems[i][1], .jobs = 2};
+        struct ablation_options options = {
+            .runs = &shared_runs, .against = systems[i][1], .jobs = 2};
         struct scenario scenario;
         struct ablation ablation;
         struct error why;

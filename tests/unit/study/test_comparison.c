@@ -73,7 +73,8 @@ static const struct {
     {"take: [layer_us, layer_us], over: layers, published: 117.7us", 2 * 176672 / 3.,
      2 * 176.672 / 3 / 117.7 - 1, VERDICT_MET},
     /* KV of 1000 tokens in 3 layers of 4 heads: 2 400 000 B, exact or not at all */
-    {"take: dram_kv_bytes, published: 2400000B, set: {system: retroinfer}", 2400000, 0, VERDICT_MET},
+    {"take: dram_kv_bytes, published: 2400000B, set: {system: retroinfer}", 2400000, 0,
+     VERDICT_MET},
     {"take: dram_kv_bytes, published: 2400001B, set: {system: retroinfer}", 2400000,
      2400000. / 2400001 - 1, VERDICT_MISSED},
 };
