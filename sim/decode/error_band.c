@@ -8,14 +8,28 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const band_keys[] = {"rows", "below", "above", NULL};
+static const char *const band_keys[] = {"rows", "below", "above", "machines", NULL};
+
+static bool read_machines(const struct node *map, struct error_band *out, struct error *why)
+{
+    const char *machines;
+    if (!node_text(map, "machines", &machines, why)) {
+        return false;
+    }
+    if (strlen(machines) >= sizeof out->machines) {
+        return node_error(node_get(map, "machines"), why, "the names are too long");
+    }
+    strcpy(out->machines, machines);
+    return true;
+}
 
 static bool read_band(const struct node *map, struct error_band *out, struct error *why)
 {
     return node_check_keys(map, band_keys, "band", why) &&
            node_whole(map, "rows", UNIT_COUNT, UINT32_MAX, &out->rows, why) &&
            node_quantity(map, "below", UNIT_SHARE, &out->below, why) &&
-           node_quantity(map, "above", UNIT_SHARE, &out->above, why);
+           node_quantity(map, "above", UNIT_SHARE, &out->above, why) &&
+           read_machines(map, out, why);
 }
 
 bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
@@ -44,16 +58,34 @@ void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *o
         out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
         if (bands[i].rows > 0) {
-            fprintf(out, "%s: {rows: %" PRIu64 ", below: %.1f%%, above: %.1f%%}\n",
+            fprintf(out,
+                    "%s: {rows: %" PRIu64 ", below: %.1f%%, above: %.1f%%, machines: \"%s\"}\n",
                     system_class_names[i], bands[i].rows, 100 * bands[i].below,
-                    100 * bands[i].above);
+                    100 * bands[i].above, bands[i].machines);
         }
     }
 }
 
-void error_band_add(struct error_band *band, double error)
+bool error_band_covers(const struct error_band *band, const char *machine)
 {
+    size_t length = strlen(machine);
+    for (const char *at = band->machines; (at = strstr(at, machine)) != NULL; at += length) {
+        bool begins = at == band->machines || at[-1] == ' ';
+        if (begins && (at[length] == '\0' || at[length] == ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void error_band_add(struct error_band *band, const char *machine, double error)
+{
+    size_t used = strlen(band->machines);
     band->rows++;
     band->below = fmax(band->below, -error);
     band->above = fmax(band->above, error);
+    if (!error_band_covers(band, machine)) {
+        snprintf(band->machines + used, sizeof band->machines - used, "%s%s", used > 0 ? ", " : "",
+                 machine);
+    }
 }

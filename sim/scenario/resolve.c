@@ -306,6 +306,8 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
+/* The published figures are of decode steps of a few machines, with values of 16 bits: the band
+ * stands under results of that kind alone. */
 static bool read_band(struct point *out, struct error *why)
 {
     struct error_band bands[SYSTEM_CLASS_COUNT];
@@ -313,7 +315,9 @@ static bool read_band(struct point *out, struct error *why)
         return false;
     }
     const struct error_band *band = &bands[system_class_of(&out->setup.mechanisms)];
-    out->band_known = band->rows > 0;
+    bool wide = out->setup.model.weights == DTYPE_BF16 && out->setup.model.kv == DTYPE_BF16;
+    out->band_known = band->rows > 0 && wide && !point_serves(out) &&
+                      error_band_covers(band, out->setup.profile.name);
     out->band[0] = -band->below;
     out->band[1] = band->above;
     return true;

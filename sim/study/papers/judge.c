@@ -275,7 +275,7 @@ void comparison_bands(const struct comparison *comparison,
         if (speed != 0) {
             const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].point.setup;
             double error = speed > 0 ? row->error : 1 / (1 + row->error) - 1;
-            error_band_add(&bands[system_class_of(&setup->mechanisms)], error);
+            error_band_add(&bands[system_class_of(&setup->mechanisms)], setup->profile.name, error);
         }
     }
 }

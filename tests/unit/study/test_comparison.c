@@ -229,6 +229,9 @@ static void band_holds_published_rates_about_predicted_ones(void **state)
     assert_near(bands[CLASS_BANDWIDTH_BOUND].below, 1 - 1 / 1.1, 1e-6);
     assert_near(bands[CLASS_BANDWIDTH_BOUND].above, 0, 0);
     assert_int_equal(bands[CLASS_CPU_MANAGED].rows, 0);
+    const char *machine = comparison.runs[0].point.setup.profile.name;
+    assert_true(error_band_covers(&bands[CLASS_BANDWIDTH_BOUND], machine));
+    assert_false(error_band_covers(&bands[CLASS_BANDWIDTH_BOUND], "h100"));
     comparison_release(&comparison);
 }
 
