@@ -5,7 +5,8 @@ load ARG4."/style.gp"
 part_color(name) = \
     name eq "compute" ? 0x0072b2 : name eq "retrieval" ? 0x56b4e9 : name eq "launch" ? 0xf0e442 : \
     name eq "sync" ? 0xe69f00 : name eq "link" ? 0xd55e00 : name eq "gather" ? 0xcc79a7 : \
-    name eq "manager" ? 0x009e73 : name eq "merge" ? 0x222222 : name eq "cpu_attention" ? 0x004d38 : \
+    name eq "lookup" ? 0x009e73 : name eq "update" ? 0x66c5a8 : name eq "handoff" ? 0xb3e2d4 : \
+    name eq "merge" ? 0x222222 : name eq "cpu_attention" ? 0x004d38 : \
     name eq "recompute" ? 0x003a5c : name eq "weights" ? 0x7a3500 : name eq "collective" ? 0x7b3f61 : 0xbbbbbb
 
 title = ""; source = ""; longest = 0; last = 0; most = 0

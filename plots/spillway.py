@@ -13,7 +13,7 @@ In tables with a row for each part, layer, step or request of a run, each row ha
 
 >>> stalls = spillway.table("results.db", "stalls", where={"system": "retroinfer", "batch": 4})
 >>> max(stalls, key=lambda row: row["us"])["name"]
-'manager'
+'handoff'
 
 sweep() shows swept keys beside results; keys of a scenario can be selected by their paths:
 

@@ -5,7 +5,8 @@ load ARG4."/style.gp"
 wait_color(name) = \
     name eq "queue" ? 0xbbbbbb : name eq "load" ? 0xe69f00 : name eq "prefill" ? 0x56b4e9 : \
     name eq "preempted" ? 0xd55e00 : name eq "others" ? 0xcc79a7 : name eq "decode" ? 0x0072b2 : \
-    name eq "link" ? 0x7a3500 : name eq "manager" ? 0x009e73 : name eq "sync" ? 0x004d38 : \
+    name eq "link" ? 0x7a3500 : name eq "lookup" ? 0x009e73 : name eq "update" ? 0x66c5a8 : \
+    name eq "handoff" ? 0xb3e2d4 : name eq "sync" ? 0x004d38 : \
     name eq "launch" ? 0xf0e442 : name eq "gather" ? 0x7b3f61 : name eq "overhead" ? 0x666666 : 0x222222
 
 title = ""; panels = 0; most = 0

@@ -10,7 +10,7 @@ static bool make_pools(struct bench *bench, struct error *why)
 {
     bench->sizes = topology_thread_counts(bench->topology.count, bench->threads);
     for (uint32_t i = 0; i < bench->sizes; i++) {
-        bench->pools[i] = pool_create(bench->threads[i], bench->topology.cpus, POOL_CONDITION, why);
+        bench->pools[i] = pool_create(bench->threads[i], bench->topology.cpus, why);
         if (bench->pools[i] == NULL) {
             return false;
         }
@@ -27,8 +27,8 @@ static bool make_data(struct bench *bench, uint32_t caches, uint64_t seed, struc
         return error_set(why, NULL, 0, "%llu MiB of memory are free, too little to measure with",
                          (unsigned long long)(bench->topology.free >> 20));
     }
-    struct pool *node = pool_create(topology_node_end(&bench->topology, 0), bench->topology.cpus,
-                                    POOL_CONDITION, why);
+    struct pool *node =
+        pool_create(topology_node_end(&bench->topology, 0), bench->topology.cpus, why);
     bool ok = node != NULL && buffer_init(&bench->data, wanted, seed, node, why);
     pool_destroy(node);
     return ok;

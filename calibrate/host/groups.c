@@ -13,8 +13,7 @@ const struct group host_groups[] = {
      host_attention_run},
     {"host-kmeans", "training of codes over keys, by threads", 0.03, host_kmeans_run},
     {"host-policy", "lookups and updates of each cache policy, by threads", 0.30, host_policy_run},
-    {"host-handoff", "handing work to a pool and waiting for its last thread", 0.15,
-     host_handoff_run},
+    {"host-handoff", "waking the threads of a pool for jobs", 0.15, host_handoff_run},
     {.name = NULL},
 };
 

@@ -1,9 +1,10 @@
-/* A manager's work on a layer, by one thread: it looks up the units of all heads, then updates the
- * caches of all heads, with the simulator's own policy and the demands of a recording (demand.h).
+/* A manager's work on a layer, by a pool with a job for each head: it looks up the units of all
+ * heads, then updates the caches of all heads, with the simulator's own policy and the demands of a
+ * recording (demand.h). A figure is the mean time of a job for each unit; waking is not in it.
  *
- * The layer is cold: before the lookup, the caches of all CPUs are filled with other data, as the
- * layers in between would do. The update finds the data of the lookup in the caches, as in a
- * runtime.
+ * Any thread may take any job, so that a thread mostly works in memory that another one wrote: the
+ * last step's update before a look-up, the look-up before an update. The layer is cold: before the
+ * lookup, the caches of all CPUs are filled with other data, as the layers in between would do.
  */
 #include "base/array.h"
 #include "calibrate/host/demand.h"
@@ -18,6 +19,11 @@ struct manager {
     const struct policy_kind *kind;
     const struct bench *bench;
     uint32_t turn; /* of layers and steps */
+
+    /* The turn under way. */
+    struct mini_head *heads; /* [DEMAND_HEADS] */
+    uint32_t step;
+    double look_up_ns[DEMAND_HEADS], update_ns[DEMAND_HEADS]; /* of each job */
 };
 
 /* `bench` outlives it, and has memory. The caller releases it, on failure too. */
@@ -34,36 +40,55 @@ static void manager_release(struct manager *manager)
 }
 
 /* After the last step, the caches are created and warmed again. */
-static bool next_layer(struct manager *manager, struct mini_head **heads, uint32_t *step,
-                       struct error *why)
+static bool next_layer(struct manager *manager, struct error *why)
 {
     struct recording *recording = &manager->recording;
     uint32_t turn = manager->turn++ % (DEMAND_LAYERS * recording->shape.steps);
-    *heads = recording->heads + (size_t)(turn % DEMAND_LAYERS) * DEMAND_HEADS;
-    *step = turn / DEMAND_LAYERS;
+    manager->heads = recording->heads + (size_t)(turn % DEMAND_LAYERS) * DEMAND_HEADS;
+    manager->step = turn / DEMAND_LAYERS;
     return turn > 0 || recording_start(recording, manager->kind, why);
+}
+
+static void look_up_job(uint32_t job, uint32_t thread, void *context)
+{
+    (void)thread;
+    struct manager *manager = context;
+    double start = clock_ns();
+    mini_head_look_up(&manager->heads[job], manager->step);
+    manager->look_up_ns[job] = clock_ns() - start;
+}
+
+static void update_job(uint32_t job, uint32_t thread, void *context)
+{
+    (void)thread;
+    struct manager *manager = context;
+    double start = clock_ns();
+    mini_head_update(&manager->heads[job], manager->step);
+    manager->update_ns[job] = clock_ns() - start;
+}
+
+static double unit_ns(const struct manager *manager, const double *job_ns)
+{
+    double sum = 0;
+    for (uint32_t h = 0; h < DEMAND_HEADS; h++) {
+        sum += job_ns[h];
+    }
+    return sum / ((double)manager->recording.wanted * DEMAND_HEADS);
 }
 
 static bool serve(struct manager *manager, double *look_up_ns, double *update_ns, struct error *why)
 {
     const struct bench *bench = manager->bench;
-    struct mini_head *heads;
-    uint32_t step;
-    if (!next_layer(manager, &heads, &step, why)) {
+    struct pool *pool = bench->pools[bench->sizes - 1];
+    if (!next_layer(manager, why)) {
         return false;
     }
-    buffer_sum(&bench->data, 0, bench->data.size, bench->pools[bench->sizes - 1]);
-    double start = clock_ns();
-    for (uint32_t h = 0; h < DEMAND_HEADS; h++) {
-        mini_head_look_up(&heads[h], step);
-    }
-    double looked_up = clock_ns();
-    for (uint32_t h = 0; h < DEMAND_HEADS; h++) {
-        mini_head_update(&heads[h], step);
-    }
-    double units = (double)manager->recording.wanted * DEMAND_HEADS;
-    *look_up_ns = (looked_up - start) / units;
-    *update_ns = (clock_ns() - looked_up) / units;
+    buffer_sum(&bench->data, 0, bench->data.size, pool);
+    pool_run(pool, DEMAND_HEADS, look_up_job, manager);
+    pool_delegate(pool, DEMAND_HEADS, update_job, manager);
+    pool_wait(pool);
+    *look_up_ns = unit_ns(manager, manager->look_up_ns);
+    *update_ns = unit_ns(manager, manager->update_ns);
     return true;
 }
 
@@ -94,13 +119,13 @@ struct ground {
 };
 
 static bool note_curve(struct findings *findings, const char *curve, const char *what,
-                       struct error *why)
+                       uint32_t threads, struct error *why)
 {
     return findings_add(findings, curve, "units", UNIT_NS, why) != NULL &&
            bench_note(findings, curve, why,
-                      "a unit %s; LRU, cold before the lookup; the demands of %s, a tenth of its "
-                      "units in caches of 30 %%",
-                      what, DEMAND_TRACE);
+                      "a unit %s, %u jobs on %u threads; LRU, cold before the lookup; the demands "
+                      "of %s, a tenth of its units in caches of 30 %%",
+                      what, DEMAND_HEADS, threads, DEMAND_TRACE);
 }
 
 static bool add_manager(struct ground *ground, uint32_t size, uint32_t units, struct error *why)
@@ -128,9 +153,10 @@ static struct bench *create_curves(const struct host_scope *scope, struct findin
                                    struct error *why)
 {
     struct ground *ground = array_zeroed(1, sizeof *ground, why);
-    bool ok = ground != NULL && bench_init(&ground->bench, CHILL_CACHES, scope->seed, why) &&
-              note_curve(findings, "host.lookup", "looked up", why) &&
-              note_curve(findings, "host.update", "touched or admitted behind its lookup", why);
+    bool ok = ground != NULL && bench_init(&ground->bench, CHILL_CACHES, scope->seed, why);
+    uint32_t threads = ok ? ground->bench.topology.count : 0;
+    ok = ok && note_curve(findings, "host.lookup", "looked up", threads, why) &&
+         note_curve(findings, "host.update", "touched or admitted behind its lookup", threads, why);
     uint32_t sizes = scope->units > 0 ? 1 : CURVE_SIZES;
     for (uint32_t i = 0; ok && i < sizes; i++) {
         ok = add_manager(ground, i, scope->units > 0 ? scope->units : curve_units[i], why);

@@ -163,7 +163,7 @@ static struct numa_node *nodes_create(const struct bench *bench, uint32_t count,
     for (uint32_t i = 0; nodes != NULL && i < count; i++) {
         uint32_t end = topology_node_end(topology, first);
         nodes[i].id = topology->nodes[first];
-        nodes[i].pool = pool_create(end - first, topology->cpus + first, POOL_CONDITION, why);
+        nodes[i].pool = pool_create(end - first, topology->cpus + first, why);
         if (nodes[i].pool == NULL || !buffer_init(&nodes[i].data, size, seed, nodes[i].pool, why)) {
             nodes_destroy(nodes, count);
             return NULL;

@@ -1,28 +1,15 @@
-/* Batches are numbered. A thread that is done with batch n waits for the number to change; the
- * caller sets up jobs and `working`, then raises the number. The last thread to find no job left
- * sets `working` to 0, for which the caller waits. So no thread still uses a batch when the next is
- * set up, and `next` needs no number of its own.
- *
- * The three ways differ only in how they wait for a word to change and how they signal the change.
+/* The queue is a range of jobs of one batch: [next, jobs). Its mutex guards it and everything that
+ * a thread reads of a batch. `left` counts the jobs that have not ended, and a delegated batch's
+ * queueing as one; the thread that brings it to 0 wakes the caller.
  */
 #include "calibrate/host/pool.h"
 
 #include "base/array.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* A word that one side changes and the other waits for, on a cache line of its own. */
-struct signal {
-    _Alignas(64) atomic_uint word;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-};
 
 struct worker {
     struct pool *pool;
@@ -31,112 +18,75 @@ struct worker {
 };
 
 struct pool {
-    struct signal batch;           /* number of the batch; raised by the caller */
-    struct signal working;         /* threads that have not found the end of the batch */
-    _Alignas(64) atomic_uint next; /* first job that no thread took */
-    uint32_t jobs;
-    pool_job job; /* NULL: the threads end */
+    pthread_mutex_t queue;
+    pthread_cond_t queued; /* threads sleep on it */
+    uint32_t next, jobs;   /* jobs that no thread has taken */
+    uint32_t delegated;    /* jobs that a thread shall queue */
+    bool delegates, ends;  /* a thread shall queue a batch; the threads shall end */
+    pool_job job;
     void *context;
-    enum pool_handoff handoff;
+
+    _Alignas(64) atomic_uint left;
+    pthread_mutex_t caller;
+    pthread_cond_t done; /* the caller sleeps on it */
+
     uint32_t threads, pinned;
     struct worker *workers;
 };
 
-/* ---- the three ways ---- */
-
-static void condition_wait(struct signal *signal, unsigned is)
-{
-    pthread_mutex_lock(&signal->mutex);
-    while (atomic_load_explicit(&signal->word, memory_order_acquire) == is) {
-        pthread_cond_wait(&signal->changed, &signal->mutex);
-    }
-    pthread_mutex_unlock(&signal->mutex);
-}
-
-/* Once we hold the mutex, a thread that saw the old word under it is asleep, and will be woken. */
-static void condition_tell(struct signal *signal)
-{
-    pthread_mutex_lock(&signal->mutex);
-    pthread_cond_broadcast(&signal->changed);
-    pthread_mutex_unlock(&signal->mutex);
-}
-
-static void futex_wait(struct signal *signal, unsigned is)
-{
-    while (atomic_load_explicit(&signal->word, memory_order_acquire) == is) {
-        syscall(SYS_futex, &signal->word, FUTEX_WAIT_PRIVATE, is, NULL, NULL, 0);
-    }
-}
-
-static void futex_tell(struct signal *signal)
-{
-    syscall(SYS_futex, &signal->word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-static inline void spin_pause(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-/* Some tens of microseconds: longer than a hand-off on free processors. */
-enum { SPINS_BEFORE_YIELD = 1024 };
-
-static void spin_wait(struct signal *signal, unsigned is)
-{
-    for (unsigned spins = 1; atomic_load_explicit(&signal->word, memory_order_acquire) == is;
-         spins++) {
-        if (spins % SPINS_BEFORE_YIELD == 0) {
-            sched_yield();
-        }
-        spin_pause();
-    }
-}
-
-static void spin_tell(struct signal *signal)
-{
-    (void)signal; /* spinning threads see the word change */
-}
-
-static const struct {
-    void (*wait)(struct signal *signal, unsigned is); /* until the word is not `is` */
-    void (*tell)(struct signal *signal);              /* wake all waiting threads after a change */
-} ways[] = {
-    [POOL_CONDITION] = {condition_wait, condition_tell},
-    [POOL_FUTEX] = {futex_wait, futex_tell},
-    [POOL_SPIN] = {spin_wait, spin_tell},
-};
-
 /* ---- threads ---- */
 
-static void take_jobs(struct pool *pool, uint32_t thread)
+/* A job, or the queueing of a batch, has ended. */
+static void end_one(struct pool *pool)
 {
-    for (;;) {
-        uint32_t job = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-        if (job >= pool->jobs) {
-            return;
-        }
-        pool->job(job, thread, pool->context);
+    if (atomic_fetch_sub_explicit(&pool->left, 1, memory_order_acq_rel) == 1) {
+        pthread_mutex_lock(&pool->caller);
+        pthread_cond_signal(&pool->done);
+        pthread_mutex_unlock(&pool->caller);
     }
+}
+
+static void queue_delegated(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->queue);
+    pool->next = 0;
+    pool->jobs = pool->delegated;
+    atomic_fetch_add_explicit(&pool->left, pool->jobs, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->queue);
+    pthread_cond_broadcast(&pool->queued);
+}
+
+/* Wait for work, and do one piece of it. Returns false when the pool ends. */
+static bool work_once(struct pool *pool, uint32_t thread)
+{
+    pthread_mutex_lock(&pool->queue);
+    while (!pool->delegates && !pool->ends && pool->next == pool->jobs) {
+        pthread_cond_wait(&pool->queued, &pool->queue);
+    }
+    bool delegates = pool->delegates, ends = pool->ends;
+    pool->delegates = false;
+    uint32_t job = delegates || ends ? 0 : pool->next++;
+    pool_job run = pool->job;
+    void *context = pool->context;
+    pthread_mutex_unlock(&pool->queue);
+    if (ends) {
+        return false;
+    }
+    if (delegates) {
+        queue_delegated(pool);
+    } else {
+        run(job, thread, context);
+    }
+    end_one(pool);
+    return true;
 }
 
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct pool *pool = worker->pool;
-    for (unsigned done = 0;; done++) {
-        ways[pool->handoff].wait(&pool->batch, done);
-        if (pool->job == NULL) {
-            return NULL;
-        }
-        take_jobs(pool, worker->thread);
-        if (atomic_fetch_sub_explicit(&pool->working.word, 1, memory_order_acq_rel) == 1) {
-            ways[pool->handoff].tell(&pool->working);
-        }
+    while (work_once(worker->pool, worker->thread)) {
     }
+    return NULL;
 }
 
 /* Start a thread on its processor, so that it never touches memory of another node first. */
@@ -162,21 +112,7 @@ static bool start_worker(struct pool *pool, uint32_t thread, const uint32_t *cpu
 
 /* ---- the pool ---- */
 
-static void signal_init(struct signal *signal)
-{
-    atomic_init(&signal->word, 0);
-    pthread_mutex_init(&signal->mutex, NULL);
-    pthread_cond_init(&signal->changed, NULL);
-}
-
-static void signal_release(struct signal *signal)
-{
-    pthread_cond_destroy(&signal->changed);
-    pthread_mutex_destroy(&signal->mutex);
-}
-
-struct pool *pool_create(uint32_t threads, const uint32_t *cpus, enum pool_handoff handoff,
-                         struct error *why)
+struct pool *pool_create(uint32_t threads, const uint32_t *cpus, struct error *why)
 {
     if (threads == 0) {
         error_set(why, NULL, 0, "a pool needs at least one thread");
@@ -187,9 +123,12 @@ struct pool *pool_create(uint32_t threads, const uint32_t *cpus, enum pool_hando
         error_set(why, NULL, 0, "no memory for a pool of %u threads", threads);
         return NULL;
     }
-    *pool = (struct pool){.handoff = handoff};
-    signal_init(&pool->batch);
-    signal_init(&pool->working);
+    *pool = (struct pool){.next = 0};
+    atomic_init(&pool->left, 0);
+    pthread_mutex_init(&pool->queue, NULL);
+    pthread_cond_init(&pool->queued, NULL);
+    pthread_mutex_init(&pool->caller, NULL);
+    pthread_cond_init(&pool->done, NULL);
     pool->workers = array_zeroed(threads, sizeof *pool->workers, why);
     while (pool->workers != NULL && pool->threads < threads) {
         if (!start_worker(pool, pool->threads, cpus)) {
@@ -206,24 +145,42 @@ struct pool *pool_create(uint32_t threads, const uint32_t *cpus, enum pool_hando
     return pool;
 }
 
-void pool_start(struct pool *pool, uint32_t jobs, pool_job job, void *context)
+/* Describe a batch; with the queue's mutex held. */
+static void set_batch(struct pool *pool, pool_job job, void *context)
 {
     pool->job = job;
-    pool->jobs = jobs;
     pool->context = context;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->working.word, pool->threads, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pool->batch.word, 1, memory_order_release);
-    ways[pool->handoff].tell(&pool->batch);
 }
 
-/* Every thread that ends changes the word; the caller waits for 0. */
+void pool_start(struct pool *pool, uint32_t jobs, pool_job job, void *context)
+{
+    pthread_mutex_lock(&pool->queue);
+    set_batch(pool, job, context);
+    pool->next = 0;
+    pool->jobs = jobs;
+    atomic_store_explicit(&pool->left, jobs, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->queue);
+    pthread_cond_broadcast(&pool->queued);
+}
+
+void pool_delegate(struct pool *pool, uint32_t jobs, pool_job job, void *context)
+{
+    pthread_mutex_lock(&pool->queue);
+    set_batch(pool, job, context);
+    pool->delegated = jobs;
+    pool->delegates = true;
+    atomic_store_explicit(&pool->left, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->queue);
+    pthread_cond_signal(&pool->queued);
+}
+
 void pool_wait(struct pool *pool)
 {
-    unsigned left;
-    while ((left = atomic_load_explicit(&pool->working.word, memory_order_acquire)) != 0) {
-        ways[pool->handoff].wait(&pool->working, left);
+    pthread_mutex_lock(&pool->caller);
+    while (atomic_load_explicit(&pool->left, memory_order_acquire) != 0) {
+        pthread_cond_wait(&pool->done, &pool->caller);
     }
+    pthread_mutex_unlock(&pool->caller);
 }
 
 void pool_run(struct pool *pool, uint32_t jobs, pool_job job, void *context)
@@ -247,12 +204,17 @@ void pool_destroy(struct pool *pool)
     if (pool == NULL) {
         return;
     }
-    pool_start(pool, 0, NULL, NULL);
+    pthread_mutex_lock(&pool->queue);
+    pool->ends = true;
+    pthread_mutex_unlock(&pool->queue);
+    pthread_cond_broadcast(&pool->queued);
     for (uint32_t i = 0; i < pool->threads; i++) {
         pthread_join(pool->workers[i].id, NULL);
     }
-    signal_release(&pool->working);
-    signal_release(&pool->batch);
+    pthread_cond_destroy(&pool->done);
+    pthread_mutex_destroy(&pool->caller);
+    pthread_cond_destroy(&pool->queued);
+    pthread_mutex_destroy(&pool->queue);
     free(pool->workers);
     free(pool);
 }

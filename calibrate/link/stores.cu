@@ -55,7 +55,7 @@ bool storing::create(uint64_t seed, struct error *why)
     uint32_t most = processors();
     bool ok = true;
     for (uint32_t threads = 1; ok && threads <= most && threads <= MOST_THREADS; threads *= 2) {
-        pools[pool_count] = pool_create(threads, NULL, POOL_CONDITION, why);
+        pools[pool_count] = pool_create(threads, NULL, why);
         ok = pools[pool_count++] != nullptr;
     }
     rows = ok ? row_ids_shuffled(FROM_BYTES / ROW_BYTES, seed, why) : nullptr;

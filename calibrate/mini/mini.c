@@ -76,12 +76,11 @@ static bool pools_init(struct mini *mini, const struct topology *topology, struc
 {
     uint32_t threads = mini->shape.threads;
     const uint32_t *cpus = topology->cpus, *last = cpus + threads - 1;
-    return (mini->pools[0] = pool_create(threads, cpus, POOL_CONDITION, why)) != NULL &&
-           (mini->pools[1] =
-                pool_create(threads > 1 ? threads - 1 : 1, cpus, POOL_CONDITION, why)) != NULL &&
-           (mini->others = pool_create(threads, cpus, POOL_CONDITION, why)) != NULL &&
-           (mini->link = pool_create(1, cpus, POOL_CONDITION, why)) != NULL &&
-           (mini->gpu = pool_create(1, last, POOL_CONDITION, why)) != NULL;
+    return (mini->pools[0] = pool_create(threads, cpus, why)) != NULL &&
+           (mini->pools[1] = pool_create(threads > 1 ? threads - 1 : 1, cpus, why)) != NULL &&
+           (mini->others = pool_create(threads, cpus, why)) != NULL &&
+           (mini->link = pool_create(1, cpus, why)) != NULL &&
+           (mini->gpu = pool_create(1, last, why)) != NULL;
 }
 
 enum { CACHES = 2 }; /* reads this multiple of the caches' size to flush them */

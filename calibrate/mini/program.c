@@ -66,7 +66,8 @@ void mini_look_up(struct play *play)
 
 void mini_update(struct play *play)
 {
-    pool_run(play->pool, play->mini->shape.kv_heads, update_job, play);
+    pool_delegate(play->pool, play->mini->shape.kv_heads, update_job, play);
+    pool_wait(play->pool);
 }
 
 void mini_run_ahead(struct play *play)

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
+#include "decode/time/manager.h"
 #include "decode/time/work.h"
 
 #include <stdlib.h>
@@ -99,18 +100,16 @@ bool miniature_look_up(struct pipe *pipe, uint32_t layer, struct error *why)
  * measured the gather's rate includes it. */
 bool miniature_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    struct trust trust = work_trust;
-    double threads = (double)pipe->mechanisms->transfer_threads;
-    double handoff = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &trust);
-    return work_put_thread(pipe, PART_GATHER, handoff, ENGINE_NONE, trust,
-                           &pipe->at[layer].looked_up, why) &&
+    engine_task_id all;
+    return manager_hand_over(pipe, pipe->last[PIPE_LAUNCH], &pipe->at[layer].looked_up, &all,
+                             why) &&
            fetch_gather(pipe, layer, why);
 }
 
 bool miniature_update(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     pipe->at[layer].looked_up = pipe->last[PIPE_LAUNCH];
-    return fetch_update(pipe, layer, why) && miniature_wait(pipe, pipe->last[PIPE_POOL], why);
+    return fetch_update(pipe, layer, why) && miniature_wait(pipe, pipe->at[layer].updated, why);
 }
 
 /* ---- a run ---- */

@@ -6,19 +6,20 @@
 #include "decode/time/work.h"
 
 static const enum curve_id curves[] = {
-    CURVE_HOST_CORES,  CURVE_HOST_DRAM_BANDWIDTH, CURVE_HOST_POOL_HANDOFF, CURVE_HOST_LOOKUP,
+    CURVE_HOST_CORES,  CURVE_HOST_DRAM_BANDWIDTH, CURVE_HOST_POOL_WAKE, CURVE_HOST_LOOKUP,
     CURVE_HOST_UPDATE, CURVE_HOST_GATHER,         CURVE_HOST_ATTENTION,
 };
 
 /* ---- tasks ---- */
 
-/* The GPU's stand-in attends to `tokens`, each K and V of one KV head. */
+/* The GPU's stand-in attends to `tokens`, each K and V of one KV head. It is woken, and wakes the
+ * caller. */
 static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
 {
     struct work work = work_of(PART_COMPUTE, PIPE_MAIN);
     work.route = ROUTE_CPU_READ;
     work.bytes = (double)tokens * pipe->head_bytes;
-    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, 1, &work.fixed_trust);
+    work.fixed_ns = 2 * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, 1, &work.fixed_trust);
     work.rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &work.rate_trust) / 1e9;
     work_wait_for(&work, pipe->last[PIPE_LAUNCH]);
     return work_put(pipe, &work, NULL, why);
@@ -173,7 +174,7 @@ static void set_up(const struct miniature_run *run, double figures[8])
         figures[i] = 0;
     }
     figures[1] = whole ? run->stand_ins->copies_whole : run->stand_ins->copies_rows;
-    figures[3] = profile_value(profile, CURVE_HOST_POOL_HANDOFF, 1, &trust);
+    figures[3] = 2 * profile_value(profile, CURVE_HOST_POOL_WAKE, 1, &trust);
     figures[7] = run->stand_ins->attends_whole;
     miniature_figure(profile, CURVE_LINK_H2D, figures);
     miniature_figure(profile, CURVE_LINK_COPY_LATENCY, figures + 2);

@@ -35,7 +35,7 @@ static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
     struct kernel kernel = kernel_none;
     double bytes = (double)pipe_row(pipe, layer)->missed * sizeof(uint32_t);
     kernel.ns = bytes * 1e9 / pipe_figure(pipe, CURVE_LINK_D2H, 0, &kernel.trust);
-    return work_put_kernel(pipe, PART_MANAGER, kernel, ASK_KERNELS, ENGINE_NONE,
+    return work_put_kernel(pipe, PART_LOOKUP, kernel, ASK_KERNELS, ENGINE_NONE,
                            &pipe->at[layer].selected, why);
 }
 
@@ -52,13 +52,13 @@ static bool put_hearing(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool put_rows(struct pipe *pipe, uint32_t layer, bool stores, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
-    enum curve_id fixed = stores ? CURVE_HOST_POOL_HANDOFF : CURVE_LINK_COPY_LATENCY;
-    double size = stores ? (double)pipe->mechanisms->transfer_threads : 0;
+    enum curve_id fixed = stores ? CURVE_HOST_POOL_WAKE : CURVE_LINK_COPY_LATENCY;
+    double threads = (double)pipe->mechanisms->transfer_threads;
     struct work work = work_of(PART_LINK, stores ? PIPE_STORES : PIPE_H2D);
     work.route = ROUTE_COPY_IN;
     work.bytes = (double)row->missed * pipe->head_bytes;
-    work.fixed_ns =
-        (stores ? 1 : row->fetching_heads) * pipe_figure(pipe, fixed, size, &work.fixed_trust);
+    work.fixed_ns = (stores ? threads : row->fetching_heads) *
+                    pipe_figure(pipe, fixed, threads, &work.fixed_trust);
     work.rate = cost_transfer_rate(pipe->setup, &work.rate_trust) / 1e9;
     work_wait_for(&work, pipe->last[PIPE_LAUNCH]);
     return work_put(pipe, &work, &pipe->at[layer].fetched, why);

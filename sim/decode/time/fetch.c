@@ -3,6 +3,7 @@
 
 #include "decode/cost/retrieval.h"
 #include "decode/time/hybrid.h"
+#include "decode/time/manager.h"
 #include "decode/time/work.h"
 
 #include <math.h>
@@ -182,36 +183,6 @@ bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
-static double looked_up_units(const struct ledger_row *row)
-{
-    return (double)row->lookups;
-}
-
-static double updated_units(const struct ledger_row *row)
-{
-    return (double)(row->updates + row->inserts);
-}
-
-/* The CPU's manager works on `units` of a layer: a hand-off wakes every thread of the pool, then
- * there is a job for each (sequence, head). Threads share the jobs evenly, but the longest single
- * job is a lower bound. The cost of a unit depends on how many units a head wants. */
-static bool put_managed(struct pipe *pipe, uint32_t layer,
-                        double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
-                        engine_task_id after, engine_task_id *out, struct error *why)
-{
-    const struct ledger_row *row = pipe_row(pipe, layer);
-    struct work work = work_of(PART_MANAGER, PIPE_POOL);
-    double threads = cost_pool_threads(pipe->setup, &work.fixed_trust);
-    double jobs = fmax(1, fmin(threads, row->offloaded_heads));
-    double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
-    double unit = pipe_figure(pipe, unit_cost, wanted, &work.fixed_trust);
-    double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
-    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust) +
-                    fmax(units(row) * unit / jobs, longest);
-    work_wait_for(&work, after);
-    return work_put(pipe, &work, out, why);
-}
-
 /* The GPU's manager: a kernel that looks up all wanted units and updates or inserts them, with a
  * sector for each access. Query labels need no such kernel: retrieval has compared them. */
 static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
@@ -223,7 +194,7 @@ static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engi
     struct kernel kernel = kernel_read(&pipe->setup->profile, accesses * sector);
     trust_add(&kernel.trust, trust);
     return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
-           work_put_kernel(pipe, PART_MANAGER, kernel, 1, *out, out, why);
+           work_put_kernel(pipe, PART_LOOKUP, kernel, 1, *out, out, why);
 }
 
 bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -232,15 +203,9 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
     at->looked_up = at->selected;
-    if (m->manager == MANAGER_GPU) {
-        return look_up_on_gpu(pipe, row, &at->looked_up, why);
-    }
-    if (!put_managed(pipe, layer, looked_up_units, CURVE_HOST_LOOKUP, at->selected, &at->looked_up,
-                     why)) {
-        return false;
-    }
-    return m->sync != SYNC_CPU ||
-           work_put_thread(pipe, PART_MANAGER, 0, at->looked_up, work_trust, NULL, why);
+    return m->manager == MANAGER_GPU
+               ? look_up_on_gpu(pipe, row, &at->looked_up, why)
+               : manager_look_up(pipe, layer, at->selected, &at->looked_up, why);
 }
 
 /* Bytes a second: depends on the threads and, if the profile has that curve, on the span of a
@@ -349,25 +314,28 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
             (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
 }
 
-/* The CPU's update of the cache. If it blocks, every later launch waits for it; with `sync: gpu`
- * the later kernels wait for it instead. */
+/* The CPU's update of the cache runs beside what follows. */
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct pipe_layer *at = &pipe->at[layer];
+    at->updated = ENGINE_NONE;
+    return pipe->mechanisms->manager != MANAGER_CPU ||
+           manager_update(pipe, layer, at->looked_up, &at->updated, why);
+}
+
+/* If the update blocks, every later launch waits for it; with `sync: gpu` the later kernels wait
+ * for it instead. */
+bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     struct pipe_layer *at = &pipe->at[layer];
-    engine_task_id updated;
-    at->updated = ENGINE_NONE;
-    if (m->manager != MANAGER_CPU) {
-        return true;
-    }
-    if (!put_managed(pipe, layer, updated_units, CURVE_HOST_UPDATE, at->looked_up, &updated, why)) {
+    bool blocks = m->update == UPDATE_BLOCKING;
+    if (blocks && m->sync == SYNC_CPU && at->updated != ENGINE_NONE &&
+        !work_put_thread(pipe, PART_UPDATE, 0, at->updated, work_trust, NULL, why)) {
         return false;
     }
-    if (m->update == UPDATE_BLOCKING && m->sync == SYNC_GPU) {
-        at->updated = updated;
-    }
-    return m->update != UPDATE_BLOCKING || m->sync != SYNC_CPU ||
-           work_put_thread(pipe, PART_MANAGER, 0, updated, work_trust, NULL, why);
+    at->updated = blocks && m->sync == SYNC_GPU ? at->updated : ENGINE_NONE;
+    return true;
 }
 
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)

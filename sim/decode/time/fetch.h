@@ -26,6 +26,7 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why);
 
 /* Put a transfer of `bytes` by the system's mechanism. The rate is the link's, or that of the head

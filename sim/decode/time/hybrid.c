@@ -80,11 +80,11 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
                    pipe_part(pipe, i, layer)->offloaded_heads;
     }
     double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
-    return work_put_kernel(pipe, PART_MANAGER, kernel_read(&pipe->setup->profile, bytes), 1,
+    return work_put_kernel(pipe, PART_UPDATE, kernel_read(&pipe->setup->profile, bytes), 1,
                            ENGINE_NONE, NULL, why);
 }
 
-/* One thread is woken for each task. */
+/* One thread is woken for each task, one after the other. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           struct error *why)
 {
@@ -101,7 +101,7 @@ bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger
     double worst_ns = worst * 1e9 / pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
     work.rate = work.bytes / fmax(all_ns, worst_ns);
     work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
-    work.fixed_ns = pipe_figure(pipe, CURVE_HOST_POOL_HANDOFF, threads, &work.fixed_trust);
+    work.fixed_ns = threads * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, threads, &work.fixed_trust);
     work_wait_for(&work, pipe->at[layer].selected);
     return work_put(pipe, &work, &pipe->at[layer].answered, why);
 }

@@ -108,7 +108,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_DRAM_BANDWIDTH, link},
         {CURVE_HOST_CORES, gathers || stores || trains || (pool && !on_node)},
         {CURVE_HOST_NODE_THREADS, pool && on_node},
-        {CURVE_HOST_POOL_HANDOFF, pool},
+        {CURVE_HOST_POOL_WAKE, pool},
         {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_UPDATE, offload && m->manager == MANAGER_CPU},
         {CURVE_HOST_PAGEABLE, pageable},

@@ -51,7 +51,7 @@ struct pipe_layer {
     engine_task_id looked_up; /* hits and misses are known */
     engine_task_id fetched;   /* the missed KV is in HBM */
     engine_task_id attended;  /* the buffer of the KV is free */
-    engine_task_id updated;   /* the cache is updated; set if the layer waits for that */
+    engine_task_id updated;   /* the cache is updated; none if no kernel waits for that */
     engine_task_id answered;  /* the GPU can read the CPU's share of attention */
 };
 

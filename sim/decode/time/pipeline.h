@@ -11,10 +11,10 @@
  *   stores   dedicated threads that store into GPU memory
  *
  *   RetroInfer, one layer:
- *   launch |pre|ret|..sync..|......lookup......|est|att|....update....|adm|post|
- *   pool                    |== hand-off+lookup ==|== hand-off+update ==|
- *   main     |pre|retr|     |est|              |hits|attend|    |admit|post|
- *   side                                       |misses|
+ *   launch |pre|ret|..sync..|est|..wake all, lookup..|wake|hits|att|..update..|adm|post|
+ *   pool                        |wake|====lookup=====|    |wake|====update====|
+ *   main     |pre|retr|         |est|                     |hits|attend|       |admit|post|
+ *   side                                                  |misses|
  *
  * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways. The same setup, plan and
  * ledger give the same nanoseconds on any machine.

@@ -128,7 +128,7 @@ static void heads_with_lists_of_any_length_each_have_their_own_answer(void **sta
     float out[COUNTS][4 * 64], lse[COUNTS][4];
     struct attention_head heads[COUNTS];
     for (uint32_t threads = 1; threads <= 3; threads++) {
-        struct pool *pool = pool_create(threads, NULL, POOL_FUTEX, &why);
+        struct pool *pool = pool_create(threads, NULL, &why);
         assert_non_null(pool);
         for (uint32_t i = 0; i < COUNTS; i++) {
             heads[i] = head_of(&problem, problem.list, counts[i], out[i], lse[i]);

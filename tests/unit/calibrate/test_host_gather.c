@@ -16,7 +16,7 @@
 static struct pool *new_pool(uint32_t threads)
 {
     struct error why;
-    struct pool *pool = pool_create(threads, NULL, POOL_CONDITION, &why);
+    struct pool *pool = pool_create(threads, NULL, &why);
     assert_non_null(pool);
     return pool;
 }

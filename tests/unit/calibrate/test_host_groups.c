@@ -63,7 +63,7 @@ static void curves_of_the_host_that_need_no_gpu_are_found(void **state)
 {
     (void)state;
     static const char *const by_threads[] = {"host.gather", "host.attention", "host.kmeans",
-                                             "host.pool_handoff"};
+                                             "host.pool_wake"};
     static const char *const single[] = {"host.cores", "host.node_threads", "host.dram_capacity",
                                          "host.dram_bandwidth"};
     for (size_t i = 0; i < sizeof by_threads / sizeof by_threads[0]; i++) {

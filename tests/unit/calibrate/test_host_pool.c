@@ -1,4 +1,4 @@
-/* The pool that host figures are taken with: every job once, whichever way it is handed over. */
+/* The pool that host figures are taken with: every job once, started or delegated. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum pool_handoff handoffs[] = {POOL_CONDITION, POOL_FUTEX, POOL_SPIN};
-enum { HANDOFFS = sizeof handoffs / sizeof handoffs[0], MOST_JOBS = 1000, MOST_THREADS = 9 };
+typedef void (*pool_begin)(struct pool *pool, uint32_t jobs, pool_job job, void *context);
+static const pool_begin ways[] = {pool_start, pool_delegate};
+enum { WAYS = sizeof ways / sizeof ways[0], MOST_JOBS = 1000, MOST_THREADS = 9 };
 
 struct tally {
     uint32_t done[MOST_JOBS];
@@ -36,10 +37,10 @@ static void count_job(uint32_t job, uint32_t thread, void *context)
     atomic_fetch_sub(&tally->busy[thread], 1);
 }
 
-static struct pool *new_pool(uint32_t threads, enum pool_handoff handoff)
+static struct pool *new_pool(uint32_t threads)
 {
     struct error why;
-    struct pool *pool = pool_create(threads, NULL, handoff, &why);
+    struct pool *pool = pool_create(threads, NULL, &why);
     assert_non_null(pool);
     assert_int_equal(pool_threads(pool), threads);
     return pool;
@@ -49,14 +50,15 @@ static void every_job_runs_once_for_any_size(void **state)
 {
     (void)state;
     static const uint32_t sizes[] = {1, 2, 3, MOST_THREADS}, counts[] = {0, 1, 2, 7, MOST_JOBS};
-    for (size_t h = 0; h < HANDOFFS; h++) {
+    for (size_t w = 0; w < WAYS; w++) {
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-            struct pool *pool = new_pool(sizes[s], handoffs[h]);
+            struct pool *pool = new_pool(sizes[s]);
             for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
                 struct tally *tally = calloc(1, sizeof *tally);
                 assert_non_null(tally);
                 tally->threads = sizes[s];
-                pool_run(pool, counts[c], count_job, tally);
+                ways[w](pool, counts[c], count_job, tally);
+                pool_wait(pool);
                 for (uint32_t job = 0; job < MOST_JOBS; job++) {
                     assert_int_equal(tally->done[job], job < counts[c]);
                 }
@@ -72,14 +74,15 @@ static void every_job_runs_once_for_any_size(void **state)
 static void batches_in_a_row_do_not_mix(void **state)
 {
     (void)state;
-    for (size_t h = 0; h < HANDOFFS; h++) {
-        struct pool *pool = new_pool(4, handoffs[h]);
+    for (size_t w = 0; w < WAYS; w++) {
+        struct pool *pool = new_pool(4);
         struct tally *tally = calloc(1, sizeof *tally);
         assert_non_null(tally);
         tally->threads = 4;
         for (uint32_t batch = 1; batch <= 500; batch++) {
             tally->given = batch;
-            pool_run(pool, 3, count_job, tally);
+            ways[w](pool, 3, count_job, tally);
+            pool_wait(pool);
             assert_int_equal(tally->seen, batch);
             for (uint32_t job = 0; job < 3; job++) {
                 assert_int_equal(tally->done[job], batch);
@@ -107,10 +110,10 @@ static void wait_for_the_caller(uint32_t job, uint32_t thread, void *context)
 static void start_leaves_the_caller_free(void **state)
 {
     (void)state;
-    for (size_t h = 0; h < HANDOFFS; h++) {
-        struct pool *pool = new_pool(2, handoffs[h]);
+    for (size_t w = 0; w < WAYS; w++) {
+        struct pool *pool = new_pool(2);
         atomic_store(&may_end, false);
-        pool_start(pool, 2, wait_for_the_caller, NULL);
+        ways[w](pool, 2, wait_for_the_caller, NULL);
         atomic_store(&may_end, true);
         pool_wait(pool);
         pool_destroy(pool);
@@ -133,7 +136,7 @@ static void a_pinned_thread_runs_where_it_was_asked_to(void **state)
             continue;
         }
         struct error why;
-        struct pool *pool = pool_create(1, &cpu, POOL_CONDITION, &why);
+        struct pool *pool = pool_create(1, &cpu, &why);
         assert_non_null(pool);
         int ran_on = -1;
         pool_run(pool, 1, note_processor, &ran_on);
@@ -148,7 +151,7 @@ static void a_processor_that_is_not_there_leaves_a_thread_unpinned(void **state)
     (void)state;
     struct error why;
     const uint32_t nowhere[] = {CPU_SETSIZE - 1, UINT32_MAX};
-    struct pool *pool = pool_create(2, nowhere, POOL_CONDITION, &why);
+    struct pool *pool = pool_create(2, nowhere, &why);
     assert_non_null(pool);
     assert_int_equal(pool_pinned(pool), 0);
     int ran_on[2] = {-1, -1};
@@ -161,7 +164,7 @@ static void a_pool_of_no_threads_is_refused(void **state)
 {
     (void)state;
     struct error why;
-    assert_null(pool_create(0, NULL, POOL_SPIN, &why));
+    assert_null(pool_create(0, NULL, &why));
     assert_non_null(strstr(why.found, "at least one thread"));
     pool_destroy(NULL);
 }

@@ -17,7 +17,7 @@ enum { ROWS = 1000, MOST_ROW = 4096 };
 static void check_rows(uint32_t threads, uint32_t row_bytes, uint32_t count)
 {
     struct error why;
-    struct pool *pool = pool_create(threads, NULL, POOL_CONDITION, &why);
+    struct pool *pool = pool_create(threads, NULL, &why);
     uint32_t rows[ROWS];
     size_t size = (size_t)ROWS * row_bytes;
     char *from = aligned_alloc(64, (size + 63) / 64 * 64);
@@ -66,7 +66,7 @@ static void places_are_taken_in_turn(void **state)
 {
     (void)state;
     struct error why;
-    struct pool *pool = pool_create(1, NULL, POOL_CONDITION, &why);
+    struct pool *pool = pool_create(1, NULL, &why);
     static _Alignas(16) char from[5 * 16], to[3 * 16];
     const uint32_t rows[] = {0, 1, 2, 3, 4};
     assert_non_null(pool);
@@ -105,7 +105,7 @@ static void rows_are_stored_where_they_are_sent(void **state)
     static char from[4][16] __attribute__((aligned(16))), to[6][16] __attribute__((aligned(16)));
     static const uint32_t rows[] = {3, 0, 2}, places[] = {5, 4, 0};
     struct error why;
-    struct pool *pool = pool_create(2, NULL, POOL_CONDITION, &why);
+    struct pool *pool = pool_create(2, NULL, &why);
     assert_non_null(pool);
     for (int i = 0; i < 4; i++) {
         memset(from[i], 'a' + i, 16);

@@ -176,45 +176,48 @@ static void attention_reads_the_tokens_of_each(void **state)
  *
  *   retrieve  (104 + 200) * 4 centroids of 256 B, 3112.96 ns, and top-k 10000: 13113
  *   ids       2000 + 8 B * (10 + 20) * 4 at 10 B/ns: 2096
- *   lookup    waking the pool 10000; 8 jobs of 10 or 20 lookups * 100 on 8 threads: 12000
+ *   lookup    waking 8 threads 2000, or 1, 8 jobs of 10 or 20 lookups * 100 and the caller: 2500
  *   estimate  (26 + 50) * 4 * 200 B, 608 ns: no shorter than 1000
  *   transfer  1000, then 192000 B at 8 B/ns: 25000; the worst head's 32000 B at 4 B/ns take less
  *   hits      384000 B read and written: 3840 alone. The loads hold 32 CTAs of 256 threads, a
  *             quarter of 16 SMs with 2048: a third longer beside them, 5120
  *   attend    2 * 40 + 8 * (160 + 320) = 3920
- *   update    10000, 8 jobs of 10 or 20 updates * 200: 14000
+ *   update    waking 1 thread, 7 others 1750, or 1, 8 jobs of 10 or 20 updates * 200 and the
+ *             caller: 4750
  *   admit     the longer heads' 32000 B by a CTA of 1 B/ns each: 32000
  *   writeback 2000 + 1600 B at 10 B/ns, beside the edge, which it costs 16 ns of HBM
  *
  *  launch  token 20000, pre 21000 (23000), retrieve 24000 (26000), sync 64613-84613, estimate
- *          85613, waits for the lookup 96613, transfer 97613, hits 98613, attend 99613, waits for
- *          the update 110613, admit 111613, post 112613 (115613), edge 116613 (118613)
- *  main    pre 21000-49404, retrieve -62517, estimate 85613-86613, hits 98613-103733, attend
- *          122613-126533, admit -158533, post -299353, edge -319709
+ *          85613, wakes all 87613, woken from the lookup 88113, wakes one 88363, transfer 89363, hits
+ *          90363, attend 91363, woken from the update 92863, admit 93863, post 94863, ...
+ *  main    pre 21000-49404, retrieve -62517, estimate 85613-86613, hits 90363-95483, attend
+ *          114363-118283, admit -150283, post -291103, edge -311459
  *  d2h     ids 62517-64613
- *  pool    lookup 84613-96613, update 96613-110613
- *  side    transfer 97613-122613
+ *  pool    woken 85863, lookup -87863; woken 88613, update -92613
+ *  side    transfer 89363-114363
  *
- * The step goes back over edge, post, admit, attend, transfer, its launch, lookup, sync, ids,
- * retrieve, pre, its launch and the token. */
+ * The step goes back over edge, post, admit, attend, transfer, its launch, the update's waking,
+ * lookup, its waking, the estimate's launch, sync, ids, retrieve, pre, its launch and the token. */
 static void the_longest_decide_where_pairs_work_side_by_side(void **state)
 {
     const struct wish wish = {
-        .step = 319709,
+        .step = 311459,
         .parts = {[PART_COMPUTE] = 28404 + 3920 + 140820 + 20356,
                   [PART_RETRIEVAL] = 13113,
-                  [PART_LAUNCH] = 2000,
+                  [PART_LAUNCH] = 3000,
                   [PART_SYNC] = 22096,
-                  [PART_MANAGER] = 12000,
+                  [PART_LOOKUP] = 2000,
+                  [PART_HANDOFF] = 750,
                   [PART_LINK] = 25000,
                   [PART_MERGE] = 32000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 4000,
                    [PART_SYNC] = 22096,
-                   [PART_MANAGER] = 10000,
+                   [PART_LOOKUP] = 1250,
+                   [PART_HANDOFF] = 500,
                    [PART_LINK] = 18880,
                    [PART_OVERHEAD] = 20000},
-        .layers = {278353},
+        .layers = {270103},
         .in = 192000,
         .out = 960 + 1600,
     };
@@ -226,7 +229,7 @@ static void the_longest_decide_where_pairs_work_side_by_side(void **state)
           " transfer: sm-zero-copy, transfer_ctas: 4, merge: yes, sync: cpu, syncs: 1,"
           " operators: 8}",
           OVERRIDES("context=", "contexts=[3200, 1600]", "trace=assumed:hit=50%",
-                    "hardware.host.cores=8"),
+                    "hardware.host.cores=8", "hardware.host.pool_wake=250ns"),
           &wish);
 }
 

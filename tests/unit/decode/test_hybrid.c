@@ -89,7 +89,7 @@ static void faster_cpu_is_hidden(void **state)
         .step = 289612,
         .parts = {[PART_COMPUTE] = 28212 + 72060 + 140420 + 20180,
                   [PART_LAUNCH] = 1000,
-                  [PART_MANAGER] = 6480,
+                  [PART_UPDATE] = 6480,
                   [PART_MERGE] = 1260,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
@@ -136,7 +136,7 @@ static void nothing_kept_is_nothing_asked(void **state)
         .step = 21000 + 28212 + 1640 + 1000 + 140420 + 20180,
         .parts = {[PART_COMPUTE] = 28212 + 1640 + 140420 + 20180,
                   [PART_LAUNCH] = 1000,
-                  [PART_MANAGER] = 1000,
+                  [PART_UPDATE] = 1000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
         .layers = {28212 + 1640 + 1000 + 140420},
@@ -180,14 +180,14 @@ static int64_t pool_ns(const char *const *overrides)
     return ns;
 }
 
-/* 4 threads at 2 B/ns: 8 pairs are two a thread, 80000 B each. Where heads differ, all of a task
+/* 4 threads, woken in 2500 each, at 2 B/ns: 8 pairs are two a thread, 80000 B each. Where heads differ, all of a task
  * wait for the longest; with all heads in one task, too. */
 static void pool_takes_as_long_as_its_longest_task(void **state)
 {
     (void)state;
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "batch=2")), 10000 + 40000);
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "mechanisms.pool_threads=1")),
-                     10000 + 80000);
+                     2500 + 80000);
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.cores=64")),
                      10000 + 20000);
     assert_true(pool_ns(OVERRIDES("trace=assumed:hit=75%,spread=10%")) > 10000 + 20000);
@@ -200,12 +200,12 @@ static void pool_leaves_some_of_its_node_to_others(void **state)
     (void)state;
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.node_threads=3",
                                        "mechanisms.pool_of=node", "mechanisms.pool_spare=1")),
-                     10000 + 40000);
+                     5000 + 40000);
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.node_threads=3",
                                        "mechanisms.pool_of=node", "mechanisms.pool_spare=7")),
-                     10000 + 80000);
+                     2500 + 80000);
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "mechanisms.pool_spare=3")),
-                     10000 + 80000);
+                     2500 + 80000);
 }
 
 #define FLAT                                                                                       \
@@ -217,9 +217,9 @@ static void memory_bounds_the_pool(void **state)
 {
     (void)state;
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", FLAT, "hardware.host.cores=2")),
-                     10000 + 20000);
+                     5000 + 20000);
     assert_true(pool_ns(OVERRIDES("trace=assumed:hit=75%,spread=10%", FLAT,
-                                  "hardware.host.cores=2")) > 10000 + 20000);
+                                  "hardware.host.cores=2")) > 5000 + 20000);
     assert_int_equal(
         pool_ns(OVERRIDES("trace=assumed:hit=75%", "hardware.host.dram_bandwidth=4GB/s")),
         10000 + 40000);
@@ -231,7 +231,7 @@ static void gpus_share_the_pool(void **state)
     (void)state;
     assert_int_equal(pool_ns(OVERRIDES("trace=assumed:hit=75%", "tensor_parallel=2",
                                        "hardware.link.gpus_per_uplink=2")),
-                     10000 + 20000);
+                     5000 + 20000);
     struct setup setup = make_tiny(
         1, WINDOW,
         OVERRIDES("trace=assumed:hit=75%", "tensor_parallel=2", "hardware.link.gpus_per_uplink=2"));

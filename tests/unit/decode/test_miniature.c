@@ -1,7 +1,7 @@
 /* What miniatures are predicted to take, worked out by hand.
  *
  * Two heads of 25 numbers: a token's K and V are 100 B. A layer wants 2000 tokens, 1000 a head, of
- * which 500 miss. Of two threads a hand-off takes 2000 ns, of one 1000 ns; rates are in B/ns:
+ * which 500 miss. Waking a thread takes 1000 ns; rates are in B/ns:
  *
  *                 one thread   two
  *     gather          1         2
@@ -15,7 +15,7 @@
 
 static const char machine[] =
     "{host: {cores: 2, dram_bandwidth: 1000GB/s, lookup: 10ns, update: 20ns,"
-    " pool_handoff: {points: [[1, 1us], [2, 2us]], basis: measured, source: x},"
+    " pool_wake: {points: [[1, 1us], [2, 1us]], basis: measured, source: x},"
     " gather: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: x},"
     " attention: {points: [[1, 1GB/s], [2, 4GB/s]], basis: measured, source: x}}}";
 
@@ -77,11 +77,11 @@ static const struct ledger_row uncached = {
 static void each_stage_takes_its_curve(void **state)
 {
     (void)state;
-    /* 2000 + 2000 * 10 / 2, 2000 + 2000 * 20 / 2 */
-    assert_int_equal(predict(MINIATURE_MANAGER, &cached), 12000 + 22000);
-    /* 2000 + 200 000 B at 2 */
-    assert_int_equal(predict(MINIATURE_GATHER, &uncached), 2000 + 100000);
-    /* 2000 + 200 000 B at 4; a head alone would take 100 000 B at 1 */
+    /* one woken, 2000 * 10 / 2, the caller; the first of two woken in turn, 2000 * 20 / 2, the caller */
+    assert_int_equal(predict(MINIATURE_MANAGER, &cached), 12000 + 23000);
+    /* one woken, 200 000 B at 2 */
+    assert_int_equal(predict(MINIATURE_GATHER, &uncached), 1000 + 100000);
+    /* both woken, 200 000 B at 4; a head alone would take 100 000 B at 1 */
     assert_int_equal(predict(MINIATURE_CPU_ATTENTION, &uncached), 2000 + 100000);
 }
 
@@ -93,43 +93,43 @@ static void a_unit_takes_what_it_does_among_those_that_a_head_wants(void **state
         "{host: {cores: 2, dram_bandwidth: 1000GB/s,"
         " lookup: {points: [[500, 5ns], [1500, 15ns]], basis: measured, source: x},"
         " update: {points: [[500, 30ns], [1500, 10ns]], basis: measured, source: x},"
-        " pool_handoff: {points: [[1, 1us], [2, 2us]], basis: measured, source: x},"
+        " pool_wake: {points: [[1, 1us], [2, 1us]], basis: measured, source: x},"
         " gather: 1GB/s, attention: 1GB/s}}";
     struct ledger_row twice = cached;
-    assert_int_equal(predict_on(by_units, MINIATURE_MANAGER, &cached, 1), 12000 + 22000);
+    assert_int_equal(predict_on(by_units, MINIATURE_MANAGER, &cached, 1), 12000 + 23000);
     twice.lookups = 3000; /* 1500 a head, of which 500 are touched */
     twice.updates = 1000;
     twice.inserts = 0;
-    assert_int_equal(predict_on(by_units, MINIATURE_MANAGER, &twice, 1), 24500 + 7000);
+    assert_int_equal(predict_on(by_units, MINIATURE_MANAGER, &twice, 1), 24500 + 8000);
 }
 
 static void what_follows_adds_up(void **state)
 {
     (void)state;
-    /* gather 102 000; copy 1000 + 200 000 / 5; attend 1000 + 200 000 */
-    assert_int_equal(predict(MINIATURE_FETCH, &uncached), 102000 + 41000 + 201000);
-    /* look up 12 000; gather 2000 + 50 000 / 2; copy 1000 + 50 000 / 5; attend; update 22 000 */
-    assert_int_equal(predict(MINIATURE_LRU, &cached), 12000 + 27000 + 11000 + 201000 + 22000);
+    /* gather 101 000; copy 2000 + 200 000 / 5; attend 2000 + 200 000 */
+    assert_int_equal(predict(MINIATURE_FETCH, &uncached), 101000 + 42000 + 202000);
+    /* look up 12 000; gather 1000 + 50 000 / 2; copy 2000 + 50 000 / 5; attend; update 23 000 */
+    assert_int_equal(predict(MINIATURE_LRU, &cached), 12000 + 26000 + 12000 + 202000 + 23000);
 }
 
-/* One thread of the pool is left: look up 1000 + 20 000, gather 1000 + 50 000. */
+/* One thread of the pool is left: look up 2000 + 20 000, gather 1000 + 50 000. */
 static void what_overlaps_hides(void **state)
 {
     (void)state;
-    /* the update's 1000 + 40 000 end before attention does */
-    assert_int_equal(predict(MINIATURE_LRU_OVERLAPPED, &cached), 21000 + 51000 + 11000 + 201000);
-    /* hits take 1000 + 150 000, longer than gather and copy; misses 1000 + 50 000 */
-    assert_int_equal(predict(MINIATURE_LRU_SPLIT, &cached), 21000 + 151000 + 51000 + 41000);
+    /* the update's 2000 + 40 000 end before attention does */
+    assert_int_equal(predict(MINIATURE_LRU_OVERLAPPED, &cached), 22000 + 51000 + 12000 + 202000);
+    /* hits take 2000 + 150 000, longer than gather and copy; misses 2000 + 50 000 */
+    assert_int_equal(predict(MINIATURE_LRU_SPLIT, &cached), 22000 + 152000 + 52000 + 42000);
     /* hits again, longer than the pool's 1000 + 50 000 */
-    assert_int_equal(predict(MINIATURE_HYBRID, &cached), 151000);
+    assert_int_equal(predict(MINIATURE_HYBRID, &cached), 152000);
 }
 
-/* A layer is 4000 * 2 * 100 = 800 000 B: copied in 81 000, attended to in 801 000. */
+/* A layer is 4000 * 2 * 100 = 800 000 B: copied in 82 000, attended to in 802 000. */
 static void a_stream_waits_for_its_first_copy_only(void **state)
 {
     (void)state;
-    assert_int_equal(predict(MINIATURE_STREAM, &uncached), 81000 + 801000);
-    assert_int_equal(predict_on(machine, MINIATURE_STREAM, &uncached, 2), 81000 / 2 + 801000);
+    assert_int_equal(predict(MINIATURE_STREAM, &uncached), 82000 + 802000);
+    assert_int_equal(predict_on(machine, MINIATURE_STREAM, &uncached, 2), 82000 / 2 + 802000);
 }
 
 /* 1.1 B/ns of memory: the copy reads and writes at up to 10, attention reads at 1. While both run,
@@ -152,7 +152,7 @@ static void a_profile_without_a_curve_is_refused(void **state)
     struct profile profile = load_well("{host: {cores: 2, dram_bandwidth: 100GB/s}}");
     struct error why;
     assert_false(miniature_require(&profile, MINIATURE_HOST, &why));
-    assert_non_null(strstr(why.items, "\n    host.pool_handoff "));
+    assert_non_null(strstr(why.items, "\n    host.pool_wake "));
     profile_release(&profile);
 }
 

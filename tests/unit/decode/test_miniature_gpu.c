@@ -16,7 +16,7 @@ static const char machine[] =
     "        cpu_store: {points: [[1, 2GB/s], [2, 4GB/s]], basis: measured, source: x}},"
     " host: {graph_launch: 700ns, copy_call: 400ns, sync: 3us, cores: 2, dram_bandwidth: 1000GB/s,"
     "        lookup: 10ns, update: 20ns, pageable: 4GB/s,"
-    "        pool_handoff: {points: [[1, 1us], [2, 2us]], basis: measured, source: x},"
+    "        pool_wake: {points: [[1, 1us], [2, 1us]], basis: measured, source: x},"
     "        gather: {points: [[1, 1GB/s], [2, 2GB/s]], basis: measured, source: x},"
     "        attention: {points: [[1, 1GB/s], [2, 4GB/s]], basis: measured, source: x}}}";
 
@@ -101,15 +101,15 @@ static void a_cache_by_the_cpu_waits_at_each_layer(void **state)
 {
     (void)state;
     int asked = 3000 + 2000 + 2000 * 10 / 2;                /* synchronised, looked up */
-    int started = asked + 2000 + 50000 / 2 + 400;           /* gathered, the copy called */
-    int updated = started + 3 * 500 + 2000 + 2000 * 20 / 2; /* behind three launches */
+    int started = asked + 1000 + 50000 / 2 + 400;           /* gathered, the copy called */
+    int updated = started + 3 * 500 + 3000 + 2000 * 20 / 2; /* behind three launches */
     int there = started + 1000 + 50000 / 5;
     int attended = there + 50000 / 8 + ATTENDED + MERGED; /* eight CTAs put rows in their places */
     assert_true(updated > attended);
     assert_int_equal(predict(MINIATURE_GPU_LRU_COPY, 1), updated + 3000);
     /* 4000 B of row numbers instead of the rows, which a kernel loads */
     int loaded = asked + 400 + 1000 + 4000 / 5 + 1000 + 50000 / 4;
-    updated = asked + 400 + 3 * 500 + 2000 + 2000 * 20 / 2;
+    updated = asked + 400 + 3 * 500 + 3000 + 2000 * 20 / 2;
     assert_true(updated > loaded + ATTENDED + MERGED);
     assert_int_equal(predict(MINIATURE_GPU_LRU_LOADS, 1), updated + 3000);
 }
@@ -162,7 +162,7 @@ static void the_cpus_part_comes_back_to_be_merged(void **state)
 /* Comparing is two kernels, the second of which stores 2000 B over the link. */
 enum {
     ASKED = 2000 / 5,
-    GATHERED = 2000 + 50000 / 2,
+    GATHERED = 1000 + 50000 / 2,
     COPIED = 2 * 1000 + 50000 / 5,
     STORED = 2000 + 50000 / 4,
 };

@@ -12,44 +12,46 @@
  *
  *   retrieve  104 * 4 centroids of 256 B, 1064.96 ns, and top-k 10000, 3 kernels: 11065
  *   ids       2000 + 8 B * 10 * 4 at 10 B/ns: 2032
- *   lookup    waking the pool 10000, 40 lookups * 100 on 4 threads: 11000
+ *   lookup    waking 4 threads 10000; waking 1, 40 lookups * 100 on 4 threads, waking the caller: 6000
  *   estimate  26 clusters * 4 * 200 B, 208 ns: no shorter than 1000
  *   transfer  1000, then 64000 B at 8 B/ns: 9000; a head's 16000 B at 16 B/ns would take less
  *   hits      128000 B read and written at 100 B/ns: 1280 alone. The loads hold 64 CTAs of 256
  *             threads, half of 16 SMs with 2048: twice as long beside them
  *   attend    40 + 8 * 160 = 1320
- *   update    10000, 20 promotions and 20 insertions * 200 on 4 threads: 12000
+ *   update    waking 1 thread 2500, then 3 others 7500; waking the first of these, 20 promotions and
+ *             20 insertions * 200 on 4 threads, waking the caller take less, 7000
  *   admit     64000 B by 4 CTAs of 1 B/ns: 16000
  *   writeback 2000 + 800 B at 10 B/ns, beside the edge, which it costs 8 ns of HBM
  *
  *  launch  token 20000, pre 21000 (23000), retrieve 24000 (26000), sync 62309-82309, estimate
- *          83309, waits for the lookup 93309, transfer 94309, hits 95309, attend 96309, waits for
- *          the update 105309, admit 106309, post 107309 (110309), edge 111309 (113309)
- *  main    pre 21000-49212, retrieve 49212-60277, estimate 83309-84309, hits 95309-97869,
- *          attend 103309-104629, admit 106309-122309, post -262729, edge -282917
+ *          83309, wakes all 93309, wakes one 95809, transfer 96809, hits 97809, attend 98809, waits
+ *          for the update 103309, admit 104309, post 105309 (108309), edge 109309 (111309)
+ *  main    pre 21000-49212, retrieve 49212-60277, estimate 83309-84309, hits 97809-100369,
+ *          attend 105809-107129, admit -123129, post -263549, edge -283737
  *  d2h     ids 60277-62309
- *  pool    lookup 82309-93309, update 93309-105309
- *  side    transfer 94309-103309
+ *  pool    woken 85809, lookup -86809; woken 98309, update -100309; all others woken 103309
+ *  side    transfer 96809-105809
  *
- * The step goes back over edge, post, admit, its launch, update, lookup, sync, ids, retrieve, pre,
- * its launch and the token. */
+ * The step goes back over edge, post, admit, attend, transfer, its launch, both wakings, the
+ * estimate's launch, sync, ids, retrieve, pre, its launch and the token. */
 static void cpu_manager_holds_up_the_launches(void **state)
 {
     const struct wish wish = {
-        .step = 282917,
-        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+        .step = 283737,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
-                  [PART_LAUNCH] = 2000,
+                  [PART_LAUNCH] = 3000,
                   [PART_SYNC] = 22032,
-                  [PART_MANAGER] = 23000,
+                  [PART_HANDOFF] = 10000 + 2500,
+                  [PART_LINK] = 9000,
                   [PART_MERGE] = 16000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_OVERHEAD] = 20000,
-                   [PART_LAUNCH] = 1000 + 1000 + 2000 + 1000, /* pre, estimate, hits, admit */
+                   [PART_LAUNCH] = 1000 + 1000 + 2000, /* pre, estimate, hits */
                    [PART_SYNC] = 22032,
-                   [PART_MANAGER] = 9000 + 680, /* lookup from 84309, update from 104629 */
-                   [PART_LINK] = 103309 - 97869},
-        .layers = {262729 - 21000},
+                   [PART_HANDOFF] = 9000 + 2500, /* the lookup's from 84309 */
+                   [PART_LINK] = 105809 - 100369},
+        .layers = {263549 - 21000},
         .in = 64000,
         .out = 320 + 800,
     };
@@ -57,27 +59,97 @@ static void cpu_manager_holds_up_the_launches(void **state)
     check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &wish);
 }
 
+/* Dear units: the jobs outlast the waking, and both are waited for. A lookup takes 1000, an update
+ * 4000; all else is as before.
+ *
+ *   lookup    waking 1 thread 2500, 40 lookups * 1000 on 4 threads, waking the caller: 15000
+ *   update    waking 2 threads in turn, 40 updates * 4000 on 4 threads, waking the caller: 47500
+ *
+ *  launch  estimate 83309, wakes all 93309, woken from the lookup 98309, wakes one 100809, transfer
+ *          101809, hits 102809, attend 103809, woken from the update 145809, admit 146809
+ *  main    hits 102809-105369, attend 110809-112129, admit 146809-162809, post -303229,
+ *          edge -323417
+ *  pool    woken 85809, lookup -95809; woken 103309, update -143309
+ *  side    transfer 101809-110809 */
+static void a_layer_waits_for_jobs_that_outlast_the_waking(void **state)
+{
+    const struct wish wish = {
+        .step = 323417,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 1000 + 1000 + 1000, /* pre, estimate, admit */
+                  [PART_SYNC] = 22032,
+                  [PART_LOOKUP] = 10000,
+                  [PART_UPDATE] = 40000,
+                  [PART_HANDOFF] = 2 * 2500 + 3 * 2500,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000 + 1000, /* pre, estimate, hits, admit */
+                   [PART_SYNC] = 22032,
+                   [PART_LOOKUP] = 10000,
+                   [PART_UPDATE] = 143309 - 112129,
+                   [PART_HANDOFF] = 85809 - 84309 + 3 * 2500,
+                   [PART_LINK] = 110809 - 105369},
+        .layers = {303229 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED,
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "hardware.host.lookup=1us",
+                    "hardware.host.update=4us"),
+          &wish);
+}
+
+static int64_t step_ns(const char *threads)
+{
+    struct setup setup = make_tiny(
+        1, MANAGED,
+        OVERRIDES("context=1600", "trace=assumed:hit=50%", "hardware.host.cores=50", threads));
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.step[0].ns;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* A pool of one thread hands over to itself, and 50 threads take only four jobs: waking 50 takes
+ * 125000, all others 122500. */
+static void hand_offs_cost_by_threads_and_work_by_jobs(void **state)
+{
+    (void)state;
+    int64_t one = step_ns("mechanisms.pool_threads=1"), four = step_ns("mechanisms.pool_threads=4");
+    int64_t fifty = step_ns("mechanisms.pool_threads=50");
+    /* One: lookup 2500 + 4000 + 2500 from 83309; the update, 2500 + 8000 + 2500 behind it, ends just
+     * before admit is launched, which would otherwise start at 107129. */
+    assert_int_equal(four - one, 107129 - (83309 + 9000 + 13000 + 1000));
+    /* Fifty: the lookup ends 115000 later; admit waits for the last thread, woken at 333309. */
+    assert_int_equal(fifty - four, 115000 + 333309 + 1000 - 222129);
+}
+
 /* CTAs of twice as many threads, or multiprocessors that hold half as many, are all taken: the
  * loads leave the hits a tenth of the SMs, in which 800 of their 1280 ns are done when the transfer
- * ends at 103309. Hits 95309-103789, attend -105109; the update ends at 105309 as before. */
+ * ends at 105809. Hits 97809-106289, attend -107609, admit -123609, post -264029, edge -284217. */
 static void threads_of_loads_hold_up_what_runs_beside(void **state)
 {
     static const char *const ways[] = {"mechanisms.transfer_cta_threads=512",
                                        "hardware.gpu.sm_threads=1024"};
     const struct wish wish = {
-        .step = 282917,
-        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+        .step = 284217,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
-                  [PART_LAUNCH] = 2000,
+                  [PART_LAUNCH] = 4000,
                   [PART_SYNC] = 22032,
-                  [PART_MANAGER] = 23000,
-                  [PART_MERGE] = 16000,
+                  [PART_HANDOFF] = 10000 + 2500,
+                  [PART_MERGE] = 106289 - 97809 + 16000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_OVERHEAD] = 20000,
-                   [PART_LAUNCH] = 1000 + 1000 + 2000 + 1000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
                    [PART_SYNC] = 22032,
-                   [PART_MANAGER] = 9000 + 200},
-        .layers = {262729 - 21000},
+                   [PART_HANDOFF] = 9000 + 2500},
+        .layers = {264029 - 21000},
         .in = 64000,
         .out = 320 + 800,
     };
@@ -88,27 +160,27 @@ static void threads_of_loads_hold_up_what_runs_beside(void **state)
 }
 
 /* One CTA a head loads 1024 B in each 1000 ns: the 16000 B of a head take 15625, so that 64000 B
- * move at 4.096 B/ns until 110934. They hold a 32nd of the SMs; the hits have what HBM
- * leaves, 95.904 B/ns: 95309-96644. Attend 110934-112254, admit -128254, post -268674, edge
- * -288862. The step goes back from attend over the transfer, its launch and the lookup. */
+ * move at 4.096 B/ns until 113434. They hold a 32nd of the SMs; the hits have what HBM
+ * leaves, 95.904 B/ns: 97809-99144. Attend 113434-114754, admit -130754, post -271174, edge
+ * -291362. The step goes back from attend over the transfer, its launch and both wakings. */
 static void slowest_head_holds_up_the_layer(void **state)
 {
     const struct wish wish = {
-        .step = 288862,
+        .step = 291362,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
-                  [PART_LAUNCH] = 2000,
+                  [PART_LAUNCH] = 3000,
                   [PART_SYNC] = 22032,
-                  [PART_MANAGER] = 11000,
+                  [PART_HANDOFF] = 10000 + 2500,
                   [PART_LINK] = 16625,
                   [PART_MERGE] = 16000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_OVERHEAD] = 20000,
                    [PART_LAUNCH] = 1000 + 1000 + 2000,
                    [PART_SYNC] = 22032,
-                   [PART_MANAGER] = 9000,
-                   [PART_LINK] = 110934 - 96644},
-        .layers = {268674 - 21000},
+                   [PART_HANDOFF] = 9000 + 2500,
+                   [PART_LINK] = 113434 - 99144},
+        .layers = {271174 - 21000},
         .in = 64000,
         .out = 320 + 800,
     };
@@ -118,37 +190,37 @@ static void slowest_head_holds_up_the_layer(void **state)
 }
 
 /* CTAs of half as many threads, or threads that load half as much at a time, have 512 B in flight:
- * a head's 16000 B take 31250, 64000 B move at 2.048 B/ns until 126559. Attend 126559-127879, admit
- * -143879, post -284299, edge -304487. Hits start at 95309: beside 4 CTAs of 128 threads they have
- * what HBM leaves, 97.952 B/ns, until 96616; of 256 threads 31 of 32 SMs, 96.875, until 96631. */
+ * a head's 16000 B take 31250, 64000 B move at 2.048 B/ns until 129059. Attend 129059-130379, admit
+ * -146379, post -286799, edge -306987. Hits start at 97809: beside 4 CTAs of 128 threads they have
+ * what HBM leaves, 97.952 B/ns, until 99116; of 256 threads 31 of 32 SMs, 96.875, until 99131. */
 static void loads_in_flight_are_threads_times_their_loads(void **state)
 {
     static const struct {
         const char *way;
         int64_t hits_end;
-    } ways[] = {{"mechanisms.transfer_cta_threads=128", 96616},
-                {"mechanisms.transfer_lane_bytes=4B", 96631}};
+    } ways[] = {{"mechanisms.transfer_cta_threads=128", 99116},
+                {"mechanisms.transfer_lane_bytes=4B", 99131}};
     struct wish wish = {
-        .step = 304487,
+        .step = 306987,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
-                  [PART_LAUNCH] = 2000,
+                  [PART_LAUNCH] = 3000,
                   [PART_SYNC] = 22032,
-                  [PART_MANAGER] = 11000,
+                  [PART_HANDOFF] = 10000 + 2500,
                   [PART_LINK] = 32250,
                   [PART_MERGE] = 16000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_OVERHEAD] = 20000,
                    [PART_LAUNCH] = 1000 + 1000 + 2000,
                    [PART_SYNC] = 22032,
-                   [PART_MANAGER] = 9000},
-        .layers = {284299 - 21000},
+                   [PART_HANDOFF] = 9000 + 2500},
+        .layers = {286799 - 21000},
         .in = 64000,
         .out = 320 + 800,
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ways); i++) {
-        wish.stalls[PART_LINK] = 126559 - ways[i].hits_end;
+        wish.stalls[PART_LINK] = 129059 - ways[i].hits_end;
         check(1, MANAGED,
               OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1",
                         ways[i].way),
@@ -292,7 +364,7 @@ static void admitted_blocks_come_whole(void **state)
         .step = 248940,
         .parts = {[PART_COMPUTE] = 28212 + 1000 + 140740 + 20188,
                   [PART_RETRIEVAL] = 10800,
-                  [PART_MANAGER] = 1000,
+                  [PART_LOOKUP] = 1000,
                   [PART_SYNC] = 3000,
                   [PART_LINK] = 11000,
                   [PART_MERGE] = 8000,
@@ -326,7 +398,7 @@ static void transfer_among_the_kernels_overlaps_none(void **state)
         .step = 243620,
         .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
                   [PART_RETRIEVAL] = 10800,
-                  [PART_MANAGER] = 1000,
+                  [PART_LOOKUP] = 1000,
                   [PART_LINK] = 6000,
                   [PART_MERGE] = 11000,
                   [PART_LAUNCH] = 5000,
@@ -441,6 +513,8 @@ int main(void)
         cmocka_unit_test(index_comes_a_layer_ahead),
         cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
+        cmocka_unit_test(a_layer_waits_for_jobs_that_outlast_the_waking),
+        cmocka_unit_test(hand_offs_cost_by_threads_and_work_by_jobs),
         cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
         cmocka_unit_test(loads_in_flight_are_threads_times_their_loads),

@@ -202,7 +202,7 @@ static void what_stays_need_not_cross_the_link(void **state)
             .step = 64012 + fetch + 1000 + 140420 + 20188,
             .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
                       [PART_RETRIEVAL] = 10800,
-                      [PART_MANAGER] = steps[i].lookup,
+                      [PART_LOOKUP] = steps[i].lookup,
                       [PART_LINK] = steps[i].transfer,
                       [PART_LAUNCH] = 5000,
                       [PART_OVERHEAD] = 20000},

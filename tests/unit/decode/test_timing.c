@@ -103,14 +103,13 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
             const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
             tokens += row->missed;
             answers += row->for_cpu > 0 ? row->offloaded_heads : 0;
-            index += setup->mechanisms.retrieval_stream && !setup_loads_whole(setup, l)
-                         ? llround(sum_entries(plan) * retrieval_entry_bytes(setup) *
-                                   plan->offloaded[l])
-                         : 0;
+            index +=
+                setup->mechanisms.retrieval_stream && !setup_loads_whole(setup, l)
+                    ? llround(sum_entries(plan) * retrieval_entry_bytes(setup) * plan->offloaded[l])
+                    : 0;
             index += llround(fetch_fill_bytes(setup, row));
-            activations +=
-                (int64_t)(plan->offloaded[l] > 0 ? sum_activations(plan) : 0) *
-                (int64_t)model_activation_bytes(&setup->model);
+            activations += (int64_t)(plan->offloaded[l] > 0 ? sum_activations(plan) : 0) *
+                           (int64_t)model_activation_bytes(&setup->model);
         }
         int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batches.count : 1;
         if (setup->mechanisms.halves) {
@@ -235,8 +234,9 @@ static void times_and_bytes_add_up_on_a_recording(void **state)
 {
     (void)state;
     for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "batch=2"), check_course);
-    for_every_system(OVERRIDES("trace=smollm2-135m", "steps=3", "context=", "contexts=[32K, 90K, 32K]"),
-                     check_course);
+    for_every_system(
+        OVERRIDES("trace=smollm2-135m", "steps=3", "context=", "contexts=[32K, 90K, 32K]"),
+        check_course);
 }
 
 /* Nothing crosses the link to the GPU when all hit, but whole layers that nothing speculates for,
@@ -349,7 +349,7 @@ static const struct {
     {"system=vllm", "mechanisms.step_overhead", {"10ms", "1ms", "0us"}},
     {"system=fullattn", "context", {"1000000", "100000", "10000", "1000"}},
     {"system=fullattn", "batch", {"64", "8", "2", "1"}},
-    {"system=retroinfer", "hardware.host.pool_handoff", {"300us", "100us", "10us"}},
+    {"system=retroinfer", "hardware.host.pool_wake", {"30us", "10us", "1us"}},
     {"system=retroinfer", "hardware.host.sync", {"200us", "50us", "10us"}},
     {"system=infinigen", "hardware.link.h2d", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=infinigen", "hardware.host.gather", {"5GB/s", "20GB/s", "50GB/s"}},
