@@ -93,6 +93,9 @@ static double error_of(const struct paper_row *row, double predicted)
     if (row->most == 0) { /* published without a figure */
         return NAN;
     }
+    if (isnan(predicted)) { /* a run that was published, but does not fit by the prediction */
+        return -1;
+    }
     return predicted < row->least  ? predicted / row->least - 1
            : predicted > row->most ? predicted / row->most - 1
                                    : 0;

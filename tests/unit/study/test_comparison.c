@@ -191,6 +191,16 @@ static void assumed_keys_are_moved_as_well(void **state)
     comparison_release(&comparison);
 }
 
+/* 10 GB hold no 100 000 sequences of 1000 tokens, of 600 B each. */
+static void what_does_not_fit_is_missed(void **state)
+{
+    (void)state;
+    struct comparison comparison =
+        compare("  - {what: it, take: layer_us, set: {batch: 100000}, published: 500us}\n");
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_MISSED);
+    comparison_release(&comparison);
+}
+
 static void threads_change_nothing(void **state)
 {
     static const char rows[] =
@@ -339,6 +349,7 @@ int main(void)
         cmocka_unit_test(miss_out_of_reach_names_the_end_that_comes_nearest),
         cmocka_unit_test(ranges_move_both_runs_of_a_ratio),
         cmocka_unit_test(assumed_keys_are_moved_as_well),
+        cmocka_unit_test(what_does_not_fit_is_missed),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(band_holds_published_rates_about_predicted_ones),
         cmocka_unit_test(shipped_bands_are_read_back_as_written),
