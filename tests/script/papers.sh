@@ -35,7 +35,7 @@ for name in "${quick[@]}"; do
 done
 
 # "cpu-managed 8 27 59" of either.
-sed -n 's/^\([a-z-]*\): {rows: \([0-9]*\), below: \([0-9.]*\)%, above: \([0-9.]*\)%}$/\1 \2 \3 \4/p' \
+sed -n 's/^\([a-z-]*\): {rows: \([0-9]*\), below: \([0-9.]*\)%, above: \([0-9.]*\)%, machines: ".*"}$/\1 \2 \3 \4/p' \
     scenarios/error-bands.yaml | awk '{ printf "%s %d %.0f %.0f\n", $1, $2, $3, $4 }' >"$scratch/bands"
 section '## All together' "$page" | tr -d '+%|…,*-' |
     awk '$1 ~ /managed|bound/ && NF > 6 { printf "%s %d %.0f %.0f\n", $1, $(NF - 1), $(NF - 3), $(NF - 2) }' \
