@@ -5,6 +5,7 @@
 #include "base/name.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -141,4 +142,24 @@ int name_find(const char *given, name_row row, const char *what, const char *fil
     error_input(why, file, line, "unknown %s '%s'", what, given);
     expect_names(given, &(struct names){.row = row}, why);
     return -1;
+}
+
+bool name_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length) {
+        bool begins = at == list || at[-1] == ' ';
+        if (begins && (at[length] == '\0' || at[length] == ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void name_list_add(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    if (!name_listed(list, name)) {
+        snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+    }
 }

@@ -1,10 +1,11 @@
 /* Names that users type, looked up in tables: the nearest valid one, and a list
- * of all of them for a message. */
+ * of all of them for a message. And texts that list names. */
 #ifndef BASE_NAME_H
 #define BASE_NAME_H
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The name of row `index` of some table; NULL after the last row. */
@@ -26,5 +27,11 @@ bool name_expect(const char *given, const char *const *names, struct error *why)
  * error_input(). */
 int name_find(const char *given, name_row row, const char *what, const char *file, int line,
               struct error *why);
+
+/* Does a text that lists names, "h200, h100-sxm", hold this one whole? */
+bool name_listed(const char *list, const char *name);
+
+/* Add a name to such a text of `size` bytes, once; what has no room is cut. */
+void name_list_add(char *list, size_t size, const char *name);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/find.h"
+#include "base/name.h"
 #include "base/node.h"
 
 #include <inttypes.h>
@@ -68,24 +69,13 @@ void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *o
 
 bool error_band_covers(const struct error_band *band, const char *machine)
 {
-    size_t length = strlen(machine);
-    for (const char *at = band->machines; (at = strstr(at, machine)) != NULL; at += length) {
-        bool begins = at == band->machines || at[-1] == ' ';
-        if (begins && (at[length] == '\0' || at[length] == ',')) {
-            return true;
-        }
-    }
-    return false;
+    return name_listed(band->machines, machine);
 }
 
 void error_band_add(struct error_band *band, const char *machine, double error)
 {
-    size_t used = strlen(band->machines);
     band->rows++;
     band->below = fmax(band->below, -error);
     band->above = fmax(band->above, error);
-    if (!error_band_covers(band, machine)) {
-        snprintf(band->machines + used, sizeof band->machines - used, "%s%s", used > 0 ? ", " : "",
-                 machine);
-    }
+    name_list_add(band->machines, sizeof band->machines, machine);
 }

@@ -1,5 +1,6 @@
 #include "hardware/takeover.h"
 
+#include "base/name.h"
 #include "hardware/locate.h"
 
 #include <stdio.h>
@@ -82,19 +83,6 @@ void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 
 /* ---- the note -------------------------------------------------------------------------------- */
 
-/* Add a name to "h200, h100-sxm", once. */
-static void add_name(const char *name, char *names, size_t size)
-{
-    size_t used = strlen(names), length = strlen(name);
-    for (const char *at = names; (at = strstr(at, name)) != NULL; at += length) {
-        bool begins = at == names || at[-1] == ' ', ends = at[length] == '\0' || at[length] == ',';
-        if (begins && ends) {
-            return;
-        }
-    }
-    snprintf(names + used, size - used, "%s%s", used > 0 ? ", " : "", name);
-}
-
 void takeover_count(const struct node *gpu, const char *own, const char *scenario,
                     struct takeover *out)
 {
@@ -113,7 +101,7 @@ void takeover_count(const struct node *gpu, const char *own, const char *scenari
         if (typed || strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
             continue;
         }
-        add_name(name, out->from, sizeof out->from);
+        name_list_add(out->from, sizeof out->from, name);
         out->figures++;
     }
 }
