@@ -15,7 +15,7 @@ import numpy as np
 
 from aiconfigurator_files import read_table
 from fitting import (bytes_text, figure_text, find_share, fit, flops_peak, microseconds, nanoseconds, percent,
-                     report, share_of, shares_text, spread, stated, suffix, thin)
+                     points_text, report, share_of, spread, stated, suffix, thin)
 
 LATENT, ROPE = 512, 64   # values of a token's latents, DeepSeek-V2
 FEW_HEADS = 32           # up to so many query heads latents are bound by their bytes
@@ -112,15 +112,11 @@ def experts(name, checkout, source, which, kind):
     return [
         figure_text("experts_fixed" + suffix(kind), microseconds(fixed / 2), spread(1 / ratio[~cold]), said),
         figure_text("experts_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
-        figure_text("experts_flops_share" + suffix(kind), shares_text(shares), spread(ratio[many]), every),
+        figure_text("experts_flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
     ]
 
 
 # ---- top-k in one kernel ----
-
-def times_text(points):
-    return "[" + ", ".join("[%d, %s]" % (at, microseconds(seconds)) for at, seconds in points) + "]"
-
 
 def selection(name, checkout, source):
     path = "%s/sparse_attention/%s/glm5_topk_module_perf.parquet" % (source.data, source.topk)
@@ -141,8 +137,8 @@ def selection(name, checkout, source):
     said = table.source("k = 2048, up to 32 rows for the time at once, 1024 or more for the time of each",
                         judged.sum(), ratio[judged] - 1)
     return [
-        figure_text("topk_fused", times_text(thin(once, THIN_TIMES)), spread(ratio[judged]), said),
-        figure_text("topk_fused_row", times_text(thin(each, THIN_TIMES)), spread(ratio[judged]), said),
+        figure_text("topk_fused", points_text(thin(once, THIN_TIMES), microseconds), spread(ratio[judged]), said),
+        figure_text("topk_fused_row", points_text(thin(each, THIN_TIMES), microseconds), spread(ratio[judged]), said),
     ]
 
 

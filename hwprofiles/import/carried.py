@@ -240,11 +240,8 @@ def carried(name, chip, ratios):
 
 def carried_text(name, donor, which, case):
     if which == "flops_share":
-        return fitting.shares_text(carried_shares(name, donor, case))
-    amount = value(name, donor, which, case)
-    if which.endswith("share"):
-        return fitting.percent(amount)
-    return fitting.nanoseconds(amount) if which.endswith("pair") else fitting.microseconds(amount)
+        return fitting.points_text(carried_shares(name, donor, case), fitting.percent)
+    return fitting.amount_text(which, value(name, donor, which, case))
 
 
 MARKS = "<!-- hwprofiles/import/carried.py -->\n", "<!-- end -->\n"

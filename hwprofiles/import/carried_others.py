@@ -45,13 +45,10 @@ def ratio(name, donor, part, kind, table, figure):
 
 
 def text_of(which, points):
-    if which.endswith("flops_share") and len(points) > 1:
-        return fitting.shares_text(points)
-    if which.endswith("share"):
-        return fitting.percent(points[0][1])
-    if which in TOPK:
-        return others.times_text(points)
-    return (fitting.nanoseconds if which.endswith("pair") else fitting.microseconds)(points[0][1])
+    """Figures of one value have one point. Shares are by rows, times by scores."""
+    if which not in TOPK and len(points) == 1:
+        return fitting.amount_text(which, points[0][1])
+    return fitting.points_text(points, fitting.microseconds if which in TOPK else fitting.percent)
 
 
 class Carrier:

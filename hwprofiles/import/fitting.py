@@ -161,8 +161,16 @@ def nanoseconds(seconds):
     return "%.3gns" % (1e9 * seconds)
 
 
-def shares_text(points):
-    return "[" + ", ".join("[%d, %s]" % (rows, percent(share)) for rows, share in points) + "]"
+def amount_text(figure, amount):
+    """A value of a figure in the unit that its name tells."""
+    if figure.endswith("share"):
+        return percent(amount)
+    return nanoseconds(amount) if figure.endswith("pair") else microseconds(amount)
+
+
+def points_text(points, text):
+    """Points whose values `text` writes."""
+    return "[" + ", ".join("[%d, %s]" % (at, text(value)) for at, value in points) + "]"
 
 
 def bytes_text(count):
@@ -348,7 +356,7 @@ def product_figures(name, kind, table, cold, where):
     return [
         figure_text("product_fixed" + suffix(kind), microseconds(fixed), spread(1 / ratio[small]), said),
         figure_text("product_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
-        figure_text("flops_share" + suffix(kind), shares_text(shares), spread(ratio[many]), every),
+        figure_text("flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
     ]
 
 
