@@ -149,8 +149,10 @@ const struct mechanism_key mechanism_keys[] = {
            "size of an allocation of pinned memory: whole pages, or PyTorch's power of two"),
     SWITCH("merge", "merge", merge, "no",
            "hits are copied into an execution buffer, misses also into the cache"),
-    WHOLE("hit_ctas", "merge", hit_ctas, UNIT_COUNT, "16",
-          "CTAs that copy hits, for each (sequence, head)"),
+    WHOLE(
+        "hit_ctas", "merge", hit_ctas, UNIT_COUNT, "16",
+        "CTAs that copy hits, for each (sequence, head); 0: the SM loads' CTAs copy both, each their "
+        "share"),
     WHOLE("admit_ctas", "merge", admit_ctas, UNIT_COUNT, "1",
           "CTAs that admit misses, for each (sequence, head)"),
     SWITCH("repeat_kv", "repeat_kv", repeat_kv, "no",
@@ -251,6 +253,11 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
     return mechanisms->manager == MANAGER_CPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
 }
 
+bool mechanisms_share_ctas(const struct mechanisms *mechanisms)
+{
+    return mechanisms->merge && mechanisms->hit_ctas == 0;
+}
+
 #define MOST_CTA_THREADS 1024 /* CUDA's limit on every GPU */
 #define MOST_LOAD_BYTES 16    /* of one instruction of a thread */
 
@@ -285,7 +292,10 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
         {m->transfer_lane_bytes == 0 || m->transfer_lane_bytes > MOST_LOAD_BYTES,
          "transfer_lane_bytes", "a thread loads from 1 to 16 bytes at a time"},
-        {m->hit_ctas == 0, "hit_ctas", "a copy needs at least one CTA"},
+        {m->merge && m->hit_ctas == 0 && m->transfer != TRANSFER_SM_ZERO_COPY, "hit_ctas",
+         "only the CTAs of 'transfer: sm-zero-copy' can copy hits, too"},
+        {m->merge && m->hit_ctas == 0 && m->transfer_ctas == 1, "hit_ctas",
+         "a kernel that copies hits and misses needs at least two 'transfer_ctas'"},
         {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
         {m->operators == 0, "operators", "a layer has at least one kernel"},
         {m->operators_pre + m->operators_attend > 1, "operators_pre",

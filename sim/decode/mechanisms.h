@@ -122,7 +122,8 @@ struct mechanisms {
     int host_shared;     /* GPUs that have the same KV share one copy of it on the host */
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
     int merge;           /* hits are copied into an execution buffer, misses also into the cache */
-    uint64_t hit_ctas, admit_ctas; /* CTAs of these two copies for each (sequence, head) */
+    uint64_t hit_ctas;   /* for each (sequence, head), to copy hits; 0: mechanisms_share_ctas() */
+    uint64_t admit_ctas; /* for each (sequence, head), to copy misses into the cache */
     int repeat_kv; /* KV and entries are copied once per query head before they are read */
     int prefetch;
     int attention; /* by the GPU; or by the GPU to a window and by the CPU to the rest */
@@ -226,5 +227,9 @@ bool mechanisms_drop(const struct mechanisms *mechanisms);
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
+
+/* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
+ * shared out between both. */
+bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
 
 #endif

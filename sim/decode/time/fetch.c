@@ -297,6 +297,41 @@ bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_ta
     return work_put(pipe, &work, out, why);
 }
 
+/* CTAs that load `missed` of the `wanted` tokens of a head. Where the same kernel also copies the
+ * hits, both have CTAs in proportion to their tokens, rounded up for the misses, and at least one
+ * (RetroInfer's concat_gather_copy). */
+static double missed_ctas(const struct mechanisms *m, double missed, double wanted)
+{
+    double all = (double)m->transfer_ctas;
+    bool alone = !mechanisms_share_ctas(m) || missed >= wanted;
+    return alone ? all : fmax(1, fmin(ceil(all * missed / wanted), all - 1));
+}
+
+static double wanted_by_head(const struct ledger_row *row)
+{
+    return (double)(row->hit + row->missed) / row->offloaded_heads;
+}
+
+double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    double missed = (double)row->missed / row->offloaded_heads;
+    return !mechanisms_share_ctas(m) ? (double)m->hit_ctas
+           : missed == 0             ? (double)m->transfer_ctas
+                         : (double)m->transfer_ctas - missed_ctas(m, missed, wanted_by_head(row));
+}
+
+/* Misses of the slowest head, had it all CTAs: of a mean head or of the one that misses most. */
+static double slowest_misses(const struct pipe *pipe, const struct ledger_row *row)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    double wanted = wanted_by_head(row);
+    double mean = (double)row->missed / row->offloaded_heads;
+    double most = (double)row->missed_worst;
+    return fmax(mean / missed_ctas(m, mean, wanted), most / missed_ctas(m, most, wanted)) *
+           (double)m->transfer_ctas;
+}
+
 /* There are two buffers; the one to fill was last used two layers ago. In the main stream a
  * transfer waits for all earlier kernels, and all later ones wait for it. */
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -308,7 +343,7 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
     at->fetched = at->looked_up;
     return row->missed == 0 ||
            (fetch_put_transfer(pipe, (double)row->missed * pipe->head_bytes,
-                               (double)row->missed_worst * pipe->head_bytes, at->looked_up,
+                               slowest_misses(pipe, row) * pipe->head_bytes, at->looked_up,
                                among ? pipe->last[PIPE_MAIN] : pipe->at[before].attended,
                                &at->fetched, why) &&
             (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));

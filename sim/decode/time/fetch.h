@@ -29,6 +29,9 @@ bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why);
 
+/* CTAs that copy a head's hits within HBM. */
+double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row);
+
 /* Put a transfer of `bytes` by the system's mechanism. The rate is the link's, or that of the head
  * with most bytes (`worst`), whichever is slower. It starts after `after`, and after `freed`, which
  * frees its buffer. `out` may not be NULL. */

@@ -33,13 +33,13 @@ static double missed_tokens(const struct ledger_row *row)
 }
 
 static bool put_merge(struct pipe *pipe, uint32_t layer,
-                      double (*tokens)(const struct ledger_row *row), uint64_t ctas,
+                      double (*tokens)(const struct ledger_row *row), double ctas,
                       engine_task_id after, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     double bytes = tokens(row) * pipe->head_bytes;
     double even = pipe_even(pipe, layer, tokens) * pipe->head_bytes;
-    double all_ctas = (double)ctas * row->offloaded_heads;
+    double all_ctas = ctas * row->offloaded_heads;
     return bytes == 0 ||
            work_put_kernel(pipe, PART_MERGE,
                            kernel_cta_copy(&pipe->setup->profile, bytes, even, all_ctas), 1, after,
@@ -52,7 +52,8 @@ static bool put_hits(struct pipe *pipe, uint32_t layer, bool before_gather, stru
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || (m->transfer == TRANSFER_GATHER_COPY) != before_gather ||
-           put_merge(pipe, layer, hit_tokens, m->hit_ctas, pipe->at[layer].looked_up, why);
+           put_merge(pipe, layer, hit_tokens, fetch_hit_ctas(pipe, pipe_row(pipe, layer)),
+                     pipe->at[layer].looked_up, why);
 }
 
 static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -66,7 +67,8 @@ static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     return put_hits(pipe, layer, false, why) &&
            (!m->merge || m->block_span == BLOCK_UNIT ||
-            put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].fetched, why));
+            put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas, pipe->at[layer].fetched,
+                      why));
 }
 
 /* Copy misses into the cache, too. */
@@ -74,7 +76,8 @@ static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || m->block_span != BLOCK_UNIT ||
-           put_merge(pipe, layer, missed_tokens, m->admit_ctas, pipe->at[layer].updated, why);
+           put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas, pipe->at[layer].updated,
+                     why);
 }
 
 /* Resident heads select with the true query, inside the layer. */

@@ -189,6 +189,35 @@ static void slowest_head_holds_up_the_layer(void **state)
           OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1"), &wish);
 }
 
+/* One kernel of two CTAs a head copies as many misses as hits: each have one CTA. Misses take 15625
+ * as above, 97809-113434. Hits, 16000 B of each head at 1 B/ns, have 15 of 16 SMs meanwhile and end
+ * at 114786. Attend -116106, admit -132106, post -272526, edge -292714. */
+static void copies_share_ctas_by_their_tokens(void **state)
+{
+    const struct wish wish = {
+        .step = 292714,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 4000,
+                  [PART_SYNC] = 22032,
+                  [PART_HANDOFF] = 10000 + 2500,
+                  [PART_MERGE] = 16977 + 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
+                   [PART_SYNC] = 22032,
+                   [PART_HANDOFF] = 9000 + 2500},
+        .layers = {272526 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED,
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=2",
+                    "mechanisms.hit_ctas=0"),
+          &wish);
+}
+
 /* CTAs of half as many threads, or threads that load half as much at a time, have 512 B in flight:
  * a head's 16000 B take 31250, 64000 B move at 2.048 B/ns until 129059. Attend 129059-130379, admit
  * -146379, post -286799, edge -306987. Hits start at 97809: beside 4 CTAs of 128 threads they have
@@ -517,6 +546,7 @@ int main(void)
         cmocka_unit_test(hand_offs_cost_by_threads_and_work_by_jobs),
         cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
+        cmocka_unit_test(copies_share_ctas_by_their_tokens),
         cmocka_unit_test(loads_in_flight_are_threads_times_their_loads),
         cmocka_unit_test(prefetch_in_time_is_hidden),
         cmocka_unit_test(late_prefetch_stalls_on_the_link),

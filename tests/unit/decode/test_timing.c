@@ -389,9 +389,9 @@ static void worst_head_decides(void **state)
 {
     (void)state;
     int64_t even = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=0%",
-                                     "mechanisms.transfer_ctas=1"));
+                                     "mechanisms.transfer_ctas=1", "mechanisms.hit_ctas=16"));
     int64_t uneven = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=20%",
-                                       "mechanisms.transfer_ctas=1"));
+                                       "mechanisms.transfer_ctas=1", "mechanisms.hit_ctas=16"));
     assert_true(uneven > even);
 }
 
