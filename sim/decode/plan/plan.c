@@ -187,8 +187,8 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     plan->memory = memory_of(setup, plan, most);
     plan->hbm_limit = memory_hbm_limit(setup, &plan->memory, trust);
     plan->dram_limit = memory_dram_limit(setup, trust);
-    if (!resident_importance(setup, head_cosine, plan, why) ||
-        !resident_choose(setup, head_cosine, plan, trust, why)) {
+    resident_importance(setup, plan);
+    if (!resident_choose(setup, head_cosine, plan, trust, why)) {
         return false;
     }
     plan->cpu_threads = cpu_attention_threads(setup, trust);

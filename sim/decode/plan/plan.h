@@ -66,7 +66,6 @@ struct plan {
     uint32_t max_batch;
     uint64_t max_context; /* tokens that would fit at this batch, if the plan does not; 0: none */
     uint32_t warmup, steps;
-    bool importance_assumed; /* importances were paired with heads of another model */
 };
 
 /* Resolve a setup into a plan. A setup that does not fit is no error: `fits` is false, and `memory`

@@ -25,12 +25,6 @@ static int by_key_ascending(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static int by_value_descending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return x > y ? -1 : x < y;
-}
-
 static double source_cosine(const struct setup *setup, const double *head_cosine,
                             const struct plan *plan, uint32_t layer, uint32_t head)
 {
@@ -47,43 +41,13 @@ static float own_importance(const struct model *model, uint32_t layer, uint32_t 
     return model->importance != NULL ? model->importance[layer * model->kv_heads + head] : 1;
 }
 
-static bool pair_importance(const struct setup *setup, const double *head_cosine, struct plan *plan,
-                            struct error *why)
+void resident_importance(const struct setup *setup, struct plan *plan)
 {
-    uint32_t count = plan->layers * plan->kv_heads;
-    struct ranked *ranked = array_zeroed(count, sizeof *ranked, why);
-    float *importance = array_zeroed(count, sizeof *importance, why);
-    bool good = ranked != NULL && importance != NULL;
-    for (uint32_t i = 0; good && i < count; i++) {
-        uint32_t layer = i / plan->kv_heads, head = i % plan->kv_heads;
-        ranked[i] = (struct ranked){i, source_cosine(setup, head_cosine, plan, layer, head)};
-        importance[i] = own_importance(&setup->model, layer, head);
-    }
-    if (good) {
-        qsort(ranked, count, sizeof *ranked, by_key_ascending);
-        qsort(importance, count, sizeof *importance, by_value_descending);
-        for (uint32_t i = 0; i < count; i++) {
-            plan->heads[ranked[i].index].importance = importance[i];
-        }
-        plan->importance_assumed = true;
-    }
-    free(ranked);
-    free(importance);
-    return good;
-}
-
-bool resident_importance(const struct setup *setup, const double *head_cosine, struct plan *plan,
-                         struct error *why)
-{
-    if (setup->model.importance != NULL && head_cosine != NULL && !setup->trace_is_model) {
-        return pair_importance(setup, head_cosine, plan, why);
-    }
     for (uint32_t l = 0; l < plan->layers; l++) {
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             plan->heads[l * plan->kv_heads + h].importance = own_importance(&setup->model, l, h);
         }
     }
-    return true;
 }
 
 uint32_t resident_prefetchable(const struct setup *setup, const struct plan *plan,
