@@ -105,10 +105,14 @@ static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t
                                                   : each * asking_pairs(pipe, cohort, layer);
 }
 
-/* Bytes of the indices of selected entries. */
+/* Bytes of the indices of selected entries; of misses only, if the GPU has told them from hits. */
 static double index_bytes(const struct pipe *pipe, uint32_t layer)
 {
     double bytes = 0;
+    if (pipe->mechanisms->manager == MANAGER_SPLIT) {
+        return (double)pipe->mechanisms->retrieval_id_bytes *
+               (double)pipe_row(pipe, layer)->missed / (double)pipe->mechanisms->retrieval_tokens;
+    }
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         bytes += (double)pipe->mechanisms->retrieval_id_bytes * selected_tokens(pipe, i, layer) /
                  (double)pipe->mechanisms->retrieval_tokens;
@@ -116,12 +120,18 @@ static double index_bytes(const struct pipe *pipe, uint32_t layer)
     return bytes;
 }
 
+/* The main stream waits for the blocks that the last step admitted to the layer's cache. */
+static bool wait_for_fill(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    engine_task_id filled = pipe->at[layer].filled;
+    return filled == ENGINE_NONE || work_put_event(pipe, PART_LINK, filled, why);
+}
+
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* without retrieval: when the layer begins */
-    if (pipe->at[layer].filled != ENGINE_NONE &&
-        !work_put_event(pipe, PART_LINK, pipe->at[layer].filled, why)) {
+    if (m->manager != MANAGER_SPLIT && !wait_for_fill(pipe, layer, why)) {
         return false;
     }
     if (!setup_retrieves(pipe->setup)) {
@@ -133,41 +143,81 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
                            pipe->at[layer].indexed, &pipe->at[layer].selected, why);
 }
 
-/* Move the indices to the host: by a copy that the launch thread waits for, or by the kernel's own
- * stores and a flag. */
+/* The GPU looks up: kernels with a sector for each access. Query labels need no such kernel:
+ * retrieval has compared them. */
+static bool look_up_on_gpu(struct pipe *pipe, uint64_t accesses, engine_task_id *out,
+                           struct error *why)
+{
+    struct trust trust = work_trust;
+    double sector = pipe_figure(pipe, CURVE_GPU_SECTOR, 0, &trust);
+    struct kernel kernel = kernel_read(&pipe->setup->profile, (double)accesses * sector);
+    trust_add(&kernel.trust, trust);
+    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
+           work_put_kernel(pipe, PART_LOOKUP, kernel, pipe->mechanisms->lookup_kernels, *out, out,
+                           why);
+}
+
+/* Where the launch thread updates, the GPU looks every wanted token up in its own table, before
+ * anything reaches the CPU. The blocks that the table names must be there. */
+bool fetch_diff(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return pipe->mechanisms->manager != MANAGER_SPLIT ||
+           (wait_for_fill(pipe, layer, why) &&
+            look_up_on_gpu(pipe, pipe_row(pipe, layer)->wanted, &pipe->at[layer].selected, why));
+}
+
+/* The launch thread blocks until what it waits for is there, `count` times. */
+static bool put_syncs(struct pipe *pipe, uint32_t layer, uint64_t count, struct error *why)
+{
+    engine_task_id *selected = &pipe->at[layer].selected;
+    struct trust trust = work_trust;
+    double ns = (double)count * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
+    return work_put_thread(pipe, PART_SYNC, ns, *selected, trust, selected, why);
+}
+
+/* A copy to the CPU, behind the selection. */
+static bool put_copy_of_ids(struct pipe *pipe, uint32_t layer, double bytes, struct error *why)
+{
+    engine_task_id *selected = &pipe->at[layer].selected;
+    struct work work = work_of(PART_SYNC, PIPE_D2H);
+    work.route = ROUTE_COPY_OUT;
+    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    work.bytes = bytes;
+    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
+    pipe->moved[pipe->step].d2h_bytes += llround(bytes);
+    work_wait_for(&work, *selected);
+    return work_put(pipe, &work, selected, why);
+}
+
+/* Move the indices to the host: by copies that the launch thread waits for, of which the last one
+ * counts the bytes of all, or by the kernel's own stores and a flag. */
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    struct pipe_layer *at = &pipe->at[layer];
-    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
+    engine_task_id *selected = &pipe->at[layer].selected;
     if (!setup_retrieves(pipe->setup) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
         return true;
     }
     if (m->sync == SYNC_GPU) {
+        struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
         work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
-    } else {
-        work.resource = PIPE_D2H;
-        work.route = ROUTE_COPY_OUT;
-        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-        work.bytes = index_bytes(pipe, layer);
-        work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-        pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
+        work_wait_for(&work, *selected);
+        return work_put(pipe, &work, selected, why);
     }
-    work_wait_for(&work, at->selected);
-    return work_put(pipe, &work, &at->selected, why);
+    for (uint64_t i = 1; i < m->sync_copies; i++) {
+        if (!put_copy_of_ids(pipe, layer, 0, why) || !put_syncs(pipe, layer, 1, why)) {
+            return false;
+        }
+    }
+    return put_copy_of_ids(pipe, layer, index_bytes(pipe, layer), why);
 }
 
-/* The launch thread blocks until the indices are there. */
+/* The synchronisation behind the last copy, and those without a copy. */
 bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    struct pipe_layer *at = &pipe->at[layer];
-    struct trust trust = work_trust;
-    if (m->sync != SYNC_CPU || m->syncs == 0) {
-        return true;
-    }
-    double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
-    return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why);
+    uint64_t before = setup_retrieves(pipe->setup) ? m->sync_copies - 1 : 0;
+    return m->sync != SYNC_CPU || m->syncs == 0 || put_syncs(pipe, layer, m->syncs - before, why);
 }
 
 /* Attention over the summaries of entries that were not selected, during the CPU's lookup. */
@@ -183,29 +233,21 @@ bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
-/* The GPU's manager: a kernel that looks up all wanted units and updates or inserts them, with a
- * sector for each access. Query labels need no such kernel: retrieval has compared them. */
-static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
-                           struct error *why)
-{
-    double accesses = (double)(row->lookups + row->updates + row->inserts);
-    struct trust trust = work_trust;
-    double sector = pipe_figure(pipe, CURVE_GPU_SECTOR, 0, &trust);
-    struct kernel kernel = kernel_read(&pipe->setup->profile, accesses * sector);
-    trust_add(&kernel.trust, trust);
-    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
-           work_put_kernel(pipe, PART_LOOKUP, kernel, 1, *out, out, why);
-}
-
 bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
     at->looked_up = at->selected;
-    return m->manager == MANAGER_GPU
-               ? look_up_on_gpu(pipe, row, &at->looked_up, why)
-               : manager_look_up(pipe, layer, at->selected, &at->looked_up, why);
+    switch (m->manager) {
+    case MANAGER_CPU:
+        return manager_look_up(pipe, layer, at->selected, &at->looked_up, why);
+    case MANAGER_GPU:
+        return look_up_on_gpu(pipe, row->lookups + row->updates + row->inserts, &at->looked_up,
+                              why);
+    default:
+        return true; /* fetch_diff() has */
+    }
 }
 
 /* Bytes a second: depends on the threads and, if the profile has that curve, on the span of a
@@ -356,6 +398,12 @@ bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
     at->updated = ENGINE_NONE;
     return pipe->mechanisms->manager != MANAGER_CPU ||
            manager_update(pipe, layer, at->looked_up, &at->updated, why);
+}
+
+/* The launch thread updates the cache itself, once it has started the transfer. */
+bool fetch_insert(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return pipe->mechanisms->manager != MANAGER_SPLIT || manager_insert(pipe, layer, why);
 }
 
 /* If the update blocks, every later launch waits for it; with `sync: gpu` the later kernels wait
