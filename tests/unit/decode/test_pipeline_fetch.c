@@ -458,6 +458,8 @@ static void the_launch_thread_updates_before_attention(void **state)
         .layers = {311408 - 21000},
         .in = 32000 + 32000,
         .out = 2560 + 800,
+        /* token, 20 launches and 9 copy calls of 1000, 3 synchronisations, insert; gather */
+        .cpu = 20000 + 29000 + 60000 + 24000 + 6400,
     };
     (void)state;
     check(1,
