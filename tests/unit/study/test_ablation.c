@@ -330,8 +330,9 @@ static void a_mechanism_makes_room(void **state)
  * refused one more. */
 static void what_is_refused_stands_in_the_table(void **state)
 {
-    static const char *const refused[] = {"policy", "resident_heads", "prefetch", "launch",
-                                          "policy", "manager",        "merge",    "sync"};
+    static const char *const refused[] = {"policy",   "resident_heads", "prefetch",
+                                          "transfer", "launch",         "policy",
+                                          "manager",  "merge",          "sync"};
     (void)state;
     struct ablation ablation;
     run("litecache", NULL, 2, &ablation); /* against its baseline */
@@ -345,7 +346,7 @@ static void what_is_refused_stands_in_the_table(void **state)
         if (row->refused != NULL) {
             assert_string_equal(ablation.difference.mechanisms[row->mechanism].name, refused[seen]);
             assert_true(strlen(row->refused) > 0);
-            assert_int_equal(row->kind, seen < 4 ? ABLATION_ALONE : ABLATION_LEFT_OUT);
+            assert_int_equal(row->kind, seen < 5 ? ABLATION_ALONE : ABLATION_LEFT_OUT);
             seen++;
         }
     }
