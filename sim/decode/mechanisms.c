@@ -13,7 +13,7 @@ static const char *const residency_values[] = {"fixed", "pressure", NULL};
 static const char *const retrieval_values[] = {
     "none", "quest", "hata", "loki", "clusters", "partial-weights", "pq", "native", NULL};
 static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
-static const char *const manager_values[] = {"cpu", "gpu", NULL};
+static const char *const manager_values[] = {"cpu", "gpu", "split", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
 static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pageable",
                                               "sm-zero-copy", "cpu-store",   NULL};
@@ -121,8 +121,12 @@ const struct mechanism_key mechanism_keys[] = {
           "threads of the host's k-means; 0: every core"),
     WHOLE("full_layers", "prefetch", full_layers, UNIT_COUNT, "0",
           "first layers that load all their KV: nothing speculates for them"),
-    CHOICE("manager", "manager", manager, manager_values, "gpu",
-           "where the cache is looked up and updated"),
+    CHOICE(
+        "manager", "manager", manager, manager_values, "gpu",
+        "where the cache is looked up and updated: by a pool of the CPU, on the GPU, or (split) on "
+        "the GPU and then, behind the transfer, by the launch thread"),
+    WHOLE("lookup_kernels", "manager", lookup_kernels, UNIT_COUNT, "1",
+          "kernels that tell hits from misses on the GPU"),
     CHOICE("update", "manager", update, update_values, "overlapped",
            "whether a layer waits for the manager's update"),
     WHOLE("pool_threads", "manager", pool_threads, UNIT_COUNT, "0",
@@ -165,6 +169,8 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("sync", "sync", sync, sync_values, "gpu",
            "what waits for indices and for KV: the launch thread or a kernel"),
     WHOLE("syncs", "sync", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU in each layer"),
+    WHOLE("sync_copies", "sync", sync_copies, UNIT_COUNT, "1",
+          "blocking copies to the CPU in each layer, one after the other; each is one of syncs"),
     CHOICE("barrier", "barrier", barrier, barrier_values, "none",
            "when the launch thread waits for all kernels and copies: after each layer or pass"),
     REAL("weights", "weights", weights, UNIT_SHARE, "100%",
@@ -250,7 +256,7 @@ bool mechanisms_drop(const struct mechanisms *mechanisms)
 
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 {
-    return mechanisms->manager == MANAGER_CPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
+    return mechanisms->manager != MANAGER_GPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
 }
 
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms)
@@ -319,7 +325,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {!offload && has_budget, "budget", "nothing is offloaded, so nothing is cached"},
         {offload && !caches && has_budget && m->representation == REPRESENTATION_KV, "budget",
          "a budget needs a policy"},
-        {offload && !caches && m->manager == MANAGER_CPU, "manager",
+        {offload && !caches && m->manager != MANAGER_GPU, "manager",
          "a cache to manage needs a policy"},
         {offload && !caches && m->merge && m->representation == REPRESENTATION_KV, "merge",
          "a merge needs a policy that admits misses"},
@@ -332,7 +338,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "with 'residency: pressure' the room in HBM is not for whole heads"},
         {pressure && (whole_layers || m->full_layers > 0), "residency",
          "layers that are loaded whole stay on the host"},
-        {pressure && m->manager == MANAGER_CPU, "manager",
+        {pressure && m->manager != MANAGER_GPU, "manager",
          "with 'residency: pressure' the GPU looks up where KV lies"},
         {pressure && m->merge, "merge", "KV that stays in HBM is not merged with a cache"},
         {pressure && m->block_span != BLOCK_UNIT, "block_span",
@@ -354,8 +360,13 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a CUDA graph cannot contain a copy by the launch thread"},
         {graph && m->weights < 1 && m->weights_pageable, "launch",
          "a CUDA graph cannot contain a copy by the launch thread"},
-        {offload && m->manager == MANAGER_CPU && m->policy->needs_queries, "manager",
+        {offload && m->manager != MANAGER_GPU && m->policy->needs_queries, "manager",
          "query labels live on the GPU: the CPU cannot manage them"},
+        {offload && m->manager == MANAGER_SPLIT && m->sync != SYNC_CPU, "manager",
+         "the launch thread updates what it has waited for: sync cpu"},
+        {m->sync_copies == 0, "sync_copies", "the indices come in at least one copy"},
+        {m->sync_copies > 1 && m->sync_copies > m->syncs, "sync_copies",
+         "each copy ends with a synchronisation: at most 'syncs'"},
         {offload && mechanisms_drop(m) && !has_budget, "budget",
          "the system attends to cached tokens only, so it needs a budget"},
         {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || selects),
@@ -406,7 +417,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {whole_layers && m->full_layers > 0, "full_layers", "all layers are loaded whole"},
         {whole_layers && m->sync == SYNC_CPU, "sync",
          "whole layers are loaded without a query: only a barrier synchronises"},
-        {whole_layers && m->manager == MANAGER_CPU, "manager",
+        {whole_layers && m->manager != MANAGER_GPU, "manager",
          "whole layers are loaded without a query, so nothing is looked up"},
         {hybrid && !offload, "attention",
          "nothing is offloaded, so the CPU has nothing to attend to"},
@@ -416,7 +427,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "this policy keeps entries for the CPU: attention hybrid"},
         {hybrid && m->budget.value == 0, "budget",
          "the budget is the GPU's window and must be above 0"},
-        {hybrid && m->manager == MANAGER_CPU, "manager",
+        {hybrid && m->manager != MANAGER_GPU, "manager",
          "the GPU manages its window: the CPU has no cache to manage"},
         {hybrid && m->merge, "merge", "nothing is fetched, so there is nothing to merge"},
         {hybrid && m->prefetch != PREFETCH_NONE, "prefetch",

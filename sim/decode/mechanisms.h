@@ -29,7 +29,7 @@ enum retrieval {
     RETRIEVAL_PQ,
     RETRIEVAL_NATIVE
 };
-enum manager { MANAGER_CPU, MANAGER_GPU };
+enum manager { MANAGER_CPU, MANAGER_GPU, MANAGER_SPLIT };
 enum update { UPDATE_OVERLAPPED, UPDATE_BLOCKING };
 enum transfer {
     TRANSFER_COPY_ENGINE,
@@ -109,6 +109,7 @@ struct mechanisms {
     uint64_t cluster_threads;         /* of the host's k-means; 0: every core */
     uint64_t full_layers; /* first layers that load all their KV: nothing speculates for them */
     int manager;
+    uint64_t lookup_kernels; /* of a look-up on the GPU */
     int update;
     uint64_t pool_threads; /* 0: every thread that pool_of allows */
     int pool_of;           /* cores of the host, or the logical CPUs of one NUMA node */
@@ -128,8 +129,9 @@ struct mechanisms {
     int prefetch;
     int attention; /* by the GPU; or by the GPU to a window and by the CPU to the rest */
     int sync;
-    uint64_t syncs; /* synchronisations a layer, by the CPU */
-    int barrier;    /* when the launch thread waits for all kernels and copies */
+    uint64_t syncs;       /* synchronisations a layer, by the CPU */
+    uint64_t sync_copies; /* of these, at the end of a copy to the CPU */
+    int barrier;          /* when the launch thread waits for all kernels and copies */
     double weights; /* share of each layer's weights that stays in HBM; the rest is streamed */
     int weights_pageable;
     int weights_spread; /* they cross in equal parts, one with each micro-batch */

@@ -16,7 +16,7 @@ enum system_class system_class_of(const struct mechanisms *m)
     if (!mechanisms_offload(m)) {
         return CLASS_BANDWIDTH_BOUND;
     }
-    if (m->manager == MANAGER_CPU || m->sync == SYNC_CPU || m->barrier != BARRIER_NONE ||
+    if (m->manager != MANAGER_GPU || m->sync == SYNC_CPU || m->barrier != BARRIER_NONE ||
         m->transfer == TRANSFER_GATHER_COPY || m->transfer == TRANSFER_PAGEABLE ||
         m->attention == ATTEND_HYBRID) {
         return CLASS_CPU_MANAGED;

@@ -445,6 +445,7 @@ static void write_parts(const struct timing *timing, int64_t step_ns, struct res
     }
     result->part_count = result->stall_count = PART_COUNT;
     result_real(result, COLUMN_GPU_BUSY, 1 - (double)stall_sum / (double)timing->total_ns);
+    result_integer(result, COLUMN_CPU, apportion_mean(timing->cpu_ns, timing->steps));
 }
 
 static void write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,

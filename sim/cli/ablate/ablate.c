@@ -1,6 +1,7 @@
 /* `spillway ablate`: what each mechanism in which a system differs from a base saves. */
 #include "base/array.h"
 #include "cli/ablate/ablate_report.h"
+#include "cli/ablate/ablate_trades.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
@@ -22,7 +23,7 @@ enum { NAMES = 512 };
 /* A row, and the texts that it points to. */
 struct room {
     struct store_ablation row;
-    char others[NAMES];
+    char others[NAMES], tried[ABLATE_SETTINGS], turns[ABLATE_TURN];
 };
 
 static const char *text_of(const struct result *result, enum column column)
@@ -79,6 +80,34 @@ static void fill_savings(const struct ablation *ablation, const struct ablation_
     out->interaction_gain = adds_up ? sum.interaction_times : NAN;
 }
 
+static void fill_trade(const struct ablation *ablation, const struct ablation_row *row,
+                       struct store_ablation *out)
+{
+    struct ablation_trade trade;
+    double more[TRADE_MEASURES];
+    bool known = row->kind != ABLATION_BASE && ablation_trade(ablation, row, &trade);
+    for (int i = 0; i < TRADE_MEASURES; i++) {
+        more[i] = known ? trade.with[i] - trade.without[i] : NAN;
+    }
+    out->mass_more = more[TRADE_MASS];
+    out->hbm_more_bytes = more[TRADE_HBM];
+    out->dram_more_bytes = more[TRADE_DRAM];
+    out->cpu_more_us = more[TRADE_CPU] / 1e3;
+    out->link_more_bytes = more[TRADE_LINK];
+}
+
+static void fill_turn(const struct ablation *ablation, const struct ablation_row *row,
+                      struct room *out)
+{
+    const struct ablation_turn *turn = &ablation->turns[row->mechanism];
+    int64_t ns;
+    out->row.together_us = ablation_together(ablation, row, &ns) ? (double)ns / 1e3 : NAN;
+    if (row->kind == ABLATION_LEFT_OUT && row->refused == NULL && turn->kind != TURN_UNTRIED) {
+        out->row.tried = ablate_settings(ablation, out->tried);
+        out->row.turns = ablate_turn(turn, out->turns);
+    }
+}
+
 static void fill(const struct ablation *ablation, uint32_t place, struct room *out)
 {
     const struct ablation_row *row = &ablation->rows[place];
@@ -97,6 +126,8 @@ static void fill(const struct ablation *ablation, uint32_t place, struct room *o
         out->row.message = row->refused;
     }
     fill_savings(ablation, row, &out->row);
+    fill_trade(ablation, row, &out->row);
+    fill_turn(ablation, row, out);
 }
 
 static json_t *json_of_TEXT(const char *text)
@@ -196,6 +227,10 @@ static void print_meaning(FILE *out)
           "                   reason, and the system also without the fewest that go with it\n"
           "saves: the step without the mechanism minus the step with it, all else equal\n"
           "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
+          "Sentences below the table say what a mechanism that costs at least 0.5 % of the step\n"
+          "buys instead: the run without it against the run with it. If it costs time when it is\n"
+          "added last, both runs are repeated at a quarter and four times the batch, at a quarter\n"
+          "of the context, and at a sixteenth and 16 times.\n"
           "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
           out);
 }

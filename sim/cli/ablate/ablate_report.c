@@ -1,6 +1,7 @@
 #include "cli/ablate/ablate_report.h"
 
-#include "cli/frame/figures.h"
+#include "cli/ablate/ablate_text.h"
+#include "cli/ablate/ablate_trades.h"
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
@@ -8,24 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 512, LINE = 1024 };
-
-/* ---- figures ---- */
-
-/* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
- */
-static const char *format_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE])
-{
-    int64_t longest = 0;
-    for (uint32_t i = 0; i < ablation->done; i++) {
-        const struct cell *step = &ablation->results[i].cells[COLUMN_STEP];
-        longest = step->set && step->integer > longest ? step->integer : longest;
-    }
-    int decimals = longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
-    double ms = (double)ns / 1e6;
-    snprintf(text, FIGURE, "%.*f", decimals, fabs(ms) < 0.5 * pow(10, -decimals) ? 0 : ms);
-    return text;
-}
+enum { NAMES = ABLATE_NAMES, LINE = ABLATE_LINE };
 
 /* ---- names ---- */
 
@@ -35,42 +19,6 @@ static const char *name_system(const struct ablation *ablation, char text[NAMES]
     bool same = strcmp(ablation->system.name, ablation->base.name) == 0;
     snprintf(text, NAMES, "%s%s", ablation->system.name, same ? ", overridden" : "");
     return text;
-}
-
-/* ---- mechanisms ---- */
-
-/* The rows of a mechanism that are nearest to the base and nearest to the system. */
-struct ends {
-    const struct ablation_row *rows[2];
-    int64_t saves[2];
-};
-
-/* The mechanism's row of this kind that has a run. */
-static const struct ablation_row *find_row(const struct ablation *ablation, enum ablation_kind kind,
-                                           uint32_t mechanism)
-{
-    const struct ablation_row *row = ablation->rows;
-    while (row->kind != kind || row->mechanism != mechanism || row->refused != NULL) {
-        row++;
-    }
-    return row;
-}
-
-/* False if a step has no time. */
-static bool read_ends(const struct ablation *ablation, uint32_t mechanism, struct ends *out)
-{
-    double times;
-    out->rows[0] = find_row(ablation, ABLATION_ALONE, mechanism);
-    out->rows[1] = find_row(ablation, ABLATION_LEFT_OUT, mechanism);
-    return ablation_saves(ablation, out->rows[0], &out->saves[0], &times) &&
-           ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
-}
-
-/* Does the mechanism change nothing, alone and with the others? Its rows are then left out. */
-static bool is_idle(const struct ablation *ablation, uint32_t mechanism)
-{
-    struct ends ends;
-    return read_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
 }
 
 static bool is_of_mechanism(const struct ablation_row *row)
@@ -113,19 +61,6 @@ static const char *name_row(const struct ablation *ablation, const struct ablati
     return text;
 }
 
-/* "on top of sync". */
-static const char *name_others(const struct ablation *ablation, const struct ablation_row *row,
-                               char text[NAMES])
-{
-    char names[NAMES / 2];
-    if (row->others == 0) {
-        return "";
-    }
-    snprintf(text, NAMES, row->kind == ABLATION_ALONE ? "on top of %s" : "also without %s",
-             difference_names(&ablation->difference, row->others, false, names, sizeof names));
-    return text;
-}
-
 /* A reason in place of figures. */
 static bool add_reason(struct table *table, const char **texts, const char *what,
                        const char *message, struct error *why)
@@ -154,14 +89,14 @@ static bool add_row(struct table *table, const struct ablation *ablation,
     }
     if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
         snprintf(gain, sizeof gain, "%.2fx", times);
-        texts[SAVES] = format_ms(ablation, ns, saves);
+        texts[SAVES] = ablate_ms(ablation, ns, saves);
         texts[GAIN] = gain;
     }
-    texts[STEP] = format_ms(ablation, cells[COLUMN_STEP].integer, step);
+    texts[STEP] = ablate_ms(ablation, cells[COLUMN_STEP].integer, step);
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
     texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
-    texts[OTHERS] = name_others(ablation, row, others);
+    texts[OTHERS] = ablate_others(ablation, row, others);
     return table_add(table, texts, COLUMNS, why);
 }
 
@@ -171,7 +106,7 @@ static bool print_rows(const struct ablation *ablation, FILE *out, struct error 
     bool good = table != NULL;
     for (uint32_t i = 0; good && i < ablation->row_count; i++) {
         const struct ablation_row *row = &ablation->rows[i];
-        bool skipped = is_of_mechanism(row) && is_idle(ablation, row->mechanism);
+        bool skipped = is_of_mechanism(row) && ablate_is_idle(ablation, row->mechanism);
         good = skipped || add_row(table, ablation, row, why);
     }
     if (good) {
@@ -203,11 +138,6 @@ static bool print_changes(const struct ablation *ablation, FILE *out, struct err
 
 /* ---- what follows ---- */
 
-static const char *verb(int64_t saved)
-{
-    return saved < 0 ? "costs" : "saves";
-}
-
 /* "+ merge=no has no time": the first row for which there is nothing to add up. */
 static void print_untimed(const struct ablation *ablation, FILE *out)
 {
@@ -230,7 +160,7 @@ static void print_interaction(const struct ablation *ablation, const struct abla
                               char *text, size_t size)
 {
     char ms[FIGURE];
-    format_ms(ablation, sum->interaction_ns, ms);
+    ablate_ms(ablation, sum->interaction_ns, ms);
     if (strtod(ms, NULL) == 0) {
         snprintf(text, size, "there is no interaction");
         return;
@@ -255,21 +185,21 @@ static void print_total(const struct ablation *ablation, FILE *out)
     }
     int64_t base_ns = ablation_result(ablation, 0)->cells[COLUMN_STEP].integer;
     size_t used = (size_t)snprintf(line, sizeof line, "%s %s %s ms of %s's %s (%.2fx)",
-                                   name_system(ablation, name), verb(ns),
-                                   format_ms(ablation, llabs(ns), whole), ablation->base.name,
-                                   format_ms(ablation, base_ns, base), times);
+                                   name_system(ablation, name), ablate_verb(ns),
+                                   ablate_ms(ablation, llabs(ns), whole), ablation->base.name,
+                                   ablate_ms(ablation, base_ns, base), times);
     if (ablation->difference.count > 1) {
         used += (size_t)snprintf(
             line + used, sizeof line - used,
             "; one by one its mechanisms %s %s (%.2fx): ", sum.alone_ns < 0 ? "cost" : "save",
-            format_ms(ablation, llabs(sum.alone_ns), alone), sum.alone_times);
+            ablate_ms(ablation, llabs(sum.alone_ns), alone), sum.alone_times);
         print_interaction(ablation, &sum, line + used, sizeof line - used);
     }
     table_line("", line, out);
 }
 
 /* How the saving of a mechanism added last compares with its saving when added first. */
-static const char *describe_more(const struct ends *ends)
+static const char *describe_more(const struct ablate_ends *ends)
 {
     bool more = ends->saves[1] > ends->saves[0];
     return ends->saves[0] < 0 || ends->saves[1] < 0 ? (more ? "better" : "worse")
@@ -279,17 +209,17 @@ static const char *describe_more(const struct ends *ends)
 
 /* "prefetch=next-layer on top of merge costs 1.51 ms; added last it saves 12.36: 13.87 ms better".
  */
-static void print_ends(const struct ablation *ablation, const struct ends *ends, FILE *out)
+static void print_ends(const struct ablation *ablation, const struct ablate_ends *ends, FILE *out)
 {
-    char line[4 * LINE], others[2][NAMES], saved[2][FIGURE], more[FIGURE];
+    char line[LINE], others[2][NAMES], saved[2][FIGURE], more[FIGURE];
     bool alone = ends->rows[0]->others == 0, last = ends->rows[1]->others == 0;
     snprintf(line, sizeof line, "%s %s %s %s ms; added last%s%s it %s %s: %s ms %s",
              ablation->difference.mechanisms[ends->rows[0]->mechanism].label,
-             alone ? "alone" : name_others(ablation, ends->rows[0], others[0]),
-             verb(ends->saves[0]), format_ms(ablation, llabs(ends->saves[0]), saved[0]),
-             last ? "" : ", ", last ? "" : name_others(ablation, ends->rows[1], others[1]),
-             verb(ends->saves[1]), format_ms(ablation, llabs(ends->saves[1]), saved[1]),
-             format_ms(ablation, llabs(ends->saves[1] - ends->saves[0]), more),
+             alone ? "alone" : ablate_others(ablation, ends->rows[0], others[0]),
+             ablate_verb(ends->saves[0]), ablate_ms(ablation, llabs(ends->saves[0]), saved[0]),
+             last ? "" : ", ", last ? "" : ablate_others(ablation, ends->rows[1], others[1]),
+             ablate_verb(ends->saves[1]), ablate_ms(ablation, llabs(ends->saves[1]), saved[1]),
+             ablate_ms(ablation, llabs(ends->saves[1] - ends->saves[0]), more),
              describe_more(ends));
     table_line("", line, out);
 }
@@ -297,9 +227,9 @@ static void print_ends(const struct ablation *ablation, const struct ends *ends,
 /* The mechanism whose saving depends most on the others. */
 static void print_most_dependent(const struct ablation *ablation, FILE *out)
 {
-    struct ends ends, most = {.saves = {0, 0}};
+    struct ablate_ends ends, most = {.saves = {0, 0}};
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        if (read_ends(ablation, i, &ends) &&
+        if (ablate_ends(ablation, i, &ends) &&
             llabs(ends.saves[1] - ends.saves[0]) > llabs(most.saves[1] - most.saves[0])) {
             most = ends;
         }
@@ -315,7 +245,7 @@ static void print_idle(const struct ablation *ablation, FILE *out)
     uint32_t idle = 0;
     char line[LINE], names[NAMES];
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        idle |= is_idle(ablation, i) ? 1u << i : 0;
+        idle |= ablate_is_idle(ablation, i) ? 1u << i : 0;
     }
     if (idle != 0) {
         snprintf(line, sizeof line, "no effect on any step: %s",
@@ -324,16 +254,20 @@ static void print_idle(const struct ablation *ablation, FILE *out)
     }
 }
 
-static void print_findings(const struct ablation *ablation, FILE *out)
+static bool print_findings(const struct ablation *ablation, FILE *out, struct error *why)
 {
     fputc('\n', out);
     print_total(ablation, out);
     print_most_dependent(ablation, out);
     print_idle(ablation, out);
+    if (!ablate_trades(ablation, out, why)) {
+        return false;
+    }
     if (strcmp(ablation->base.lossless, "lossy") == 0) {
         fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
                 ablation->base.name);
     }
+    return true;
 }
 
 bool ablate_report(const struct ablation *ablation, FILE *out, struct error *why)
@@ -349,10 +283,10 @@ bool ablate_report(const struct ablation *ablation, FILE *out, struct error *why
         runs_notes_print_above(notes, out);
         fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", name_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
-        good = print_rows(ablation, out, why) && print_changes(ablation, out, why);
+        good = print_rows(ablation, out, why) && print_changes(ablation, out, why) &&
+               print_findings(ablation, out, why);
     }
     if (good) {
-        print_findings(ablation, out);
         runs_notes_print_below(notes, out);
     }
     runs_notes_destroy(notes);

@@ -1,4 +1,5 @@
-/* The stages of a fetch. Each waits for a task that an earlier stage left in pipe->at[layer]. */
+/* The stages of a fetch that move the index of a retrieval, and KV. Each waits for a task that an
+ * earlier stage left in pipe->at[layer]. */
 #include "decode/time/fetch.h"
 
 #include "decode/cost/retrieval.h"
@@ -76,136 +77,6 @@ bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
     return !pipe->mechanisms->retrieval_stream ||
            ((!first || put_index(pipe, layer, why)) &&
             (!fetch_is_asked(pipe, layer + 1) || put_index(pipe, layer + 1, why)));
-}
-
-/* (sequence, head) pairs of a cohort that score their entries. With query labels these are only the
- * pairs that fetch, because labels are compared first. */
-static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
-{
-    const struct ledger_row *row = pipe_part(pipe, cohort, layer);
-    return pipe->mechanisms->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
-}
-
-static struct kernel find_selection(const struct pipe *pipe, uint32_t layer)
-{
-    double entries = 0, pairs = 0;
-    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        uint32_t asking = asking_pairs(pipe, i, layer);
-        entries += (double)pipe->plan->cohorts[i].sizes.entries * asking;
-        pairs += asking;
-    }
-    return retrieval_cost(pipe->setup, entries, pairs);
-}
-
-/* Tokens that the pairs of a cohort select: equally many each; with a margin, from the ledger. */
-static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
-{
-    double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
-    return pipe->mechanisms->selection_margin > 0 ? (double)pipe_part(pipe, cohort, layer)->wanted
-                                                  : each * asking_pairs(pipe, cohort, layer);
-}
-
-/* Bytes of the indices of selected entries. */
-static double index_bytes(const struct pipe *pipe, uint32_t layer)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += (double)pipe->mechanisms->retrieval_id_bytes * selected_tokens(pipe, i, layer) /
-                 (double)pipe->mechanisms->retrieval_tokens;
-    }
-    return bytes;
-}
-
-bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    const struct mechanisms *m = pipe->mechanisms;
-    pipe->at[layer].selected = pipe->last[PIPE_MAIN]; /* without retrieval: when the layer begins */
-    if (pipe->at[layer].filled != ENGINE_NONE &&
-        !work_put_event(pipe, PART_LINK, pipe->at[layer].filled, why)) {
-        return false;
-    }
-    if (!setup_retrieves(pipe->setup)) {
-        return true;
-    }
-    struct kernel kernel =
-        kernel_then(retrieval_query_cost(pipe->setup), find_selection(pipe, layer));
-    return work_put_kernel(pipe, PART_RETRIEVAL, kernel, m->retrieval_kernels,
-                           pipe->at[layer].indexed, &pipe->at[layer].selected, why);
-}
-
-/* Move the indices to the host: by a copy that the launch thread waits for, or by the kernel's own
- * stores and a flag. */
-bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    const struct mechanisms *m = pipe->mechanisms;
-    struct pipe_layer *at = &pipe->at[layer];
-    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
-    if (!setup_retrieves(pipe->setup) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
-        return true;
-    }
-    if (m->sync == SYNC_GPU) {
-        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
-    } else {
-        work.resource = PIPE_D2H;
-        work.route = ROUTE_COPY_OUT;
-        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-        work.bytes = index_bytes(pipe, layer);
-        work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-        pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
-    }
-    work_wait_for(&work, at->selected);
-    return work_put(pipe, &work, &at->selected, why);
-}
-
-/* The launch thread blocks until the indices are there. */
-bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    const struct mechanisms *m = pipe->mechanisms;
-    struct pipe_layer *at = &pipe->at[layer];
-    struct trust trust = work_trust;
-    if (m->sync != SYNC_CPU || m->syncs == 0) {
-        return true;
-    }
-    double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
-    return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why);
-}
-
-/* Attention over the summaries of entries that were not selected, during the CPU's lookup. */
-bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += (double)pipe->plan->cohorts[i].sizes.estimated_entries * pipe->head_bytes *
-                 pipe_part(pipe, i, layer)->offloaded_heads;
-    }
-    return bytes == 0 ||
-           work_put_kernel(pipe, PART_COMPUTE, kernel_read(&pipe->setup->profile, bytes), 1,
-                           ENGINE_NONE, NULL, why);
-}
-
-/* The GPU's manager: a kernel that looks up all wanted units and updates or inserts them, with a
- * sector for each access. Query labels need no such kernel: retrieval has compared them. */
-static bool look_up_on_gpu(struct pipe *pipe, const struct ledger_row *row, engine_task_id *out,
-                           struct error *why)
-{
-    double accesses = (double)(row->lookups + row->updates + row->inserts);
-    struct trust trust = work_trust;
-    double sector = pipe_figure(pipe, CURVE_GPU_SECTOR, 0, &trust);
-    struct kernel kernel = kernel_read(&pipe->setup->profile, accesses * sector);
-    trust_add(&kernel.trust, trust);
-    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
-           work_put_kernel(pipe, PART_LOOKUP, kernel, 1, *out, out, why);
-}
-
-bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    const struct mechanisms *m = pipe->mechanisms;
-    const struct ledger_row *row = pipe_row(pipe, layer);
-    struct pipe_layer *at = &pipe->at[layer];
-    at->looked_up = at->selected;
-    return m->manager == MANAGER_GPU
-               ? look_up_on_gpu(pipe, row, &at->looked_up, why)
-               : manager_look_up(pipe, layer, at->selected, &at->looked_up, why);
 }
 
 /* Bytes a second: depends on the threads and, if the profile has that curve, on the span of a
@@ -356,6 +227,12 @@ bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why)
     at->updated = ENGINE_NONE;
     return pipe->mechanisms->manager != MANAGER_CPU ||
            manager_update(pipe, layer, at->looked_up, &at->updated, why);
+}
+
+/* The launch thread updates the cache itself, once it has started the transfer. */
+bool fetch_insert(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return pipe->mechanisms->manager != MANAGER_SPLIT || manager_insert(pipe, layer, why);
 }
 
 /* If the update blocks, every later launch waits for it; with `sync: gpu` the later kernels wait

@@ -19,6 +19,7 @@ double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)
 /* Stages of the table in stages.c, in program order. Each may put no task. */
 bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_diff(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why);
@@ -26,8 +27,9 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_update(struct pipe *pipe, uint32_t layer, struct error *why);
-bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_insert(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why);
+bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why);
 
 /* CTAs that copy a head's hits within HBM. */
 double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row);

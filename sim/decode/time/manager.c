@@ -16,8 +16,16 @@ static double updated_units(const struct ledger_row *row)
     return (double)(row->updates + row->inserts);
 }
 
+/* Time of one unit. It depends on how many units a head wants. */
+static double unit_ns(const struct pipe *pipe, const struct ledger_row *row,
+                      enum curve_id unit_cost, struct trust *trust)
+{
+    double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
+    return pipe_figure(pipe, unit_cost, wanted, trust);
+}
+
 /* The jobs of a layer take this long side by side. They share the work evenly, but the longest
- * single job is a lower bound. The cost of a unit depends on how many units a head wants. */
+ * single job is a lower bound. */
 static double jobs_ns(const struct pipe *pipe, uint32_t layer,
                       double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
                       struct trust *trust)
@@ -25,8 +33,7 @@ static double jobs_ns(const struct pipe *pipe, uint32_t layer,
     const struct ledger_row *row = pipe_row(pipe, layer);
     double threads = cost_pool_threads(pipe->setup, trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
-    double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
-    double unit = pipe_figure(pipe, unit_cost, wanted, trust);
+    double unit = unit_ns(pipe, row, unit_cost, trust);
     double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
     return fmax(units(row) * unit / jobs, longest);
 }
@@ -92,6 +99,14 @@ bool manager_look_up(struct pipe *pipe, uint32_t layer, engine_task_id after, en
     return manager_hand_over(pipe, after, &first, &all, why) &&
            put_jobs(pipe, PART_LOOKUP, ns, trust, first, &jobs, why) &&
            put_end(pipe, PART_LOOKUP, caller(pipe), all, jobs, out, why);
+}
+
+bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    struct trust trust = work_trust;
+    double ns = updated_units(row) * unit_ns(pipe, row, CURVE_HOST_UPDATE, &trust);
+    return work_put_thread(pipe, PART_UPDATE, ns, ENGINE_NONE, trust, NULL, why);
 }
 
 bool manager_update(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,

@@ -34,6 +34,9 @@ bool manager_hand_over(struct pipe *pipe, engine_task_id after, engine_task_id *
 bool manager_look_up(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,
                      struct error *why);
 
+/* The launch thread updates by itself what `layer` wants: nobody is woken. It goes on afterwards. */
+bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why);
+
 /* Start the update behind the look-up that ended with `after`. `out` becomes the end of all jobs
  * and of the waking; nothing waits for it yet. */
 bool manager_update(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,

@@ -89,6 +89,21 @@ static void read_steps(const struct pipe *pipe, struct timing *out)
     }
 }
 
+/* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.
+ * Threads that do one job together count once. */
+static void read_cpu(const struct pipe *pipe, struct timing *out)
+{
+    for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
+         task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        bool counts =
+            pipe->marks[record->tag].step > 0 && (record->resource == pipe->resource[PIPE_LAUNCH] ||
+                                                  record->resource == pipe->resource[PIPE_POOL] ||
+                                                  record->resource == pipe->resource[PIPE_STORES]);
+        out->cpu_ns += counts ? record->end_ns - record->start_ns : 0;
+    }
+}
+
 /* A layer lasts from the end of the layer before to its own end; the first layer from the start of
  * its first kernel. */
 static void read_layers(const struct pipe *pipe, struct timing *out)
@@ -133,6 +148,7 @@ bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
     }
     read_steps(pipe, out);
     read_stalls(pipe, out);
+    read_cpu(pipe, out);
     read_layers(pipe, out);
     out->trust = pipe_trust(pipe);
     return true;

@@ -416,6 +416,61 @@ static void admitted_blocks_come_whole(void **state)
           OVERRIDES("trace=assumed:hit=60%"), &wish);
 }
 
+/* PQCache's shape: the GPU tells hits from misses, copies say which to the CPU, and the launch
+ * thread gathers, starts the transfer, and then updates the cache and starts the copies of admitted
+ * blocks, all before it launches attention. 240 of 400 tokens hit; 4 blocks are admitted and 8
+ * promoted: each head's 1.5 count as 2.
+ *
+ *   retrieve  800 + 10000
+ *   diff      400 sectors of 32 B: no shorter than 4 kernels, 4000
+ *   ids       2000; then 2000 + 16 B * 160 at 10 B/ns: 2256
+ *   gather    32000 B at 5 B/ns: 6400
+ *   insert    12 blocks * 2000
+ *   fill      8 calls; 8 * 2000 + 32000 B at 10 B/ns: 19200
+ *
+ *  launch  token 20000, pre 21000 (23000), retrieve 24000 (26000), diff 27000 (30000),
+ *          sync 66012-86012, two 88268-128268, hits 129268, waits for the gather 134668, copy call
+ *          135668, misses 136668, insert 160668, fill 168668, attend 169668, post 170668 (173668)
+ *  main    pre 21000-49212, retrieve -60012, diff -64012, hits 129268-130268,
+ *          misses by 4 CTAs 140868-148868, attend 169668-170668, post 320 ns late for the fill
+ *          -311408, edge with 8 ns for the writeback -331596
+ *  d2h     ids 64012-66012, 86012-88268
+ *  pool    gather 128268-134668
+ *  h2d     misses 135668-140868, fill 168668-187868 */
+static void the_launch_thread_updates_before_attention(void **state)
+{
+    const struct wish wish = {
+        .step = 331596,
+        .parts = {[PART_COMPUTE] = 28212 + 1000 + 140740 + 20188,
+                  [PART_RETRIEVAL] = 10800,
+                  [PART_LOOKUP] = 4000,
+                  [PART_SYNC] = 2000 + 20000 + 2256 + 40000,
+                  [PART_GATHER] = 6400,
+                  [PART_UPDATE] = 24000,
+                  [PART_LAUNCH] = 1000 + 2000 + 8000 + 1000, /* pre; copy, misses; fill; attend */
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 1000 + 9000, /* pre, hits, copy; fill, attend */
+                   [PART_SYNC] = 64256,
+                   [PART_GATHER] = 134668 - 130268,
+                   [PART_LINK] = 5200,
+                   [PART_UPDATE] = 160668 - 148868},
+        .layers = {311408 - 21000},
+        .in = 32000 + 32000,
+        .out = 2560 + 800,
+        /* token, 20 launches and 9 copy calls of 1000, 3 synchronisations, insert; gather */
+        .cpu = 20000 + 29000 + 60000 + 24000 + 6400,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={policy: lru, budget: 2x, granularity: 10tok, block_span: layer, sinks: 0tok,"
+          " recent: 0tok, selection: 10%, retrieval: hata, retrieval_bytes: 20B,"
+          " retrieval_kernels: 3, retrieval_id_bytes: 16B, manager: split, lookup_kernels: 4,"
+          " transfer: gather+copy, transfer_stream: main, merge: yes, sync: cpu, syncs: 3,"
+          " sync_copies: 2, operators: 8}",
+          OVERRIDES("trace=assumed:hit=60%", "hardware.host.update=2us"), &wish);
+}
+
 /* Loads among the kernels: 200 of 400 tokens hit, and are copied when the others have come.
  *
  *  main  pre 25000-53212, retrieve 800 + 10000 -64012, lookup -65012,
@@ -551,6 +606,7 @@ int main(void)
         cmocka_unit_test(prefetch_in_time_is_hidden),
         cmocka_unit_test(late_prefetch_stalls_on_the_link),
         cmocka_unit_test(all_hits_move_nothing),
+        cmocka_unit_test(the_launch_thread_updates_before_attention),
         cmocka_unit_test(launch_thread_gathers_and_waits),
         cmocka_unit_test(barrier_waits_for_the_prefetch),
     };

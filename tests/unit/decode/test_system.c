@@ -78,11 +78,13 @@ static void empty_preset_is_all_defaults(void **state)
     assert_true(mechanisms_offload(&m));
 }
 
-/* What a value of some mechanism needs beside it: nothing, all KV in HBM, a cache, one of query
- * labels, one that keeps entries for the CPU, or micro-batches. */
+/* What a value of some mechanism needs beside it: nothing, all KV in HBM, a cache, one that the
+ * launch thread waits for, one of query labels, one that keeps entries for the CPU, or
+ * micro-batches. */
 static const char *const companions[] = {"",
                                          "resident_heads: all\n",
                                          "policy: lru\nbudget: 1x\n",
+                                         "policy: lru\nbudget: 1x\nsync: cpu\n",
                                          "policy: qsac\nbudget: 1x\n",
                                          "policy: window-maw\nbudget: 1x\n",
                                          "prefetch: whole-layer\n",
@@ -406,6 +408,10 @@ static const struct {
     {"{selection: 60%, estimation: 50%, retrieval: clusters}", "estimation"},
     {"{resident_heads: all, policy: lru, budget: 1x}", "policy"},
     {"{budget: 1x}", "budget"},
+    {"{policy: lru, budget: 1x, manager: split}", "manager"},
+    {"{manager: split, sync: cpu}", "manager"},
+    {"{sync_copies: 0}", "sync_copies"},
+    {"{sync: cpu, syncs: 2, sync_copies: 3}", "sync_copies"},
     {"{block_span: layer}", "block_span"},
     {"{policy: opt, budget: 1x, block_span: head}", "block_span"},
     {"{policy: lru, budget: 1x, block_candidates: 4}", "block_candidates"},

@@ -142,6 +142,7 @@ static const struct timing timing = {
     .step = steps,
     .layer_ns = layers,
     .total_ns = 311,
+    .cpu_ns = 100,
     .part_ns = {[PART_COMPUTE] = 200, [PART_LAUNCH] = 50, [PART_SYNC] = 50, [PART_LINK] = 11},
     .stall_ns = {[PART_LAUNCH] = 50, [PART_SYNC] = 25, [PART_LINK] = 10},
     .basis_ns = {[BASIS_PUBLISHED] = 300, [BASIS_ASSUMED] = 11},
@@ -197,6 +198,7 @@ static void columns_are_means_over_steps(void **state)
     assert_near(real_of(&result, COLUMN_DECODE_RATE), 5e9 / 104, 1e-6);
     assert_near(real_of(&result, COLUMN_GPU_RATE), 5e9 / 104, 1e-6);
     assert_near(real_of(&result, COLUMN_GPU_BUSY), 1 - 85.0 / 311, 1e-15);
+    assert_int_equal(integer_of(&result, COLUMN_CPU), 33); /* 100 / 3 */
     assert_string_equal(result.message, "");
     result_release(&result);
     plan_release(&plan);
@@ -477,14 +479,14 @@ static void kept_share_is_of_what_lies_outside_the_window(void **state)
 static void columns_are_set_where_they_apply(void **state)
 {
     static const enum column always[] = {
-        COLUMN_RUN,       COLUMN_SYSTEM,        COLUMN_MODEL,          COLUMN_HARDWARE,
-        COLUMN_TRACE,     COLUMN_CONTEXT,       COLUMN_BATCH,          COLUMN_STEPS,
-        COLUMN_WARMUP,    COLUMN_POLICY,        COLUMN_SEED,           COLUMN_STATUS,
-        COLUMN_HBM_BYTES, COLUMN_MAX_BATCH,     COLUMN_LIMITED_BY,     COLUMN_DRAM_BYTES,
-        COLUMN_STEP,      COLUMN_TPOT,          COLUMN_DECODE_RATE,    COLUMN_GPU_BUSY,
-        COLUMN_BASIS,     COLUMN_AVAILABLE,     COLUMN_EXTRAPOLATED,   COLUMN_LOSSLESS,
-        COLUMN_H2D_BYTES, COLUMN_D2H_BYTES,     COLUMN_BUDGET_BYTES,   COLUMN_CACHE_BYTES,
-        COLUMN_DTYPE_KV,  COLUMN_DTYPE_WEIGHTS, COLUMN_TENSOR_PARALLEL};
+        COLUMN_RUN,         COLUMN_SYSTEM,    COLUMN_MODEL,         COLUMN_HARDWARE,
+        COLUMN_TRACE,       COLUMN_CONTEXT,   COLUMN_BATCH,         COLUMN_STEPS,
+        COLUMN_WARMUP,      COLUMN_POLICY,    COLUMN_SEED,          COLUMN_STATUS,
+        COLUMN_HBM_BYTES,   COLUMN_MAX_BATCH, COLUMN_LIMITED_BY,    COLUMN_DRAM_BYTES,
+        COLUMN_STEP,        COLUMN_CPU,       COLUMN_TPOT,          COLUMN_DECODE_RATE,
+        COLUMN_GPU_BUSY,    COLUMN_BASIS,     COLUMN_AVAILABLE,     COLUMN_EXTRAPOLATED,
+        COLUMN_LOSSLESS,    COLUMN_H2D_BYTES, COLUMN_D2H_BYTES,     COLUMN_BUDGET_BYTES,
+        COLUMN_CACHE_BYTES, COLUMN_DTYPE_KV,  COLUMN_DTYPE_WEIGHTS, COLUMN_TENSOR_PARALLEL};
     static const enum column never[] = {COLUMN_TTFT, COLUMN_QUEUE, COLUMN_GOODPUT, COLUMN_PREFILL,
                                         COLUMN_E2E_RATE};
     static const char *const systems[] = {"system=fullattn", "system=vllm", "system=retroinfer",

@@ -114,14 +114,91 @@ static void without_a_step_nothing_adds_up(void **state)
     assert_false(ablation_saves(&made.ablation, &made.rows[2], &ns, &times));
 }
 
+/* ---- what it buys instead ---- */
+
+/* The second mechanism costs 0.2 of 9.8 ms, alone. It attends to 0.5 % more, takes 100 B less of
+ * 1000 B of GPU memory, 2 us more work of the CPU, and moves 30 B in place of 50; 3 of 500 B of host
+ * memory do not count. */
+static void what_a_mechanism_buys_is_told_from_its_two_runs(void **state)
+{
+    static const int64_t steps[POINTS] = {9800000, 9849000, 10000000, 5800000};
+    static const struct {
+        double mass;
+        int64_t hbm, dram, cpu, in, out;
+    } of[] = {[0] = {0.95, 1000, 500, 4000, 40, 10}, [B] = {0.955, 900, 503, 6000, 25, 5}};
+    static const double gains[TRADE_MEASURES] = {0.005, 100, 0, -2000, 20};
+    (void)state;
+    struct made made;
+    struct ablation_trade trade;
+    make(&made, steps);
+    for (uint32_t i = 0; i <= B; i += B) {
+        result_real(&made.results[i], COLUMN_MASS_RECALL, of[i].mass);
+        result_integer(&made.results[i], COLUMN_HBM_BYTES, of[i].hbm);
+        result_integer(&made.results[i], COLUMN_DRAM_BYTES, of[i].dram);
+        result_integer(&made.results[i], COLUMN_CPU, of[i].cpu);
+        result_integer(&made.results[i], COLUMN_H2D_BYTES, of[i].in);
+        result_integer(&made.results[i], COLUMN_D2H_BYTES, of[i].out);
+    }
+    assert_false(ablation_costs(&made.ablation, &made.rows[1])); /* 0.498 % */
+    assert_true(ablation_costs(&made.ablation, &made.rows[2]));
+    assert_true(ablation_trade(&made.ablation, &made.rows[2], &trade));
+    for (int i = 0; i < TRADE_MEASURES; i++) {
+        assert_near(trade_gain(&trade, (enum trade_measure)i), gains[i], 1e-12);
+    }
+    assert_true(ablation_trade(&made.ablation, &made.rows[1], &trade)); /* nothing is known of A */
+    for (int i = 0; i < TRADE_MEASURES; i++) {
+        assert_near(trade_gain(&trade, (enum trade_measure)i), 0, 0);
+    }
+}
+
+/* The first costs 0.2 ms without the second, which needs it; together they save 4. */
+static void what_needs_a_mechanism_counts_with_it(void **state)
+{
+    static const int64_t steps[POINTS] = {9800000, 10000000, 0, 5800000};
+    (void)state;
+    struct made made;
+    int64_t ns;
+    make(&made, steps);
+    made.rows[3] = (struct ablation_row){.kind = ABLATION_LEFT_OUT, .others = B, .with = A};
+    assert_true(ablation_costs(&made.ablation, &made.rows[3]));
+    assert_true(ablation_together(&made.ablation, &made.rows[3], &ns));
+    assert_int_equal(ns, 4000000);
+    assert_false(ablation_together(&made.ablation, &made.rows[4], &ns)); /* no others */
+    assert_false(ablation_together(&made.ablation, &made.rows[1], &ns)); /* nearest to the base */
+}
+
+static void settings_are_whole_batches_and_long_contexts(void **state)
+{
+    static const struct {
+        uint64_t batch, context;
+        const char *wish;
+    } cases[] = {
+        {1, 3840, "batch 4, context 960, batch 16"},
+        {8, 131072, "batch 32, batch 2, context 32768, batch 128, context 8192"},
+        {32, 2047, "batch 128, batch 8, batch 512, batch 2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct turn_setting settings[TURN_SETTINGS];
+        char text[256] = "";
+        uint32_t count = turn_settings(cases[i].batch, cases[i].context, settings);
+        for (uint32_t s = 0; s < count; s++) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %llu",
+                     s > 0 ? ", " : "", settings[s].key, (unsigned long long)settings[s].value);
+        }
+        assert_string_equal(text, cases[i].wish);
+    }
+}
+
 /* ---- of systems ---- */
 
 static const char *const usual[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
                                     "steps=8"};
 
-static void run(const char *system, const char *against, uint32_t jobs, struct ablation *out)
+static void run_batch(const char *batch, const char *system, const char *against, uint32_t jobs,
+                      struct ablation *out)
 {
-    const char *overrides[COUNT(usual) + 1];
+    const char *overrides[COUNT(usual) + 2];
     char text[64];
     struct scenario scenario;
     struct ablation_options options = {.runs = &shared_runs, .against = against, .jobs = jobs};
@@ -130,6 +207,7 @@ static void run(const char *system, const char *against, uint32_t jobs, struct a
     snprintf(text, sizeof text, "system=%s", system);
     memcpy(overrides, usual, sizeof usual);
     overrides[COUNT(usual)] = text;
+    overrides[COUNT(usual) + 1] = batch;
     if (!scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why) ||
         !ablation_run(&scenario, &options, out, &interrupted, &why)) {
         fail_msg("%s: %s", system, message_of(&why));
@@ -138,14 +216,19 @@ static void run(const char *system, const char *against, uint32_t jobs, struct a
     scenario_release(&scenario);
 }
 
+static void run(const char *system, const char *against, uint32_t jobs, struct ablation *out)
+{
+    run_batch("batch=1", system, against, jobs, out);
+}
+
 /* One run by itself. */
-static int64_t step_of(const char *system, const char *mechanisms)
+static int64_t step_at(const char *batch, const char *system, const char *mechanisms)
 {
     char name[64], over[256];
     snprintf(name, sizeof name, "system=%s", system);
     snprintf(over, sizeof over, "mechanisms=%s", mechanisms);
     const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], "trace=smollm2-135m",
-                               name,     over,     NULL};
+                               name,     over,     batch,    NULL};
     struct setup setup;
     struct result result;
     struct error why;
@@ -159,6 +242,11 @@ static int64_t step_of(const char *system, const char *mechanisms)
     setup_release(&setup);
     run_context_release(&runs);
     return step;
+}
+
+static int64_t step_of(const char *system, const char *mechanisms)
+{
+    return step_at("batch=1", system, mechanisms);
 }
 
 static const struct ablation_row *find(const struct ablation *ablation, enum ablation_kind kind,
@@ -203,12 +291,48 @@ static void savings_are_those_of_single_runs(void **state)
     ablation_release(&ablation);
 }
 
+/* Resident heads cost LiteCache time at batch 16 and save some at 64, where the link is busy. */
+static void a_mechanism_is_tried_in_other_settings(void **state)
+{
+    (void)state;
+    struct ablation ablation;
+    run_batch("batch=16", "litecache", "retroinfer", 2, &ablation);
+    const struct ablation_row *row = find(&ablation, ABLATION_LEFT_OUT, "resident_heads");
+    const struct ablation_turn *turn = &ablation.turns[row->mechanism];
+    assert_true(ablation_costs(&ablation, row));
+    assert_int_equal(turn->kind, TURN_SAVES);
+    assert_string_equal(turn->at.key, "batch");
+    assert_int_equal(turn->at.value, 64);
+    assert_int_equal(turn->saves_ns, step_at("batch=64", "litecache", "{resident_heads: none}") -
+                                         step_at("batch=64", "litecache", "{}"));
+    row = find(&ablation, ABLATION_LEFT_OUT, "launch");
+    assert_false(ablation_costs(&ablation, row));
+    assert_int_equal(ablation.turns[row->mechanism].kind, TURN_UNTRIED);
+    ablation_release(&ablation);
+}
+
+/* Four times 128 sequences do not fit if all KV stays in HBM. */
+static void a_mechanism_makes_room(void **state)
+{
+    (void)state;
+    struct ablation ablation;
+    run_batch("batch=128", "hgca", "fullattn", 2, &ablation);
+    const struct ablation_row *row = find(&ablation, ABLATION_LEFT_OUT, "resident_heads");
+    const struct ablation_turn *turn = &ablation.turns[row->mechanism];
+    assert_int_equal(turn->kind, TURN_FITS);
+    assert_int_equal(turn->at.value, 512);
+    row = find(&ablation, ABLATION_LEFT_OUT, "operators");
+    assert_int_equal(ablation.turns[row->mechanism].kind, TURN_NONE);
+    ablation_release(&ablation);
+}
+
 /* A row for each mechanism alone and left out, the base first, the system last; and where that is
  * refused one more. */
 static void what_is_refused_stands_in_the_table(void **state)
 {
-    static const char *const refused[] = {"policy", "resident_heads", "prefetch", "launch",
-                                          "policy", "manager",        "merge",    "sync"};
+    static const char *const refused[] = {"policy",   "resident_heads", "prefetch",
+                                          "transfer", "launch",         "policy",
+                                          "manager",  "merge",          "sync"};
     (void)state;
     struct ablation ablation;
     run("litecache", NULL, 2, &ablation); /* against its baseline */
@@ -222,7 +346,7 @@ static void what_is_refused_stands_in_the_table(void **state)
         if (row->refused != NULL) {
             assert_string_equal(ablation.difference.mechanisms[row->mechanism].name, refused[seen]);
             assert_true(strlen(row->refused) > 0);
-            assert_int_equal(row->kind, seen < 4 ? ABLATION_ALONE : ABLATION_LEFT_OUT);
+            assert_int_equal(row->kind, seen < 5 ? ABLATION_ALONE : ABLATION_LEFT_OUT);
             seen++;
         }
     }
@@ -287,6 +411,11 @@ int main(void)
         cmocka_unit_test(what_the_sum_misses_is_the_interaction),
         cmocka_unit_test(what_is_saved_twice_is_a_negative_interaction),
         cmocka_unit_test(without_a_step_nothing_adds_up),
+        cmocka_unit_test(what_a_mechanism_buys_is_told_from_its_two_runs),
+        cmocka_unit_test(what_needs_a_mechanism_counts_with_it),
+        cmocka_unit_test(settings_are_whole_batches_and_long_contexts),
+        cmocka_unit_test(a_mechanism_is_tried_in_other_settings),
+        cmocka_unit_test(a_mechanism_makes_room),
         cmocka_unit_test(savings_are_those_of_single_runs),
         cmocka_unit_test(what_is_refused_stands_in_the_table),
         cmocka_unit_test(sum_and_interaction_are_what_the_system_saves),

@@ -53,7 +53,8 @@ static void assert_difference(const char *base, const char *system, const struct
 }
 
 /* The CPU cannot manage query labels, difficulty is a matter of these, an execution buffer cannot
- * be prefetched into, and a graph synchronises with no CPU. */
+ * be prefetched into, RetroInfer's kernel that copies hits loads misses, too, and a graph
+ * synchronises with no CPU. */
 static void litecache_needs_what_retroinfer_lacks(void **state)
 {
     static const struct wish wishes[] = {
@@ -62,9 +63,9 @@ static void litecache_needs_what_retroinfer_lacks(void **state)
         {"retrieval", "", ""},
         {"prefetch", "merge", ""},
         {"manager", "", "policy, resident_heads"},
-        {"transfer", "", ""},
+        {"transfer", "merge", ""},
         {"pinned_rounding", "", ""},
-        {"merge", "", "prefetch"},
+        {"merge", "", "prefetch, transfer"},
         {"sync", "", "launch"},
         {"prefill_chunk", "", ""},
         {"launch", "sync", ""},

@@ -1,0 +1,60 @@
+#include "cli/ablate/ablate_text.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE])
+{
+    int64_t longest = 0;
+    for (uint32_t i = 0; i < ablation->done; i++) {
+        const struct cell *step = &ablation->results[i].cells[COLUMN_STEP];
+        longest = step->set && step->integer > longest ? step->integer : longest;
+    }
+    int decimals = longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
+    double ms = (double)ns / 1e6;
+    snprintf(text, FIGURE, "%.*f", decimals, fabs(ms) < 0.5 * pow(10, -decimals) ? 0 : ms);
+    return text;
+}
+
+const char *ablate_others(const struct ablation *ablation, const struct ablation_row *row,
+                          char text[ABLATE_NAMES])
+{
+    char names[ABLATE_NAMES / 2];
+    if (row->others == 0) {
+        return "";
+    }
+    snprintf(text, ABLATE_NAMES, row->kind == ABLATION_ALONE ? "on top of %s" : "also without %s",
+             difference_names(&ablation->difference, row->others, false, names, sizeof names));
+    return text;
+}
+
+/* The mechanism's row of this kind that has a run. */
+static const struct ablation_row *find_row(const struct ablation *ablation, enum ablation_kind kind,
+                                           uint32_t mechanism)
+{
+    const struct ablation_row *row = ablation->rows;
+    while (row->kind != kind || row->mechanism != mechanism || row->refused != NULL) {
+        row++;
+    }
+    return row;
+}
+
+bool ablate_ends(const struct ablation *ablation, uint32_t mechanism, struct ablate_ends *out)
+{
+    double times;
+    out->rows[0] = find_row(ablation, ABLATION_ALONE, mechanism);
+    out->rows[1] = find_row(ablation, ABLATION_LEFT_OUT, mechanism);
+    return ablation_saves(ablation, out->rows[0], &out->saves[0], &times) &&
+           ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
+}
+
+bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
+{
+    struct ablate_ends ends;
+    return ablate_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
+}
+
+const char *ablate_verb(int64_t saved)
+{
+    return saved < 0 ? "costs" : "saves";
+}

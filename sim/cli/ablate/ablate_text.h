@@ -1,0 +1,33 @@
+/* Words and figures that the table of an ablation and its sentences share. */
+#ifndef CLI_ABLATE_ABLATE_TEXT_H
+#define CLI_ABLATE_ABLATE_TEXT_H
+
+#include "cli/frame/figures.h"
+#include "study/ablate/ablation.h"
+
+enum { ABLATE_NAMES = 512, ABLATE_LINE = 4096 };
+
+/* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
+ */
+const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE]);
+
+/* "on top of sync", "also without launch"; "" if the row has no others. */
+const char *ablate_others(const struct ablation *ablation, const struct ablation_row *row,
+                          char text[ABLATE_NAMES]);
+
+/* "costs" or "saves". */
+const char *ablate_verb(int64_t saved);
+
+/* The rows of a mechanism that are nearest to the base and nearest to the system. */
+struct ablate_ends {
+    const struct ablation_row *rows[2];
+    int64_t saves[2];
+};
+
+/* Returns false if a step has no time. */
+bool ablate_ends(const struct ablation *ablation, uint32_t mechanism, struct ablate_ends *out);
+
+/* Does the mechanism change no step, alone and with the others? Its rows are then left out. */
+bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism);
+
+#endif

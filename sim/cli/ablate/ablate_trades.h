@@ -1,0 +1,22 @@
+/* Sentences on the mechanisms that cost time: what each buys instead, and where it turns. */
+#ifndef CLI_ABLATE_ABLATE_TRADES_H
+#define CLI_ABLATE_ABLATE_TRADES_H
+
+#include "study/ablate/ablation.h"
+
+#include <stdio.h>
+
+/* Print a sentence for each mechanism that costs at least 0.5 % of a step, alone or added last. */
+bool ablate_trades(const struct ablation *ablation, FILE *out, struct error *why);
+
+enum { ABLATE_TURN = 32 };
+
+/* "batch 4", where the mechanism saves time or makes room; NULL if it does so nowhere. */
+const char *ablate_turn(const struct ablation_turn *turn, char text[ABLATE_TURN]);
+
+enum { ABLATE_SETTINGS = TURN_SETTINGS * (ABLATE_TURN + 2) };
+
+/* "batch 4, context 32768": all that were tried. */
+const char *ablate_settings(const struct ablation *ablation, char text[ABLATE_SETTINGS]);
+
+#endif

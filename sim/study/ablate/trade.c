@@ -1,0 +1,63 @@
+#include "study/ablate/trade.h"
+
+#include "study/ablate/ablation.h"
+
+#include <math.h>
+
+#define LEAST_COST 0.005 /* of the step */
+#define LEAST_MASS 0.001
+#define LEAST_CHANGE 0.01 /* of other measures */
+
+static double whole_of(const struct result *result, enum column column)
+{
+    const struct cell *cell = &result->cells[column];
+    return cell->set ? (double)cell->integer : NAN;
+}
+
+static void measure(const struct result *result, double out[TRADE_MEASURES])
+{
+    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    out[TRADE_MASS] = mass->set ? mass->real : NAN;
+    out[TRADE_HBM] = whole_of(result, COLUMN_HBM_BYTES);
+    out[TRADE_DRAM] = whole_of(result, COLUMN_DRAM_BYTES);
+    out[TRADE_CPU] = whole_of(result, COLUMN_CPU);
+    out[TRADE_LINK] = whole_of(result, COLUMN_H2D_BYTES) + whole_of(result, COLUMN_D2H_BYTES);
+}
+
+bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,
+                    struct ablation_trade *out)
+{
+    int64_t ns;
+    double times;
+    if (!ablation_saves(ablation, row, &ns, &times)) {
+        return false;
+    }
+    measure(ablation_result(ablation, row->without), out->without);
+    measure(ablation_result(ablation, row->with), out->with);
+    return true;
+}
+
+double trade_gain(const struct ablation_trade *trade, enum trade_measure measure)
+{
+    double without = trade->without[measure], with = trade->with[measure];
+    bool mass = measure == TRADE_MASS;
+    double gain = mass ? with - without : without - with;
+    double least = mass ? LEAST_MASS : LEAST_CHANGE * fmax(without, with);
+    return isfinite(gain) && fabs(gain) >= least ? gain : 0;
+}
+
+bool ablation_together(const struct ablation *ablation, const struct ablation_row *row, int64_t *ns)
+{
+    struct ablation_row all = *row;
+    double times;
+    all.with = difference_all(&ablation->difference);
+    return row->kind == ABLATION_LEFT_OUT && row->others != 0 &&
+           ablation_saves(ablation, &all, ns, &times);
+}
+
+bool ablation_costs(const struct ablation *ablation, const struct ablation_row *row)
+{
+    int64_t ns;
+    double times;
+    return ablation_saves(ablation, row, &ns, &times) && times < 1 - LEAST_COST;
+}
