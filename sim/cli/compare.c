@@ -2,6 +2,7 @@
  * a server. */
 #include "base/units.h"
 #include "cli/compare_measured.h"
+#include "cli/compare_summary.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/jobs.h"
@@ -161,7 +162,9 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
         return;
     }
     fprintf(out, "- *%s*:", said->what);
-    if (reason) {
+    if (reason && said->used != NULL) {
+        fprintf(out, " used for %s.", said->used);
+    } else if (reason) {
         fprintf(out, " %s.", said->not_comparable);
     }
     if (missed) {
@@ -195,76 +198,20 @@ static void print_paper(const struct comparison *comparison, const struct paper 
     }
 }
 
-/* A line of the last table: how many rows of a class have each verdict. Classes are compared by
- * address, as rows refer to them; NULL stands for rows that predict nothing. `band`: NULL if the
- * class has none. */
-static void print_class(const struct comparison *comparison, const char *class_name,
-                        const struct error_band *band, FILE *out)
-{
-    uint32_t counts[VERDICT_COUNT] = {0};
-    const struct comparison_row *any = NULL;
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        if (comparison->rows[i].class_name == class_name) {
-            any = &comparison->rows[i];
-            counts[any->verdict]++;
-        }
-    }
-    if (any == NULL) {
-        return;
-    }
-    fprintf(out, "| %s | ", class_name != NULL ? class_name : "nothing predicted");
-    if (any->class_name == comparison_geometry_class) {
-        fputs("exactly", out);
-    } else if (any->tolerance > 0) {
-        fprintf(out, "%.0f %%", 100 * any->tolerance);
-    }
-    fprintf(out, " | %" PRIu32 " | %s%" PRIu32 "%s | %" PRIu32 " | ", counts[VERDICT_MET],
-            counts[VERDICT_MISSED] > 0 ? "**" : "", counts[VERDICT_MISSED],
-            counts[VERDICT_MISSED] > 0 ? "**" : "", counts[VERDICT_NOT_COMPARABLE]);
-    if (band != NULL && band->rows > 0) {
-        print_percent(-band->below, out);
-        fputs(" … ", out);
-        print_percent(band->above, out);
-        fprintf(out, ", %" PRIu64 " figures", band->rows);
-    }
-    fputs(" |\n", out);
-}
-
-static void print_summary(const struct comparison *comparison,
-                          const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
-{
-    const char *const others[] = {comparison_geometry_class, comparison_trace_class,
-                                  comparison_rank_class, NULL};
-    uint32_t counts[VERDICT_COUNT] = {0};
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        counts[comparison->rows[i].verdict]++;
-    }
-    fputs("\n## All together\n\n", out);
-    for (int i = 0; i < VERDICT_COUNT; i++) {
-        fprintf(out, "%s%" PRIu32 " %s", i > 0 ? ", " : "", counts[i], verdict_names[i]);
-    }
-    fputs(
-        ".\n\n"
-        "| class | wanted within | met | missed | not comparable | published rates over predicted |\n"
-        "|---|---:|---:|---:|---:|---|\n",
-        out);
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        print_class(comparison, system_class_names[i], &bands[i], out);
-    }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        print_class(comparison, others[i], NULL, out);
-    }
-}
-
-static bool write_errors(const char *path, const struct error_band bands[SYSTEM_CLASS_COUNT],
+/* Write the bands that were tested. */
+static bool write_errors(const char *path, const struct class_errors errors[SYSTEM_CLASS_COUNT],
                          struct error *why)
 {
+    struct error_band bands[SYSTEM_CLASS_COUNT] = {{.rows = 0}};
     struct output output;
     if (path == NULL) {
         return true;
     }
     if (!output_open(path, &output, why)) {
         return false;
+    }
+    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
+        bands[i] = errors[i].tested > 0 ? errors[i].band : bands[i];
     }
     error_band_write(bands, output.file);
     return output_commit(&output, why);
@@ -274,18 +221,17 @@ static bool compare(const char *const *files, uint32_t count, const struct argum
                     uint32_t threads, struct error *why)
 {
     struct comparison comparison;
-    struct error_band bands[SYSTEM_CLASS_COUNT];
+    struct class_errors errors[SYSTEM_CLASS_COUNT];
     bool good = comparison_create(files, count, threads, progress_runs, &comparison, why);
     progress_clear();
     if (!good) {
         return false;
     }
-    comparison_bands(&comparison, bands);
     for (size_t i = 0; i < comparison.paper_count; i++) {
         print_paper(&comparison, &comparison.papers[i], stdout);
     }
-    print_summary(&comparison, bands, stdout);
-    good = write_errors(arguments_text(arguments, ERRORS), bands, why);
+    good = compare_print_summary(&comparison, errors, stdout, why) &&
+           write_errors(arguments_text(arguments, ERRORS), errors, why);
     comparison_release(&comparison);
     return good;
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const band_keys[] = {"rows", "below", "above", "machines", NULL};
+static const char *const band_keys[] = {"rows", "factor", "machines", NULL};
 
 static bool read_machines(const struct node *map, struct error_band *out, struct error *why)
 {
@@ -28,8 +28,8 @@ static bool read_band(const struct node *map, struct error_band *out, struct err
 {
     return node_check_keys(map, band_keys, "band", why) &&
            node_whole(map, "rows", UNIT_COUNT, UINT32_MAX, &out->rows, why) &&
-           node_quantity(map, "below", UNIT_SHARE, &out->below, why) &&
-           node_quantity(map, "above", UNIT_SHARE, &out->above, why) &&
+           node_quantity(map, "factor", UNIT_TIMES, &out->factor, why) &&
+           (out->factor >= 1 || node_error(map, why, "a band needs a 'factor' of at least 1x")) &&
            read_machines(map, out, why);
 }
 
@@ -54,17 +54,21 @@ bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COU
 void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
 {
     fputs(
-        "# Written by `make papers UPDATE=1`: how far published rates lay from predicted ones, over\n"
-        "# all figures that can be compared. Extremes, not a confidence interval.\n",
+        "# Written by `make papers UPDATE=1`: the largest factor between published and predicted\n"
+        "# rates, of each class that has a tested band. It is not a confidence interval.\n",
         out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
         if (bands[i].rows > 0) {
-            fprintf(out,
-                    "%s: {rows: %" PRIu64 ", below: %.1f%%, above: %.1f%%, machines: \"%s\"}\n",
-                    system_class_names[i], bands[i].rows, 100 * bands[i].below,
-                    100 * bands[i].above, bands[i].machines);
+            fprintf(out, "%s: {rows: %" PRIu64 ", factor: %.2fx, machines: \"%s\"}\n",
+                    system_class_names[i], bands[i].rows, bands[i].factor, bands[i].machines);
         }
     }
+}
+
+void error_band_ends(const struct error_band *band, double ends[2])
+{
+    ends[0] = 1 / band->factor - 1;
+    ends[1] = band->factor - 1;
 }
 
 bool error_band_covers(const struct error_band *band, const char *machine)
@@ -72,10 +76,9 @@ bool error_band_covers(const struct error_band *band, const char *machine)
     return name_listed(band->machines, machine);
 }
 
-void error_band_add(struct error_band *band, const char *machine, double error)
+void error_band_add(struct error_band *band, const char *machine, double factor)
 {
     band->rows++;
-    band->below = fmax(band->below, -error);
-    band->above = fmax(band->above, error);
+    band->factor = fmax(band->factor, factor);
     name_list_add(band->machines, sizeof band->machines, machine);
 }

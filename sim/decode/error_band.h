@@ -1,8 +1,8 @@
 /* How far published rates lay from predicted ones, by class of system.
  *
- * `compare` writes the file from all published figures that it can compare. Every result carries
- * the band of its class: the smallest and the largest error over those figures. A band is not a
- * confidence interval, and it always contains 0. It says nothing of machines without such a figure.
+ * `compare` writes the file (study/papers/class_errors.h): for each class the largest factor between
+ * a published rate and the predicted one. Every result on a machine with such a figure carries the
+ * band of its class. A band is not a confidence interval.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
@@ -16,10 +16,13 @@
 struct files;
 
 struct error_band {
-    uint64_t rows;       /* figures compared; 0: the band is unknown */
-    double below, above; /* shares of the predicted rate: 0.1, 0.3 is "-10 ... +30 %" */
-    char machines[128];  /* of these figures: "a40-no-ecc, h100-sxm" */
+    uint64_t rows;      /* figures compared; 0: the band is unknown */
+    double factor;      /* 1.25: from 1 / 1.25 of the predicted rate to 1.25 times it */
+    char machines[128]; /* of these figures: "a40-no-ecc, h100-sxm" */
 };
+
+/* Its ends as shares of the predicted rate: 1.25 gives -0.2, 0.25. */
+void error_band_ends(const struct error_band *band, double ends[2]);
 
 /* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A class that the file
  * lacks has 0 rows. */
@@ -29,9 +32,8 @@ bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COU
 /* Write that file to `out`; classes without rows are left out. */
 void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out);
 
-/* Widen the band by one figure, of a machine: `error` is the published rate over the predicted one,
- * less 1. */
-void error_band_add(struct error_band *band, const char *machine, double error);
+/* Widen the band by one figure of a machine, off by `factor`, at least 1. */
+void error_band_add(struct error_band *band, const char *machine, double factor);
 
 /* Is one of the band's figures of that machine? */
 bool error_band_covers(const struct error_band *band, const char *machine);

@@ -307,7 +307,7 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
 }
 
 /* The published figures are of decode steps of a few machines, with values of 16 bits: the band
- * stands under results of that kind alone. */
+ * stands under results of that kind alone, so never under a server's. */
 static bool read_band(struct point *out, struct error *why)
 {
     struct error_band bands[SYSTEM_CLASS_COUNT];
@@ -318,8 +318,9 @@ static bool read_band(struct point *out, struct error *why)
     bool wide = out->setup.model.weights == DTYPE_BF16 && out->setup.model.kv == DTYPE_BF16;
     out->band_known = band->rows > 0 && wide && !point_serves(out) &&
                       error_band_covers(band, out->setup.profile.name);
-    out->band[0] = -band->below;
-    out->band[1] = band->above;
+    if (out->band_known) {
+        error_band_ends(band, out->band);
+    }
     return true;
 }
 

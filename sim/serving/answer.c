@@ -15,6 +15,18 @@ struct answer {
     struct run *run; /* NULL: a server, of which nothing is kept */
 };
 
+/* Only times have a band, and none stands on assumptions alone. A share is compared as it is
+ * printed, in whole percents. */
+static bool has_band(const struct point *point, const struct result *result)
+{
+    double known = 0;
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        bool assumed = strcmp(result->basis[i].name, basis_name(BASIS_ASSUMED)) == 0;
+        known += assumed ? 0 : result->basis[i].share;
+    }
+    return point->band_known && known >= 0.005;
+}
+
 /* Write the hash of the result's inputs, and its error band. */
 static bool write_identity(const struct point *point, struct result *result, struct error *why)
 {
@@ -30,8 +42,8 @@ static bool write_identity(const struct point *point, struct result *result, str
         return error_set(why, NULL, 0, "the resolved scenario is longer than %zu bytes",
                          sizeof result->scenario);
     }
-    if (result->basis_count > 0) { /* only times have a band */
-        result->cells[COLUMN_ERROR_BAND].set = point->band_known;
+    result->cells[COLUMN_ERROR_BAND].set = has_band(point, result);
+    if (result->cells[COLUMN_ERROR_BAND].set) {
         memcpy(result->band, point->band, sizeof result->band);
     }
     return result_text(result, COLUMN_RUN, hashes.run, why);

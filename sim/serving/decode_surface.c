@@ -244,9 +244,7 @@ static bool find_points(struct decode_surface *surface, struct error *why)
     struct point view = {.setup = surface->setup,
                          .scenario = point->decode_scenario != NULL && !pool
                                          ? point->decode_scenario
-                                         : point->scenario,
-                         .band_known = point->band_known,
-                         .band = {point->band[0], point->band[1]}};
+                                         : point->scenario};
     if (!run_hashes(&view, &hashes, why)) {
         return false;
     }

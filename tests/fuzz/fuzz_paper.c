@@ -19,6 +19,7 @@ static void require_row(const struct paper_row *row)
 {
     require(row->most >= row->least && row->least >= 0);
     require(row->rank || row->most > 0 || row->not_comparable != NULL);
+    require(row->used == NULL || row->not_comparable != NULL);
     for (int i = 0; i < PAPER_MOST_RUNS; i++) {
         require(row->runs[i].root == NULL || row->runs[i].points == 1);
     }

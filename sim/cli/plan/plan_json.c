@@ -33,9 +33,12 @@ static json_t *list_shortfalls(const struct targets *targets, const struct resul
     return object;
 }
 
-/* The targets whose verdict is closer than the run's error band. */
+/* The targets whose verdict is closer than the run's error band; null if it has none. */
 static json_t *list_near(const struct targets *targets, const struct result *result)
 {
+    if (!result->cells[COLUMN_ERROR_BAND].set) {
+        return json_null();
+    }
     json_t *list = json_array();
     for (uint32_t i = 0; i < targets->count; i++) {
         if (verdict_is_near(&targets->all[i], result)) {

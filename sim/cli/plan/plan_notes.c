@@ -36,11 +36,10 @@ bool plan_note_near(const struct target *target, const struct result *result, co
     }
     snprintf(text, PLAN_NOTE,
              "%s may still %s %s: with the error band of %+.0f … %+.0f %%, its %s may be "
-             "anything from %s to %s%s",
+             "anything from %s to %s",
              name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
              100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
-             target_format_value(target, least, low), target_format_value(target, most, high),
-             result->cells[COLUMN_REQUESTS].set ? ", and beyond if requests queue" : "");
+             target_format_value(target, least, low), target_format_value(target, most, high));
     return true;
 }
 

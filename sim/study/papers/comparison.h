@@ -12,7 +12,6 @@
 #ifndef STUDY_PAPERS_COMPARISON_H
 #define STUDY_PAPERS_COMPARISON_H
 
-#include "decode/error_band.h"
 #include "serving/answer.h"
 #include "study/papers/paper.h"
 
@@ -73,12 +72,6 @@ typedef void comparison_progress(uint32_t done, uint32_t runs, void *context);
 bool comparison_create(const char *const *files, uint32_t count, uint32_t threads,
                        comparison_progress *on_progress, struct comparison *out, struct error *why);
 void comparison_release(struct comparison *comparison);
-
-/* The error bands, from all comparable rows that predict the time of a whole step or a rate, either
- * absolute or relative to a bandwidth-bound system. If a published range is wider than the class's
- * tolerance, a prediction inside it is not counted: it carries no information. */
-void comparison_bands(const struct comparison *comparison,
-                      struct error_band bands[SYSTEM_CLASS_COUNT]);
 
 /* The runs of a rank in predicted order, best first. */
 void comparison_order(const struct comparison *comparison, const struct comparison_row *row,

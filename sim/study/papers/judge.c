@@ -1,6 +1,8 @@
 /* Reads a row off its runs: value, error, verdict, and the explanation of a miss. */
 #include "study/papers/comparison.h"
 
+#include "decode/system_class.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -248,37 +250,5 @@ void judge_row(const struct comparison *comparison, struct comparison_row *row)
     }
     if (row->row->not_comparable != NULL) {
         row->verdict = VERDICT_NOT_COMPARABLE;
-    }
-}
-
-/* 1 for a time, -1 for a rate, 0 for a row that does not show how wrong a rate is. */
-static int band_speed(const struct comparison *comparison, const struct comparison_row *row)
-{
-    const struct paper_row *said = row->row;
-    int speed = formula_speed(&said->take);
-    bool wide = row->error == 0 && said->most > said->least * (1 + row->tolerance);
-    if (row->verdict == VERDICT_NOT_COMPARABLE || isnan(row->error) || wide ||
-        said->over.count > 0 || row->runs[PAPER_MINUS] != NO_RUN) {
-        return 0;
-    }
-    uint32_t against = row->runs[PAPER_AGAINST];
-    bool steady =
-        against == NO_RUN ||
-        system_class_of(&comparison->runs[against].point.setup.mechanisms) == CLASS_BANDWIDTH_BOUND;
-    return steady ? speed : 0;
-}
-
-void comparison_bands(const struct comparison *comparison,
-                      struct error_band bands[SYSTEM_CLASS_COUNT])
-{
-    memset(bands, 0, SYSTEM_CLASS_COUNT * sizeof *bands);
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        const struct comparison_row *row = &comparison->rows[i];
-        int speed = band_speed(comparison, row);
-        if (speed != 0) {
-            const struct setup *setup = &comparison->runs[row->runs[PAPER_RUN]].point.setup;
-            double error = speed > 0 ? row->error : 1 / (1 + row->error) - 1;
-            error_band_add(&bands[system_class_of(&setup->mechanisms)], setup->profile.name, error);
-        }
     }
 }

@@ -11,7 +11,7 @@
 static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
 static const char *const row_keys[] = {"what",           "set",   "sweep",     "take",    "over",
                                        "against",        "minus", "published", "assumed", "rank",
-                                       "not_comparable", "note",  NULL};
+                                       "not_comparable", "used",  "later",     "note",    NULL};
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
@@ -182,6 +182,26 @@ static void name_row(const char *what, struct setting swept, struct paper_row *r
     }
 }
 
+/* What the row says about itself. */
+static bool read_remarks(const struct node *node, struct paper *paper, struct paper_row *row,
+                         struct error *why)
+{
+    if (!node_text(node, "not_comparable", &row->not_comparable, why) ||
+        !node_text(node, "used", &row->used, why) || !node_bool(node, "later", &row->later, why) ||
+        !node_text(node, "note", &row->note, why)) {
+        return false;
+    }
+    if (row->used == NULL) {
+        return true;
+    }
+    if (row->not_comparable != NULL) {
+        return node_error(node, why, "'used' is the reason: leave out 'not_comparable'");
+    }
+    paper->used = true;
+    row->not_comparable = row->used;
+    return true;
+}
+
 static bool add_row(struct paper *paper, const struct node *node, struct setting swept,
                     const struct node *published, struct error *why)
 {
@@ -192,9 +212,8 @@ static bool add_row(struct paper *paper, const struct node *node, struct setting
     }
     struct paper_row *row = &paper->rows[paper->row_count++];
     *row = (struct paper_row){.rank = false};
-    if (!node_text(node, "what", &what, why) ||
-        !node_text(node, "not_comparable", &row->not_comparable, why) ||
-        !node_text(node, "note", &row->note, why) || !build_runs(paper, node, swept, row, why)) {
+    if (!node_text(node, "what", &what, why) || !read_remarks(node, paper, row, why) ||
+        !build_runs(paper, node, swept, row, why)) {
         return false;
     }
     name_row(what, swept, row);

@@ -18,6 +18,8 @@
  * {mechanisms.operators: [30, 80]}; an `assumed` of the file applies to rows without their own.
  * `rank`: runs in published order, best `take` first; `take` is decode_tokens_per_s by default.
  * `not_comparable`: the reason. Such a row is not counted and needs only `what` and `published`.
+ * `used`: names of figures that were read off the row, so that it is not comparable. `later: yes`:
+ * the row is not one of the first 62 and is counted apart.
  */
 #ifndef STUDY_PAPERS_PAPER_H
 #define STUDY_PAPERS_PAPER_H
@@ -42,7 +44,9 @@ struct paper_row {
     enum unit unit;             /* of `published` */
     double least, most;         /* of `published`, in its base unit */
     const char *not_comparable; /* the reason; NULL: the row is comparable */
-    const char *note;           /* NULL: none */
+    const char *used;           /* the figures that were read off it, also its reason; NULL: none */
+    bool later;
+    const char *note; /* NULL: none */
     bool rank;
     struct formula take, over;
     struct scenario runs[PAPER_MOST_RUNS]; /* root NULL: the row has no such run */
@@ -53,6 +57,7 @@ struct paper_row {
 struct paper {
     struct node *tree;
     const char *title, *figure;
+    bool used; /* some row is */
     struct paper_row *rows;
     size_t row_count, row_capacity;
 };

@@ -1,13 +1,9 @@
 /* How certain it is that a run meets or misses a target.
  *
  * A run's error band says how far published rates of systems of its class lie from predicted ones.
- * A band of -7 … +57 % puts the rate between 0.93 and 1.57 times the prediction, and a time between
- * 1/1.57 and 1/0.93 of it. If the bound lies in this range, the real system may be on either side
- * of it: the verdict is nearer than the band.
- *
- * The times and rates of a server are assumed to be as far off as its steps, and it answers no more
- * requests than arrive. Waiting times in a queue stretch more than the steps do, so for them the
- * range is a lower limit.
+ * A band of -20 … +25 % puts the rate between 0.8 and 1.25 times the prediction, and so a time
+ * between 1/1.25 and 1/0.8 of it. If the bound lies in this range, the real system may be on either
+ * side of it: the verdict is nearer than the band. A server's run has no band.
  */
 #ifndef STUDY_PLAN_VERDICT_H
 #define STUDY_PLAN_VERDICT_H

@@ -3,7 +3,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "base/find.h"
-#include "study/papers/comparison.h"
+#include "study/papers/class_errors.h"
 
 #include <math.h>
 
@@ -221,27 +221,63 @@ static void threads_change_nothing(void **state)
 
 /* ---- bands ----------------------------------------------------------------------------------- */
 
-/* A step that took a tenth longer than predicted is a rate 1 / 1.1 of it. */
-static void band_holds_published_rates_about_predicted_ones(void **state)
+/* The first two rows time a whole step: one is off by 1.1 and one by 1.25. The next two are off, but
+ * not of a whole step. The others are not off by any factor. */
+static void band_is_of_whole_steps(void **state)
 {
-    struct error_band bands[SYSTEM_CLASS_COUNT];
+    struct class_errors errors;
+    struct error why;
     (void)state;
     struct comparison comparison =
         compare("  - {what: slower, take: layer_us, published: 194.3392us}\n"
-                "  - {what: wide, take: layer_us, published: 100us..1ms}\n"
-                "  - {what: excused, take: layer_us, published: 1us, not_comparable: yes}\n"
+                "  - {what: faster, take: layer_us, published: 141.3376us}\n"
                 "  - {what: a part, take: parts.compute, published: 1us}\n"
                 "  - {what: a share, take: layer_us, over: step_us, published: 1%}\n"
+                "  - {what: wide, take: layer_us, published: 100us..1ms}\n"
+                "  - {what: excused, take: layer_us, published: 1us, not_comparable: yes}\n"
+                "  - {what: no room, take: layer_us, set: {batch: 100000}, published: 500us}\n");
+    assert_true(
+        class_errors_of(&comparison, system_class_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+    assert_int_equal(errors.rows, 4);
+    assert_int_equal(errors.band.rows, 2);
+    assert_near(errors.band.factor, 1.25, 1e-6);
+    const char *machine = comparison.runs[0].point.setup.profile.name;
+    assert_true(error_band_covers(&errors.band, machine));
+    assert_false(error_band_covers(&errors.band, "h100"));
+    assert_int_equal(errors.tested, 0);
+    comparison_release(&comparison);
+}
+
+/* A ratio to a system that the CPU manages says nothing of either. */
+static void band_is_absolute_or_against_bandwidth(void **state)
+{
+    struct class_errors errors;
+    struct error why;
+    (void)state;
+    struct comparison comparison =
+        compare("  - {what: absolute, take: layer_us, published: 1us, set: {system: retroinfer}}\n"
+                "  - {what: over full attention, take: layer_us, published: 100x,"
+                " set: {system: retroinfer}, against: {system: fullattn}}\n"
                 "  - {what: of its like, take: layer_us, published: 3x, set: {system: retroinfer},"
                 " against: {context: 900}}\n");
-    comparison_bands(&comparison, bands);
-    assert_int_equal(bands[CLASS_BANDWIDTH_BOUND].rows, 1);
-    assert_near(bands[CLASS_BANDWIDTH_BOUND].below, 1 - 1 / 1.1, 1e-6);
-    assert_near(bands[CLASS_BANDWIDTH_BOUND].above, 0, 0);
-    assert_int_equal(bands[CLASS_CPU_MANAGED].rows, 0);
-    const char *machine = comparison.runs[0].point.setup.profile.name;
-    assert_true(error_band_covers(&bands[CLASS_BANDWIDTH_BOUND], machine));
-    assert_false(error_band_covers(&bands[CLASS_BANDWIDTH_BOUND], "h100"));
+    assert_true(class_errors_of(&comparison, system_class_names[CLASS_CPU_MANAGED], &errors, &why));
+    assert_int_equal(errors.rows, 3);
+    assert_int_equal(errors.band.rows, 2);
+    comparison_release(&comparison);
+}
+
+static void used_row_is_not_comparable_and_marks_its_table(void **state)
+{
+    (void)state;
+    struct comparison comparison =
+        compare("  - {what: it, take: layer_us, published: 1us, used: host.sync}\n"
+                "  - {what: new, take: layer_us, published: 1us, later: yes}\n");
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_NOT_COMPARABLE);
+    assert_string_equal(comparison.rows[0].row->used, "host.sync");
+    assert_true(comparison.papers[0].used);
+    assert_false(comparison.rows[0].row->later);
+    assert_true(comparison.rows[1].row->later);
+    assert_int_equal(comparison.rows[1].verdict, VERDICT_MISSED);
     comparison_release(&comparison);
 }
 
@@ -317,6 +353,8 @@ static const struct {
     {"  - {what: it, take: layer_us, published: 1us, sweep: {context: 5}}\n", "'sweep'"},
     {"  - {what: it, take: layer_us, published: 1us, assumed: {batch: 5}}\n", "range of 'batch'"},
     {"  - {what: it, rank: [{batch: 1}]}\n", "2 to 8 runs"},
+    {"  - {what: it, published: 1us, used: host.sync, not_comparable: so}\n", "'used'"},
+    {"  - {what: it, take: layer_us, published: 1us, later: 3}\n", "'later'"},
     {"  - {what: it, take: layer_us, published: 1us, set: {sweep: {batch: [1]}}}\n",
      "cannot be swept"},
     {"  - {what: it, take: layer_us, published: 1us, set: {system: fullatn}}\n",
@@ -351,7 +389,9 @@ int main(void)
         cmocka_unit_test(assumed_keys_are_moved_as_well),
         cmocka_unit_test(what_does_not_fit_is_missed),
         cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(band_holds_published_rates_about_predicted_ones),
+        cmocka_unit_test(band_is_of_whole_steps),
+        cmocka_unit_test(band_is_absolute_or_against_bandwidth),
+        cmocka_unit_test(used_row_is_not_comparable_and_marks_its_table),
         cmocka_unit_test(shipped_bands_are_read_back_as_written),
         cmocka_unit_test(class_follows_from_mechanisms),
         cmocka_unit_test(bad_files_are_refused_with_the_reason),

@@ -1,0 +1,116 @@
+#include "study/papers/class_errors.h"
+
+#include "base/array.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The row's factor, or 0 if it has none. */
+static double factor_of(const struct comparison_row *row)
+{
+    const struct paper_row *said = row->row;
+    bool wide = said->most > said->least * (1 + row->tolerance);
+    if (said->rank || row->verdict == VERDICT_NOT_COMPARABLE || !(row->error > -1) ||
+        (wide && row->verdict == VERDICT_MET)) {
+        return 0;
+    }
+    return exp(fabs(log1p(row->error)));
+}
+
+static const struct setup *setup_of(const struct comparison *comparison,
+                                    const struct comparison_row *row, int role)
+{
+    return &comparison->runs[row->runs[role]].point.setup;
+}
+
+/* Does the row show how wrong the rate of a whole step is? */
+static bool times_step(const struct comparison *comparison, const struct comparison_row *row)
+{
+    const struct paper_row *said = row->row;
+    if (formula_speed(&said->take) == 0 || said->over.count > 0 ||
+        row->runs[PAPER_MINUS] != COMPARISON_NO_RUN) {
+        return false;
+    }
+    return row->runs[PAPER_AGAINST] == COMPARISON_NO_RUN ||
+           system_class_of(&setup_of(comparison, row, PAPER_AGAINST)->mechanisms) ==
+               CLASS_BANDWIDTH_BOUND;
+}
+
+/* A row of the band. */
+struct step_row {
+    const struct comparison_row *row;
+    const char *machine;
+    double factor;
+};
+
+/* Are two rows of different papers and of different machines? */
+static bool unrelated(const struct step_row *a, const struct step_row *b)
+{
+    return strcmp(a->row->paper->title, b->row->paper->title) != 0 &&
+           strcmp(a->machine, b->machine) != 0;
+}
+
+static void test_band(const struct step_row *rows, uint32_t count, struct class_errors *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        double others = 0;
+        for (uint32_t j = 0; j < count; j++) {
+            others = unrelated(&rows[i], &rows[j]) ? fmax(others, rows[j].factor) : others;
+        }
+        if (others > 0 && !rows[i].row->paper->used) {
+            out->tested++;
+            out->inside += rows[i].factor <= others;
+        }
+    }
+}
+
+/* The factor is rounded up to two decimals, as the file of bands has it. */
+static void make_band(const struct step_row *rows, uint32_t count, struct class_errors *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        error_band_add(&out->band, rows[i].machine, rows[i].factor);
+    }
+    out->band.factor = ceil(100 * out->band.factor - 1e-6) / 100;
+    test_band(rows, count, out);
+}
+
+/* `logs` and `steps` have room for all rows. */
+static void collect(const struct comparison *comparison, const char *class_name, double *logs,
+                    struct step_row *steps, struct class_errors *out)
+{
+    uint32_t step_count = 0;
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        double factor = row->class_name == class_name ? factor_of(row) : 0;
+        if (factor > 0) {
+            logs[out->rows++] = log(factor);
+        }
+        if (factor > 0 && times_step(comparison, row)) {
+            const char *machine = setup_of(comparison, row, PAPER_RUN)->profile.name;
+            steps[step_count++] = (struct step_row){row, machine, factor};
+        }
+    }
+    if (out->rows > 0) {
+        gsl_sort(logs, 1, out->rows);
+        out->median = exp(gsl_stats_median_from_sorted_data(logs, 1, out->rows));
+    }
+    make_band(steps, step_count, out);
+}
+
+bool class_errors_of(const struct comparison *comparison, const char *class_name,
+                     struct class_errors *out, struct error *why)
+{
+    double *logs = array_zeroed(comparison->row_count, sizeof *logs, why);
+    struct step_row *steps =
+        logs != NULL ? array_zeroed(comparison->row_count, sizeof *steps, why) : NULL;
+    *out = (struct class_errors){.rows = 0};
+    if (steps != NULL) {
+        collect(comparison, class_name, logs, steps, out);
+    }
+    free(logs);
+    free(steps);
+    return steps != NULL;
+}

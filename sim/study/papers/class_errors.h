@@ -1,0 +1,34 @@
+/* How far off the predictions of a class are, and whether its error band holds on rows it never saw.
+ *
+ * A row is off by a factor: predicted over published, or the reciprocal if that is larger; 1 within
+ * a published range. Rows without a factor: those not comparable, ranks, runs that do not fit (a
+ * miss, but of memory), and a met range that is wider than the tolerance, which shows no error.
+ *
+ * The band of a class of systems is the largest factor of its rows that predict the time or rate of
+ * a whole step, absolutely or against a bandwidth-bound system. It is the same upwards and
+ * downwards: a few tables do not tell on which side the next system lies.
+ *
+ * A band is tested by leaving out. Each row whose table gave no figure to a profile (paper.h,
+ * `used`) is held against the largest factor of rows of other papers on other machines. Rows of one
+ * table err alike, so it would say little that some of them lie inside the range of the others. A
+ * band without such a test does not stand.
+ */
+#ifndef STUDY_PAPERS_CLASS_ERRORS_H
+#define STUDY_PAPERS_CLASS_ERRORS_H
+
+#include "decode/error_band.h"
+#include "study/papers/comparison.h"
+
+struct class_errors {
+    uint32_t rows;           /* that have a factor */
+    double median;           /* of their factors: exp(median of |log(predicted / published)|) */
+    struct error_band band;  /* of a class of systems; 0 rows: it has none */
+    uint32_t tested, inside; /* rows of the band that it was tested on, and those that it held */
+};
+
+/* The errors of the rows of a class (compared by address, as rows refer to it). Fails only if memory
+ * runs out. */
+bool class_errors_of(const struct comparison *comparison, const char *class_name,
+                     struct class_errors *out, struct error *why);
+
+#endif

@@ -1,0 +1,157 @@
+/* How far off a class is, and how its band is tested: each row against those of other papers on
+ * other machines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/papers/class_errors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8 };
+
+/* A row of a whole step; `paper` and `machine` are letters. Of a capital paper's table a figure was
+ * used. */
+struct fact {
+    char paper, machine;
+    double error; /* predicted over published, less 1 */
+};
+
+/* A comparison of bandwidth-bound systems, built by hand. */
+struct made {
+    struct comparison comparison;
+    struct paper papers[MOST];
+    struct paper_row said[MOST];
+    char titles[MOST][2];
+};
+
+static void make(const struct fact *facts, struct made *out)
+{
+    *out = (struct made){.comparison = {.rows = calloc(MOST, sizeof *out->comparison.rows),
+                                        .runs = calloc(MOST, sizeof *out->comparison.runs)}};
+    for (uint32_t i = 0; i < MOST && facts[i].paper != '\0'; i++) {
+        struct comparison_row *row = &out->comparison.rows[i];
+        bool used = facts[i].paper < 'a';
+        out->titles[i][0] = used ? (char)(facts[i].paper - 'A' + 'a') : facts[i].paper;
+        out->papers[i] = (struct paper){.title = out->titles[i], .used = used};
+        out->said[i] = (struct paper_row){.least = 1, .most = 1};
+        out->said[i].take = (struct formula){.terms = {{.column = COLUMN_STEP}}, .count = 1};
+        *row = (struct comparison_row){.paper = &out->papers[i],
+                                       .row = &out->said[i],
+                                       .class_name = system_class_names[CLASS_BANDWIDTH_BOUND],
+                                       .tolerance = 0.1,
+                                       .error = facts[i].error,
+                                       .verdict = fabs(facts[i].error) <= 0.1 ? VERDICT_MET
+                                                                              : VERDICT_MISSED};
+        memset(row->runs, 0xff, sizeof row->runs);
+        row->runs[PAPER_RUN] = i;
+        out->comparison.runs[i].point.setup.profile.name[0] = facts[i].machine;
+        out->comparison.row_count++;
+    }
+}
+
+static void release(struct made *made)
+{
+    free(made->comparison.rows);
+    free(made->comparison.runs);
+}
+
+static struct class_errors errors_of(const struct fact *facts)
+{
+    struct made made;
+    struct class_errors errors;
+    struct error why;
+    make(facts, &made);
+    assert_true(class_errors_of(&made.comparison, system_class_names[CLASS_BANDWIDTH_BOUND],
+                                &errors, &why));
+    release(&made);
+    return errors;
+}
+
+static const struct {
+    const char *what;
+    struct fact facts[MOST];
+    double factor, median;
+    uint32_t tested, inside;
+} cases[] = {
+    {"too long and too short count alike: 1.25 and 1.25",
+     {{'a', 'm', 0.25}, {'a', 'm', -0.2}},
+     1.25,
+     1.25,
+     0,
+     0},
+    {"the mean of two logarithms: 1 and 1.21", {{'a', 'm', 0}, {'a', 'm', 0.21}}, 1.21, 1.1, 0, 0},
+    {"other papers, other machines: 1.1 and 1.2 in 1.2, 1.2 in 1.3, 1.3 not",
+     {{'a', 'm', 0.1}, {'a', 'm', 0.2}, {'b', 'n', 0.3}},
+     1.3,
+     1.2,
+     3,
+     2},
+    {"one paper on two machines", {{'a', 'm', 0.1}, {'a', 'n', 0.2}}, 1.2, 0, 0, 0},
+    {"two papers on one machine", {{'a', 'm', 0.1}, {'b', 'm', 0.2}}, 1.2, 0, 0, 0},
+    {"a third paper tests the first two, and they test it",
+     {{'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}},
+     1.5,
+     1.3,
+     3,
+     2},
+    {"a table that gave a figure tests the others and is not tested",
+     {{'A', 'm', 0.1}, {'b', 'n', 0.05}, {'b', 'n', 0.3}},
+     1.3,
+     1.1,
+     2,
+     1},
+    {"nothing", {{0}}, 0, 0, 0, 0},
+};
+
+static void bands_are_tested_on_rows_they_never_saw(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct class_errors errors = errors_of(cases[i].facts);
+        bool median = cases[i].median == 0 || fabs(errors.median - cases[i].median) < 1e-9;
+        if (fabs(errors.band.factor - cases[i].factor) > 1e-9 || !median ||
+            errors.tested != cases[i].tested || errors.inside != cases[i].inside) {
+            fail_msg("%s: %g, median %g, %u of %u", cases[i].what, errors.band.factor,
+                     errors.median, errors.inside, errors.tested);
+        }
+    }
+}
+
+static void rows_of_other_classes_count_there(void **state)
+{
+    const struct fact facts[MOST] = {{'a', 'm', 0.1}};
+    struct made made;
+    struct class_errors errors;
+    struct error why;
+    (void)state;
+    make(facts, &made);
+    assert_true(
+        class_errors_of(&made.comparison, system_class_names[CLASS_CPU_MANAGED], &errors, &why));
+    assert_int_equal(errors.rows, 0);
+    assert_int_equal(errors.band.rows, 0);
+    release(&made);
+}
+
+static void ends_of_a_band_are_reciprocal(void **state)
+{
+    double ends[2];
+    (void)state;
+    error_band_ends(&(struct error_band){.factor = 1.25}, ends);
+    assert_true(fabs(ends[0] + 0.2) < 1e-12 && fabs(ends[1] - 0.25) < 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bands_are_tested_on_rows_they_never_saw),
+        cmocka_unit_test(rows_of_other_classes_count_there),
+        cmocka_unit_test(ends_of_a_band_are_reciprocal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
