@@ -60,7 +60,7 @@ static void print_predicted(const struct comparison *comparison, const struct co
                             FILE *out)
 {
     char text[TEXT];
-    const struct result *result = comparison_result(comparison, row, PAPER_RUN);
+    const struct result *result = comparison_decides(comparison, row, PAPER_RUN);
     if (row->row->rank) {
         print_order(comparison, row, true, out);
     } else if (!isnan(row->predicted) && row->row->most > 0) {
@@ -134,7 +134,7 @@ static void print_suspect(const struct comparison_end *suspect, const struct res
 static void print_cause(const struct comparison *comparison, const struct comparison_row *row,
                         FILE *out)
 {
-    const struct result *result = comparison_result(comparison, row, PAPER_RUN);
+    const struct result *result = comparison_decides(comparison, row, PAPER_RUN);
     if (row->row->rank || result == NULL) {
         return;
     }
@@ -144,6 +144,29 @@ static void print_cause(const struct comparison *comparison, const struct compar
         fprintf(out, " its hits come from %s.", result->cells[COLUMN_TRACE_SOURCE].text);
     } else {
         print_suspect(&row->suspect, result, out);
+    }
+}
+
+/* For a row across several cases: the case at its end, the run it was divided by, what was left
+ * out. */
+static void print_case(const struct comparison *comparison, const struct comparison_row *row,
+                       FILE *out)
+{
+    char name[TEXT];
+    uint32_t runs, unfit = comparison_unfit(comparison, row, &runs);
+    const struct result *against = comparison_decides(comparison, row, row->at.against);
+    if (isnan(row->predicted)) {
+        return;
+    }
+    paper_case_name(row->row, row->at.which, name, sizeof name);
+    fprintf(out, " at %s", name);
+    if (row->at.against != PAPER_RUN) {
+        fprintf(out, ", against %s", against->cells[COLUMN_SYSTEM].text);
+    }
+    fputc('.', out);
+    if (unfit > 0) {
+        fprintf(out, " %" PRIu32 " of %" PRIu32 " runs do not fit the memory and are left out.",
+                unfit, runs);
     }
 }
 
@@ -157,11 +180,14 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
     bool reason = said->not_comparable != NULL &&
                   (before == NULL || before->row->not_comparable != said->not_comparable);
     bool note = said->note != NULL && (behind == NULL || behind->row->note != said->note);
-    bool missed = row->verdict == VERDICT_MISSED;
-    if (!reason && !note && !missed) {
+    bool missed = row->verdict == VERDICT_MISSED, across = said->case_count > 1;
+    if (!reason && !note && !missed && !across) {
         return;
     }
     fprintf(out, "- *%s*:", said->what);
+    if (across) {
+        print_case(comparison, row, out);
+    }
     if (reason && said->used != NULL) {
         fprintf(out, " used for %s.", said->used);
     } else if (reason) {

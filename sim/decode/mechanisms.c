@@ -99,6 +99,8 @@ const struct mechanism_key mechanism_keys[] = {
           "tokens of an entry"),
     SWITCH("retrieval_per_query_head", "retrieval", retrieval_per_query_head, "no",
            "top-k sorts the scores of every query head"),
+    SWITCH("retrieval_fused", "retrieval", retrieval_fused, "no",
+           "top-k is one kernel with a block of threads for each head, instead of a sort"),
     REAL("retrieval_query", "prefetch", retrieval_query, UNIT_SHARE, "0%",
          "share of the query projection run once more to speculate"),
     WHOLE("retrieval_kernels", "retrieval", retrieval_kernels, UNIT_COUNT, "0",

@@ -97,6 +97,7 @@ struct mechanisms {
     int retrieval_stream;         /* the index lies on the host and is copied a layer ahead */
     uint64_t retrieval_tokens;    /* tokens of an entry */
     int retrieval_per_query_head; /* top-k sorts every query head's scores, not the group's */
+    int retrieval_fused;          /* top-k is one kernel, a block of threads a row, not a sort */
     double retrieval_query; /* share of the query projection computed once more, to speculate */
     uint64_t retrieval_kernels;
     uint64_t retrieval_id_bytes; /* of an index of what was selected, where it goes to the CPU */

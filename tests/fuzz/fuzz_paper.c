@@ -24,6 +24,10 @@ static void require_row(const struct paper_row *row)
         require(row->runs[i].root == NULL || row->runs[i].points == 1);
     }
     require(row->runs[PAPER_RUN].root == NULL || row->take.count > 0);
+    char name[8]; /* too short for most */
+    for (uint32_t i = 0; i < row->case_count; i++) {
+        paper_case_name(row, i, name, sizeof name);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -48,6 +48,12 @@ static double sorted_scores(const struct setup *setup, double entries)
     return entries * (setup->mechanisms.retrieval_per_query_head ? group(setup) : 1);
 }
 
+/* An indexer's kernels come with the model: top-k is one of them. */
+static bool selects_in_one_kernel(const struct setup *setup)
+{
+    return setup_indexes(setup) || setup->mechanisms.retrieval_fused;
+}
+
 double retrieval_score_bytes(const struct setup *setup, double entries)
 {
     return KERNEL_SCORE_BYTES * sorted_scores(setup, entries);
@@ -67,8 +73,8 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
         return score;
     }
     double sorted = sorted_scores(setup, entries);
-    return kernel_then(score,
-                       kernel_select(&setup->profile, pairs, sorted / pairs, setup_indexes(setup)));
+    return kernel_then(
+        score, kernel_select(&setup->profile, pairs, sorted / pairs, selects_in_one_kernel(setup)));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)
@@ -90,5 +96,6 @@ size_t retrieval_figures(const struct setup *setup, enum curve_id figures[KERNEL
         compared_values(setup, &rows) > 0
             ? kernel_product_figures(&setup->profile, compared_type(setup), false, graph, figures)
             : 0;
-    return count + kernel_select_figures(&setup->profile, setup_indexes(setup), figures + count);
+    return count +
+           kernel_select_figures(&setup->profile, selects_in_one_kernel(setup), figures + count);
 }

@@ -192,6 +192,17 @@ double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row)
                          : (double)m->transfer_ctas - missed_ctas(m, missed, wanted_by_head(row));
 }
 
+double fetch_mean_missed_ctas(const struct pipe *pipe)
+{
+    const struct ledger *ledger = pipe->ledger;
+    uint64_t missed = 0, wanted = 0;
+    for (size_t i = 0; ledger != NULL && i < (size_t)ledger->steps * ledger->layers; i++) {
+        missed += ledger->rows[i].missed;
+        wanted += ledger->rows[i].hit + ledger->rows[i].missed;
+    }
+    return missed_ctas(pipe->mechanisms, (double)missed, (double)wanted);
+}
+
 /* Misses of the slowest head, had it all CTAs: of a mean head or of the one that misses most. */
 static double slowest_misses(const struct pipe *pipe, const struct ledger_row *row)
 {

@@ -34,6 +34,9 @@ bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why);
 /* CTAs that copy a head's hits within HBM. */
 double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row);
 
+/* CTAs that load a head's misses over the link, at the mean of all steps and layers. */
+double fetch_mean_missed_ctas(const struct pipe *pipe);
+
 /* Put a transfer of `bytes` by the system's mechanism. The rate is the link's, or that of the head
  * with most bytes (`worst`), whichever is slower. It starts after `after`, and after `freed`, which
  * frees its buffer. `out` may not be NULL. */

@@ -1,6 +1,7 @@
 /* The resources, which tasks queue for, and the channels, which flows share. */
 #include "decode/time/machine.h"
 
+#include "decode/time/fetch.h"
 #include "decode/time/work.h"
 
 #include <math.h>
@@ -24,17 +25,20 @@ static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve
  * kernels get a tenth of the SMs, and so end. */
 #define MOST_WITHHELD 0.9
 
-/* The share of the SMs that the threads of a zero-copy kernel occupy. */
+/* The share of the SMs that the loads of a zero-copy kernel occupy. If the kernel also copies hits,
+ * those of its CTAs that fit at once are loads in the same proportion as all of them. */
 static double zero_copy_share(const struct pipe *pipe)
 {
     const struct setup *setup = pipe->setup;
+    const struct mechanisms *m = &setup->mechanisms;
     struct trust trust = work_trust;
-    double ctas =
-        (double)setup->mechanisms.transfer_ctas * pipe->plan->kv_heads * pipe->plan->batch;
-    double threads = ctas * (double)setup->mechanisms.transfer_cta_threads;
+    double ctas = fetch_mean_missed_ctas(pipe);
+    double threads =
+        ctas * pipe->plan->kv_heads * pipe->plan->batch * (double)m->transfer_cta_threads;
+    double most = fmin(MOST_WITHHELD, ctas / (double)m->transfer_ctas);
     double sms = profile_value(&setup->profile, CURVE_GPU_SMS, 0, &trust);
     double sm_threads = profile_value(&setup->profile, CURVE_GPU_SM_THREADS, 0, &trust);
-    return fmin(MOST_WITHHELD, threads / (sms * sm_threads));
+    return fmin(most, threads / (sms * sm_threads));
 }
 
 /* The channels and routes of the link and of DRAM. GPUs below one uplink share both, and all do the

@@ -153,7 +153,26 @@ void comparison_release(struct comparison *comparison)
 }
 
 const struct result *comparison_result(const struct comparison *comparison,
-                                       const struct comparison_row *row, int role)
+                                       const struct comparison_row *row, int run)
 {
-    return row->runs[role] == COMPARISON_NO_RUN ? NULL : &comparison->runs[row->runs[role]].result;
+    return row->runs[run] == COMPARISON_NO_RUN ? NULL : &comparison->runs[row->runs[run]].result;
+}
+
+const struct result *comparison_decides(const struct comparison *comparison,
+                                        const struct comparison_row *row, int role)
+{
+    return comparison_result(comparison, row, (int)row->at.which * PAPER_ROLES + role);
+}
+
+uint32_t comparison_unfit(const struct comparison *comparison, const struct comparison_row *row,
+                          uint32_t *runs)
+{
+    uint32_t unfit = 0;
+    *runs = 0;
+    for (int i = 0; i < PAPER_MOST_RUNS; i++) {
+        const struct result *result = comparison_result(comparison, row, i);
+        *runs += result != NULL;
+        unfit += result != NULL && !result->cells[COLUMN_STEP].set;
+    }
+    return unfit;
 }

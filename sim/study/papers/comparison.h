@@ -31,6 +31,12 @@ struct comparison_end {
     double error;
 };
 
+/* A case of a row, and the role of the run that its own run was divided by; PAPER_RUN: none. */
+struct comparison_place {
+    uint32_t which;
+    int against;
+};
+
 #define COMPARISON_NO_RUN UINT32_MAX
 
 struct comparison_row {
@@ -42,6 +48,7 @@ struct comparison_row {
     double tolerance;
     enum verdict verdict;
     double predicted, error;           /* NaN: unknown */
+    struct comparison_place at;        /* what `predicted` was read off */
     struct comparison_end least, most; /* smallest and largest error over all ranges */
     /* The change that reaches the published figure within its range, on the worst basis and with
      * the smallest change, at about the share that suffices. If none does: the nearest end. */
@@ -77,9 +84,17 @@ void comparison_release(struct comparison *comparison);
 void comparison_order(const struct comparison *comparison, const struct comparison_row *row,
                       uint32_t order[PAPER_MOST_RUNS], uint32_t *count);
 
-/* The result of a row's run; NULL if the row has none. */
+/* The result of a run of a rank, by its place in the list; NULL if the list is shorter. */
 const struct result *comparison_result(const struct comparison *comparison,
-                                       const struct comparison_row *row, int role);
+                                       const struct comparison_row *row, int run);
+
+/* The result of a role in the case that decides the row; NULL if the row has no such run. */
+const struct result *comparison_decides(const struct comparison *comparison,
+                                        const struct comparison_row *row, int role);
+
+/* How many runs of a row's cases do not fit the memory, of how many. */
+uint32_t comparison_unfit(const struct comparison *comparison, const struct comparison_row *row,
+                          uint32_t *runs);
 
 /* Fill in a row from its finished runs (judge.c). */
 void judge_row(const struct comparison *comparison, struct comparison_row *row);

@@ -27,47 +27,56 @@ static const double tolerances[SYSTEM_CLASS_COUNT] = {
 
 #define NO_RUN COMPARISON_NO_RUN
 
-/* The results that a row is read off. Memory does not depend on a figure's range: `at` lacks it and
- * `own` has it. */
+/* The results that a case is read off. Memory does not depend on a figure's range: `at` lacks it
+ * and `own` has it. */
 struct view {
-    const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: the row has no such run */
+    const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: the case has no such run */
 };
+
+/* One thing that is changed in all runs of a row: a figure of the machine, or a key that the
+ * paper's file calls assumed. */
+struct change {
+    enum curve_id curve; /* CURVE_COUNT: none */
+    uint32_t assumed;    /* an index, if no figure is changed; NO_RUN: nothing is */
+    int end;
+};
+
+static const struct change unchanged = {CURVE_COUNT, NO_RUN, 0};
 
 static const struct result *result_of(const struct comparison *comparison, uint32_t run)
 {
     return run == NO_RUN ? NULL : &comparison->runs[run].result;
 }
 
-static struct view own_view(const struct comparison *comparison, const struct comparison_row *row)
+/* The result of a run with a figure of the machine at an end of its range. Sets `moved` to the
+ * figure if the run reads it. */
+static const struct result *moved_result(const struct comparison *comparison, uint32_t index,
+                                         struct change change, const struct curve **moved)
+{
+    const struct comparison_run *run = &comparison->runs[index];
+    for (uint32_t i = 0; i < run->ranges.count; i++) {
+        if (run->ranges.all[i].curve == change.curve) {
+            *moved = &run->point.setup.profile.curves[change.curve];
+            return &run->ranges.all[i].ends[change.end];
+        }
+    }
+    return &run->result;
+}
+
+static struct view view_of(const struct comparison *comparison, const struct comparison_row *row,
+                           uint32_t which, struct change change, const struct curve **moved)
 {
     struct view view;
     for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
-        view.at[role] = view.own[role] = result_of(comparison, row->runs[role]);
+        uint32_t run = row->runs[which * PAPER_ROLES + (uint32_t)role];
+        view.own[role] = view.at[role] = result_of(comparison, run);
+        if (change.assumed != NO_RUN) {
+            view.at[role] = result_of(comparison, row->assumed[change.assumed][change.end][role]);
+        } else if (run != NO_RUN) {
+            view.at[role] = moved_result(comparison, run, change, moved);
+        }
     }
     return view;
-}
-
-/* The view with a figure of the machine at an end of its range, in the runs that read it. Returns
- * the figure, or NULL if no run reads it. */
-static const struct curve *move_figure(const struct comparison *comparison,
-                                       const struct comparison_row *row, enum curve_id id, int end,
-                                       struct view *view)
-{
-    const struct curve *moved = NULL;
-    *view = own_view(comparison, row);
-    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
-        if (row->runs[role] == NO_RUN) {
-            continue;
-        }
-        const struct comparison_run *run = &comparison->runs[row->runs[role]];
-        for (uint32_t i = 0; i < run->ranges.count; i++) {
-            if (run->ranges.all[i].curve == id) {
-                view->at[role] = &run->ranges.all[i].ends[end];
-                moved = &run->point.setup.profile.curves[id];
-            }
-        }
-    }
-    return moved;
 }
 
 static double take(const struct formula *formula, const struct view *view, int role)
@@ -76,18 +85,51 @@ static double take(const struct formula *formula, const struct view *view, int r
     return isnan(value) ? formula_value(formula, view->own[role]) : value;
 }
 
-static double value_of(const struct paper_row *row, const struct view *view)
+/* The role of the best run to divide by, or PAPER_RUN if there is none. Of several, those that do
+ * not fit are left out. */
+static int best_against(const struct paper_row *row, const struct view *view)
+{
+    int best = view->at[PAPER_AGAINST] != NULL ? PAPER_AGAINST : PAPER_RUN;
+    double speed = formula_speed(&row->take), least = NAN;
+    for (int role = PAPER_AGAINST; role < PAPER_ROLES && view->at[role] != NULL; role++) {
+        double value = speed * take(&row->take, view, role);
+        if (!isnan(value) && !(least <= value)) {
+            least = value;
+            best = role;
+        }
+    }
+    return best;
+}
+
+static double value_of(const struct paper_row *row, const struct view *view, int best)
 {
     double value = take(&row->take, view, PAPER_RUN);
     if (view->at[PAPER_MINUS] != NULL) {
         value -= take(&row->take, view, PAPER_MINUS);
     }
-    if (view->at[PAPER_AGAINST] != NULL) {
-        value /= take(row->over.count > 0 ? &row->over : &row->take, view, PAPER_AGAINST);
-    } else {
-        value /= take(&row->over, view, PAPER_RUN);
-    }
+    bool own = best == PAPER_RUN || row->over.count > 0;
+    value /= take(own ? &row->over : &row->take, view, best);
     return row->unit == UNIT_BYTES_PER_S ? value * 1e9 : value;
+}
+
+/* Read a row off its cases. NaN if none fits. `at`: the case and role, by value, that decide. */
+static double value_across(const struct comparison *comparison, const struct comparison_row *row,
+                           struct change change, const struct curve **moved,
+                           struct comparison_place *at)
+{
+    double found = NAN;
+    *at = (struct comparison_place){0, PAPER_RUN};
+    for (uint32_t i = 0; i < row->row->case_count; i++) {
+        const struct view view = view_of(comparison, row, i, change, moved);
+        int best = best_against(row->row, &view);
+        double value = value_of(row->row, &view, best);
+        bool nearer = row->row->end == PAPER_LEAST ? value < found : value > found;
+        if (nearer || (isnan(found) && !isnan(value))) {
+            found = value;
+            *at = (struct comparison_place){i, best};
+        }
+    }
+    return found;
 }
 
 static double error_of(const struct paper_row *row, double predicted)
@@ -143,27 +185,28 @@ static void note_end(struct comparison_row *row, struct comparison_end end)
 static void read_ranges(const struct comparison *comparison, struct comparison_row *row)
 {
     const struct paper_row *said = row->row;
+    struct comparison_place at;
     row->least = row->most = row->suspect = (struct comparison_end){.error = row->error};
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         for (int end = 0; end < 2; end++) {
-            struct view view;
-            const struct curve *curve = move_figure(comparison, row, id, end, &view);
+            const struct curve *curve = NULL;
+            double value =
+                value_across(comparison, row, (struct change){id, NO_RUN, end}, &curve, &at);
             if (curve != NULL) {
                 note_end(row, (struct comparison_end){curve_kinds[id].name, curve->basis,
                                                       end == 0 ? curve->least : curve->most, NULL,
-                                                      error_of(said, value_of(said, &view))});
+                                                      error_of(said, value)});
             }
         }
     }
     for (uint32_t i = 0; i < said->assumed_count; i++) {
         for (int end = 0; end < 2; end++) {
-            struct view view = own_view(comparison, row);
-            for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
-                view.at[role] = result_of(comparison, row->assumed[i][end][role]);
-            }
-            note_end(row, (struct comparison_end){said->assumed[i].key, BASIS_ASSUMED, 1,
-                                                  said->assumed[i].values[end],
-                                                  error_of(said, value_of(said, &view))});
+            const struct curve *none;
+            double value =
+                value_across(comparison, row, (struct change){CURVE_COUNT, i, end}, &none, &at);
+            note_end(row,
+                     (struct comparison_end){said->assumed[i].key, BASIS_ASSUMED, 1,
+                                             said->assumed[i].values[end], error_of(said, value)});
         }
     }
 }
@@ -242,8 +285,8 @@ void judge_row(const struct comparison *comparison, struct comparison_row *row)
     row->predicted = row->error = NAN;
     row->verdict = row->row->rank ? judge_rank(comparison, row) : VERDICT_MISSED;
     if (!row->row->rank && row->runs[PAPER_RUN] != NO_RUN) {
-        const struct view view = own_view(comparison, row);
-        row->predicted = value_of(row->row, &view);
+        const struct curve *none;
+        row->predicted = value_across(comparison, row, unchanged, &none, &row->at);
         row->error = error_of(row->row, row->predicted);
         read_ranges(comparison, row);
         row->verdict = fabs(row->error) <= row->tolerance ? VERDICT_MET : VERDICT_MISSED;

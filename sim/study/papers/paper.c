@@ -1,4 +1,5 @@
-/* Parses a paper's file. A row with a sweep becomes several rows, and every run a scenario. */
+/* Parses a paper's file. A row with a sweep or two published ends becomes several rows, and every
+ * run a scenario. */
 #include "study/papers/paper.h"
 
 #include "base/array.h"
@@ -9,9 +10,10 @@
 #include <string.h>
 
 static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
-static const char *const row_keys[] = {"what",           "set",   "sweep",     "take",    "over",
-                                       "against",        "minus", "published", "assumed", "rank",
-                                       "not_comparable", "used",  "later",     "note",    NULL};
+static const char *const row_keys[] = {
+    "what",      "set",     "sweep", "across",         "take", "over",  "against", "minus",
+    "published", "assumed", "rank",  "not_comparable", "used", "later", "note",    NULL};
+static const char *const end_keys[] = {"least", "most", NULL};
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
@@ -53,16 +55,21 @@ static bool read_published(const struct node *node, struct paper_row *row, struc
 
 /* ---- runs ---- */
 
-/* A value under its key, from a sweep or a range, to lay over a run. */
+/* What a sweep, a range or `across` lays over a run: a value under its key, or a whole map. */
 struct setting {
-    const char *key; /* NULL: nothing */
+    const char *key; /* NULL: the map `value`, or nothing if that is NULL too */
     const struct node *value;
 };
+
+static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
+{
+    return map == NULL || scenario_lay(scenario, map, why);
+}
 
 static bool lay_setting(struct scenario *scenario, struct setting setting, struct error *why)
 {
     if (setting.key == NULL) {
-        return true;
+        return lay_map(scenario, setting.value, why);
     }
     struct node *map = node_parse("{}", 2, setting.value->file, why);
     bool good = map != NULL && node_put(map, setting.key, setting.value, why) &&
@@ -71,12 +78,8 @@ static bool lay_setting(struct scenario *scenario, struct setting setting, struc
     return good;
 }
 
-static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
-{
-    return map == NULL || scenario_lay(scenario, map, why);
-}
-
-/* Lay over each other: the file's scenario, the row, its sweep's value, the role, a range's end. */
+/* Lay over each other: the file's scenario, the row, its sweep's value or its case, the role, a
+ * range's end. */
 static bool build_run(const struct paper *paper, const struct node *row, struct setting swept,
                       const struct node *role, struct setting end, struct scenario *out,
                       struct error *why)
@@ -88,15 +91,59 @@ static bool build_run(const struct paper *paper, const struct node *row, struct 
 
 static const struct setting nothing = {NULL, NULL};
 
-/* The runs of a row that compares figures. */
-static bool build_roles(const struct paper *paper, const struct node *row, struct setting swept,
-                        struct setting end, struct scenario runs[PAPER_ROLES], struct error *why)
+/* How many runs `against` has. A list is checked: there must be a best of it. */
+static bool count_against(const struct node *against, const struct formula *take, size_t *out,
+                          struct error *why)
 {
-    static const char *const keys[PAPER_ROLES] = {NULL, "against", "minus"};
-    for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
-        const struct node *said = keys[role] != NULL ? node_get(row, keys[role]) : NULL;
-        if ((role == PAPER_RUN || said != NULL) &&
-            !build_run(paper, row, swept, said, end, &runs[role], why)) {
+    *out = against != NULL;
+    if (against == NULL || against->kind != NODE_LIST) {
+        return true;
+    }
+    *out = against->count;
+    if (against->count < 2 || against->count > PAPER_MOST_AGAINST) {
+        return node_error(against, why, "a list of 'against' needs 2 to %d runs",
+                          PAPER_MOST_AGAINST);
+    }
+    if (formula_speed(take) == 0) {
+        node_error(against, why, "a list of 'against' has no best by this 'take'");
+        return error_expect(why, "the time of a step or a rate, such as decode_tokens_per_s");
+    }
+    return true;
+}
+
+/* The runs of a case. */
+static bool build_roles(const struct paper *paper, const struct node *row, struct setting swept,
+                        struct setting end, const struct formula *take,
+                        struct scenario runs[PAPER_ROLES], struct error *why)
+{
+    const struct node *minus = node_get(row, "minus"), *against = node_get(row, "against");
+    size_t count;
+    if (!count_against(against, take, &count, why) ||
+        !build_run(paper, row, swept, NULL, end, &runs[PAPER_RUN], why) ||
+        (minus != NULL && !build_run(paper, row, swept, minus, end, &runs[PAPER_MINUS], why))) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct node *role = against->kind == NODE_LIST ? against->children[i] : against;
+        if (!build_run(paper, row, swept, role, end, &runs[PAPER_AGAINST + i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The cases of `across`, or the only one. */
+static bool build_cases(const struct paper *paper, const struct node *node, struct setting swept,
+                        struct paper_row *row, struct error *why)
+{
+    row->across = node_get(node, "across");
+    row->case_count = row->across != NULL ? (uint32_t)row->across->count : 1;
+    for (uint32_t i = 0; i < row->case_count; i++) {
+        if (row->across != NULL) {
+            swept = (struct setting){NULL, row->across->children[i]};
+        }
+        if (!build_roles(paper, node, swept, nothing, &row->take, &row->runs[i * PAPER_ROLES],
+                         why)) {
             return false;
         }
     }
@@ -124,7 +171,7 @@ static bool build_assumed(const struct paper *paper, const struct node *node, st
         for (int end = 0; end < 2; end++) {
             const struct node *value = range->children[end];
             assumed->values[end] = value->kind == NODE_SCALAR ? value->text : "an end";
-            if (!build_roles(paper, node, swept, (struct setting){range->key, value},
+            if (!build_roles(paper, node, swept, (struct setting){range->key, value}, &row->take,
                              assumed->runs[end], why)) {
                 return false;
             }
@@ -137,8 +184,8 @@ static bool build_rank(const struct paper *paper, const struct node *node, struc
                        struct paper_row *row, struct error *why)
 {
     const struct node *list = node_get(node, "rank");
-    if (list->kind != NODE_LIST || list->count < 2 || list->count > PAPER_MOST_RUNS) {
-        return node_error(list, why, "a rank needs a list of 2 to %d runs", PAPER_MOST_RUNS);
+    if (list->kind != NODE_LIST || list->count < 2 || list->count > PAPER_MOST_RANKED) {
+        return node_error(list, why, "a rank needs a list of 2 to %d runs", PAPER_MOST_RANKED);
     }
     row->rank = true;
     if (row->take.count == 0) {
@@ -166,15 +213,18 @@ static bool build_runs(const struct paper *paper, const struct node *node, struc
     if (row->take.count == 0 && row->not_comparable != NULL) {
         return true;
     }
-    return require(node, "take", why) && build_roles(paper, node, swept, nothing, row->runs, why) &&
-           build_assumed(paper, node, swept, row, why);
+    return require(node, "take", why) && build_cases(paper, node, swept, row, why) &&
+           (row->across != NULL || build_assumed(paper, node, swept, row, why));
 }
 
 /* ---- rows ---- */
 
 static void name_row(const char *what, struct setting swept, struct paper_row *row)
 {
-    if (swept.key == NULL) {
+    if (row->end != PAPER_ONLY) {
+        snprintf(row->what, sizeof row->what, "%s, %s", what,
+                 row->end == PAPER_LEAST ? "least" : "most");
+    } else if (swept.key == NULL) {
         snprintf(row->what, sizeof row->what, "%s", what);
     } else {
         snprintf(row->what, sizeof row->what, "%s, %s %s", what, swept.key,
@@ -203,7 +253,7 @@ static bool read_remarks(const struct node *node, struct paper *paper, struct pa
 }
 
 static bool add_row(struct paper *paper, const struct node *node, struct setting swept,
-                    const struct node *published, struct error *why)
+                    enum paper_end end, const struct node *published, struct error *why)
 {
     const char *what = "";
     if (!array_reserve(&paper->rows, &paper->row_capacity, paper->row_count + 1,
@@ -211,7 +261,7 @@ static bool add_row(struct paper *paper, const struct node *node, struct setting
         return false;
     }
     struct paper_row *row = &paper->rows[paper->row_count++];
-    *row = (struct paper_row){.rank = false};
+    *row = (struct paper_row){.end = end};
     if (!node_text(node, "what", &what, why) || !read_remarks(node, paper, row, why) ||
         !build_runs(paper, node, swept, row, why)) {
         return false;
@@ -237,7 +287,47 @@ static bool add_swept(struct paper *paper, const struct node *node, const struct
     }
     for (size_t i = 0; i < values->count; i++) {
         struct setting swept = {values->key, values->children[i]};
-        if (!add_row(paper, node, swept, rank ? NULL : published->children[i], why)) {
+        if (!add_row(paper, node, swept, PAPER_ONLY, rank ? NULL : published->children[i], why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_across(const struct node *node, const struct node *across, struct error *why)
+{
+    static const char *const others[] = {"sweep", "rank", "assumed"};
+    if (across->kind != NODE_LIST || across->count < 2 || across->count > PAPER_MOST_CASES) {
+        node_error(across, why, "'across' needs a list of 2 to %d maps", PAPER_MOST_CASES);
+        return error_expect(why, "such as [{context: 32768}, {context: 8192, batch: 4}]");
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (node_get(node, others[i]) != NULL) {
+            return node_error(node, why, "use either 'across' or '%s'", others[i]);
+        }
+    }
+    return true;
+}
+
+/* Add a row for each published end. */
+static bool add_ends(struct paper *paper, const struct node *node, const struct node *across,
+                     struct error *why)
+{
+    const struct node *published = node_get(node, "published");
+    if (!check_across(node, across, why)) {
+        return false;
+    }
+    if (published->kind != NODE_MAP || published->count == 0) {
+        node_error(published, why, "'published' must name the ends that a row with 'across' has");
+        return error_expect(why, "{least: 2.08x, most: 3.24x}, or one of both");
+    }
+    if (!node_check_keys(published, end_keys, "published", why)) {
+        return false;
+    }
+    for (size_t i = 0; i < published->count; i++) {
+        const struct node *figure = published->children[i];
+        enum paper_end end = strcmp(figure->key, "least") == 0 ? PAPER_LEAST : PAPER_MOST;
+        if (!add_row(paper, node, nothing, end, figure, why)) {
             return false;
         }
     }
@@ -246,13 +336,15 @@ static bool add_swept(struct paper *paper, const struct node *node, const struct
 
 static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
 {
-    const struct node *sweep = node_get(node, "sweep");
+    const struct node *sweep = node_get(node, "sweep"), *across = node_get(node, "across");
     if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
         (node_get(node, "rank") == NULL && !require(node, "published", why))) {
         return false;
     }
-    return sweep != NULL ? add_swept(paper, node, sweep, why)
-                         : add_row(paper, node, nothing, node_get(node, "published"), why);
+    return across != NULL ? add_ends(paper, node, across, why)
+           : sweep != NULL
+               ? add_swept(paper, node, sweep, why)
+               : add_row(paper, node, nothing, PAPER_ONLY, node_get(node, "published"), why);
 }
 
 static bool read_paper(struct paper *paper, struct error *why)
@@ -310,4 +402,16 @@ void paper_release(struct paper *paper)
     free(paper->rows);
     node_destroy(paper->tree);
     *paper = (struct paper){0};
+}
+
+void paper_case_name(const struct paper_row *row, uint32_t which, char *text, size_t size)
+{
+    const struct node *map = row->across != NULL ? row->across->children[which] : NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; map != NULL && i < map->count && used < size; i++) {
+        const struct node *value = map->children[i];
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s", i > 0 ? ", " : "", value->key,
+                                 value->kind == NODE_SCALAR ? value->text : "as listed");
+    }
 }

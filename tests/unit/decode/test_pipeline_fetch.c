@@ -190,24 +190,24 @@ static void slowest_head_holds_up_the_layer(void **state)
 }
 
 /* One kernel of two CTAs a head copies as many misses as hits: each have one CTA. Misses take 15625
- * as above, 97809-113434. Hits, 16000 B of each head at 1 B/ns, have 15 of 16 SMs meanwhile and end
- * at 114786. Attend -116106, admit -132106, post -272526, edge -292714. */
+ * as above, 97809-113434, and hold a 32nd of the SMs. Hits, 16000 B of each head at 1 B/ns, have the
+ * others meanwhile and end at 114298. Attend -115618, admit -131618, post -272038, edge -292226. */
 static void copies_share_ctas_by_their_tokens(void **state)
 {
     const struct wish wish = {
-        .step = 292714,
+        .step = 292226,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
                   [PART_LAUNCH] = 4000,
                   [PART_SYNC] = 22032,
                   [PART_HANDOFF] = 10000 + 2500,
-                  [PART_MERGE] = 16977 + 16000,
+                  [PART_MERGE] = 16489 + 16000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_OVERHEAD] = 20000,
                    [PART_LAUNCH] = 1000 + 1000 + 2000,
                    [PART_SYNC] = 22032,
                    [PART_HANDOFF] = 9000 + 2500},
-        .layers = {272526 - 21000},
+        .layers = {272038 - 21000},
         .in = 64000,
         .out = 320 + 800,
     };
@@ -215,6 +215,36 @@ static void copies_share_ctas_by_their_tokens(void **state)
     check(1, MANAGED,
           OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=2",
                     "mechanisms.hit_ctas=0"),
+          &wish);
+}
+
+/* The same with 16 CTAs a head, of which a GPU of few threads holds some at once. Half of these are
+ * loads, so that hits, 2000 alone, take twice as long beside them: 97809-101809. */
+static void loads_hold_no_more_than_their_part_of_the_kernel(void **state)
+{
+    const struct wish wish = {
+        .step = 283737,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 3000,
+                  [PART_SYNC] = 22032,
+                  [PART_HANDOFF] = 10000 + 2500,
+                  [PART_LINK] = 9000,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
+                   [PART_SYNC] = 22032,
+                   [PART_HANDOFF] = 9000 + 2500,
+                   [PART_LINK] = 105809 - 101809},
+        .layers = {263549 - 21000},
+        .in = 64000,
+        .out = 320 + 800,
+    };
+    (void)state;
+    check(1, MANAGED,
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.hit_ctas=0",
+                    "hardware.gpu.sm_threads=256"),
           &wish);
 }
 
@@ -602,6 +632,7 @@ int main(void)
         cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
         cmocka_unit_test(copies_share_ctas_by_their_tokens),
+        cmocka_unit_test(loads_hold_no_more_than_their_part_of_the_kernel),
         cmocka_unit_test(loads_in_flight_are_threads_times_their_loads),
         cmocka_unit_test(prefetch_in_time_is_hidden),
         cmocka_unit_test(late_prefetch_stalls_on_the_link),

@@ -135,6 +135,96 @@ static void rank_is_met_where_every_run_is_faster_than_the_next(void **state)
     comparison_release(&comparison);
 }
 
+/* ---- across several cases -------------------------------------------------------------------- */
+
+/* A step takes 41 180 ns and 3 layers of 168 672 ns + 8 ns a token, so that a layer takes 176 672
+ * ns at 1000 tokens and 184 672 ns at 2000. */
+static const struct {
+    const char *row;
+    double predicted;
+    uint32_t which;
+    int against;
+} across_cases[] = {
+    {"take: layer_us, published: {least: 100us}", 176672, 0, PAPER_RUN},
+    {"take: layer_us, published: {most: 100us}", 184672, 1, PAPER_RUN},
+    {"take: layer_us, published: {most: 1x}, against: {context: 1000}", 184672. / 176672, 1,
+     PAPER_AGAINST},
+    {"take: layer_us, published: {most: 1x}, against: [{context: 4000}, {context: 1000}]",
+     184672. / 176672, 1, PAPER_AGAINST + 1},
+    {"take: layer_us, published: {least: 1x}, against: [{context: 700}, {context: 1000}]",
+     176672. / 174272, 0, PAPER_AGAINST},
+    /* of rates, the fastest is the greatest */
+    {"take: decode_tokens_per_s, published: {least: 1x}, against: [{context: 3000}, {context: 700}]",
+     (41180 + 3 * 174272.) / (41180 + 3 * 184672.), 1, PAPER_AGAINST + 1},
+    /* what does not fit is left out */
+    {"take: layer_us, published: {most: 1x}, against: [{batch: 100000}, {context: 1000}]",
+     184672. / 176672, 1, PAPER_AGAINST + 1},
+    {"take: layer_us, published: {least: 1x}, minus: {context: 700}", 2400, 0, PAPER_RUN},
+};
+
+static void ends_across_cases_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(across_cases); i++) {
+        char rows[256];
+        snprintf(rows, sizeof rows,
+                 "  - {what: it, across: [{context: 1000}, {context: 2000}], %s}\n",
+                 across_cases[i].row);
+        struct comparison comparison = compare(rows);
+        const struct comparison_row *row = &comparison.rows[0];
+        assert_int_equal(comparison.row_count, 1);
+        assert_near(row->predicted, across_cases[i].predicted, 1e-6 * across_cases[i].predicted);
+        assert_int_equal(row->at.which, across_cases[i].which);
+        assert_int_equal(row->at.against, across_cases[i].against);
+        comparison_release(&comparison);
+    }
+}
+
+static void each_published_end_is_a_row(void **state)
+{
+    char name[64];
+    (void)state;
+    struct comparison comparison = compare(
+        "  - {what: it, take: layer_us, across: [{context: 1000}, {context: 2000, batch: 1},"
+        " {batch: 100000}], published: {most: 200us, least: 176.672us}}\n"
+        "  - {what: alone, take: layer_us, published: 176.672us}\n");
+    assert_int_equal(comparison.row_count, 3);
+    assert_string_equal(comparison.rows[0].row->what, "it, most");
+    assert_string_equal(comparison.rows[1].row->what, "it, least");
+    assert_near(comparison.rows[0].error, 184.672 / 200 - 1, 1e-6);
+    assert_near(comparison.rows[1].error, 0, 1e-9);
+    paper_case_name(comparison.rows[0].row, 1, name, sizeof name);
+    assert_string_equal(name, "context 2000, batch 1");
+    paper_case_name(comparison.rows[2].row, 0, name, sizeof name);
+    assert_string_equal(name, "");
+    uint32_t runs, unfit = comparison_unfit(&comparison, &comparison.rows[0], &runs);
+    assert_int_equal(unfit, 1);
+    assert_int_equal(runs, 3);
+    comparison_release(&comparison);
+}
+
+/* Half the bandwidth slows both cases to twice the time: the end is found anew. */
+static void ranges_move_all_cases(void **state)
+{
+    (void)state;
+    struct comparison comparison =
+        compare("  - {what: it, take: layer_us, across: [{context: 1000}, {context: 2000}],"
+                " published: {least: 176.672us}}\n");
+    assert_near(comparison.rows[0].most.error, 1, 1e-4);
+    comparison_release(&comparison);
+}
+
+static void nothing_that_fits_is_missed(void **state)
+{
+    (void)state;
+    struct comparison comparison =
+        compare("  - {what: it, take: layer_us, across: [{batch: 100000}, {batch: 200000}],"
+                " published: {least: 500us}}\n");
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_MISSED);
+    assert_near(comparison.rows[0].error, -1, 0);
+    comparison_release(&comparison);
+}
+
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
 /* Half the bandwidth takes twice the time. Twice takes half, but that pre has 15 kernels and attend
@@ -355,6 +445,27 @@ static const struct {
     {"  - {what: it, rank: [{batch: 1}]}\n", "2 to 8 runs"},
     {"  - {what: it, published: 1us, used: host.sync, not_comparable: so}\n", "'used'"},
     {"  - {what: it, take: layer_us, published: 1us, later: 3}\n", "'later'"},
+    {"  - {what: it, take: layer_us, across: [], published: {least: 1us}}\n", "2 to 16 maps"},
+    {"  - {what: it, take: layer_us, across: {batch: 1}, published: {least: 1us}}\n",
+     "2 to 16 maps"},
+    {"  - {what: it, take: layer_us, across: [1, 2], published: {least: 1us}}\n", "single value"},
+    {"  - {what: it, take: layer_us, across: [{bach: 1}, {batch: 2}], published: {least: 1us}}\n",
+     "nearest: 'batch'"},
+    {"  - {what: it, take: layer_us, across: [{batch: 1}, {batch: 2}], published: 1us}\n",
+     "'published' must name the ends"},
+    {"  - {what: it, take: layer_us, across: [{batch: 1}, {batch: 2}], published: {}}\n",
+     "'published' must name the ends"},
+    {"  - {what: it, take: layer_us, across: [{batch: 1}, {batch: 2}], published: {last: 1us}}\n",
+     "nearest: 'least'"},
+    {"  - {what: it, take: layer_us, across: [{batch: 1}, {batch: 2}], published: {least: soon}}\n",
+     "'soon'"},
+    {"  - {what: it, take: layer_us, across: [{batch: 1}, {batch: 2}], published: {least: 1us},"
+     " sweep: {batch: [1]}}\n",
+     "either 'across' or 'sweep'"},
+    {"  - {what: it, take: layer_us, published: {least: 1us}}\n", "not a published figure"},
+    {"  - {what: it, take: layer_us, published: 1x, against: [{batch: 1}]}\n", "2 to 4 runs"},
+    {"  - {what: it, take: parts.compute, published: 1x, against: [{batch: 1}, {batch: 2}]}\n",
+     "no best"},
     {"  - {what: it, take: layer_us, published: 1us, set: {sweep: {batch: [1]}}}\n",
      "cannot be swept"},
     {"  - {what: it, take: layer_us, published: 1us, set: {system: fullatn}}\n",
@@ -383,6 +494,10 @@ int main(void)
         cmocka_unit_test(bytes_over_a_time_are_a_rate),
         cmocka_unit_test(sweep_makes_a_row_for_each_value),
         cmocka_unit_test(rank_is_met_where_every_run_is_faster_than_the_next),
+        cmocka_unit_test(ends_across_cases_are_found),
+        cmocka_unit_test(each_published_end_is_a_row),
+        cmocka_unit_test(ranges_move_all_cases),
+        cmocka_unit_test(nothing_that_fits_is_missed),
         cmocka_unit_test(miss_names_the_figure_whose_range_reaches_it),
         cmocka_unit_test(miss_out_of_reach_names_the_end_that_comes_nearest),
         cmocka_unit_test(ranges_move_both_runs_of_a_ratio),
