@@ -32,6 +32,7 @@ enum {
     REPLICATIONS,
     OUTPUT,
     SET,
+    FROM,
     DB,
     JOBS,
     JSON
@@ -75,6 +76,7 @@ static const struct command_option options[] = {
                 .summary = "write the winner's scenario to this file (default: print it below "
                            "the table)"},
     [SET] = SCENARIO_SET_OPTION,
+    [FROM] = SCENARIO_FROM_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
@@ -379,7 +381,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct planning_options with = {.runs = &runs, .on_progress = show_progress};
     struct scenario scenario;
     if (!read_options(arguments, &with, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why);

@@ -20,6 +20,7 @@
 
 enum {
     SET,
+    FROM,
     DB,
     JOBS,
     SHARD,
@@ -33,6 +34,7 @@ enum {
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
+    [FROM] = SCENARIO_FROM_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
@@ -249,7 +251,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct run_context runs = {.threads = 0};
     struct scenario scenario;
     if (!read_options(arguments, &sweep, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
         return false;
     }
     bool explains = arguments_given(arguments, EXPLAIN);
