@@ -30,6 +30,7 @@ struct server_engine {
     bool measures;     /* a run with dummy requests finds the peak memory outside KV */
     bool takes_graphs; /* the CUDA graphs are estimated, and taken off the room for KV */
     enum server_engine_sampler sampler;
+    double kernel_bytes; /* of code and tables that CUDA loads during that run */
 };
 extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
 

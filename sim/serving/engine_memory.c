@@ -121,12 +121,9 @@ static double local_bytes(const struct profile *profile, double sms)
     return stack_bytes(profile) * sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
 }
 
-/* Growth outside PyTorch from before the weights to after the dummy run, as vLLM of 0.8 to 0.11
- * printed it on A6000, L40S, RTX 3090 and B200: 0.02, 0.02, 0.03, 0.04, 0.04 and 0.07 GiB. */
-static const double module_bytes = 0.035 * 1024 * (1 << 20);
-
 /* "Estimated CUDA graph memory" of vLLM 0.19 to 0.24 for dense models of 4 to 8 billion weights
- * with 86 graphs: 0.52, 0.61, 0.62 and 0.63 GiB. An A100 with a driver of CUDA 12.2 took 2.35. */
+ * with 86 graphs: 0.52, 0.61, 0.62 and 0.63 GiB; of 31 billion with 102 graphs: 0.76 (0.26). An
+ * A100 with a driver of CUDA 12.2 took 2.35. */
 static const double graph_bytes = 0.615 * 1024 * (1 << 20) / 86;
 
 /* A context with NCCL, before SGLang loads weights. */
@@ -164,7 +161,7 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
         add(out, "local memory", local_bytes(profile, sms), BASIS_PUBLISHED,
             "stack of the sampler's kernel, for all threads of the GPU");
     }
-    add(out, "kernels", module_bytes, BASIS_PUBLISHED, "code that CUDA loads");
+    add(out, "kernels", engine->kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
     if (engine->takes_graphs) {
         add(out, "CUDA graphs",
             graph_bytes * server_engine_graphs(workload->sequences, workload->batched_tokens),
