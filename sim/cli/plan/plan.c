@@ -275,9 +275,8 @@ static bool print_command(const struct scenario *point, const struct result *res
     note_host_pool(result);
     if (pool > 0) {
         snprintf(note, sizeof note,
-                 "the KV pool is computed (%" PRIu64 " tokens); a real server's graphs and "
-                 "workspace may leave less. Take the size from its start-up log and plan again "
-                 "with --set kv_pool_tokens=N",
+                 "the KV pool is computed (%" PRIu64 " tokens); a real server may have less. Plan "
+                 "again with what its start-up log says: --from LOG, or --set kv_pool_tokens=N",
                  pool);
         fputc('\n', stdout);
         table_line("note: ", note, stdout);
