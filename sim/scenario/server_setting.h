@@ -13,6 +13,7 @@ enum {
     SAID_PREFIX,
     SAID_EXPERTS,
     SAID_TIERS,
+    SAID_RANKS,
     SAID_COUNT
 };
 

@@ -19,6 +19,7 @@ const char *const server_fact_keys[FACT_COUNT] = {
     [FACT_DATA_PARALLEL] = "data_parallel",
     [FACT_PIPELINE_PARALLEL] = "pipeline_parallel",
     [FACT_EXPERT_PARALLEL] = "expert_parallel",
+    [FACT_REPLICAS] = "replicas",
     [FACT_MAX_SEQUENCES] = "max_sequences",
     [FACT_BATCHED_TOKENS] = "batched_tokens",
     [FACT_HBM_USABLE] = "hbm_usable",
@@ -169,7 +170,8 @@ static bool read_command(struct reader *reader, const char *rest, struct error *
 /* vLLM's logo in a log stands beside its version. */
 static void read_version(struct reader *reader, const char *line)
 {
-    static const char *const marks[] = {"LLM engine (v", "API server version ", "\u2588  version "};
+    static const char *const marks[] = {"LLM engine (v", "API server version ",
+                                        "vllm/vllm-openai:v", "\u2588  version "};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *at = strstr(line, marks[i]);
         int major, minor;
@@ -226,26 +228,39 @@ static bool read_log(struct reader *reader, const char *line, struct error *why)
     return true;
 }
 
-static bool read_line(struct reader *reader, const char *line, struct error *why)
+/* What stands behind a command that starts a server, or behind the image of one; NULL if the line
+ * has none. */
+static const char *behind_command(struct reader *reader, const char *line)
 {
     static const struct {
         const char *mark;
         enum maker maker;
+        bool image; /* a tag may follow */
     } commands[] = {
-        {"vllm serve", VLLM},
-        {"vllm.entrypoints.openai.api_server", VLLM},
-        {"sglang.launch_server", SGLANG},
-        {"sglang serve", SGLANG},
+        {"vllm serve", VLLM, false},
+        {"vllm.entrypoints.openai.api_server", VLLM, false},
+        {"sglang.launch_server", SGLANG, false},
+        {"sglang serve", SGLANG, false},
+        {"vllm/vllm-openai", VLLM, true},
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         const char *rest = behind(line, commands[i].mark);
+        if (rest != NULL && commands[i].image && *rest == ':') {
+            rest += strcspn(rest, " \t\v");
+        }
         if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
             reader->maker = commands[i].maker;
-            return read_command(reader, rest, why);
+            return rest;
         }
     }
+    return NULL;
+}
+
+static bool read_line(struct reader *reader, const char *line, struct error *why)
+{
+    const char *command = behind_command(reader, line);
     read_version(reader, line);
-    return read_log(reader, line, why);
+    return command != NULL ? read_command(reader, command, why) : read_log(reader, line, why);
 }
 
 /* A copy in which a line that ends in a backslash goes on: '\v' stands for its end, and a blank for
@@ -300,13 +315,32 @@ static uint64_t number_of(const struct server_fact *fact, uint64_t unsaid)
 static void set(struct server_fact *fact, const struct server_fact *from, const char *value)
 {
     snprintf(fact->value, sizeof fact->value, "%s", value);
-    memcpy(fact->said, from->said, sizeof fact->said);
+    memmove(fact->said, from->said, sizeof fact->said);
     fact->line = from->line;
 }
 
 static bool says(const struct server_fact *fact, const char *value)
 {
     return strcmp(fact->value, value) == 0;
+}
+
+/* SGLang counts all GPUs in tp_size, and its dp_size are servers of their own, unless the ranks
+ * share the layers outside attention. */
+static void complete_ranks(struct server_fact *all)
+{
+    uint64_t tensor = number_of(&all[FACT_TENSOR_PARALLEL], 1);
+    uint64_t data = number_of(&all[FACT_DATA_PARALLEL], 1);
+    if (data <= 1) {
+        return;
+    }
+    if (!says(&all[SAID_RANKS], "yes")) {
+        all[FACT_REPLICAS] = all[FACT_DATA_PARALLEL];
+        all[FACT_DATA_PARALLEL].value[0] = '\0';
+    } else if (tensor % data == 0) {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRIu64, tensor / data);
+        set(&all[FACT_TENSOR_PARALLEL], &all[FACT_TENSOR_PARALLEL], text);
+    }
 }
 
 /* The pool as blocks, the ranks of experts, the preset. */
@@ -331,6 +365,7 @@ static void complete(struct reader *reader)
     }
     if (reader->maker == SGLANG) {
         const struct server_fact sglang = {.said = "SGLang"};
+        complete_ranks(all);
         set(&all[FACT_ENGINE], &sglang, server_engine_names[SERVER_ENGINE_SGLANG_05]);
         if (says(&all[SAID_TIERS], "yes")) {
             set(&all[FACT_SYSTEM], &all[SAID_TIERS], "sglang-hicache");

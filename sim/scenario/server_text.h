@@ -7,6 +7,7 @@
  *   [...] server_args=ServerArgs(model_path='...', tp_size=2, mem_fraction_static=0.85, ...)
  *   [...] max_total_num_tokens=430913, chunked_prefill_size=8192, ..., max_running_requests=2048, ...
  *   vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2 --max-num-seqs=64
+ *   docker run ... vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
  *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0
  *
  * A file may hold several of these; what stands later wins. Lines of other kinds are passed over. A
@@ -27,6 +28,7 @@ enum server_fact_id {
     FACT_DATA_PARALLEL,
     FACT_PIPELINE_PARALLEL,
     FACT_EXPERT_PARALLEL,
+    FACT_REPLICAS,
     FACT_MAX_SEQUENCES,
     FACT_BATCHED_TOKENS,
     FACT_HBM_USABLE,

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(memchr(fact->value, '\0', sizeof fact->value) != NULL &&
                 memchr(fact->said, '\0', sizeof fact->said) != NULL && fact->line >= 0);
         bool counts = id == FACT_KV_POOL || id == FACT_MAX_SEQUENCES || id == FACT_BATCHED_TOKENS ||
-                      (id >= FACT_TENSOR_PARALLEL && id <= FACT_EXPERT_PARALLEL);
+                      (id >= FACT_TENSOR_PARALLEL && id <= FACT_REPLICAS);
         require(fact->value[0] == '\0' || !counts || whole(fact->value));
         require(fact->value[0] == '\0' || id != FACT_HBM_USABLE ||
                 (strtod(fact->value, NULL) > 0 && strtod(fact->value, NULL) <= 1));

@@ -80,6 +80,11 @@ static const struct {
      "python3 -m sglang.launch_server --model-path org/m --tp 2\n"
      "sglang:max_total_num_tokens{model_name=\"other\"} 1000.0\n",
      "model=org/m@1 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
+    {"SGLang's ranks without attention of their own are servers of their own",
+     "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
+     "model=m@1 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+    {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
+     "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
      "model=m@1 system=vllm@0"},
