@@ -505,9 +505,8 @@ static bool resolve(const struct node *root, struct node **merged, struct point 
         return false;
     }
     resolve_engine(root, out);
-    return read_band(out, why) &&
-           resolve_trace(root, out->sources, setup, why) && check_scores(*merged, setup, why) &&
-           write_scenario(root, &said, *merged, out, why);
+    return read_band(out, why) && resolve_trace(root, out->sources, setup, why) &&
+           check_scores(*merged, setup, why) && write_scenario(root, &said, *merged, out, why);
 }
 
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
