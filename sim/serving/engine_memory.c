@@ -115,7 +115,7 @@ static double stack_bytes(const struct profile *profile)
 
 /* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can hold
  * (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has none of it
- * from its start is assumed: on an H100 and an A100 logs show such a growth. */
+ * from its start is assumed; the log of an A100 (tests/unit/serving) shows such a growth. */
 static double local_bytes(const struct profile *profile, double sms)
 {
     struct trust trust = {BASIS_MEASURED, false};
