@@ -8,6 +8,7 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
+#include "serve/server_engine.h"
 #include "trace/generate/profile.h"
 #include "trace/source.h"
 
@@ -335,6 +336,23 @@ static bool add_traces(struct table *table, struct error *why)
            add_names(table, "traces", "yaml", add_trace_profile, why);
 }
 
+/* ---- engines ---- */
+
+static const struct table_column engine_columns[] = {
+    {.title = "engine"},
+    {.title = "what a server of it does", .wrap = true},
+};
+
+static bool add_engines(struct table *table, struct error *why)
+{
+    bool ok = true;
+    for (int id = 0; ok && id < SERVER_ENGINE_COUNT; id++) {
+        const char *texts[] = {server_engine_names[id], server_engines[id].summary};
+        ok = table_add(table, texts, 2, why);
+    }
+    return ok;
+}
+
 /* ---- the command ---- */
 
 #define COLUMNS(columns) columns, sizeof columns / sizeof columns[0]
@@ -350,6 +368,7 @@ static const struct {
     {"policies", COLUMNS(policy_columns), add_policies},
     {"mechanisms", COLUMNS(mechanism_columns), add_mechanisms},
     {"traces", COLUMNS(trace_columns), add_traces},
+    {"engines", COLUMNS(engine_columns), add_engines},
 };
 
 static bool run(const struct arguments *arguments, struct error *why)

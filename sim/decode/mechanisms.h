@@ -203,6 +203,7 @@ struct system_info {
     char available[16]; /* vllm, sglang, code or paper */
     char lossless[16];  /* exact, native or lossy */
     char baseline[64];  /* system that it is compared with; "": all of the KV in HBM */
+    char engine[32];    /* that runs it as a server (serve/server_engine.h), or "" */
     char command[640];  /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 

@@ -11,7 +11,7 @@
 
 /* Keys of a preset file that are not mechanisms, and the values that two of them may have. */
 static const char *const info_keys[] = {"summary",  "paper",   "available", "lossless",
-                                        "baseline", "command", NULL};
+                                        "baseline", "command", "engine",    NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};
 
@@ -144,7 +144,7 @@ static bool read_standards(struct mechanisms *out, struct error *why)
 static bool read_info(const struct node *file, const char *name, struct system_info *out,
                       struct error *why)
 {
-    const char *texts[] = {"", "", "paper", "lossy", "", ""}; /* in the order of info_keys */
+    const char *texts[] = {"", "", "paper", "lossy", "", "", ""}; /* in the order of info_keys */
     const struct node *available = node_get(file, "available");
     const struct node *lossless = node_get(file, "lossless");
     int index;
@@ -164,6 +164,7 @@ static bool read_info(const struct node *file, const char *name, struct system_i
     snprintf(out->lossless, sizeof out->lossless, "%s", texts[3]);
     snprintf(out->baseline, sizeof out->baseline, "%s", texts[4]);
     snprintf(out->command, sizeof out->command, "%s", texts[5]);
+    snprintf(out->engine, sizeof out->engine, "%s", texts[6]);
     return (available == NULL ||
             read_choice(available, "available", available_values, &index, why)) &&
            (lossless == NULL || read_choice(lossless, "lossless", lossless_values, &index, why));

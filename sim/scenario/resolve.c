@@ -500,10 +500,13 @@ static bool resolve(const struct node *root, struct node **merged, struct point 
     }
     const struct mechanisms said = setup->mechanisms;
     setup_resolve_native(setup);
-    return resolve_workload(root, out, why) && read_memory(root, setup, why) &&
-           read_hardware(root, out, why) && read_band(out, why) &&
-           resolve_trace(root, out->sources, setup, why) && check_scores(*merged, setup, why) &&
-           write_scenario(root, &said, *merged, out, why);
+    if (!resolve_workload(root, out, why) || !read_memory(root, setup, why) ||
+        !read_hardware(root, out, why)) {
+        return false;
+    }
+    resolve_engine(root, out);
+    return read_band(out, why) && resolve_trace(root, out->sources, setup, why) &&
+           check_scores(*merged, setup, why) && write_scenario(root, &said, *merged, out, why);
 }
 
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,

@@ -19,8 +19,8 @@ const char *const workload_routings[] = {"round-robin", "prefix", NULL};
 
 /* Keys that need a workload. */
 static const char *const server_keys[] = {
-    "rate",     "burstiness", "clients",       "time_scale",     "limit", "timed",
-    "replicas", "routing",    "max_sequences", "batched_tokens", "slo",   NULL};
+    "rate",    "burstiness", "clients",       "time_scale",     "limit", "timed", "replicas",
+    "routing", "engine",     "max_sequences", "batched_tokens", "slo",   NULL};
 
 static const struct node *said(const struct node *root, const char *key)
 {
@@ -189,20 +189,27 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
     return true;
 }
 
-static bool read_routing(const struct node *root, int *out, struct error *why)
+/* The index of the key's word among `words`; `unsaid` if the key is absent. */
+static bool read_word(const struct node *root, const char *key, const char *const *words,
+                      const char *unsaid, int *out, struct error *why)
 {
-    const char *name = workload_routings[ROUTE_ROUND_ROBIN];
-    if (!node_text(root, "routing", &name, why)) {
+    const char *name = unsaid;
+    if (!node_text(root, key, &name, why)) {
         return false;
     }
-    for (int i = 0; workload_routings[i] != NULL; i++) {
-        if (strcmp(name, workload_routings[i]) == 0) {
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(name, words[i]) == 0) {
             *out = i;
             return true;
         }
     }
-    node_error(node_get(root, "routing"), why, "unknown routing '%.100s'", name);
-    return name_expect(name, workload_routings, why);
+    const struct node *node = node_get(root, key);
+    if (node == NULL) { /* a preset states it */
+        error_set(why, NULL, 0, "the system has an unknown %s '%.100s'", key, name);
+    } else {
+        node_error(node, why, "unknown %s '%.100s'", key, name);
+    }
+    return name_expect(name, words, why);
 }
 
 static bool check_arrivals(const struct node *root, const struct workload *workload,
@@ -243,7 +250,9 @@ static bool read_server(const struct node *root, struct workload *out, struct er
         !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
         !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
         !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
-        !read_routing(root, &out->routing, why) || !node_check_keys(slo, slo_keys, "slo", why) ||
+        !read_word(root, "routing", workload_routings, workload_routings[ROUTE_ROUND_ROBIN],
+                   &out->routing, why) ||
+        !node_check_keys(slo, slo_keys, "slo", why) ||
         !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
         !read_objective(slo, "tpot_ms", &out->slo_tpot_ns, why)) {
         return false;
@@ -262,6 +271,50 @@ static bool check_clients(const struct node *root, const struct workload *worklo
     node_error(node_get(root, "clients"), why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
                workload->clients, workload->replicas);
     return error_expect(why, "at least one client for each of the 'replicas'");
+}
+
+static bool read_engine(const struct node *root, const struct setup *setup, int *out,
+                        struct error *why)
+{
+    const char *own = setup->system.engine;
+    if (!read_word(root, "engine", server_engine_names,
+                   own[0] != '\0' ? own : server_engine_names[SERVER_ENGINE_NONE], out, why)) {
+        return false;
+    }
+    if (*out == SERVER_ENGINE_NONE || !mechanisms_offload(&setup->mechanisms)) {
+        return true;
+    }
+    node_error(node_get(root, "engine"), why,
+               "'engine' divides the HBM of a server that keeps all KV there, and system '%s' "
+               "offloads KV",
+               setup->system.name);
+    return error_expect(why, "engine: none");
+}
+
+void resolve_engine(const struct node *root, struct point *out)
+{
+    struct workload *workload = &out->workload;
+    struct trust trust = {BASIS_MEASURED, false};
+    if (!point_serves(out) || workload->engine == SERVER_ENGINE_NONE) {
+        return;
+    }
+    const struct profile *profile = &out->setup.profile;
+    enum server_engine_id id = (enum server_engine_id)workload->engine;
+    struct server_engine_gpu gpu = {
+        .bytes = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
+        .a100 = strstr(profile->name, "a100") != NULL,
+        .gpus = out->setup.model.tensor_parallel,
+    };
+    struct server_engine_limits limits = server_engine_limits(id, &gpu);
+    if (said(root, "max_sequences") == NULL) {
+        workload->sequences = limits.sequences;
+    }
+    if (said(root, "batched_tokens") == NULL) {
+        workload->batched_tokens = limits.batched_tokens;
+    }
+    if (said(root, "hbm_usable") == NULL) {
+        out->setup.hbm_usable = server_engine_usable(id, &gpu, workload->batched_tokens);
+    }
 }
 
 bool resolve_workload(const struct node *root, struct point *out, struct error *why)
@@ -284,7 +337,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           check_clients(root, read, why);
+           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, read, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */
@@ -301,6 +354,7 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
     return workload->path[0] == '\0' ||
            (put_real(all, "time_scale", workload->time_scale, why) &&
             put_real(all, "replicas", (double)workload->replicas, why) &&
+            node_set(all, "engine", server_engine_names[workload->engine], why) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
             node_set(all, "routing", workload_routings[workload->routing], why) &&

@@ -17,6 +17,10 @@ bool workload_lay_context(struct node *root, struct sources *sources, struct err
  * are an error. */
 bool resolve_workload(const struct node *root, struct point *out, struct error *why);
 
+/* Set the limits of a step and `hbm_usable` to the engine's where the scenario leaves them open.
+ * Call it when the machine is known. */
+void resolve_engine(const struct node *root, struct point *out);
+
 /* Write the workload's keys into a resolved scenario. */
 bool workload_put(struct node *all, const struct workload *workload, struct error *why);
 

@@ -60,8 +60,8 @@ const struct scenario_key scenario_keys[] = {
      .positive = true},
     {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; default: the model's",
      .shape = SCENARIO_DTYPES},
-    {"hbm_usable", "90%", "share of HBM that may be used", .shape = SCENARIO_NUMBER,
-     .unit = UNIT_SHARE, .positive = true, .most = 1},
+    {"hbm_usable", "90%", "share of HBM that may be used; default: the engine's, or 90%",
+     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .positive = true, .most = 1},
     {"hbm_reserve", "2GiB", "HBM kept free within that share", .shape = SCENARIO_WHOLE,
      .unit = UNIT_BYTES},
     {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits",
@@ -88,10 +88,13 @@ const struct scenario_key scenario_keys[] = {
      .serving = true, .positive = true},
     {"routing", "prefix", "round-robin; or prefix: to the server that saw most of the prompt",
      .shape = SCENARIO_WORD, .words = workload_routings, .serving = true},
-    {"max_sequences", "256", "most sequences of a server's step", .shape = SCENARIO_WHOLE,
-     .serving = true, .positive = true},
-    {"batched_tokens", "2048", "most tokens of a server's step", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_TOKENS, .serving = true, .positive = true},
+    {"engine", "vllm-0.19",
+     "engine and version whose limits and memory a server has; default: the system's; or none",
+     .shape = SCENARIO_WORD, .words = server_engine_names, .serving = true},
+    {"max_sequences", "256", "most sequences of a server's step; default: the engine's",
+     .shape = SCENARIO_WHOLE, .serving = true, .positive = true},
+    {"batched_tokens", "2048", "most tokens of a server's step; default: the engine's",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
@@ -315,9 +318,8 @@ void scenario_release(struct scenario *scenario)
 
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why)
 {
-    *out = (struct scenario){.root = node_copy(from->root, why),
-                             .points = 1,
-                             .sources = sources_hold(from->sources)};
+    *out = (struct scenario){
+        .root = node_copy(from->root, why), .points = 1, .sources = sources_hold(from->sources)};
     return out->root != NULL;
 }
 

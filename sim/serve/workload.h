@@ -2,6 +2,8 @@
 #ifndef SERVE_WORKLOAD_H
 #define SERVE_WORKLOAD_H
 
+#include "serve/server_engine.h"
+
 #include <stdint.h>
 
 enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
@@ -17,6 +19,7 @@ struct workload {
     uint64_t replicas;       /* independent servers */
     int routing;             /* enum routing */
     int timed;               /* 0: no clock, one request after the other */
+    int engine;              /* enum server_engine_id */
     uint64_t sequences, batched_tokens; /* at most, in one step */
     uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
 };

@@ -8,6 +8,7 @@
 #include "decode/plan/memory.h"
 #include "decode/time/prefill.h"
 #include "run/run.h"
+#include "serving/engine_memory.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
@@ -57,16 +58,37 @@ static double written_bytes(const struct setup *setup, const struct plan *plan)
     return bytes / (double)setup->context;
 }
 
-static struct room room_in_hbm(const struct point *point, const struct plan *plan)
+/* Bytes of HBM for KV: `kv_pool_tokens`, or what the engine leaves, or without one what weights and
+ * a step's tensors leave. */
+static bool pool_bytes(const struct point *point, const struct plan *plan, double *out,
+                       struct error *why)
+{
+    struct engine_memory memory;
+    uint64_t others = plan->memory.hbm - plan->memory.resident;
+    if (point->workload.engine == SERVER_ENGINE_NONE || point->setup.kv_pool_tokens > 0) {
+        *out = plan->hbm_limit > others ? (double)(plan->hbm_limit - others) : 0;
+        return true;
+    }
+    if (!engine_memory_of(point, &memory, why)) {
+        return false;
+    }
+    *out = memory.pool;
+    return true;
+}
+
+static bool room_in_hbm(const struct point *point, const struct plan *plan, struct room *room,
+                        struct error *why)
 {
     const struct setup *setup = &point->setup;
-    struct room room = {.sequences = (uint32_t)point->workload.sequences};
-    uint64_t others = plan->memory.hbm - plan->memory.resident;
     double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
-    room.tokens =
-        plan->hbm_limit > others ? (uint64_t)((double)(plan->hbm_limit - others) / token) : 0;
-    leave_host(plan, &room);
-    return room;
+    double bytes = 0;
+    if (!pool_bytes(point, plan, &bytes, why)) {
+        return false;
+    }
+    *room = (struct room){.sequences = (uint32_t)point->workload.sequences,
+                          .tokens = (uint64_t)(bytes / token)};
+    leave_host(plan, room);
+    return true;
 }
 
 /* If a prefix cache shares the host, it holds no more sequences than run. */
@@ -106,7 +128,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
         room->limit = plan.limit;
         ok = room_on_host(point, plan.max_batch, context, room, why);
     } else {
-        *room = room_in_hbm(point, &plan);
+        ok = room_in_hbm(point, &plan, room, why);
     }
     plan_release(&plan);
     return ok;

@@ -32,6 +32,7 @@ enum {
     REPLICATIONS,
     OUTPUT,
     SET,
+    FROM,
     DB,
     JOBS,
     JSON
@@ -75,6 +76,7 @@ static const struct command_option options[] = {
                 .summary = "write the winner's scenario to this file (default: print it below "
                            "the table)"},
     [SET] = SCENARIO_SET_OPTION,
+    [FROM] = SCENARIO_FROM_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
@@ -273,9 +275,8 @@ static bool print_command(const struct scenario *point, const struct result *res
     note_host_pool(result);
     if (pool > 0) {
         snprintf(note, sizeof note,
-                 "the KV pool is computed (%" PRIu64 " tokens); a real server's graphs and "
-                 "workspace may leave less. Take the size from its start-up log and plan again "
-                 "with --set kv_pool_tokens=N",
+                 "the KV pool is computed (%" PRIu64 " tokens); a real server may have less. Plan "
+                 "again with what its start-up log says: --from LOG, or --set kv_pool_tokens=N",
                  pool);
         fputc('\n', stdout);
         table_line("note: ", note, stdout);
@@ -379,7 +380,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct planning_options with = {.runs = &runs, .on_progress = show_progress};
     struct scenario scenario;
     if (!read_options(arguments, &with, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why);

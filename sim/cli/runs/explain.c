@@ -1,7 +1,9 @@
-/* Sentences about the parts of the step and the effect of each figure of the machine. */
+/* Sentences about the parts of the step and the effect of each figure of the machine; of a server,
+ * its memory. */
 #include "cli/runs/explain.h"
 
 #include "cli/frame/table.h"
+#include "cli/runs/explain_server.h"
 #include "study/sweep/explain.h"
 
 #include <inttypes.h>
@@ -154,8 +156,9 @@ static bool explain_point(const struct scenario *scenario, uint32_t index,
     if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
-    bool ok = explain_run(&point, runs, &explanation, why);
-    if (ok) {
+    bool ok = point_serves(&point) ? explain_server_print(&point, runs, why)
+                                   : explain_run(&point, runs, &explanation, why);
+    if (ok && !point_serves(&point)) {
         ok = print_explanation(&explanation, why);
         explanation_release(&explanation);
     }

@@ -1,6 +1,12 @@
+/* A server's facts become overrides, as if they were typed before the others. */
 #include "cli/runs/scenario_options.h"
 
+#include "base/array.h"
+#include "base/files.h"
+#include "scenario/server_text.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
                              struct error *why)
@@ -10,6 +16,65 @@ bool scenario_from_arguments(const struct arguments *arguments, int set, struct 
     const char *const *sets = arguments_all(arguments, set, &set_count);
     return scenario_load(files, file_count, sets, set_count, out, why);
 }
+
+/* ---- from a server ---------------------------------------------------------------------- */
+
+/* "model=..." for each fact; the texts hold them. */
+struct facts {
+    struct server_facts read;
+    char texts[FACT_COUNT][sizeof((struct server_fact *)0)->value + 32];
+};
+
+static void print_fact(const char *file, const struct server_fact *fact, const char *text)
+{
+    if (fact->line > 0) {
+        fprintf(stderr, "%s:%d: %s (%s)\n", file, fact->line, text, fact->said);
+    } else {
+        fprintf(stderr, "%s: %s (%s)\n", file, text, fact->said);
+    }
+}
+
+static bool read_facts(const char *file, struct facts *out, struct error *why)
+{
+    size_t size;
+    char *text = files_text(NULL, file, &size, why);
+    bool ok = text != NULL && server_text_read(text, size, file, &out->read, why);
+    free(text);
+    for (int id = 0; ok && id < FACT_COUNT; id++) {
+        snprintf(out->texts[id], sizeof out->texts[id], "%s=%s", server_fact_keys[id],
+                 out->read.all[id].value);
+    }
+    return ok;
+}
+
+bool scenario_from_server(const struct arguments *arguments, int set, int from,
+                          struct scenario *out, struct error *why)
+{
+    struct facts facts;
+    const char *file = arguments_text(arguments, from);
+    uint32_t file_count, set_count, count = 0;
+    const char *const *files = arguments_operands(arguments, &file_count);
+    const char *const *sets = arguments_all(arguments, set, &set_count);
+    if (file == NULL) {
+        return scenario_load(files, file_count, sets, set_count, out, why);
+    }
+    const char **all = array_zeroed(FACT_COUNT + set_count + 1, sizeof *all, why);
+    bool ok = all != NULL && read_facts(file, &facts, why);
+    for (int id = 0; ok && id < FACT_COUNT; id++) {
+        if (facts.read.all[id].value[0] != '\0') {
+            print_fact(file, &facts.read.all[id], facts.texts[id]);
+            all[count++] = facts.texts[id];
+        }
+    }
+    for (uint32_t i = 0; ok && i < set_count; i++) {
+        all[count++] = sets[i];
+    }
+    ok = ok && scenario_load(files, file_count, all, count, out, why);
+    free(all);
+    return ok;
+}
+
+/* ---- help ------------------------------------------------------------------------------- */
 
 void scenario_print_keys(FILE *out)
 {

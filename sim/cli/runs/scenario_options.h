@@ -11,9 +11,21 @@
         .summary = "set a key of the scenario, overriding its files, such as context=32K"          \
     }
 
+#define SCENARIO_FROM_OPTION                                                                       \
+    {                                                                                              \
+        .name = "--from", .argument = "FILE",                                                      \
+        .summary = "take model, parallelism, limits, KV pool and dtypes from a server's start-up " \
+                   "log, its command line or its /metrics (vLLM, SGLang); --set overrides them"    \
+    }
+
 /* Load the scenario of the command's files and its option number `set`. */
 bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
                              struct error *why);
+
+/* The same for a command whose option number `from` is SCENARIO_FROM_OPTION: what its file says is
+ * laid over the scenario's files and below `set`, and printed on standard error, with its lines. */
+bool scenario_from_server(const struct arguments *arguments, int set, int from,
+                          struct scenario *out, struct error *why);
 
 /* Print the keys of a scenario, for help. */
 void scenario_print_keys(FILE *out);

@@ -20,6 +20,7 @@
 
 enum {
     SET,
+    FROM,
     DB,
     JOBS,
     SHARD,
@@ -33,6 +34,7 @@ enum {
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
+    [FROM] = SCENARIO_FROM_OPTION,
     [DB] = {.name = "--db",
             .argument = "FILE",
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
@@ -53,8 +55,10 @@ static const struct command_option options[] = {
                        "(for a server: time to first token) within SHARE of the mean, such as "
                        "1%; at most 1000, or as many as --replications says"},
     [EXPLAIN] = {.name = "--explain",
-                 .summary = "explain in words what limits each step, which figure of the machine "
-                            "would help most, and which to measure first"},
+                 .summary =
+                     "explain in words what limits each step, which figure of the machine "
+                     "would help most, and which to measure first; for a server, what each GPU's "
+                     "memory holds"},
     [REQUIRE_BASIS] = {.name = "--require-basis",
                        .argument = "LEVEL",
                        .summary = "fail if a run's figures or trace rest on a basis worse than "
@@ -247,16 +251,10 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct run_context runs = {.threads = 0};
     struct scenario scenario;
     if (!read_options(arguments, &sweep, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
         return false;
     }
     bool explains = arguments_given(arguments, EXPLAIN);
-    if (explains && node_get(scenario.root, "workload") != NULL) {
-        scenario_release(&scenario);
-        return error_usage(why, NULL, 0,
-                           "'--explain' is for decode steps, so it cannot be used "
-                           "with a 'workload'");
-    }
     bool ok = database_open(arguments, DB, &sweep.store, why);
     sweep.runs = &runs;
     ok = ok && mark_shard(&scenario, &sweep, why) &&

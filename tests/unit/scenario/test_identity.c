@@ -453,7 +453,8 @@ static bool is_said_at_need(const char *key)
 {
     static const char *const keys[] = {
         "contexts", "workload", "rate",    "burstiness",    "clients",        "time_scale", "limit",
-        "timed",    "replicas", "routing", "max_sequences", "batched_tokens", "slo"};
+        "timed",    "replicas", "routing", "engine",        "max_sequences",  "batched_tokens",
+        "slo"};
     bool found = false;
     for (size_t i = 0; i < COUNT(keys); i++) {
         found = found || strcmp(keys[i], key) == 0;

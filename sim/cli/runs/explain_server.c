@@ -1,0 +1,99 @@
+/* A table of an engine's lines if the KV pool is computed from them, then one paragraph. */
+#include "cli/runs/explain_server.h"
+
+#include "base/units.h"
+#include "cli/frame/table.h"
+#include "serving/engine_memory.h"
+#include "serving/serving_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TEXT = 32, SENTENCES = 640 };
+
+static const struct table_column columns[] = {
+    {.title = "memory of a GPU"},          {.title = "GiB", .right = true},
+    {.title = "share", .right = true},     {.title = "basis"},
+    {.title = "what it is", .wrap = true},
+};
+
+static bool add_line(struct table *table, const struct engine_memory_line *line, double all,
+                     struct error *why)
+{
+    char bytes[TEXT], share[TEXT];
+    snprintf(bytes, sizeof bytes, "%.2f", line->bytes / (1 << 30));
+    snprintf(share, sizeof share, "%.1f %%", 100 * line->bytes / all);
+    const char *texts[] = {line->name, bytes, share, basis_name(line->basis), line->what};
+    return table_add(table, texts, 5, why);
+}
+
+static bool print_lines(const struct point *point, struct error *why)
+{
+    struct engine_memory memory;
+    struct trust trust = {BASIS_MEASURED, false};
+    double all = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    struct table *table = engine_memory_of(point, &memory, why)
+                              ? table_create(columns, sizeof columns / sizeof *columns, why)
+                              : NULL;
+    bool ok = table != NULL;
+    for (uint32_t i = 0; ok && i < memory.count; i++) {
+        ok = add_line(table, &memory.lines[i], all, why);
+    }
+    if (ok) {
+        table_print(table, stdout);
+    }
+    table_destroy(table);
+    return ok;
+}
+
+/* Where the pool of a server comes from that keeps all KV in HBM. */
+static const char *origin_of(const struct point *point)
+{
+    return point->setup.kv_pool_tokens > 0                ? "as kv_pool_tokens says"
+           : point->workload.engine != SERVER_ENGINE_NONE ? "as the engine computes it"
+                                                          : "all that weights and a step leave";
+}
+
+static void write_pool(const struct point *point, const struct serving_memory *memory, char *text,
+                       size_t size)
+{
+    const struct prefix_options *prefix = &memory->prefix;
+    uint64_t tokens = prefix->gpu_blocks * prefix->block_tokens, mean = point->setup.context;
+    uint64_t fit = tokens / mean, most = point->workload.sequences;
+    snprintf(text, size,
+             "%s: the KV pool has %" PRIu64 " tokens, %s: %" PRIu64
+             " blocks of %u. Requests of the "
+             "workload's mean of %" PRIu64 " tokens: %" PRIu64 " fit, and a step takes %" PRIu64
+             ", so %s how many run together.",
+             point->setup.system.name, tokens, origin_of(point), prefix->gpu_blocks,
+             prefix->block_tokens, mean, fit, most,
+             fit < most ? "the pool limits" : "max_sequences limits");
+}
+
+bool explain_server_print(const struct point *point, const struct run_context *runs,
+                          struct error *why)
+{
+    struct serving_memory memory;
+    char text[SENTENCES];
+    bool offloads = mechanisms_offload(&point->setup.mechanisms);
+    bool lines = point->workload.engine != SERVER_ENGINE_NONE && point->setup.kv_pool_tokens == 0;
+    if (!serving_memory_plan(point, runs, &memory, why)) {
+        return false;
+    }
+    if (offloads) {
+        snprintf(text, sizeof text,
+                 "%s: HBM and host memory hold %" PRIu32 " requests of the workload's mean of "
+                 "%" PRIu64 " tokens, and a step takes %" PRIu64 ".",
+                 point->setup.system.name, memory.sequences, point->setup.context,
+                 point->workload.sequences);
+    } else {
+        write_pool(point, &memory, text, sizeof text);
+    }
+    fputs("\n", stdout);
+    if (lines && !print_lines(point, why)) {
+        return false;
+    }
+    table_line("", text, stdout);
+    return true;
+}

@@ -1,0 +1,202 @@
+/* Each row is a name; a setting has one in each program, and others on a command line. */
+#include "scenario/server_setting.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum kind { TEXT, NAME, WHOLE, SHARE, KV_DTYPE, WEIGHTS_DTYPE, SWITCH, SWITCH_OFF };
+
+/* The names of settings; those of the command line without dashes in front, with '_' for '-'. NAME
+ * counts only if nothing else names the model. */
+static const struct server_setting {
+    const char *name;
+    int said;
+    enum kind kind;
+} settings[] = {
+    {"model", FACT_MODEL, TEXT},
+    {"model_path", FACT_MODEL, TEXT},
+    {"model_name", FACT_MODEL, NAME},
+    {"tensor_parallel_size", FACT_TENSOR_PARALLEL, WHOLE},
+    {"tp_size", FACT_TENSOR_PARALLEL, WHOLE},
+    {"tp", FACT_TENSOR_PARALLEL, WHOLE},
+    {"data_parallel_size", FACT_DATA_PARALLEL, WHOLE},
+    {"dp_size", FACT_DATA_PARALLEL, WHOLE},
+    {"dp", FACT_DATA_PARALLEL, WHOLE},
+    {"pipeline_parallel_size", FACT_PIPELINE_PARALLEL, WHOLE},
+    {"pp_size", FACT_PIPELINE_PARALLEL, WHOLE},
+    {"pp", FACT_PIPELINE_PARALLEL, WHOLE},
+    {"ep_size", FACT_EXPERT_PARALLEL, WHOLE},
+    {"ep", FACT_EXPERT_PARALLEL, WHOLE},
+    {"enable_expert_parallel", SAID_EXPERTS, SWITCH},
+    {"max_num_seqs", FACT_MAX_SEQUENCES, WHOLE},
+    {"max_running_requests", FACT_MAX_SEQUENCES, WHOLE},
+    {"max_num_batched_tokens", FACT_BATCHED_TOKENS, WHOLE},
+    {"chunked_prefill_size", FACT_BATCHED_TOKENS, WHOLE},
+    {"gpu_memory_utilization", FACT_HBM_USABLE, SHARE},
+    {"mem_fraction_static", FACT_HBM_USABLE, SHARE},
+    {"kv_cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
+    {"cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
+    {"quantization", FACT_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
+    {"q", FACT_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
+    {"max_total_tokens", FACT_KV_POOL, WHOLE},
+    {"max_total_num_tokens", FACT_KV_POOL, WHOLE},
+    {"GPU KV cache size", FACT_KV_POOL, WHOLE},
+    {"num_gpu_blocks", SAID_BLOCKS, WHOLE},
+    {"num_gpu_blocks_override", SAID_BLOCKS, WHOLE},
+    {"block_size", SAID_BLOCK_TOKENS, WHOLE},
+    {"enable_prefix_caching", SAID_PREFIX, SWITCH},
+    {"no_enable_prefix_caching", SAID_PREFIX, SWITCH_OFF},
+    {"disable_radix_cache", SAID_PREFIX, SWITCH_OFF},
+    {"enable_hierarchical_cache", SAID_TIERS, SWITCH},
+    {"enable_dp_attention", SAID_RANKS, SWITCH},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+const struct server_setting *server_setting_find(const char *name)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        if (strcmp(settings[i].name, name) == 0) {
+            return &settings[i];
+        }
+    }
+    return NULL;
+}
+
+const struct server_setting *server_setting_at(size_t index)
+{
+    return index < SETTINGS ? &settings[index] : NULL;
+}
+
+const char *server_setting_name(const struct server_setting *setting)
+{
+    return setting->name;
+}
+
+bool server_setting_is_switch(const struct server_setting *setting)
+{
+    return setting->kind == SWITCH || setting->kind == SWITCH_OFF;
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static bool invalid(const struct server_said *said, const char *name, const char *value,
+                    const char *expected, struct error *why)
+{
+    error_set(why, said->file, said->line, "'%s' is '%.60s'", name, value);
+    return error_expect(why, "%s", expected);
+}
+
+/* "41,408", "2048", "8k" (vLLM's 8000), "8K" (8192), "430913.0"; negative or 0: not set. */
+static bool read_whole(const struct server_said *said, const char *name, const char *value,
+                       char *out, size_t size, struct error *why)
+{
+    uint64_t number = 0;
+    const char *at = value + (*value == '-');
+    bool digits = isdigit((unsigned char)*at);
+    for (; isdigit((unsigned char)*at) || *at == ','; at++) {
+        number = *at == ',' || number > UINT32_MAX ? number : 10 * number + (uint64_t)(*at - '0');
+    }
+    uint64_t times = *at == 'k' ? 1000 : *at == 'K' ? 1024 : 1;
+    at += times > 1 ? 1 : strncmp(at, ".0", 2) == 0 ? 2 : 0;
+    if (!digits || *at != '\0' || number * times > UINT32_MAX) {
+        return invalid(said, name, value, "a whole number", why);
+    }
+    if (*value != '-' && number > 0) {
+        snprintf(out, size, "%" PRIu64, number * times);
+    }
+    return true;
+}
+
+static bool read_share(const struct server_said *said, const char *name, const char *value,
+                       char *out, size_t size, struct error *why)
+{
+    char *end;
+    double share = strtod(value, &end);
+    if (end == value || *end != '\0' || !(share > 0 && share <= 1)) {
+        return invalid(said, name, value, "a share above 0 and at most 1", why);
+    }
+    snprintf(out, size, "%.6g", share);
+    return true;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "auto" is the model's own. */
+static bool read_kv_dtype(const struct server_said *said, const char *name, const char *value,
+                          char *out, size_t size, struct error *why)
+{
+    bool wide = strcmp(value, "bfloat16") == 0 || strcmp(value, "bf16") == 0 ||
+                strcmp(value, "float16") == 0;
+    if (strcmp(value, "auto") == 0) {
+        return true;
+    }
+    if (!wide && !begins(value, "fp8")) {
+        return invalid(said, name, value, "auto, bfloat16, or fp8 in one of its forms", why);
+    }
+    snprintf(out, size, "%s", wide ? "bf16" : "fp8");
+    return true;
+}
+
+/* Methods that name a type; what others mean is in the model's config.json. */
+static void read_weights_dtype(const char *value, char *out, size_t size)
+{
+    static const struct {
+        const char *method, *dtype;
+    } methods[] = {{"fp8", "fp8"}, {"awq", "int4"}, {"gptq", "int4"}, {"mxfp4", "mxfp4"}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (begins(value, methods[i].method)) {
+            snprintf(out, size, "%s", methods[i].dtype);
+        }
+    }
+}
+
+bool server_setting_take(const struct server_setting *setting, const char *value,
+                         struct server_said *said, struct error *why)
+{
+    struct server_fact *fact = &said->all[setting->said];
+    char text[sizeof fact->value] = "";
+    bool ok = true;
+    if (value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0) {
+        return true;
+    }
+    if (strlen(value) >= sizeof text) {
+        return invalid(said, setting->name, value, "fewer than 256 characters", why);
+    }
+    switch (setting->kind) {
+    case NAME:
+    case TEXT:
+        snprintf(text, sizeof text, "%s", value);
+        break;
+    case WHOLE:
+        ok = read_whole(said, setting->name, value, text, sizeof text, why);
+        break;
+    case SHARE:
+        ok = read_share(said, setting->name, value, text, sizeof text, why);
+        break;
+    case KV_DTYPE:
+        ok = read_kv_dtype(said, setting->name, value, text, sizeof text, why);
+        break;
+    case WEIGHTS_DTYPE:
+        read_weights_dtype(value, text, sizeof text);
+        break;
+    case SWITCH:
+    case SWITCH_OFF:
+        snprintf(text, sizeof text, "%s",
+                 (strcasecmp(value, "true") == 0) == (setting->kind == SWITCH) ? "yes" : "no");
+        break;
+    }
+    if (ok && text[0] != '\0' && (setting->kind != NAME || fact->value[0] == '\0')) {
+        memcpy(fact->value, text, sizeof text);
+        snprintf(fact->said, sizeof fact->said, "%s", setting->name);
+        fact->line = said->line;
+    }
+    return ok;
+}

@@ -1,0 +1,127 @@
+/* vLLM: engine/arg_utils.py (get_batch_defaults, an API server), config/cache.py
+ * (gpu_memory_utilization), envs.py (VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS,
+ * VLLM_USE_FLASHINFER_SAMPLER) and config/vllm.py (_set_cudagraph_sizes) of 0.19.0, 0.20.0 and
+ * 0.22.0; 0.24.0 and 0.26.0 agree with 0.22.0 in all of them. SGLang: server_args.py
+ * (_handle_gpu_memory_settings) of 0.5.9.
+ */
+#include "serve/server_engine.h"
+
+#include <math.h>
+
+static const double MiB = 1 << 20, GiB = 1 << 30;
+
+const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
+    [SERVER_ENGINE_NONE] = "none",
+    [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
+    [SERVER_ENGINE_VLLM_020] = "vllm-0.20",
+    [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
+    [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
+};
+
+/* Growth outside PyTorch's allocator from before the weights to after the dummy run, as start-up
+ * logs print it. Without Triton's sampler, vLLM of 0.8 to 0.11 on A6000, L40S, RTX 3090 and B200:
+ * 0.02, 0.02, 0.03, 0.04, 0.04 and 0.07 GiB. With FlashInfer's, 0.26: 0.23, 0.25 and 0.26 GiB. */
+#define KERNELS_OF_PYTORCH (0.035 * 1024 * 1024 * 1024)
+#define KERNELS_OF_FLASHINFER (0.25 * 1024 * 1024 * 1024)
+
+const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
+    [SERVER_ENGINE_NONE] = {.summary = "KV takes what weights and a step's tensors leave"},
+    [SERVER_ENGINE_VLLM_019] = {.summary = "90 % of HBM, CUDA graphs beside it, Triton sampler",
+                                .usable = 0.9,
+                                .measures = true,
+                                .sampler = SAMPLER_TRITON,
+                                .kernel_bytes = KERNELS_OF_PYTORCH},
+    [SERVER_ENGINE_VLLM_020] = {.summary = "92 % of HBM with CUDA graphs, Triton sampler",
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_TRITON,
+                                .kernel_bytes = KERNELS_OF_PYTORCH},
+    [SERVER_ENGINE_VLLM_022] = {.summary = "92 % of HBM with CUDA graphs, FlashInfer's sampler",
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_SGLANG_05] = {.summary =
+                                     "a share of HBM for weights and KV, by the chunk of prompts"},
+};
+
+/* ---- vLLM ------------------------------------------------------------------------------- */
+
+static struct server_engine_limits vllm_limits(const struct server_engine_gpu *gpu)
+{
+    bool large = gpu->bytes >= 70 * GiB && !gpu->a100;
+    return large ? (struct server_engine_limits){.sequences = 1024, .batched_tokens = 8192}
+                 : (struct server_engine_limits){.sequences = 256, .batched_tokens = 2048};
+}
+
+/* Sizes 1, 2, 4, then every 8th below 256, then every 16th. */
+static uint32_t captured_sizes(uint64_t most)
+{
+    uint32_t sizes = most >= 4 ? 3 : most >= 2 ? 2 : 1;
+    sizes += most >= 8 ? (uint32_t)((most < 255 ? most : 255) / 8) : 0;
+    return sizes + (most >= 256 ? (uint32_t)((most - 256) / 16) + 1 : 0);
+}
+
+/* Piecewise graphs of all sizes, and full graphs of those that a step of decodes can have. */
+uint32_t server_engine_graphs(uint64_t sequences, uint64_t batched_tokens)
+{
+    uint64_t most = 2 * sequences < 512 ? 2 * sequences : 512;
+    most = most < batched_tokens ? most : batched_tokens;
+    return captured_sizes(most) + captured_sizes(most < sequences ? most : sequences);
+}
+
+/* ---- SGLang ----------------------------------------------------------------------------- */
+
+/* Tokens of a prompt's chunk, and the largest batch that is captured, up to a size of memory. */
+struct sglang_row {
+    double below;                        /* MiB */
+    uint64_t chunk, graphs, graphs_of_4; /* graphs_of_4: if 4 or more GPUs share the model */
+};
+
+static const struct sglang_row *sglang_row(const struct server_engine_gpu *gpu)
+{
+    static const struct sglang_row rows[] = {
+        {20 * 1024, 2048, 8, 8},      {35 * 1024, 2048, 24, 80},   {60 * 1024, 4096, 32, 160},
+        {160 * 1024, 8192, 256, 512}, {INFINITY, 16384, 512, 512},
+    };
+    const struct sglang_row *row = rows;
+    while (gpu->bytes / MiB >= row->below) {
+        row++;
+    }
+    return row;
+}
+
+static double sglang_usable(const struct server_engine_gpu *gpu, uint64_t chunk)
+{
+    const struct sglang_row *row = sglang_row(gpu);
+    double all = gpu->bytes / MiB,
+           graphs = (double)(gpu->gpus < 4 ? row->graphs : row->graphs_of_4);
+    double reserved = 512 + fmax((double)chunk, 2048) * 1.5 + graphs * 2 + gpu->gpus / 8.0 * 1024;
+    reserved = all > 60 * 1024 ? fmax(reserved, 10 * 1024) : reserved;
+    return fmax(0.001, round((all - reserved) / all * 1000) / 1000);
+}
+
+/* ---- both ------------------------------------------------------------------------------- */
+
+double server_engine_usable(enum server_engine_id id, const struct server_engine_gpu *gpu,
+                            uint64_t batched_tokens)
+{
+    return server_engines[id].usable > 0 ? server_engines[id].usable
+                                         : sglang_usable(gpu, batched_tokens);
+}
+
+/* SGLang runs 2048 sequences, or more where its KV holds 4 sequences of the model's whole context
+ * (model_runner_kv_cache_mixin.py): no step of a server here has as many. */
+struct server_engine_limits server_engine_limits(enum server_engine_id id,
+                                                 const struct server_engine_gpu *gpu)
+{
+    struct server_engine_limits limits =
+        id == SERVER_ENGINE_SGLANG_05
+            ? (struct server_engine_limits){.sequences = 2048,
+                                            .batched_tokens = sglang_row(gpu)->chunk}
+            : vllm_limits(gpu);
+    limits.usable = server_engine_usable(id, gpu, limits.batched_tokens);
+    return limits;
+}

@@ -1,0 +1,61 @@
+/* Serving engines by version: the limits of a step and the share of memory that each takes if its
+ * user states none, and how it finds the room for KV.
+ *
+ * A row is what the source of that version does; `source` in server_engine.c names the files. An engine
+ * that is younger than its row behaves as the row until a row of its own is added. serving/
+ * engine_memory.h turns a row into bytes.
+ */
+#ifndef SERVE_SERVER_ENGINE_H
+#define SERVE_SERVER_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum server_engine_id {
+    SERVER_ENGINE_NONE, /* KV takes what weights and a step's tensors leave */
+    SERVER_ENGINE_VLLM_019,
+    SERVER_ENGINE_VLLM_020,
+    SERVER_ENGINE_VLLM_022,
+    SERVER_ENGINE_SGLANG_05,
+    SERVER_ENGINE_COUNT
+};
+extern const char *const server_engine_names[SERVER_ENGINE_COUNT + 1]; /* ends with NULL */
+
+/* How the sampler picks among the top tokens, in the run that measures peak memory. */
+enum server_engine_sampler { SAMPLER_NONE, SAMPLER_TRITON, SAMPLER_FLASHINFER };
+
+struct server_engine {
+    const char *summary;
+    double usable;     /* share of the GPU's memory; 0: computed from the limits, as SGLang does */
+    bool measures;     /* a run with dummy requests finds the peak memory outside KV */
+    bool takes_graphs; /* the CUDA graphs are estimated, and taken off the room for KV */
+    enum server_engine_sampler sampler;
+    double kernel_bytes; /* of code and tables that CUDA loads during that run */
+};
+extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
+
+/* What an engine decides by the GPU that it finds. */
+struct server_engine_gpu {
+    double bytes; /* of memory */
+    bool a100;
+    uint32_t gpus; /* that share the model */
+};
+
+/* Limits of a step, and the share of the GPU's memory that weights, activations and KV may take. */
+struct server_engine_limits {
+    uint64_t sequences, batched_tokens;
+    double usable;
+};
+
+/* The limits of an API server whose user states none. `id` is not SERVER_ENGINE_NONE. */
+struct server_engine_limits server_engine_limits(enum server_engine_id id,
+                                                 const struct server_engine_gpu *gpu);
+
+/* The share of memory, if the user states the tokens of a step. */
+double server_engine_usable(enum server_engine_id id, const struct server_engine_gpu *gpu,
+                            uint64_t batched_tokens);
+
+/* CUDA graphs that vLLM captures for steps of these limits, over all sizes and both modes. */
+uint32_t server_engine_graphs(uint64_t sequences, uint64_t batched_tokens);
+
+#endif

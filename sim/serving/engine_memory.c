@@ -1,0 +1,206 @@
+/* vLLM 0.19.0: v1/worker/gpu_worker.py (init_device, determine_available_memory), utils/
+ * mem_utils.py (memory_profiling), v1/worker/gpu_model_runner.py (profile_run, _dummy_sampler_run,
+ * profile_cudagraph_memory), v1/sample/ops/topk_topp_sampler.py and topk_topp_triton.py.
+ * SGLang 0.5.9: model_executor/model_runner_kv_cache_mixin.py (profile_max_num_token).
+ */
+#include "serving/engine_memory.h"
+
+#include "hardware/takeover.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double MiB = 1 << 20;
+
+enum { BF16 = 2, FP32 = 4 };
+
+/* ---- tensors ---------------------------------------------------------------------------- */
+
+static double at_most(double value, double most)
+{
+    return value < most ? value : most;
+}
+
+/* Cosines and sines of every position that the model was trained for, which all layers share. */
+static double table_bytes(const struct model *model)
+{
+    uint32_t rotated = model->rope_dim > 0 ? model->rope_dim : model->head_dim;
+    return model->learned_positions ? 0 : (double)model->trained_context * rotated * BF16;
+}
+
+static double split(double width, const struct model *model)
+{
+    return ceil(width / model->tensor_parallel);
+}
+
+/* Values of a token that live together in the FFN: the residual; the gate, up and activated rows;
+ * of experts the input, and for each expert of a token its two buffers, the first of which is
+ * used again for the output (fused_moe.py, intermediate_cache13 and intermediate_cache2). */
+static double ffn_values(const struct model *model, const struct model_layer *layer)
+{
+    double width = split(layer->ffn, model), in = (model->gated_ffn ? 2 : 1) * width;
+    if (!layer->routed) {
+        return model->hidden + in + width;
+    }
+    return 3.0 * model->hidden + layer->experts_per_token * (fmax(in, model->hidden) + width);
+}
+
+/* The same in attention: the residual, Q, K and V, rotated Q and K, and the output. */
+static double attention_values(const struct model *model)
+{
+    double heads = model_query_heads(model), kv = model_kv_heads(model), dim = model->head_dim;
+    if (model->kv_lora > 0) { /* Q, and K and V of every head */
+        double query = dim + model->rope_dim;
+        return model->hidden + heads * (2 * query + 2.0 * model->value_dim);
+    }
+    return model->hidden + dim * ((heads + 2 * kv) + (heads + kv) + heads);
+}
+
+/* The most of a layer's tensors for the tokens of a whole step. */
+static double step_bytes(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    double most = attention_values(model);
+    for (uint32_t l = 0; l < model->layer_count; l++) {
+        most = fmax(most, ffn_values(model, &model->layers[l]));
+    }
+    return BF16 * most * (double)point->workload.batched_tokens;
+}
+
+/* The sampler's run for as many sequences as a step may have: the step's hidden states and their
+ * last rows, twice; logits in bf16; and over the whole vocabulary in fp32 logits, probabilities and
+ * random numbers (Triton), or logits, masked logits and probabilities (FlashInfer). Triton's kernel
+ * keeps a row of the vocabulary for each of its programs. */
+static double sampler_bytes(const struct point *point, double sms)
+{
+    const struct model *model = &point->setup.model;
+    const struct workload *workload = &point->workload;
+    double rows = at_most((double)workload->sequences, (double)workload->batched_tokens);
+    double hidden = (double)model->hidden * BF16, words = model->vocabulary;
+    double scratch =
+        server_engines[workload->engine].sampler == SAMPLER_TRITON ? at_most(sms, rows) : 0;
+    return (double)workload->batched_tokens * hidden + 2 * rows * hidden + rows * words * BF16 +
+           (3 * rows + scratch) * words * FP32;
+}
+
+/* ---- outside tensors -------------------------------------------------------------------- */
+
+static double capability(const struct profile *profile)
+{
+    const struct node *node = node_get(node_get(profile->node, "gpu"), takeover_capability_key);
+    return node != NULL && node->kind == NODE_SCALAR ? strtod(node->text, NULL) : 0;
+}
+
+/* The workspace that PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
+static double workspace_bytes(const struct profile *profile)
+{
+    return (capability(profile) >= 9 ? 32 : 8.125) * MiB;
+}
+
+/* Bytes of stack of a thread of vLLM's kernel _topk_topp_kernel: what Triton 3.6.0 compiles it to
+ * for a vocabulary of 128 256; larger ones need up to a tenth more. The default is that of other
+ * architectures, between them. */
+static double stack_bytes(const struct profile *profile)
+{
+    static const struct {
+        double capability, bytes;
+    } rows[] = {{7.5, 920}, {8.0, 1008}, {8.6, 840},  {8.9, 840},
+                {9.0, 768}, {10.0, 760}, {12.0, 1080}};
+    double own = capability(profile), bytes = 920;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bytes = rows[i].capability == own ? rows[i].bytes : bytes;
+    }
+    return bytes;
+}
+
+/* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can hold
+ * (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has none of it
+ * from its start is assumed; the log of an A100 (tests/unit/serving) shows such a growth. */
+static double local_bytes(const struct profile *profile, double sms)
+{
+    struct trust trust = {BASIS_MEASURED, false};
+    return stack_bytes(profile) * sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
+}
+
+/* "Estimated CUDA graph memory" of vLLM 0.19 to 0.24 for dense models of 4 to 8 billion weights
+ * with 86 graphs: 0.52, 0.61, 0.62 and 0.63 GiB; of 31 billion with 102 graphs: 0.76 (0.26). An
+ * A100 with a driver of CUDA 12.2 took 2.35. */
+static const double graph_bytes = 0.615 * 1024 * (1 << 20) / 86;
+
+/* A context with NCCL, before SGLang loads weights. */
+static const double context_bytes = 0.5 * 1024 * (1 << 20);
+
+/* ---- the split -------------------------------------------------------------------------- */
+
+static void add(struct engine_memory *out, const char *name, double bytes, enum basis basis,
+                const char *what)
+{
+    out->lines[out->count++] = (struct engine_memory_line){name, what, bytes, basis};
+}
+
+static void add_loaded(const struct point *point, struct engine_memory *out)
+{
+    const struct model *model = &point->setup.model;
+    add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED, "as loaded");
+    add(out, "position tables", table_bytes(model), BASIS_PUBLISHED,
+        "cosines and sines of all trained positions");
+}
+
+static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
+{
+    const struct workload *workload = &point->workload;
+    const struct server_engine *engine = &server_engines[workload->engine];
+    const struct profile *profile = &point->setup.profile;
+    double step = step_bytes(point), sampler = sampler_bytes(point, sms);
+    add_loaded(point, out);
+    add(out, step > sampler ? "peak of a step" : "peak of the sampler", fmax(step, sampler),
+        BASIS_PUBLISHED,
+        step > sampler ? "tensors of a layer for all batched tokens"
+                       : "logits, probabilities and copies for all sequences");
+    add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED, "of matrix products");
+    if (engine->sampler == SAMPLER_TRITON) {
+        add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
+            "stack of the sampler's kernel, for all threads of the GPU");
+    }
+    add(out, "kernels", engine->kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
+    if (engine->takes_graphs) {
+        add(out, "CUDA graphs",
+            graph_bytes * server_engine_graphs(workload->sequences, workload->batched_tokens),
+            BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
+    }
+}
+
+bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why)
+{
+    static const enum curve_id sms_id = CURVE_GPU_SMS;
+    const struct server_engine *engine = &server_engines[point->workload.engine];
+    const struct profile *profile = &point->setup.profile;
+    struct trust trust = {BASIS_MEASURED, false};
+    bool triton = engine->sampler == SAMPLER_TRITON;
+    if (triton && !profile_require(profile, &sms_id, 1, "the engine's sampler", why)) {
+        return false;
+    }
+    double sms = triton ? profile_value(profile, sms_id, 0, &trust) : 0;
+    double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    double base = all - (engine->measures ? 0 : context_bytes), left = all;
+    *out = (struct engine_memory){.count = 0};
+    if (!engine->measures) {
+        add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+    }
+    add(out, "left alone", base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
+        BASIS_PUBLISHED,
+        !engine->measures      ? "for activations and CUDA graphs"
+        : engine->takes_graphs ? "holds the CUDA context and NCCL"
+                               : "holds the CUDA context, NCCL and CUDA graphs");
+    if (engine->measures) {
+        split_vllm(point, sms, out);
+    } else {
+        add_loaded(point, out);
+    }
+    for (uint32_t i = 0; i < out->count; i++) {
+        left -= out->lines[i].bytes;
+    }
+    out->pool = fmax(0, left);
+    add(out, "KV", out->pool, BASIS_PUBLISHED, "the rest");
+    return true;
+}

@@ -1,0 +1,134 @@
+/* What logs, commands and metrics of servers say, as keys of a scenario. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scenario/server_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static struct error why;
+
+/* The facts of a text as "key=value@line ..."; or the message. */
+static const char *facts_of(const char *text)
+{
+    static char out[1024];
+    struct server_facts facts;
+    size_t used = 0;
+    if (!server_text_read(text, strlen(text), "f", &facts, &why)) {
+        error_format(&why, out, sizeof out);
+        return out;
+    }
+    out[0] = '\0';
+    for (int id = 0; id < FACT_COUNT; id++) {
+        const struct server_fact *fact = &facts.all[id];
+        if (fact->value[0] != '\0') {
+            used +=
+                (size_t)snprintf(out + used, sizeof out - used, "%s%s=%s@%d", used > 0 ? " " : "",
+                                 server_fact_keys[id], fact->value, fact->line);
+        }
+    }
+    return out;
+}
+
+static const struct {
+    const char *what, *text, *facts;
+} cases[] = {
+    {"a command of two lines, with its options in both spellings",
+     "x\nvllm serve org/m --tensor-parallel-size 2 \\\n  --max-num-seqs=64\n",
+     "model=org/m@2 system=vllm@0 tensor_parallel=2@2 max_sequences=64@2"},
+    {"short options, quotes, an environment, and what follows the command",
+     "A=1 vllm serve 'org/m' -tp 4 -q awq_marlin > log; --max-num-seqs 9",
+     "model=org/m@1 system=vllm@0 tensor_parallel=4@1 dtype.weights=int4@1"},
+    {"the model as an option", "python -m vllm.entrypoints.openai.api_server --model m",
+     "model=m@1 system=vllm@0"},
+    {"k is a thousand, K 1024", "vllm serve m --max-num-batched-tokens 8k --max-num-seqs 1K",
+     "model=m@1 system=vllm@0 max_sequences=1024@1 batched_tokens=8000@1"},
+    {"no prefix cache, KV in fp8, blocks of 32 tokens",
+     "vllm serve m --no-enable-prefix-caching --kv-cache-dtype fp8_e5m2 --block-size 32 "
+     "--num-gpu-blocks-override 100",
+     "model=m@1 system=none@1 dtype.kv=fp8@1 kv_pool_tokens=3200@1"},
+    {"lines of a log: the version, what was typed, what was logged",
+     "non-default args: {'model_tag': 'a', 'model': 'org/m', 'gpu_memory_utilization': 0.85}\n"
+     "Chunked prefill is enabled with max_num_batched_tokens=2048.\n"
+     "LLM engine (v0.21.0) with config: model='org/m', tensor_parallel_size=2, "
+     "data_parallel_size=1, quantization=None, kv_cache_dtype=auto, x=1\n"
+     "GPU KV cache size: 41,408 tokens\n",
+     "model=org/m@3 system=vllm@0 engine=vllm-0.20@3 tensor_parallel=2@3 batched_tokens=2048@2 "
+     "hbm_usable=0.85@1 kv_pool_tokens=41408@4"},
+    {"a later server in the same file counts",
+     "vllm serve a --max-num-seqs 1\nvllm serve b --max-num-seqs 2\n",
+     "model=b@2 system=vllm@0 max_sequences=2@2"},
+    {"metrics: blocks and a model's name",
+     "# HELP vllm:cache_config_info x\n"
+     "vllm:cache_config_info{block_size=\"16\",cache_dtype=\"auto\",num_gpu_blocks=\"2588\"} 1.0\n"
+     "vllm:num_requests_running{engine=\"0\",model_name=\"org/m\"} 3.0\n",
+     "model=org/m@3 system=vllm@0 kv_pool_tokens=41408@2"},
+    {"SGLang's arguments and its pool",
+     "server_args=ServerArgs(model_path='org/m', tp_size=8, mem_fraction_static=0.8, "
+     "max_running_requests=None, chunked_prefill_size=-1, enable_hierarchical_cache=True)\n"
+     "max_total_num_tokens=430913, chunked_prefill_size=8192, max_running_requests=2048, c=1\n",
+     "model=org/m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=8@1 "
+     "max_sequences=2048@2 batched_tokens=8192@2 hbm_usable=0.8@1 kv_pool_tokens=430913@2"},
+    {"SGLang's command and its metric",
+     "python3 -m sglang.launch_server --model-path org/m --tp 2\n"
+     "sglang:max_total_num_tokens{model_name=\"other\"} 1000.0\n",
+     "model=org/m@1 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
+    {"SGLang's ranks without attention of their own are servers of their own",
+     "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
+     "model=m@1 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+    {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
+     "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
+    {"names inside others are not settings",
+     "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
+     "model=m@1 system=vllm@0"},
+};
+
+static void facts_are_keys_with_their_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *got = facts_of(cases[i].text);
+        if (strcmp(got, cases[i].facts) != 0) {
+            fail_msg("%s:\n%s\nnot\n%s", cases[i].what, got, cases[i].facts);
+        }
+    }
+}
+
+static const struct {
+    const char *text, *message;
+} mistakes[] = {
+    {"", "f: no line is a server's"},
+    {"how to run With `vllm serve`, you should", "f: no line is a server's"},
+    {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
+    {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},
+    {"vllm serve m --gpu-memory-utilization 90", "f:1: 'gpu_memory_utilization' is '90'"},
+    {"vllm serve m --kv-cache-dtype int3", "f:1: 'kv_cache_dtype' is 'int3'"},
+};
+
+static void mistakes_are_told_with_their_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
+        const char *got = facts_of(mistakes[i].text);
+        if (strstr(got, mistakes[i].message) == NULL) {
+            fail_msg("'%s': %s", mistakes[i].text, got);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(facts_are_keys_with_their_lines),
+        cmocka_unit_test(mistakes_are_told_with_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

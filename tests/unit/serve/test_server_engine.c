@@ -1,0 +1,94 @@
+/* What engines decide by the GPU that they find, beside what their logs and documents say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "serve/server_engine.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const double MiB = 1 << 20;
+
+/* Worked by hand from each engine's source. SGLang on 24 080 MiB: 512 + 2048 · 1.5 + 24 · 2 +
+ * 1024 / 8 = 3760, so 84.4 %; on 81 079 MiB 512 + 8192 · 1.5
+ * + 256 · 2 + 128 = 13 440, so 83.4 %. */
+static const struct {
+    const char *what;
+    enum server_engine_id id;
+    double mib;
+    bool a100;
+    uint32_t gpus;
+    uint64_t sequences, batched_tokens;
+    double usable;
+} cases[] = {
+    {"vllm, RTX 4090", SERVER_ENGINE_VLLM_019, 24080, false, 1, 256, 2048, 0.9},
+    {"vllm, A100 of 80 GB", SERVER_ENGINE_VLLM_019, 81079, true, 1, 256, 2048, 0.9},
+    {"vllm, H100", SERVER_ENGINE_VLLM_019, 81079, false, 1, 1024, 8192, 0.9},
+    {"vllm 0.20, H100", SERVER_ENGINE_VLLM_020, 81079, false, 1, 1024, 8192, 0.92},
+    {"vllm 0.22, just below 70 GiB", SERVER_ENGINE_VLLM_022, 70 * 1024 - 1, false, 2, 256, 2048,
+     0.92},
+    {"sglang, RTX 4090", SERVER_ENGINE_SGLANG_05, 24080, false, 1, 2048, 2048, 0.844},
+    {"sglang, 4 of RTX 4090", SERVER_ENGINE_SGLANG_05, 24080, false, 4, 2048, 2048, 0.823},
+    {"sglang, H100", SERVER_ENGINE_SGLANG_05, 81079, false, 1, 2048, 8192, 0.834},
+    {"sglang, 8 of B200", SERVER_ENGINE_SGLANG_05, 182642, false, 8, 2048, 16384, 0.851},
+};
+
+static void limits_follow_from_the_gpu(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct server_engine_gpu gpu = {cases[i].mib * MiB, cases[i].a100, cases[i].gpus};
+        struct server_engine_limits limits = server_engine_limits(cases[i].id, &gpu);
+        double off = limits.usable - cases[i].usable;
+        if (limits.sequences != cases[i].sequences ||
+            limits.batched_tokens != cases[i].batched_tokens || off > 1e-9 || off < -1e-9) {
+            fail_msg("%s: %llu, %llu, %g", cases[i].what, (unsigned long long)limits.sequences,
+                     (unsigned long long)limits.batched_tokens, limits.usable);
+        }
+    }
+}
+
+/* SGLang reserves by the chunk that the user asks for; vLLM's share is fixed. */
+static void the_share_follows_the_chunk_only_in_sglang(void **state)
+{
+    (void)state;
+    struct server_engine_gpu gpu = {24080 * MiB, false, 1};
+    assert_true(server_engine_usable(SERVER_ENGINE_SGLANG_05, &gpu, 8192) == 0.461);
+    assert_true(server_engine_usable(SERVER_ENGINE_VLLM_019, &gpu, 8192) == 0.9);
+}
+
+/* vLLM logs "PIECEWISE=51 (largest=512), FULL=35 (largest=256)" with its limits for small GPUs, and
+ * "PIECEWISE=51, FULL=51" with those for large ones; with 8 sequences sizes 1, 2, 4, 8, 16. */
+static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
+{
+    (void)state;
+    assert_int_equal(server_engine_graphs(256, 2048), 51 + 35);
+    assert_int_equal(server_engine_graphs(1024, 8192), 51 + 51);
+    assert_int_equal(server_engine_graphs(8, 2048), 5 + 4);
+    assert_int_equal(server_engine_graphs(1, 2048), 2 + 1);
+    assert_int_equal(server_engine_graphs(256, 1), 1 + 1);
+}
+
+static void every_engine_has_a_name_and_a_summary(void **state)
+{
+    (void)state;
+    for (int id = 0; id < SERVER_ENGINE_COUNT; id++) {
+        assert_non_null(server_engine_names[id]);
+        assert_non_null(server_engines[id].summary);
+    }
+    assert_null(server_engine_names[SERVER_ENGINE_COUNT]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_follow_from_the_gpu),
+        cmocka_unit_test(the_share_follows_the_chunk_only_in_sglang),
+        cmocka_unit_test(graphs_are_captured_for_the_sizes_of_the_logs),
+        cmocka_unit_test(every_engine_has_a_name_and_a_summary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
