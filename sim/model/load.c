@@ -1,10 +1,12 @@
-/* Finding a model: a name in the data folder, a file, or a folder in the layout of Hugging Face. */
+/* Finding a model: a name in the data folder, a file, a folder in the layout of Hugging Face, or
+ * the id of one there. */
 #include "model/model.h"
 
 #include "base/files.h"
 #include "base/named.h"
 #include "base/node.h"
 #include "model/config.h"
+#include "model/hub.h"
 #include "model/importance.h"
 
 #include <limits.h>
@@ -16,11 +18,14 @@
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
 
-/* Find the config.json that `name` stands for. */
-static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
-                        struct error *why)
+/* Find the config.json that `name` stands for. An id that is also a path here is the path. */
+static bool find_config(struct files *files, const char *name, const char *file, int line,
+                        char path[PATH_MAX], struct error *why)
 {
     struct stat status;
+    if (hub_names(name) && stat(name, &status) != 0) {
+        return hub_find(files, name, file, line, path, PATH_MAX, why);
+    }
     if (!named_file(name, "models", "json", "model", file, line, path, PATH_MAX, why)) {
         return false;
     }
@@ -67,7 +72,7 @@ bool model_load(struct files *files, const char *name, const struct model_option
     char path[PATH_MAX];
     size_t size;
     *out = (struct model){0};
-    if (!find_config(name, file, line, path, why)) {
+    if (!find_config(files, name, file, line, path, why)) {
         return false;
     }
     char *text = files_text(files, path, &size, why);

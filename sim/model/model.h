@@ -69,9 +69,9 @@ struct model {
     char importance_source[128];
 };
 
-/* Load by name (models/NAME.json in the data folder), a path to a config.json, or a folder that
- * holds one; X.heads.tsv beside X.json is its importance table. `file`, `line`: where the name
- * stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds
+/* Load by name (models/NAME.json in the data folder), a path to a config.json, a folder that holds
+ * one, or the Hugging Face id of a model that ships; X.heads.tsv beside X.json is its importance
+ * table. `file`, `line`: where the name stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds
  * nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);

@@ -25,8 +25,9 @@ static const char *const warmup_words[] = {"auto", NULL};
 static const char *const order_words[] = {"batch", "sequential", NULL};
 
 const struct scenario_key scenario_keys[] = {
-    {"model", "llama-3-8b", "name, folder with a config.json, or its path", .shape = SCENARIO_NAME,
-     .folder = "models", .suffix = "json"},
+    {"model", "llama-3-8b",
+     "name or Hugging Face id of a shipped model, folder with a config.json, or its path",
+     .shape = SCENARIO_NAME, .folder = "models", .suffix = "json"},
     {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}",
      .shape = SCENARIO_MACHINE},
     {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
@@ -315,9 +316,8 @@ void scenario_release(struct scenario *scenario)
 
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why)
 {
-    *out = (struct scenario){.root = node_copy(from->root, why),
-                             .points = 1,
-                             .sources = sources_hold(from->sources)};
+    *out = (struct scenario){
+        .root = node_copy(from->root, why), .points = 1, .sources = sources_hold(from->sources)};
     return out->root != NULL;
 }
 
