@@ -33,7 +33,7 @@ bool setup_attends_all(const struct setup *setup, uint32_t layer)
     bool chosen =
         m->policy->chooses_own && !(layer == 0 && m->resident_heads == RESIDENT_FIRST_LAYER);
     return (!setup_selects(setup) && !chosen) || layer < m->full_layers ||
-           setup->model.layers[layer].attention == ATTENTION_SLIDING;
+           model_layer_local(&setup->model, layer);
 }
 
 bool setup_loads_whole(const struct setup *setup, uint32_t layer)

@@ -27,8 +27,8 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
         return false;
     }
     const struct model_layer *a = &model->layers[layer - 1], *b = &model->layers[layer];
-    return a->attention == b->attention && a->window == b->window && a->routed == b->routed &&
-           a->ffn == b->ffn && a->experts == b->experts &&
+    return a->attention == b->attention && a->window == b->window && a->unrotated == b->unrotated &&
+           a->routed == b->routed && a->ffn == b->ffn && a->experts == b->experts &&
            a->experts_per_token == b->experts_per_token && a->shared_experts == b->shared_experts &&
            a->exempt == b->exempt;
 }
@@ -46,10 +46,23 @@ uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
     return model_kv_heads(model) * model_kv_head_bytes(model);
 }
 
+bool model_layer_local(const struct model *model, uint32_t layer)
+{
+    enum attention_kind kind = model->layers[layer].attention;
+    return kind == ATTENTION_SLIDING || kind == ATTENTION_CHUNKED;
+}
+
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context)
 {
+    uint64_t window = model->layers[layer].window;
+    return model_layer_local(model, layer) && window < context ? window : context;
+}
+
+uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context)
+{
     const struct model_layer *at = &model->layers[layer];
-    return at->attention == ATTENTION_SLIDING && at->window < context ? at->window : context;
+    bool mean = at->attention == ATTENTION_CHUNKED && at->window < context;
+    return mean ? ((uint64_t)at->window + 1) / 2 : model_layer_tokens(model, layer, context);
 }
 
 uint64_t model_kv_bytes(const struct model *model, uint64_t context)

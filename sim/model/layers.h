@@ -21,18 +21,24 @@ READER(heads_latent);
 
 /* Windows. none: no layer has one. listed: "layer_types" says it for each layer, otherwise a
  * pattern does. above: only if "use_sliding_window" is on, for the layers above the first
- * "max_window_layers" (Qwen). */
+ * "max_window_layers" (Qwen). all: every layer has that of "sliding_window"; null means none, and
+ * the row says what an absent key means (Mistral, Phi). chunked: layers with positions attend to
+ * their chunk, those without to everything (Llama 4). */
 READER(windows_none);
 READER(windows_listed);
 READER(windows_above);
+READER(windows_all);
+READER(windows_chunked);
 
 /* FFNs. dense: all layers. routed: experts in all layers. sparse_step: experts every
  * "decoder_sparse_step" layers. after_dense: experts after the first "first_k_dense_replace"
- * layers, with shared ones. */
+ * layers, or as "mlp_layer_types" says, with shared ones. interleaved: experts, one of them shared,
+ * every "interleave_moe_layer_step" layers, or those of "moe_layers" (Llama 4). */
 READER(ffn_dense);
 READER(ffn_routed);
 READER(ffn_sparse_step);
 READER(ffn_after_dense);
+READER(ffn_interleaved);
 
 #undef READER
 

@@ -37,12 +37,14 @@ struct model_options {
     uint32_t tensor_parallel; /* >= 1 */
 };
 
-enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_MLA };
+/* Sliding: to the last `window` tokens. Chunked: to those since the last multiple of `window`. */
+enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_CHUNKED, ATTENTION_MLA };
 
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
     enum attention_kind attention;
-    uint32_t window; /* tokens, of a sliding layer */
+    uint32_t window; /* tokens, of a sliding or chunked layer */
+    bool unrotated;  /* Q and K carry no positions, and no norm */
     bool routed;     /* mixture of experts */
     uint32_t ffn;    /* width of the dense FFN, or of one expert */
     uint32_t experts, experts_per_token, shared_experts;
@@ -57,6 +59,7 @@ struct model {
     uint32_t trained_context; /* tokens; 0 unknown */
     bool learned_positions;   /* a context past the trained one cannot run (OPT) */
     bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
+    bool plain_query_key_norm;                                      /* without weights */
     bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
     uint32_t layer_norms; /* of a layer: 2, or 4 with norms after attention and FFN */
     uint32_t kv_lora, rope_dim, query_lora, value_dim; /* MLA; 0 otherwise */
@@ -83,15 +86,19 @@ uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
 /* Bytes on one GPU. kv_head: K and V of one token of one KV head. kv_token: of one token in one
- * layer. kv: of a whole sequence of `context` tokens (a sliding layer holds only its window).
+ * layer. kv: of a whole sequence of `context` tokens (a local layer holds only its window).
  * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
  * DeepSeek's indexer count as metadata of the retrieval, not as KV. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
 uint64_t model_activation_bytes(const struct model *model);
-/* Tokens that `layer` keeps and attends to at `context`. */
+/* Tokens that `layer` keeps at `context`: of chunks, the most that it ever keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
+/* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
+uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
+/* Does `layer` keep only a window or a chunk? */
+bool model_layer_local(const struct model *model, uint32_t layer);
 
 /* Is `layer` built like the one before it? All figures of that layer then hold for this one, except
  * the importance of its KV heads. */
@@ -128,7 +135,7 @@ size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch
                        struct model_operator *out);
 
 /* FLOPs to prefill one sequence of `tokens` tokens on one GPU. Causal attention counts half the
- * square, sliding layers their window, DeepSeek's its selection and the indexer's scores. Only the
+ * square, local layers their window, DeepSeek's its selection and the indexer's scores. Only the
  * last token goes through the head. */
 double model_prefill_flops(const struct model *model, uint64_t tokens);
 /* The FLOPs of attention in one layer; the rest are those of its operators with `tokens` rows. */

@@ -21,12 +21,12 @@ static bool latent_query(const struct share *share)
 
 static bool rotary(const struct share *share)
 {
-    return !share->model->learned_positions;
+    return !share->model->learned_positions && !share->layer->unrotated;
 }
 
 static bool query_key_norm(const struct share *share)
 {
-    return share->model->query_key_norm;
+    return share->model->query_key_norm && !share->layer->unrotated;
 }
 
 static bool indexed(const struct share *share)
@@ -46,7 +46,8 @@ static void qkv(const struct share *share, struct model_operator *op)
 
 static void qk_norm(const struct share *share, struct model_operator *op)
 {
-    operator_read(op, 2 * (uint64_t)share->model->head_dim);
+    bool plain = share->model->plain_query_key_norm;
+    operator_read(op, plain ? 0 : 2 * (uint64_t)share->model->head_dim);
     operator_move(share, op, 2 * (share->query + share->kv));
 }
 

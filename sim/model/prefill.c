@@ -11,6 +11,13 @@ static double pairs(double tokens, double most)
     return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;
 }
 
+/* The same when each token sees those of its chunk. */
+static double chunk_pairs(uint64_t tokens, uint64_t chunk)
+{
+    double whole = (double)(tokens / chunk), size = (double)chunk, rest = (double)(tokens % chunk);
+    return whole * size * size / 2 + rest * rest / 2;
+}
+
 static double product_flops(const struct model *model, uint32_t layer, uint64_t rows)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
@@ -26,8 +33,11 @@ double model_prefill_attention_flops(const struct model *model, uint32_t layer, 
 {
     double heads = model_query_heads(model), length = (double)tokens;
     double window = (double)model_layer_tokens(model, layer, tokens);
-    if (model->layers[layer].attention != ATTENTION_MLA) {
-        return pairs(length, window) * 4 * heads * model->head_dim;
+    const struct model_layer *at = &model->layers[layer];
+    if (at->attention != ATTENTION_MLA) {
+        bool chunked = at->attention == ATTENTION_CHUNKED;
+        double seen = chunked ? chunk_pairs(tokens, at->window) : pairs(length, window);
+        return seen * 4 * heads * model->head_dim;
     }
     double dims = (double)model->head_dim + model->rope_dim + model->value_dim;
     double selected = model->index_topk > 0 ? model->index_topk : window;

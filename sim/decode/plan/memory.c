@@ -17,8 +17,7 @@ static uint64_t whole(double bytes)
 
 bool memory_can_offload(const struct setup *setup, uint32_t layer)
 {
-    return mechanisms_offload(&setup->mechanisms) &&
-           setup->model.layers[layer].attention != ATTENTION_SLIDING;
+    return mechanisms_offload(&setup->mechanisms) && !model_layer_local(&setup->model, layer);
 }
 
 uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/config.h"
 #include "model/module.h"
+#include "unit/fixture/config_text.h"
 #include "unit/fixture/fault.h"
 
 #include <jansson.h>
@@ -41,48 +41,6 @@ static const char deepseek[] =
     " 'n_routed_experts': 16, 'num_experts_per_tok': 2, 'n_shared_experts': 1,"
     " 'moe_intermediate_size': 32, 'first_k_dense_replace': 1, 'index_n_heads': 4,"
     " 'index_head_dim': 8, 'index_topk': 64}";
-
-/* Texts here use ' for ". */
-static json_t *json_of(const char *text)
-{
-    char *copy = strdup(text);
-    for (char *quote = copy; (quote = strchr(quote, '\'')) != NULL;) {
-        *quote = '"';
-    }
-    json_t *value = json_loads(copy, JSON_DECODE_ANY, NULL);
-    free(copy);
-    assert_non_null(value);
-    return value;
-}
-
-/* `base` with `key` set to `value` (left out when NULL; `key` NULL changes nothing), parsed as
- * "c.json". */
-static bool parse(const char *base, const char *key, const char *value, struct model *model,
-                  struct error *why)
-{
-    const struct model_options options = {-1, -1, 1};
-    json_t *root = json_of(base);
-    if (value != NULL) {
-        json_object_set_new(root, key, json_of(value));
-    } else if (key != NULL) {
-        json_object_del(root, key);
-    }
-    char *text = json_dumps(root, 0);
-    bool fine = model_parse(text, strlen(text), "c.json", &options, "a.yaml", 7, model, why);
-    free(text);
-    json_decref(root);
-    return fine;
-}
-
-static struct model parsed(const char *base, const char *key, const char *value)
-{
-    struct model model;
-    struct error why;
-    if (!parse(base, key, value, &model, &why)) {
-        fail_msg("%s: %s", why.file, why.found);
-    }
-    return model;
-}
 
 static void impossible_values_are_refused_by_key(void **state)
 {
