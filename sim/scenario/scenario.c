@@ -59,7 +59,7 @@ const struct scenario_key scenario_keys[] = {
      .words = order_words},
     {"tensor_parallel", "1", "GPUs that share the model", .shape = SCENARIO_WHOLE,
      .positive = true},
-    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; default: the model's",
+    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's",
      .shape = SCENARIO_DTYPES},
     {"hbm_usable", "90%", "share of HBM that may be used", .shape = SCENARIO_NUMBER,
      .unit = UNIT_SHARE, .positive = true, .most = 1},

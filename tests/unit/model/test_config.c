@@ -76,6 +76,12 @@ static void impossible_values_are_refused_by_key(void **state)
         {llama, "quantization_config",
          "{'quant_method': 'fp8', 'modules_to_not_convert': ['model.layers.1.mlp.experts.7']}",
          "c.json 'quantization_config.modules_to_not_convert' 'model.layers.1.mlp.experts.7'"},
+        {llama, "quantization_config", "{'quant_method': 'modelopt', 'quant_algo': 'W4A8_AWQ'}",
+         "c.json 'quantization_config.quant_algo' 'W4A8_AWQ'"},
+        {llama, "quantization_config",
+         "{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 4, 'type': 'float', 'group_size': 64}}}}",
+         "c.json 'quantization_config.config_groups.*.weights.group_size'"},
         {gemma, "layer_types", "['full_attention']", "c.json 'layer_types'"},
         {gemma, "layer_types", "['full_attention', 'linear_attention', 0, 0]",
          "c.json 'layer_types' 'linear_attention'"},
@@ -299,6 +305,19 @@ static void quantisation_methods_say_type_and_head(void **state)
         {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
          " {'weights': {'num_bits': 4, 'type': 'int'}}}}",
          DTYPE_INT4, DTYPE_BF16, false},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
+         " {'weights': {'num_bits': 4, 'type': 'float', 'group_size': 16}}}}",
+         DTYPE_NVFP4, DTYPE_BF16, false},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
+         " {'weights': {'num_bits': 4, 'type': 'float', 'group_size': 32}}}}",
+         DTYPE_MXFP4, DTYPE_BF16, false},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'NVFP4', 'ignore': ['lm_head'],"
+         " 'config_groups': {'g': {'weights': {'num_bits': 4, 'type': 'float',"
+         " 'group_size': 16}}}, 'kv_cache_scheme': {'num_bits': 8, 'type': 'float'}}",
+         DTYPE_NVFP4, DTYPE_FP8, true},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'FP8', 'ignore': ['lm_head'],"
+         " 'kv_cache_quant_algo': 'FP8'}",
+         DTYPE_FP8, DTYPE_FP8, true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct model model = parsed(llama, "quantization_config", cases[i].config);

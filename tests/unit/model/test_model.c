@@ -284,6 +284,9 @@ static void storage_types_have_exact_sizes(void **state)
         {DTYPE_MXFP4, 32, 17}, /* 16 and a scale of 1 */
         {DTYPE_MXFP4, 33, 18},
         {DTYPE_MXFP4, 64, 34},
+        {DTYPE_NVFP4, 16, 9}, /* 8 and a scale of 1 */
+        {DTYPE_NVFP4, 17, 10},
+        {DTYPE_NVFP4, 4096, 2304},
         {DTYPE_BF16, UINT64_MAX, UINT64_MAX},
         {DTYPE_FP8, UINT64_MAX, UINT64_MAX},
     };
@@ -307,7 +310,7 @@ static void storage_types_have_names(void **state)
     char text[1024];
     error_format(&why, text, sizeof text);
     assert_string_equal(text, "a.yaml:3: unknown storage type 'mxpf4'\n"
-                              "  expected: bf16, fp8, int8, int4, mxfp4   nearest: 'mxfp4'");
+                              "  expected: bf16, fp8, int8, int4, mxfp4, nvfp4   nearest: 'mxfp4'");
 }
 
 /* gpt-oss: experts in mxfp4 with bf16 biases, the rest in bf16; an override leaves the exempt
