@@ -97,6 +97,11 @@ bool setup_indexes(const struct setup *setup)
     return setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup->model.index_topk > 0;
 }
 
+bool setup_selects_in(const struct setup *setup, uint32_t layer)
+{
+    return !setup_indexes(setup) || !setup->model.layers[layer].shares_index;
+}
+
 void setup_init(struct setup *setup)
 {
     memset(setup, 0, sizeof *setup);

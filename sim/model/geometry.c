@@ -30,7 +30,7 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
     return a->attention == b->attention && a->window == b->window && a->unrotated == b->unrotated &&
            a->routed == b->routed && a->ffn == b->ffn && a->experts == b->experts &&
            a->experts_per_token == b->experts_per_token && a->shared_experts == b->shared_experts &&
-           a->exempt == b->exempt;
+           a->shares_index == b->shares_index && a->exempt == b->exempt;
 }
 
 uint64_t model_kv_head_bytes(const struct model *model)

@@ -1,8 +1,7 @@
 /* Heads: grouped, undivided or latent. Each reader fills only the fields of struct model that its
  * keys decide. */
+#include "model/indexer.h"
 #include "model/layers.h"
-
-#include <string.h>
 
 static bool check_groups(const struct fields *fields, const struct model *model, struct error *why)
 {
@@ -53,50 +52,6 @@ bool heads_undivided(const struct fields *fields, const struct architecture *kin
     return split_hidden(fields, model, why);
 }
 
-static bool shares_index(const struct fields *fields, const char *key, struct error *why)
-{
-    field_error(fields, key, why, "lets layers share the selection of another");
-    return error_expect(why, "an indexer in each layer; shared selections are not modelled");
-}
-
-/* GLM-5's successors let layers reuse the selection of the layer before (arXiv:2603.12201). */
-static bool check_own_indexes(const struct fields *fields, struct error *why)
-{
-    uint32_t step;
-    const json_t *types;
-    if (!field_whole(fields, "index_topk_freq", 0, SIZE_MOST, 1, &step, why) ||
-        !field_list(fields, "indexer_types", &types, why)) {
-        return false;
-    }
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const char *type = json_string_value(json_array_get(types, i));
-        if (type == NULL || strcmp(type, "full") != 0) {
-            return shares_index(fields, "indexer_types", why);
-        }
-    }
-    const json_t *pattern = json_object_get(fields->object, "index_topk_pattern");
-    if (pattern != NULL && !json_is_null(pattern)) {
-        return shares_index(fields, "index_topk_pattern", why);
-    }
-    return step <= 1 || types != NULL || shares_index(fields, "index_topk_freq", why);
-}
-
-static bool read_indexer(const struct fields *fields, const struct architecture *kind,
-                         struct model *model, struct error *why)
-{
-    if (model->query_lora == 0) {
-        return field_error(fields, "q_lora_rank", why, "is missing") ||
-               error_expect(why, "the rank of the latent query, which the indexer reads");
-    }
-    return field_whole(fields, "index_n_heads", 1, HEADS_MOST, kind->index_heads,
-                       &model->index_heads, why) &&
-           field_whole(fields, "index_head_dim", 1, SIZE_MOST, kind->index_dim, &model->index_dim,
-                       why) &&
-           field_whole(fields, "index_topk", 1, SIZE_MOST, kind->index_topk, &model->index_topk,
-                       why) &&
-           check_own_indexes(fields, why);
-}
-
 bool heads_latent(const struct fields *fields, const struct architecture *kind, struct model *model,
                   struct error *why)
 {
@@ -113,5 +68,5 @@ bool heads_latent(const struct fields *fields, const struct architecture *kind, 
                        why) &&
            field_whole(fields, "v_head_dim", 1, SIZE_MOST, FIELD_REQUIRED, &model->value_dim,
                        why) &&
-           (kind->index_heads == 0 || read_indexer(fields, kind, model, why));
+           (kind->index_heads == 0 || indexer_read(fields, kind, model, why));
 }

@@ -44,10 +44,11 @@ enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_CHUNKED, ATTE
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
     enum attention_kind attention;
-    uint32_t window; /* tokens, of a sliding or chunked layer */
-    bool unrotated;  /* Q and K carry no positions, and no norm */
-    bool routed;     /* mixture of experts */
-    uint32_t ffn;    /* width of the dense FFN, or of one expert */
+    uint32_t window;   /* tokens, of a sliding or chunked layer */
+    bool unrotated;    /* Q and K carry no positions, and no norm */
+    bool shares_index; /* attends to what the layer before selected */
+    bool routed;       /* mixture of experts */
+    uint32_t ffn;      /* width of the dense FFN, or of one expert */
     uint32_t experts, experts_per_token, shared_experts;
     uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
 };

@@ -31,7 +31,7 @@ static bool query_key_norm(const struct share *share)
 
 static bool indexed(const struct share *share)
 {
-    return share->model->index_heads > 0;
+    return share->model->index_heads > 0 && !share->layer->shares_index;
 }
 
 static void qkv(const struct share *share, struct model_operator *op)

@@ -41,7 +41,7 @@ double model_prefill_attention_flops(const struct model *model, uint32_t layer, 
     }
     double dims = (double)model->head_dim + model->rope_dim + model->value_dim;
     double selected = model->index_topk > 0 ? model->index_topk : window;
-    double index = 2.0 * model->index_heads * model->index_dim;
+    double index = at->shares_index ? 0 : 2.0 * model->index_heads * model->index_dim;
     return pairs(length, selected) * 2 * heads * dims + pairs(length, length) * index;
 }
 

@@ -271,7 +271,7 @@ static uint32_t indexed_layers(const struct setup *setup)
 {
     uint32_t layers = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        layers += setup_attends_all(setup, l) ? 0 : 1;
+        layers += setup_attends_all(setup, l) || !setup_selects_in(setup, l) ? 0 : 1;
     }
     return layers;
 }

@@ -151,15 +151,51 @@ static void glm5_has_its_classs_indexer(void **state)
     model_release(&model);
 }
 
-static void what_is_not_modelled_is_refused_by_key(void **state)
+/* The indexer of 32 heads of 128 reads a latent of 24 and a hidden state of 64. */
+static void layers_that_share_an_index_have_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *layers; /* 'F': an indexer of its own */
+    } cases[] = {
+        {"indexer_types", "['full', 'shared', 'shared', 'full']", "FSSF"},
+        {"index_topk_pattern", "'FFSF'", "FFSF"},
+        {"index_topk_pattern", "['full', 'full', 'full', 'shared']", "FFFS"},
+        {"index_topk_freq", "2", "FFSF"}, /* from layer 2 on, as the class's offset says */
+        {"index_topk_freq", "3", "FFSS"},
+        {"index_topk_freq", "1", "FFFF"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(dsa, cases[i].key, cases[i].value);
+        struct model own = parsed(dsa, NULL, NULL);
+        print_message("# %s %s\n", cases[i].key, cases[i].value);
+        for (uint32_t layer = 0; layer < 4; layer++) {
+            bool shares = cases[i].layers[layer] == 'S';
+            uint64_t indexer = 24 * 32 * 128 + 64 * 128 + 2 * 128 + 64 * 32;
+            assert_int_equal(model.layers[layer].shares_index, shares);
+            assert_int_equal(model_layer_weight_bytes(&own, layer) -
+                                 model_layer_weight_bytes(&model, layer),
+                             shares ? 2 * indexer : 0);
+            assert_true(model_prefill_attention_flops(&own, layer, 1000) -
+                            model_prefill_attention_flops(&model, layer, 1000) ==
+                        (shares ? 1e6 / 2 * 2 * 32 * 128 : 0));
+        }
+        model_release(&model);
+        model_release(&own);
+    }
+}
+
+static void impossible_values_are_refused_by_key(void **state)
 {
     (void)state;
     static const struct {
         const char *base, *key, *value, *fault;
     } cases[] = {
-        {dsa, "indexer_types", "['full', 'shared', 'full', 'full']", "c.json 'indexer_types'"},
-        {dsa, "index_topk_freq", "4", "c.json 'index_topk_freq'"},
-        {dsa, "index_topk_pattern", "'FSFS'", "c.json 'index_topk_pattern'"},
+        {dsa, "indexer_types", "['shared', 'full', 'full', 'full']", "c.json 'indexer_types'"},
+        {dsa, "indexer_types", "['full', 'half', 'full', 'full']", "c.json 'indexer_types' 'half'"},
+        {dsa, "indexer_types", "['full']", "c.json 'indexer_types'"},
+        {dsa, "index_topk_pattern", "'FSFSF'", "c.json 'index_topk_pattern'"},
+        {dsa, "index_topk_pattern", "3", "c.json 'index_topk_pattern'"},
         {glm, "mlp_layer_types", "['dense']", "c.json 'mlp_layer_types'"},
         {glm, "mlp_layer_types", "['dense', 'sparse', 'moe', 'sparse']",
          "c.json 'mlp_layer_types' 'moe'"},
@@ -226,7 +262,8 @@ int main(void)
         cmocka_unit_test(experts_are_listed_or_patterned),
         cmocka_unit_test(glm_switches_bias_and_norm),
         cmocka_unit_test(glm5_has_its_classs_indexer),
-        cmocka_unit_test(what_is_not_modelled_is_refused_by_key),
+        cmocka_unit_test(layers_that_share_an_index_have_none),
+        cmocka_unit_test(impossible_values_are_refused_by_key),
         cmocka_unit_test(exemptions_know_the_families_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

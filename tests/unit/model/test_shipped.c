@@ -54,13 +54,16 @@ static uint64_t llama4_vision(void)
     return tables + 34 * layer + ffn * 4096 + 4096 * 4096 + 4096 * 5120;
 }
 
-/* A layer for multi-token prediction: one more layer with experts, two norms, a projection of two
- * hidden states to one, and a last norm. */
+/* A layer for multi-token prediction: one more layer with experts and an indexer, if the model has
+ * them, two norms, a projection of two hidden states to one, and a last norm. */
 static uint64_t prediction_layer(const struct model *model)
 {
     uint64_t hidden = model->hidden;
-    uint64_t layer = model_layer_weight_bytes(model, model->layer_count - 1) / 2;
-    return layer + 2 * hidden + 2 * hidden * hidden + hidden;
+    uint32_t like = model->layer_count - 1;
+    while (model->layers[like].shares_index) {
+        like--;
+    }
+    return model_layer_weight_bytes(model, like) / 2 + 2 * hidden + 2 * hidden * hidden + hidden;
 }
 
 enum left_out { NOTHING, SIGLIP, PIXTRAL, LLAMA4_VISION, PREDICTION, PREDICTION_AND_TABLES };
@@ -103,6 +106,7 @@ static const struct {
     {"glm-4.5", 358337791296, PREDICTION_AND_TABLES},
     {"glm-4.5-air", 110468824832, PREDICTION_AND_TABLES},
     {"glm-5", 753864139008, PREDICTION},
+    {"glm-5.3", 753329940480, PREDICTION},
     {"gpt-oss-20b", 20914757184, NOTHING},
     {"gpt-oss-120b", 116829156672, NOTHING},
     {"llama-3-8b", 8030261248, NOTHING},
