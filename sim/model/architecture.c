@@ -94,6 +94,17 @@ static const struct architecture architectures[] = {
         .window = FIELD_REQUIRED,
     },
     {
+        .name = "Qwen3NextForCausalLM",
+        STATED(heads_hybrid, windows_linear, ffn_sparse_shared),
+        .attention_bias_key = "attention_bias",
+        .query_key_norm = true,
+        .gated_attention = true,
+        .shared_gate = true,
+        .kv_heads = FIELD_REQUIRED,
+        .head_dim = 256,
+        .window_pattern = 4,
+    },
+    {
         .name = "OPTForCausalLM",
         .ffn_key = "ffn_dim",
         .attention_bias_key = "enable_bias",

@@ -18,7 +18,7 @@ struct architecture {
 
     bool router_bias, norm_bias, learned_positions, gated_ffn, tied_embeddings;
     bool plain_query_key_norm; /* without weights */
-    bool attention_sinks;
+    bool attention_sinks, gated_attention, shared_gate;
     uint32_t layer_norms;
 
     /* The defaults of the model's class where the config leaves a key out, or FIELD_REQUIRED. */

@@ -70,6 +70,8 @@ static bool read_traits(const struct fields *fields, const struct architecture *
     model->query_key_norm = kind->query_key_norm;
     model->plain_query_key_norm = kind->plain_query_key_norm;
     model->attention_sinks = kind->attention_sinks;
+    model->gated_attention = kind->gated_attention;
+    model->shared_gate = kind->shared_gate;
     model->router_bias = kind->router_bias;
     model->norm_bias = kind->norm_bias;
     model->layer_norms = kind->layer_norms;

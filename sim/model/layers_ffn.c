@@ -179,3 +179,23 @@ bool ffn_interleaved(const struct fields *fields, const struct architecture *kin
     }
     return list == NULL || route_numbered(fields, list, &routed, model, why);
 }
+
+/* A shared expert of n times the width of a routed one counts as n of them. */
+bool ffn_sparse_shared(const struct fields *fields, const struct architecture *kind,
+                       struct model *model, struct error *why)
+{
+    uint32_t width;
+    if (!ffn_sparse_step(fields, kind, model, why) ||
+        !read_width(fields, "shared_expert_intermediate_size", &width, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        struct model_layer *layer = &model->layers[i];
+        if (layer->routed && width % layer->ffn != 0) {
+            field_error(fields, "shared_expert_intermediate_size", why, "is %u", width);
+            return error_expect(why, "a multiple of 'moe_intermediate_size'");
+        }
+        layer->shared_experts = layer->routed ? width / layer->ffn : 0;
+    }
+    return true;
+}

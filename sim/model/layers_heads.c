@@ -3,6 +3,8 @@
 #include "model/indexer.h"
 #include "model/layers.h"
 
+#include <string.h>
+
 static bool check_groups(const struct fields *fields, const struct model *model, struct error *why)
 {
     if (model->query_heads % model->kv_heads != 0) {
@@ -69,4 +71,28 @@ bool heads_latent(const struct fields *fields, const struct architecture *kind, 
            field_whole(fields, "v_head_dim", 1, SIZE_MOST, FIELD_REQUIRED, &model->value_dim,
                        why) &&
            (kind->index_heads == 0 || indexer_read(fields, kind, model, why));
+}
+
+bool heads_hybrid(const struct fields *fields, const struct architecture *kind, struct model *model,
+                  struct error *why)
+{
+    struct model_linear *linear = &model->linear;
+    const char *state = NULL;
+    if (!heads_grouped(fields, kind, model, why) ||
+        !field_whole(fields, "linear_num_key_heads", 1, HEADS_MOST, FIELD_REQUIRED,
+                     &linear->key_heads, why) ||
+        !field_whole(fields, "linear_num_value_heads", 1, HEADS_MOST, FIELD_REQUIRED,
+                     &linear->value_heads, why) ||
+        !field_whole(fields, "linear_key_head_dim", 1, SIZE_MOST, FIELD_REQUIRED, &linear->key_dim,
+                     why) ||
+        !field_whole(fields, "linear_value_head_dim", 1, SIZE_MOST, FIELD_REQUIRED,
+                     &linear->value_dim, why) ||
+        !field_whole(fields, "linear_conv_kernel_dim", 1, HEADS_MOST, FIELD_REQUIRED,
+                     &linear->kernel, why) ||
+        !field_text(fields, "mamba_ssm_dtype", &state, why)) {
+        return false;
+    }
+    /* Unless the config asks for fp32, vLLM keeps the state in the model's own type. */
+    linear->state_bytes = state != NULL && strcmp(state, "float32") == 0 ? 4 : 2;
+    return true;
 }

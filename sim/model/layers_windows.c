@@ -176,3 +176,55 @@ bool windows_chunked(const struct fields *fields, const struct architecture *kin
     }
     return true;
 }
+
+/* ---- linear layers ---- */
+
+static bool linear_listed(const struct fields *fields, const json_t *types, struct model *model,
+                          struct error *why)
+{
+    if (json_array_size(types) != model->layer_count) {
+        field_error(fields, "layer_types", why, "lists %zu layers", json_array_size(types));
+        return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        const char *type = json_string_value(json_array_get(types, i));
+        bool linear = type != NULL && strcmp(type, "linear_attention") == 0;
+        if (!linear && (type == NULL || strcmp(type, "full_attention") != 0)) {
+            field_error(fields, "layer_types", why, "has '%.60s' for layer %u",
+                        type != NULL ? type : "no text", i);
+            return error_expect(why, "full_attention or linear_attention");
+        }
+        model->layers[i].attention = linear ? ATTENTION_LINEAR : ATTENTION_FULL;
+    }
+    return true;
+}
+
+static bool check_keeps_kv(const struct fields *fields, const struct model *model,
+                           struct error *why)
+{
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        if (model->layers[i].attention != ATTENTION_LINEAR) {
+            return true;
+        }
+    }
+    error_input(why, fields->file, 0, "no layer has full attention");
+    return error_expect(why, "one at least: models without KV are not modelled");
+}
+
+bool windows_linear(const struct fields *fields, const struct architecture *kind,
+                    struct model *model, struct error *why)
+{
+    uint32_t step;
+    const json_t *types;
+    if (!field_whole(fields, "full_attention_interval", 1, SIZE_MOST, kind->window_pattern, &step,
+                     why) ||
+        !field_list(fields, "layer_types", &types, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        bool full = (i + 1) % step == 0;
+        model->layers[i].attention = full ? ATTENTION_FULL : ATTENTION_LINEAR;
+    }
+    return (types == NULL || linear_listed(fields, types, model, why)) &&
+           check_keeps_kv(fields, model, why);
+}

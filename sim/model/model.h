@@ -38,8 +38,15 @@ struct model_options {
     uint32_t tensor_parallel; /* >= 1 */
 };
 
-/* Sliding: to the last `window` tokens. Chunked: to those since the last multiple of `window`. */
-enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_CHUNKED, ATTENTION_MLA };
+/* Sliding: to the last `window` tokens. Chunked: to those since the last multiple of `window`.
+ * Linear: a gated delta rule, which keeps a state instead of KV (arXiv:2412.06464). */
+enum attention_kind {
+    ATTENTION_FULL,
+    ATTENTION_SLIDING,
+    ATTENTION_CHUNKED,
+    ATTENTION_LINEAR,
+    ATTENTION_MLA
+};
 
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
@@ -53,6 +60,13 @@ struct model_layer {
     uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
 };
 
+/* Heads of linear layers; all 0 if there are none. */
+struct model_linear {
+    uint32_t key_heads, value_heads, key_dim, value_dim;
+    uint32_t kernel;      /* tokens that the convolution sees */
+    uint32_t state_bytes; /* of a value of the recurrent state */
+};
+
 struct model {
     char name[64];
     char architecture[64];
@@ -61,11 +75,14 @@ struct model {
     uint32_t trained_context; /* tokens; 0 unknown */
     bool learned_positions;   /* a context past the trained one cannot run (OPT) */
     bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
-    bool plain_query_key_norm;                                      /* without weights */
+    bool plain_query_key_norm; /* without weights */
+    bool gated_attention;      /* Q comes with a gate of its size for the output */
+    bool shared_gate;          /* the shared expert has a gate of its own */
     bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
     uint32_t layer_norms; /* of a layer: 2, or 4 with norms after attention and FFN */
     uint32_t kv_lora, rope_dim, query_lora, value_dim; /* MLA; 0 otherwise */
     uint32_t index_heads, index_dim, index_topk;       /* DeepSeek's own indexer; 0 otherwise */
+    struct model_linear linear;                        /* of linear layers */
     struct model_layer *layers;                        /* owned */
     enum dtype weights, kv;
     bool exempt_head; /* the quantisation leaves the output head in bf16 */
@@ -76,8 +93,8 @@ struct model {
 
 /* Load by name (models/NAME.json in the data folder), a path to a config.json, a folder that holds
  * one, or the Hugging Face id of a model that ships; X.heads.tsv beside X.json is its importance
- * table. `file`, `line`: where the name stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds
- * nothing to release. */
+ * table. `file`, `line`: where the name stood, for messages. `files` keeps the files that are read
+ * (NULL: none). On failure `out` holds nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
 void model_release(struct model *model);
@@ -88,18 +105,22 @@ uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
 /* Bytes on one GPU. kv_head: K and V of one token of one KV head. kv_token: of one token in one
- * layer. kv: of a whole sequence of `context` tokens (a local layer holds only its window).
+ * layer. kv: of a whole sequence of `context` tokens (a local layer holds only its window or
+ * state). state: of one sequence in a linear layer, 0 in others.
  * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
  * DeepSeek's indexer count as metadata of the retrieval, not as KV. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
+uint64_t model_state_bytes(const struct model *model, uint32_t layer);
+/* The first layer that keeps KV; every model has one. */
+uint32_t model_kv_layer(const struct model *model);
 uint64_t model_activation_bytes(const struct model *model);
 /* Tokens that `layer` keeps at `context`: of chunks, the most that it ever keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
 /* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
 uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
-/* Does `layer` keep only a window or a chunk? */
+/* Does `layer` keep only a window, a chunk or a state? */
 bool model_layer_local(const struct model *model, uint32_t layer);
 
 /* Is `layer` built like the one before it? All figures of that layer then hold for this one, except
@@ -142,5 +163,9 @@ size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch
 double model_prefill_flops(const struct model *model, uint64_t tokens);
 /* The FLOPs of attention in one layer; the rest are those of its operators with `tokens` rows. */
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens);
+/* Bytes of the states that linear attention reads and writes for `tokens` tokens, once for every
+ * MODEL_LINEAR_CHUNK of them; 0 in other layers. */
+#define MODEL_LINEAR_CHUNK 64
+double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens);
 
 #endif

@@ -3,6 +3,7 @@
  * heads here, which is cheaper than the absorbed form when many queries share the expansion; the
  * expansion costs as much as the absorption. */
 #include "model/model.h"
+#include "model/whole.h"
 
 /* Pairs of tokens when each token sees the last `most` tokens before it; half the square when it
  * sees all of them. */
@@ -29,8 +30,26 @@ static double product_flops(const struct model *model, uint32_t layer, uint64_t 
     return flops;
 }
 
+double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens)
+{
+    return 2.0 * (double)model_state_bytes(model, layer) * (double)tokens / MODEL_LINEAR_CHUNK;
+}
+
+/* The delta rule in chunks: K Kᵀ, Q Kᵀ, and triangular products with K and V inside a chunk, and
+ * three products with the state (arXiv:2412.06464). */
+static double delta_flops(const struct model *model, uint64_t tokens)
+{
+    double heads = (double)whole_share(model->linear.value_heads, model->tensor_parallel);
+    double key = model->linear.key_dim, value = model->linear.value_dim;
+    double inside = MODEL_LINEAR_CHUNK * (3 * key + 2 * value), state = 3 * key * value;
+    return 2 * (double)tokens * heads * (inside + state);
+}
+
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens)
 {
+    if (model->layers[layer].attention == ATTENTION_LINEAR) {
+        return delta_flops(model, tokens);
+    }
     double heads = model_query_heads(model), length = (double)tokens;
     double window = (double)model_layer_tokens(model, layer, tokens);
     const struct model_layer *at = &model->layers[layer];

@@ -318,9 +318,10 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     const struct mechanisms *m = &setup->mechanisms;
     double one = (double)model_kv_head_bytes(&setup->model) * batch;
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
-    double all = 0; /* bytes of all KV */
+    double all = 0; /* bytes of all KV and states */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
+        all += (double)model_state_bytes(&setup->model, l) * batch;
     }
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);

@@ -191,6 +191,7 @@ static const struct {
     {{"model=deepseek-v3.2", "hardware=h200", "tensor_parallel=8", "batch=8"}},
     {{"model=glm-5.3", "hardware=b200", "tensor_parallel=8", "batch=2"}},
     {{"model=llama-4-scout", "hardware=b300", "context=20000", "batch=2"}},
+    {{"model=qwen3-next-80b-a3b", "hardware=b200", "context=65536", "batch=4"}},
     {{"context=", "contexts={1K: 2, 16K: 1, 128K: 1}"}},
     {{"model=opt-30b", "hardware=rtx-pro-6000", "context=", "contexts=[100, 2K, 300, 1000]"}},
 };

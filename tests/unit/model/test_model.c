@@ -36,6 +36,8 @@ static const char *const names[] = {
     "glm-5",
     "llama-4-scout",
     "llama-4-maverick",
+    "glm-5.3",
+    "qwen3-next-80b-a3b",
 };
 
 static struct model load(const char *name, int weights, int kv, uint32_t tensor_parallel)

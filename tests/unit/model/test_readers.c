@@ -30,16 +30,24 @@ static const char dsa[] =
     "{'architectures': ['GlmMoeDsaForCausalLM'], 'q_lora_rank': 24, 'kv_lora_rank': 16,"
     " 'qk_nope_head_dim': 8, 'qk_rope_head_dim': 4, 'v_head_dim': 8," SIZES "," EXPERTS "}";
 
+static const char next[] =
+    "{'architectures': ['Qwen3NextForCausalLM'], 'moe_intermediate_size': 32, 'num_experts': 16,"
+    " 'num_experts_per_tok': 2, 'shared_expert_intermediate_size': 64, 'linear_num_key_heads': 2,"
+    " 'linear_num_value_heads': 4, 'linear_key_head_dim': 8, 'linear_value_head_dim': 8,"
+    " 'linear_conv_kernel_dim': 4," SIZES "}";
+
 #define LLAMA4(more)                                                                               \
     "{'architectures': ['Llama4ForConditionalGeneration'], 'text_config': {'head_dim': 8,"         \
     " 'intermediate_size_mlp': 256, 'num_local_experts': 4, 'num_experts_per_tok': 1,"             \
     " 'attention_chunk_size': 512," more SIZES "}}"
 
-/* Letters of layers: '.' full, 's' sliding, 'c' chunked. */
+/* Letters of layers: '.' full, 's' sliding, 'c' chunked, 'l' linear. */
 static void check_attention(const struct model *model, const char *letters, uint32_t window)
 {
-    static const char names[] = {
-        [ATTENTION_FULL] = '.', [ATTENTION_SLIDING] = 's', [ATTENTION_CHUNKED] = 'c'};
+    static const char names[] = {[ATTENTION_FULL] = '.',
+                                 [ATTENTION_SLIDING] = 's',
+                                 [ATTENTION_CHUNKED] = 'c',
+                                 [ATTENTION_LINEAR] = 'l'};
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         assert_int_equal(names[model->layers[layer].attention], letters[layer]);
         assert_int_equal(model->layers[layer].window, letters[layer] == '.' ? 0 : window);
@@ -123,6 +131,32 @@ static void experts_are_listed_or_patterned(void **state)
     model_release(&dense);
 }
 
+/* Every fourth layer keeps KV unless the file says otherwise. A state of 4 heads of 8 by 8, and three
+ * tokens of 2 · 16 + 32 values; in fp32 the state alone is twice as large. */
+static void linear_layers_are_listed_or_patterned(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *layers;
+        uint64_t bytes;
+    } cases[] = {
+        {NULL, NULL, "lll.", 2 * 256 + 2 * 3 * 64},
+        {"full_attention_interval", "2", "l.l.", 2 * 256 + 2 * 3 * 64},
+        {"layer_types",
+         "['linear_attention', 'full_attention', 'full_attention', 'linear_attention']", "l..l",
+         2 * 256 + 2 * 3 * 64},
+        {"mamba_ssm_dtype", "'float32'", "lll.", 4 * 256 + 2 * 3 * 64},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(next, cases[i].key, cases[i].value);
+        print_message("# %s\n", cases[i].value);
+        check_attention(&model, cases[i].layers, 0);
+        assert_int_equal(model_state_bytes(&model, 0), cases[i].bytes);
+        assert_int_equal(model.layers[0].shared_experts, 2); /* 64 of 32 */
+        model_release(&model);
+    }
+}
+
 /* GLM's bias is on Q, K and V alone: 8 + 2 · 2 heads of 16. Its norm of Q and K has 2 · 16. */
 static void glm_switches_bias_and_norm(void **state)
 {
@@ -200,6 +234,12 @@ static void impossible_values_are_refused_by_key(void **state)
         {glm, "mlp_layer_types", "['dense', 'sparse', 'moe', 'sparse']",
          "c.json 'mlp_layer_types' 'moe'"},
         {glm, "num_key_value_heads", NULL, "c.json 'num_key_value_heads'"},
+        {next, "layer_types", "['linear_attention']", "c.json 'layer_types'"},
+        {next, "layer_types", "['mamba', 'mamba', 'mamba', 'mamba']",
+         "c.json 'layer_types' 'mamba'"},
+        {next, "full_attention_interval", "8", "c.json"}, /* no layer keeps KV */
+        {next, "shared_expert_intermediate_size", "33", "c.json 'shared_expert_intermediate_size'"},
+        {next, "linear_num_key_heads", NULL, "c.json 'linear_num_key_heads'"},
         {mistral, "sliding_window", "0", "c.json 'sliding_window'"},
         {mistral, "layer_types", "['full_attention']", "c.json 'layer_types'"},
         {LLAMA4("'no_rope_layers': [1, 1, 1],"), NULL, NULL, "c.json 'text_config.no_rope_layers'"},
@@ -260,6 +300,7 @@ int main(void)
         cmocka_unit_test(one_window_holds_for_all_layers),
         cmocka_unit_test(chunks_and_positions_are_listed_or_patterned),
         cmocka_unit_test(experts_are_listed_or_patterned),
+        cmocka_unit_test(linear_layers_are_listed_or_patterned),
         cmocka_unit_test(glm_switches_bias_and_norm),
         cmocka_unit_test(glm5_has_its_classs_indexer),
         cmocka_unit_test(layers_that_share_an_index_have_none),

@@ -137,6 +137,7 @@ static const struct {
     {"qwen3-32b", 32762123264, NOTHING},
     {"qwen3-30b-a3b", 30532122624, NOTHING},
     {"qwen3-235b-a22b", 235093634560, NOTHING},
+    {"qwen3-next-80b-a3b", 81324862720, PREDICTION},
     {"smollm2-135m", 134515008, NOTHING},
 };
 
@@ -234,6 +235,53 @@ static void local_layers_come_where_the_pattern_says(void **state)
     }
 }
 
+/* 12 of 48 layers keep KV. The others keep 32 heads of 128 by 128 values, and three tokens' Q, K and
+ * V of 2048, 2048 and 4096, whatever the context; half of that on each of two GPUs. */
+static void linear_layers_keep_a_state(void **state)
+{
+    (void)state;
+    const uint64_t kept = 2 * (32 * 128 * 128 + 3 * (2 * 2048 + 4096));
+    struct model model = load("qwen3-next-80b-a3b");
+    for (uint32_t layer = 0; layer < 48; layer++) {
+        bool full = layer % 4 == 3;
+        assert_int_equal(model_state_bytes(&model, layer), full ? 0 : kept);
+        assert_int_equal(model_kv_token_bytes(&model, layer), full ? 2 * 2 * 256 * 2 : 0);
+        assert_int_equal(model_layer_tokens(&model, layer, 1000), full ? 1000 : 0);
+        assert_int_equal(model_layer_local(&model, layer), !full);
+    }
+    assert_int_equal(model_kv_layer(&model), 3);
+    assert_int_equal(model_kv_bytes(&model, 100000), 12 * UINT64_C(100000) * 2048 + 36 * kept);
+    model.tensor_parallel = 2;
+    assert_int_equal(model_state_bytes(&model, 0), kept / 2);
+    model_release(&model);
+}
+
+/* A step of 3 sequences reads and writes each one's state; a prefill does so for every 64 tokens, and
+ * multiplies in chunks of 64: 2 · 32 · (64 · (3 · 128 + 2 · 128) + 3 · 128²) a token. */
+static void linear_layers_pass_their_state_once_a_step(void **state)
+{
+    (void)state;
+    struct model model = load("qwen3-next-80b-a3b");
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(&model, 0, 3, 3000, operators), found = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool rule = strcmp(operators[i].name, "delta_rule") == 0;
+        found += rule;
+        assert_int_equal(operators[i].stage == MODEL_ATTEND, rule);
+        if (rule) {
+            assert_false(operators[i].matrix);
+            assert_int_equal(operators[i].data_bytes,
+                             3 * 2 * (model_state_bytes(&model, 0) + 2 * (2048 + 4096)));
+        }
+    }
+    assert_int_equal(found, 1);
+    assert_true(model_prefill_state_bytes(&model, 0, 640) ==
+                20. * (double)model_state_bytes(&model, 0));
+    assert_true(model_prefill_attention_flops(&model, 0, 1000) ==
+                1000. * 2 * 32 * (64 * 5 * 128 + 3 * 128 * 128));
+    model_release(&model);
+}
+
 /* A chunk is kept whole, but its tokens see half of it on average: 8193 / 2 of 8192. */
 static void chunks_are_seen_by_half(void **state)
 {
@@ -298,6 +346,8 @@ int main(void)
         cmocka_unit_test(every_shipped_model_is_checked),
         cmocka_unit_test(kv_is_that_of_full_and_local_layers),
         cmocka_unit_test(local_layers_come_where_the_pattern_says),
+        cmocka_unit_test(linear_layers_keep_a_state),
+        cmocka_unit_test(linear_layers_pass_their_state_once_a_step),
         cmocka_unit_test(chunks_are_seen_by_half),
         cmocka_unit_test(llama4_layers_without_positions_skip_their_operators),
         cmocka_unit_test(experts_are_where_the_models_have_them),
