@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
@@ -66,6 +67,25 @@ static bool read_importance(struct files *files, const char *path, struct model 
     return (size_t)written >= sizeof table || importance_read(files, table, model, why);
 }
 
+/* Older exports of ModelOpt describe the quantisation in a file of its own, which is not read: as
+ * bf16 the model would be wrong in silence. */
+static bool check_described(const char *path, const struct model_options *options,
+                            const struct model *model, struct error *why)
+{
+    static const char beside[] = "hf_quant_config.json";
+    char other[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    int written = snprintf(other, sizeof other, "%.*s%s", (int)folder, path, beside);
+    bool named = strcmp(path + folder, "config.json") == 0 && (size_t)written < sizeof other;
+    if (!named || access(other, F_OK) != 0 || options->weights >= 0 ||
+        model->weights != DTYPE_BF16) {
+        return true;
+    }
+    error_set(why, path, 0, "no 'quantization_config', but '%s' lies beside it", beside);
+    return error_expect(why, "its 'quantization' as 'quantization_config', or 'dtype.weights'");
+}
+
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why)
 {
@@ -87,7 +107,7 @@ bool model_load(struct files *files, const char *name, const struct model_option
         return false;
     }
     name_model(path, out);
-    if (!read_importance(files, path, out, why)) {
+    if (!check_described(path, options, out, why) || !read_importance(files, path, out, why)) {
         model_release(out);
         return false;
     }

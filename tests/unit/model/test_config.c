@@ -462,6 +462,24 @@ static void models_are_found_by_name_file_and_folder(void **state)
     }
 }
 
+static void a_quantisation_that_is_not_read_is_refused(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    mkdir(file_in("quantised"), 0700);
+    write_llama("quantised/config.json");
+    write_file("quantised/hf_quant_config.json", "{}");
+    assert_false(load(file_in("quantised"), &model, &why));
+    assert_string_equal(why.found,
+                        "no 'quantization_config', but 'hf_quant_config.json' lies beside it");
+    assert_null(model.layers);
+    const struct model_options stated = {DTYPE_NVFP4, -1, 1};
+    assert_true(model_load(NULL, file_in("quantised"), &stated, NULL, 0, &model, &why));
+    assert_int_equal(model.weights, DTYPE_NVFP4);
+    model_release(&model);
+}
+
 static void models_that_are_not_there_are_named(void **state)
 {
     (void)state;
@@ -534,6 +552,7 @@ int main(void)
         cmocka_unit_test(exemptions_match_whole_components),
         cmocka_unit_test(patterns_of_many_stars_end_soon),
         cmocka_unit_test(models_are_found_by_name_file_and_folder),
+        cmocka_unit_test(a_quantisation_that_is_not_read_is_refused),
         cmocka_unit_test(models_that_are_not_there_are_named),
         cmocka_unit_test(importance_tables_are_checked),
     };
