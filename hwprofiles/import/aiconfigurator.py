@@ -30,7 +30,8 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
   and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
 - SGLang 0.5.12 on the L40S holds impossible attention;
 - fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
-- dense weights of 4 bits were measured with TensorRT-LLM alone, experts of 4 bits best with SGLang 0.5.10.
+- dense integers of 4 bits were measured with TensorRT-LLM alone, experts of them best with SGLang 0.5.10;
+- NVFP4 is what the Blackwells multiply as it is: its activations have 4 bits, too.
 """
 import collections
 
@@ -42,11 +43,11 @@ from fitting import (FEW, arguments, attention_figures, product_figures, run, st
 
 # The folder of the data, the size of the L2 in bytes, and the measurements of attention over KV of bf16 and
 # fp8, of products with weights of bf16, fp8 and 4 bits, of attention over latents of bf16 and fp8, of experts of
-# bf16, fp8 and 4 bits, of top-k, of the smallest kernel, and of all-reduces. None: there are none; of several,
-# the mean counts, of the smallest kernel the first.
+# bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, and of products and experts of NVFP4.
+# None: there are none; of several, the mean counts, of the smallest kernel the first.
 Source = collections.namedtuple(
     "Source", "data l2 attention attention_fp8 bf16 fp8 int4 mla mla_fp8 experts experts_fp8 experts_int4 topk small "
-    "reduce", defaults=[None] * 13)
+    "reduce fp4 experts_fp4", defaults=[None] * 15)
 NEW, OLD, TRT = "sglang/0.5.14", "sglang/0.5.10", "trtllm/1.3.0rc20"
 SMALL = (TRT, "trtllm/1.3.0rc10")
 
@@ -61,6 +62,11 @@ def server(data, l2, **other):
     return source._replace(**other)
 
 
+def blackwell(data, **other):
+    """The same, with tensor cores that multiply NVFP4."""
+    return server(data, 126e6, fp4=NEW, experts_fp4=NEW)._replace(**other)
+
+
 SOURCES = {
     "h100-sxm": server("h100_sxm", 50e6, attention_fp8=(NEW, TRT), mla_fp8=TRT),
     "h200": server("h200_sxm", 60e6, attention_fp8=(NEW, TRT), mla_fp8=TRT, int4="trtllm/1.2.0rc5"),
@@ -70,12 +76,12 @@ SOURCES = {
                    small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW), "PCIe 4")),
     "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=NEW, experts_fp8=NEW,
                                   experts_int4=OLD, small=SMALL,
-                                  reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5")),
-    "b200": server("b200_sxm", 126e6),
-    "b300": server("b300_sxm", 126e6, attention=OLD, attention_fp8=OLD, bf16=OLD, fp8=OLD, mla=OLD, mla_fp8=OLD,
-                   experts=OLD, experts_fp8=OLD),
-    "gb200": server("gb200", 126e6),
-    "gb300": server("gb300", 126e6),
+                                  reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5"), fp4=NEW, experts_fp4=NEW),
+    "b200": blackwell("b200_sxm"),
+    "b300": blackwell("b300_sxm", attention=OLD, attention_fp8=OLD, bf16=OLD, fp8=OLD, mla=OLD, mla_fp8=OLD,
+                      experts=OLD, experts_fp8=OLD, fp4=OLD, experts_fp4=OLD),
+    "gb200": blackwell("gb200"),
+    "gb300": blackwell("gb300"),
 }
 
 
@@ -105,6 +111,7 @@ WEIGHTS = {
     "bf16": Weights("bfloat16", 2, 2),
     "fp8": Weights("fp8", 1, 1),
     "int4": Weights("int4_wo", 0.5, 2),
+    "fp4": Weights("nvfp4", 9 / 16, 9 / 16),
 }
 
 

@@ -25,8 +25,8 @@ THIN_TIMES = 0.1         # a point of a time is left out if the line between oth
 # All-reduces: the files of NCCL and of a framework's own, and in words what connects the GPUs.
 Reduce = collections.namedtuple("Reduce", "files fabric")
 
-KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",)}
-EACH = {"bf16": 2, "fp8": 1, "int4": 0.5}
+KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",), "fp4": ("nvfp4",)}
+EACH = {"bf16": 2, "fp8": 1, "int4": 0.5, "fp4": 9 / 16}  # NVFP4 has a scale of a byte for 16 values
 
 
 # ---- latents ----
@@ -201,7 +201,8 @@ def figures(name, checkout, source):
     texts = []
     for which, kind in ((source.mla, "bf16"), (source.mla_fp8, "fp8")):
         texts += latents(name, checkout, source, which, kind) if which else []
-    for which, kind in ((source.experts, "bf16"), (source.experts_fp8, "fp8"), (source.experts_int4, "int4")):
+    for which, kind in ((source.experts, "bf16"), (source.experts_fp8, "fp8"), (source.experts_int4, "int4"),
+                        (source.experts_fp4, "fp4")):
         texts += experts(name, checkout, source, which, kind) if which else []
     texts += selection(name, checkout, source) if source.topk else []
     texts += reduces(name, checkout, source)

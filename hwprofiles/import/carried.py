@@ -56,6 +56,7 @@ CARRIED = {
     **MEASURED,  # whose rows leave some kernels out
 }
 NO_FP8 = ("8.0", "8.6")
+FP4 = ("10.0", "12.0")
 
 # Figures and the classes of rows whose error is theirs.
 CLASSES = {
@@ -63,7 +64,7 @@ CLASSES = {
     "few": ("product_fixed", "product_share"),
     "many": ("flops_share",),
 }
-KINDS = "bf16", "fp8", "int4"
+KINDS = "bf16", "fp8", "int4", "fp4"
 
 # A class of rows, the type of values, and whether figures are in proportion to the GPU's own of bf16.
 Case = collections.namedtuple("Case", "part kind own")
@@ -199,7 +200,8 @@ def errors(checkouts):
     """Predicted over measured times by case, of every measured GPU from its nearest."""
     found = collections.defaultdict(list)
     for name, chip in MEASURED.items():
-        for kind, own in (("bf16", False), ("fp8", False), ("fp8", True), ("int4", False), ("int4", True)):
+        for kind, own in (("bf16", False), ("fp8", False), ("fp8", True), ("int4", False), ("int4", True),
+                          ("fp4", False)):
             for case, donor, ratio in ratios_of(name, chip, kind, own, checkouts):
                 found[case].append(np.quantile(ratio, np.linspace(0, 1, 1001)))
                 say(name, "from " + donor, case, ratio)
@@ -216,12 +218,18 @@ def say(name, donor, case, ratio):
         name, donor, case.part, said_of(case), 100 * np.median(abs(ratio - 1)), 100 * low, 100 * high))
 
 
+def kinds_of(chip):
+    """The types that its tensor cores multiply, and integers of 4 bits."""
+    without = {"fp8": chip.capability in NO_FP8, "fp4": chip.capability not in FP4}
+    return [kind for kind in KINDS if not without.get(kind)]
+
+
 def carried(name, chip, ratios):
     """The figures that nobody fitted to rows of this GPU, as texts."""
-    for kind in KINDS:
+    for kind in kinds_of(chip):
         for part, figures in CLASSES.items():
-            case = Case(part, kind, kind != "bf16" and figure(name, figures[-1]) is not None)
-            if (kind == "fp8" and chip.capability in NO_FP8) or case not in ratios:
+            case = Case(part, kind, kind in ("fp8", "int4") and figure(name, figures[-1]) is not None)
+            if case not in ratios:
                 continue
             if figure(name, figures[-1] + fitting.suffix(kind)):
                 continue
@@ -271,8 +279,7 @@ def main():
     rest = carrier.every_error()
     bands = carrier.bands(rest)
     for name, chip in CARRIED.items():
-        kinds = ("bf16", "int4") if chip.capability in NO_FP8 else ("bf16", "fp8", "int4")
-        texts = list(carried(name, chip, ratios)) + carrier.texts(name, bands, kinds)
+        texts = list(carried(name, chip, ratios)) + carrier.texts(name, bands, kinds_of(chip))
         fitting.write_block(name, texts, "carried.py")
     names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows",
              "mla": "attention over latents", "experts": "products of experts"}

@@ -14,7 +14,7 @@ FIGURES = {
     "mla": ("mla_fixed", "mla_share", "mla_pair", "mla_flops_share"),
     "experts": ("experts_fixed", "experts_share", "experts_flops_share"),
 }
-KINDS = {"mla": ("bf16", "fp8"), "experts": ("bf16", "fp8", "int4")}
+KINDS = {"mla": ("bf16", "fp8"), "experts": ("bf16", "fp8", "int4", "fp4")}
 TOPK = "topk_fused", "topk_fused_row"
 
 

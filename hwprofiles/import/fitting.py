@@ -206,8 +206,9 @@ def stated(name, figure):
 
 
 def flops_peak(name, kind):
-    """The peak of products with weights of a kind: fp8 has its own, weights of 4 bits are multiplied in bf16."""
-    return stated(name, "flops_fp8" if kind == "fp8" else "flops_bf16")
+    """The peak of products with weights of a kind: fp8 and fp4 have their own, integers of 4 bits are multiplied
+    in bf16."""
+    return stated(name, {"fp8": "flops_fp8", "fp4": "flops_fp4"}.get(kind, "flops_bf16"))
 
 
 def suffix(kind):
@@ -379,7 +380,7 @@ TABLE = "<!-- below: hwprofiles/import/fitting.py -->\n"
 
 def errors_text(name, kernel, labels):
     parts = ["%s %.1f / %.0f" % (kind, *ERRORS[name, kernel, kind, label])
-             for label in labels for kind in ("bf16", "fp8", "int4") if (name, kernel, kind, label) in ERRORS]
+             for label in labels for kind in ("bf16", "fp8", "int4", "fp4") if (name, kernel, kind, label) in ERRORS]
     half = len(parts) // len(labels)
     return "; ".join(", ".join(parts[i:i + half]) for i in range(0, len(parts), half)) if parts else ""
 

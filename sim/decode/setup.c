@@ -33,7 +33,7 @@ bool setup_attends_all(const struct setup *setup, uint32_t layer)
     bool chosen =
         m->policy->chooses_own && !(layer == 0 && m->resident_heads == RESIDENT_FIRST_LAYER);
     return (!setup_selects(setup) && !chosen) || layer < m->full_layers ||
-           setup->model.layers[layer].attention == ATTENTION_SLIDING;
+           model_layer_local(&setup->model, layer);
 }
 
 bool setup_loads_whole(const struct setup *setup, uint32_t layer)
@@ -95,6 +95,11 @@ bool setup_retrieves(const struct setup *setup)
 bool setup_indexes(const struct setup *setup)
 {
     return setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup->model.index_topk > 0;
+}
+
+bool setup_selects_in(const struct setup *setup, uint32_t layer)
+{
+    return !setup_indexes(setup) || !setup->model.layers[layer].shares_index;
 }
 
 void setup_init(struct setup *setup)

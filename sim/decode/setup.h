@@ -94,6 +94,9 @@ bool setup_retrieves(const struct setup *setup);
 /* Does the model's own indexer select? */
 bool setup_indexes(const struct setup *setup);
 
+/* Does `layer` select by itself, if it selects? Not if the model's own indexer runs in another. */
+bool setup_selects_in(const struct setup *setup, uint32_t layer);
+
 void setup_init(struct setup *setup);
 void setup_release(struct setup *setup);
 

@@ -11,16 +11,20 @@ struct architecture {
     const char *inside; /* the object that describes the decoder; NULL: the whole file */
     const char *ffn_key;
 
-    /* Keys that switch biases on and off, and the defaults without them. */
-    const char *attention_bias_key, *ffn_bias_key; /* NULL: cannot be switched */
-    bool query_bias, output_bias, ffn_bias;
+    /* Keys that switch biases and the norm of Q and K on and off (NULL: cannot be switched), and
+     * the defaults without them. A plain output has no bias whatever the key says. */
+    const char *attention_bias_key, *ffn_bias_key, *query_key_norm_key;
+    bool query_bias, output_bias, ffn_bias, plain_output, query_key_norm;
 
-    bool router_bias, norm_bias, learned_positions, gated_ffn, tied_embeddings, query_key_norm;
-    bool attention_sinks, indexer;
+    bool router_bias, norm_bias, learned_positions, gated_ffn, tied_embeddings;
+    bool plain_query_key_norm; /* without weights */
+    bool attention_sinks, gated_attention, shared_gate;
     uint32_t layer_norms;
 
     /* The defaults of the model's class where the config leaves a key out, or FIELD_REQUIRED. */
-    int64_t query_heads, kv_heads, head_dim, vocabulary, context, window;
+    int64_t query_heads, kv_heads, head_dim, vocabulary, context;
+    int64_t window;                             /* 0: no window */
+    int64_t index_heads, index_dim, index_topk; /* 0 heads: no indexer */
     uint32_t window_pattern; /* every window_pattern-th layer attends to everything */
 
     /* Readers, called in this order, for a model with its layers allocated. */

@@ -44,6 +44,22 @@ static bool read_sizes(const struct fields *fields, const struct architecture *k
                        &model->trained_context, why);
 }
 
+static bool read_switches(const struct fields *fields, const struct architecture *kind,
+                          struct model *model, struct error *why)
+{
+    const char *attention = kind->attention_bias_key, *ffn = kind->ffn_bias_key;
+    const char *norm = kind->query_key_norm_key;
+    if ((attention != NULL && !field_bool(fields, attention, &model->query_bias, why)) ||
+        (ffn != NULL && !field_bool(fields, ffn, &model->ffn_bias, why)) ||
+        (norm != NULL && !field_bool(fields, norm, &model->query_key_norm, why))) {
+        return false;
+    }
+    if (attention != NULL) {
+        model->output_bias = model->query_bias && !kind->plain_output;
+    }
+    return true;
+}
+
 /* Apply the row's traits, and the keys that override them. */
 static bool read_traits(const struct fields *fields, const struct architecture *kind,
                         struct model *model, struct error *why)
@@ -52,7 +68,10 @@ static bool read_traits(const struct fields *fields, const struct architecture *
     model->learned_positions = kind->learned_positions;
     model->gated_ffn = kind->gated_ffn;
     model->query_key_norm = kind->query_key_norm;
+    model->plain_query_key_norm = kind->plain_query_key_norm;
     model->attention_sinks = kind->attention_sinks;
+    model->gated_attention = kind->gated_attention;
+    model->shared_gate = kind->shared_gate;
     model->router_bias = kind->router_bias;
     model->norm_bias = kind->norm_bias;
     model->layer_norms = kind->layer_norms;
@@ -60,11 +79,8 @@ static bool read_traits(const struct fields *fields, const struct architecture *
     model->query_bias = kind->query_bias;
     model->output_bias = kind->output_bias;
     model->ffn_bias = kind->ffn_bias;
-    const char *attention = kind->attention_bias_key, *ffn = kind->ffn_bias_key;
     return field_bool(fields, "tie_word_embeddings", &model->tied_embeddings, why) &&
-           (attention == NULL || (field_bool(fields, attention, &model->query_bias, why) &&
-                                  field_bool(fields, attention, &model->output_bias, why))) &&
-           (ffn == NULL || field_bool(fields, ffn, &model->ffn_bias, why));
+           read_switches(fields, kind, model, why);
 }
 
 static bool read_decoder(const struct fields *fields, const struct architecture *kind,

@@ -5,14 +5,16 @@
 #include "model/whole.h"
 
 /* `bytes` hold `values` values with their scales: mxfp4 stores 16 bytes and one scale byte for 32
- * values, int4 64 bytes and one fp16 scale for 128. */
+ * values (OCP Microscaling Formats 1.0), nvfp4 8 bytes and one e4m3 scale for 16 (NVIDIA's cuDNN
+ * and CUTLASS documentation; the fp32 scale of a tensor is not counted), int4 64 bytes and one fp16
+ * scale for 128. */
 static const struct {
     const char *name;
     uint64_t bytes, values;
 } dtypes[DTYPE_COUNT] = {
     [DTYPE_BF16] = {"bf16", 2, 1},     [DTYPE_FP8] = {"fp8", 1, 1},
     [DTYPE_INT8] = {"int8", 1, 1},     [DTYPE_INT4] = {"int4", 66, 128},
-    [DTYPE_MXFP4] = {"mxfp4", 17, 32},
+    [DTYPE_MXFP4] = {"mxfp4", 17, 32}, [DTYPE_NVFP4] = {"nvfp4", 9, 16},
 };
 
 static const char *dtype_row(size_t index)

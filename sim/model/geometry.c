@@ -27,10 +27,10 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
         return false;
     }
     const struct model_layer *a = &model->layers[layer - 1], *b = &model->layers[layer];
-    return a->attention == b->attention && a->window == b->window && a->routed == b->routed &&
-           a->ffn == b->ffn && a->experts == b->experts &&
+    return a->attention == b->attention && a->window == b->window && a->unrotated == b->unrotated &&
+           a->routed == b->routed && a->ffn == b->ffn && a->experts == b->experts &&
            a->experts_per_token == b->experts_per_token && a->shared_experts == b->shared_experts &&
-           a->exempt == b->exempt;
+           a->shares_index == b->shares_index && a->exempt == b->exempt;
 }
 
 uint64_t model_kv_head_bytes(const struct model *model)
@@ -42,14 +42,50 @@ uint64_t model_kv_head_bytes(const struct model *model)
 
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
 {
-    (void)layer; /* the same in all layers of the known architectures */
-    return model_kv_heads(model) * model_kv_head_bytes(model);
+    bool keeps = model->layers[layer].attention != ATTENTION_LINEAR;
+    return keeps ? model_kv_heads(model) * model_kv_head_bytes(model) : 0;
+}
+
+bool model_layer_local(const struct model *model, uint32_t layer)
+{
+    enum attention_kind kind = model->layers[layer].attention;
+    return kind == ATTENTION_SLIDING || kind == ATTENTION_CHUNKED || kind == ATTENTION_LINEAR;
+}
+
+uint32_t model_kv_layer(const struct model *model)
+{
+    uint32_t layer = 0;
+    while (model->layers[layer].attention == ATTENTION_LINEAR) {
+        layer++;
+    }
+    return layer;
+}
+
+/* The recurrent state, and what the convolution keeps of the last tokens' Q, K and V. */
+uint64_t model_state_bytes(const struct model *model, uint32_t layer)
+{
+    const struct model_linear *linear = &model->linear;
+    if (model->layers[layer].attention != ATTENTION_LINEAR) {
+        return 0;
+    }
+    uint64_t key = whole_share(linear->key_heads, model->tensor_parallel) * linear->key_dim;
+    uint64_t value = whole_share(linear->value_heads, model->tensor_parallel) * linear->value_dim;
+    uint64_t state = whole_product(whole_product(value, linear->key_dim), linear->state_bytes);
+    uint64_t seen = whole_product(2 * key + value, linear->kernel - 1);
+    return whole_sum(state, dtype_bytes(DTYPE_BF16, seen));
 }
 
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context)
 {
+    uint64_t window = model->layers[layer].window;
+    return model_layer_local(model, layer) && window < context ? window : context;
+}
+
+uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context)
+{
     const struct model_layer *at = &model->layers[layer];
-    return at->attention == ATTENTION_SLIDING && at->window < context ? at->window : context;
+    bool mean = at->attention == ATTENTION_CHUNKED && at->window < context;
+    return mean ? ((uint64_t)at->window + 1) / 2 : model_layer_tokens(model, layer, context);
 }
 
 uint64_t model_kv_bytes(const struct model *model, uint64_t context)
@@ -58,6 +94,7 @@ uint64_t model_kv_bytes(const struct model *model, uint64_t context)
     for (uint32_t i = 0; i < model->layer_count; i++) {
         bytes = whole_sum(bytes, whole_product(model_layer_tokens(model, i, context),
                                                model_kv_token_bytes(model, i)));
+        bytes = whole_sum(bytes, model_state_bytes(model, i));
     }
     return bytes;
 }

@@ -14,25 +14,36 @@ enum { LAYERS_MOST = 1024, HEADS_MOST = 1 << 16, EXPERTS_MOST = 1 << 16, SIZE_MO
 
 /* Heads. grouped: groups of query heads share K and V. undivided: hidden is split evenly over the
  * heads, as in OPT. latent: one latent K and V for all (MLA), with DeepSeek's indexer if the row
- * has one. */
+ * has one. hybrid: grouped, and those of linear layers (Qwen3-Next). */
 READER(heads_grouped);
 READER(heads_undivided);
 READER(heads_latent);
+READER(heads_hybrid);
 
 /* Windows. none: no layer has one. listed: "layer_types" says it for each layer, otherwise a
  * pattern does. above: only if "use_sliding_window" is on, for the layers above the first
- * "max_window_layers" (Qwen). */
+ * "max_window_layers" (Qwen). all: every layer has that of "sliding_window"; null means none, and
+ * the row says what an absent key means (Mistral, Phi). chunked: layers with positions attend to
+ * their chunk, those without to everything (Llama 4). linear: layers without KV, but every
+ * "full_attention_interval"-th one, or as "layer_types" says (Qwen3-Next). */
 READER(windows_none);
 READER(windows_listed);
 READER(windows_above);
+READER(windows_all);
+READER(windows_chunked);
+READER(windows_linear);
 
 /* FFNs. dense: all layers. routed: experts in all layers. sparse_step: experts every
  * "decoder_sparse_step" layers. after_dense: experts after the first "first_k_dense_replace"
- * layers, with shared ones. */
+ * layers, or as "mlp_layer_types" says, with shared ones. interleaved: experts, one of them shared,
+ * every "interleave_moe_layer_step" layers, or those of "moe_layers" (Llama 4). sparse_shared:
+ * as sparse_step, with a shared expert of its own width (Qwen3-Next). */
 READER(ffn_dense);
 READER(ffn_routed);
 READER(ffn_sparse_step);
 READER(ffn_after_dense);
+READER(ffn_interleaved);
+READER(ffn_sparse_shared);
 
 #undef READER
 

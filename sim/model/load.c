@@ -1,10 +1,12 @@
-/* Finding a model: a name in the data folder, a file, or a folder in the layout of Hugging Face. */
+/* Finding a model: a name in the data folder, a file, a folder in the layout of Hugging Face, or
+ * the id of one there. */
 #include "model/model.h"
 
 #include "base/files.h"
 #include "base/named.h"
 #include "base/node.h"
 #include "model/config.h"
+#include "model/hub.h"
 #include "model/importance.h"
 
 #include <limits.h>
@@ -12,15 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
 
-/* Find the config.json that `name` stands for. */
-static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
-                        struct error *why)
+/* Find the config.json that `name` stands for. An id that is also a path here is the path. */
+static bool find_config(struct files *files, const char *name, const char *file, int line,
+                        char path[PATH_MAX], struct error *why)
 {
     struct stat status;
+    if (hub_names(name) && stat(name, &status) != 0) {
+        return hub_find(files, name, file, line, path, PATH_MAX, why);
+    }
     if (!named_file(name, "models", "json", "model", file, line, path, PATH_MAX, why)) {
         return false;
     }
@@ -61,13 +67,32 @@ static bool read_importance(struct files *files, const char *path, struct model 
     return (size_t)written >= sizeof table || importance_read(files, table, model, why);
 }
 
+/* Older exports of ModelOpt describe the quantisation in a file of its own, which is not read: as
+ * bf16 the model would be wrong in silence. */
+static bool check_described(const char *path, const struct model_options *options,
+                            const struct model *model, struct error *why)
+{
+    static const char beside[] = "hf_quant_config.json";
+    char other[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    int written = snprintf(other, sizeof other, "%.*s%s", (int)folder, path, beside);
+    bool named = strcmp(path + folder, "config.json") == 0 && (size_t)written < sizeof other;
+    if (!named || access(other, F_OK) != 0 || options->weights >= 0 ||
+        model->weights != DTYPE_BF16) {
+        return true;
+    }
+    error_set(why, path, 0, "no 'quantization_config', but '%s' lies beside it", beside);
+    return error_expect(why, "its 'quantization' as 'quantization_config', or 'dtype.weights'");
+}
+
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why)
 {
     char path[PATH_MAX];
     size_t size;
     *out = (struct model){0};
-    if (!find_config(name, file, line, path, why)) {
+    if (!find_config(files, name, file, line, path, why)) {
         return false;
     }
     char *text = files_text(files, path, &size, why);
@@ -82,7 +107,7 @@ bool model_load(struct files *files, const char *name, const struct model_option
         return false;
     }
     name_model(path, out);
-    if (!read_importance(files, path, out, why)) {
+    if (!check_described(path, options, out, why) || !read_importance(files, path, out, why)) {
         model_release(out);
         return false;
     }

@@ -24,9 +24,10 @@
 
 struct files;
 
-/* Storage types. Bits per value, scales included: mxfp4 4.25 (an 8-bit scale for 32 values), int4
- * 4.125 (an fp16 scale for 128), int8 and fp8 8 (scales by tensor or channel are not counted). */
-enum dtype { DTYPE_BF16, DTYPE_FP8, DTYPE_INT8, DTYPE_INT4, DTYPE_MXFP4, DTYPE_COUNT };
+/* Storage types. Bits per value, scales included: nvfp4 4.5 (an 8-bit scale for 16 values), mxfp4
+ * 4.25 (one for 32), int4 4.125 (an fp16 scale for 128), int8 and fp8 8. Scales of whole tensors,
+ * channels or blocks of 128 by 128 are not counted. */
+enum dtype { DTYPE_BF16, DTYPE_FP8, DTYPE_INT8, DTYPE_INT4, DTYPE_MXFP4, DTYPE_NVFP4, DTYPE_COUNT };
 const char *dtype_name(enum dtype dtype);
 bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why);
 /* Bytes that `count` values take, rounded up. */
@@ -37,16 +38,33 @@ struct model_options {
     uint32_t tensor_parallel; /* >= 1 */
 };
 
-enum attention_kind { ATTENTION_FULL, ATTENTION_SLIDING, ATTENTION_MLA };
+/* Sliding: to the last `window` tokens. Chunked: to those since the last multiple of `window`.
+ * Linear: a gated delta rule, which keeps a state instead of KV (arXiv:2412.06464). */
+enum attention_kind {
+    ATTENTION_FULL,
+    ATTENTION_SLIDING,
+    ATTENTION_CHUNKED,
+    ATTENTION_LINEAR,
+    ATTENTION_MLA
+};
 
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
     enum attention_kind attention;
-    uint32_t window; /* tokens, of a sliding layer */
-    bool routed;     /* mixture of experts */
-    uint32_t ffn;    /* width of the dense FFN, or of one expert */
+    uint32_t window;   /* tokens, of a sliding or chunked layer */
+    bool unrotated;    /* Q and K carry no positions, and no norm */
+    bool shares_index; /* attends to what the layer before selected */
+    bool routed;       /* mixture of experts */
+    uint32_t ffn;      /* width of the dense FFN, or of one expert */
     uint32_t experts, experts_per_token, shared_experts;
     uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
+};
+
+/* Heads of linear layers; all 0 if there are none. */
+struct model_linear {
+    uint32_t key_heads, value_heads, key_dim, value_dim;
+    uint32_t kernel;      /* tokens that the convolution sees */
+    uint32_t state_bytes; /* of a value of the recurrent state */
 };
 
 struct model {
@@ -57,10 +75,14 @@ struct model {
     uint32_t trained_context; /* tokens; 0 unknown */
     bool learned_positions;   /* a context past the trained one cannot run (OPT) */
     bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
+    bool plain_query_key_norm; /* without weights */
+    bool gated_attention;      /* Q comes with a gate of its size for the output */
+    bool shared_gate;          /* the shared expert has a gate of its own */
     bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
     uint32_t layer_norms; /* of a layer: 2, or 4 with norms after attention and FFN */
     uint32_t kv_lora, rope_dim, query_lora, value_dim; /* MLA; 0 otherwise */
     uint32_t index_heads, index_dim, index_topk;       /* DeepSeek's own indexer; 0 otherwise */
+    struct model_linear linear;                        /* of linear layers */
     struct model_layer *layers;                        /* owned */
     enum dtype weights, kv;
     bool exempt_head; /* the quantisation leaves the output head in bf16 */
@@ -69,10 +91,10 @@ struct model {
     char importance_source[128];
 };
 
-/* Load by name (models/NAME.json in the data folder), a path to a config.json, or a folder that
- * holds one; X.heads.tsv beside X.json is its importance table. `file`, `line`: where the name
- * stood, for messages. `files` keeps the files that are read (NULL: none). On failure `out` holds
- * nothing to release. */
+/* Load by name (models/NAME.json in the data folder), a path to a config.json, a folder that holds
+ * one, or the Hugging Face id of a model that ships; X.heads.tsv beside X.json is its importance
+ * table. `file`, `line`: where the name stood, for messages. `files` keeps the files that are read
+ * (NULL: none). On failure `out` holds nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
 void model_release(struct model *model);
@@ -83,15 +105,23 @@ uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
 /* Bytes on one GPU. kv_head: K and V of one token of one KV head. kv_token: of one token in one
- * layer. kv: of a whole sequence of `context` tokens (a sliding layer holds only its window).
+ * layer. kv: of a whole sequence of `context` tokens (a local layer holds only its window or
+ * state). state: of one sequence in a linear layer, 0 in others.
  * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
  * DeepSeek's indexer count as metadata of the retrieval, not as KV. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
+uint64_t model_state_bytes(const struct model *model, uint32_t layer);
+/* The first layer that keeps KV; every model has one. */
+uint32_t model_kv_layer(const struct model *model);
 uint64_t model_activation_bytes(const struct model *model);
-/* Tokens that `layer` keeps and attends to at `context`. */
+/* Tokens that `layer` keeps at `context`: of chunks, the most that it ever keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
+/* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
+uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
+/* Does `layer` keep only a window, a chunk or a state? */
+bool model_layer_local(const struct model *model, uint32_t layer);
 
 /* Is `layer` built like the one before it? All figures of that layer then hold for this one, except
  * the importance of its KV heads. */
@@ -128,10 +158,14 @@ size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch
                        struct model_operator *out);
 
 /* FLOPs to prefill one sequence of `tokens` tokens on one GPU. Causal attention counts half the
- * square, sliding layers their window, DeepSeek's its selection and the indexer's scores. Only the
+ * square, local layers their window, DeepSeek's its selection and the indexer's scores. Only the
  * last token goes through the head. */
 double model_prefill_flops(const struct model *model, uint64_t tokens);
 /* The FLOPs of attention in one layer; the rest are those of its operators with `tokens` rows. */
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens);
+/* Bytes of the states that linear attention reads and writes for `tokens` tokens, once for every
+ * MODEL_LINEAR_CHUNK of them; 0 in other layers. */
+#define MODEL_LINEAR_CHUNK 64
+double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens);
 
 #endif

@@ -15,6 +15,8 @@ enum model_module {
     MODULE_KV_UP,
     MODULE_INDEX_QUERY,
     MODULE_INDEX_KEY,
+    MODULE_LINEAR_IN, /* linear layers */
+    MODULE_LINEAR_OUT,
     MODULE_GATE, /* dense FFN */
     MODULE_UP,
     MODULE_DOWN,

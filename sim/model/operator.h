@@ -18,6 +18,7 @@ struct share {
     uint64_t query, kv;   /* of one token: Q; K, and as much again for V (except MLA) */
     uint64_t ffn, shared; /* ffn: of one expert if the layer is routed */
     uint64_t kv_bytes;    /* of one token */
+    uint64_t linear_key, linear_value, linear_heads; /* K, V and value heads of a linear layer */
 };
 
 /* A row: the operator exists when `present` says so; `cost` adds to an operator in which only name

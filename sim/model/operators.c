@@ -108,6 +108,10 @@ static struct share share_of(const struct model *model, uint32_t layer, uint64_t
         share.shared = whole_share((uint64_t)share.layer->shared_experts * share.layer->ffn,
                                    model->tensor_parallel);
         share.kv_bytes = model_kv_token_bytes(model, layer);
+        share.linear_heads = whole_share(model->linear.value_heads, model->tensor_parallel);
+        share.linear_value = share.linear_heads * model->linear.value_dim;
+        share.linear_key = whole_share(model->linear.key_heads, model->tensor_parallel) *
+                           (uint64_t)model->linear.key_dim;
     }
     return share;
 }

@@ -1,5 +1,5 @@
-/* Attention, with grouped heads or with MLA. MLA is the absorbed form that decode uses: queries
- * move into the latent space, so that each latent is read once for all heads (DeepSeek-V2,
+/* Attention, with grouped heads, with MLA, or linear. MLA is the absorbed form that decode uses:
+ * queries move into the latent space, so that each latent is read once for all heads (DeepSeek-V2,
  * arXiv:2405.04434). */
 #include "model/operator.h"
 #include "model/whole.h"
@@ -9,9 +9,24 @@ static bool latent(const struct share *share)
     return share->model->kv_lora > 0;
 }
 
+static bool linear(const struct share *share)
+{
+    return share->layer->attention == ATTENTION_LINEAR;
+}
+
+static bool attends(const struct share *share)
+{
+    return !linear(share);
+}
+
 static bool grouped(const struct share *share)
 {
-    return !latent(share);
+    return !latent(share) && !linear(share);
+}
+
+static bool gated(const struct share *share)
+{
+    return share->model->gated_attention && !linear(share);
 }
 
 static bool latent_query(const struct share *share)
@@ -21,23 +36,24 @@ static bool latent_query(const struct share *share)
 
 static bool rotary(const struct share *share)
 {
-    return !share->model->learned_positions;
+    return !share->model->learned_positions && !share->layer->unrotated && !linear(share);
 }
 
 static bool query_key_norm(const struct share *share)
 {
-    return share->model->query_key_norm;
+    return share->model->query_key_norm && !share->layer->unrotated && !linear(share);
 }
 
 static bool indexed(const struct share *share)
 {
-    return share->model->index_heads > 0;
+    return share->model->index_heads > 0 && !share->layer->shares_index;
 }
 
 static void qkv(const struct share *share, struct model_operator *op)
 {
-    uint64_t out = share->query + 2 * share->kv;
-    operator_project(share, op, MODULE_QUERY, share->hidden, share->query);
+    uint64_t query = share->query * (share->model->gated_attention ? 2 : 1);
+    uint64_t out = query + 2 * share->kv;
+    operator_project(share, op, MODULE_QUERY, share->hidden, query);
     operator_project(share, op, MODULE_KEY, share->hidden, share->kv);
     operator_project(share, op, MODULE_VALUE, share->hidden, share->kv);
     operator_read(op, share->model->query_bias ? out : 0);
@@ -46,7 +62,8 @@ static void qkv(const struct share *share, struct model_operator *op)
 
 static void qk_norm(const struct share *share, struct model_operator *op)
 {
-    operator_read(op, 2 * (uint64_t)share->model->head_dim);
+    bool plain = share->model->plain_query_key_norm;
+    operator_read(op, plain ? 0 : 2 * (uint64_t)share->model->head_dim);
     operator_move(share, op, 2 * (share->query + share->kv));
 }
 
@@ -156,8 +173,56 @@ static void output(const struct share *share, struct model_operator *op)
     operator_move(share, op, in + share->hidden);
 }
 
+static void output_gate(const struct share *share, struct model_operator *op)
+{
+    operator_move(share, op, 3 * share->query);
+}
+
+/* ---- linear layers ---- */
+
+/* Q, K, V and the gate of the output; and two numbers of each head, which stay in bf16. */
+static void linear_in(const struct share *share, struct model_operator *op)
+{
+    uint64_t out = 2 * (share->linear_key + share->linear_value);
+    operator_project(share, op, MODULE_LINEAR_IN, share->hidden, out);
+    operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, 2 * share->linear_heads);
+    operator_move(share, op, share->hidden + out + 2 * share->linear_heads);
+}
+
+/* Over the last tokens' Q, K and V. What it keeps of them counts with the recurrent state. */
+static void convolution(const struct share *share, struct model_operator *op)
+{
+    uint64_t values = 2 * share->linear_key + share->linear_value;
+    operator_read(op, whole_product(values, share->model->linear.kernel));
+    operator_move(share, op, 2 * values);
+}
+
+/* Each sequence's state is read, decayed, corrected by one token and written: elementwise work. */
+static void delta_rule(const struct share *share, struct model_operator *op)
+{
+    uint32_t layer = (uint32_t)(share->layer - share->model->layers);
+    uint64_t moved = whole_product(2, model_state_bytes(share->model, layer));
+    operator_read(op, 2 * share->linear_heads);
+    operator_move(share, op, 2 * (share->linear_key + share->linear_value));
+    op->data_bytes = whole_sum(op->data_bytes, whole_product(share->batch, moved));
+}
+
+static void gated_norm(const struct share *share, struct model_operator *op)
+{
+    operator_read(op, share->model->linear.value_dim);
+    operator_move(share, op, 3 * share->linear_value);
+}
+
+static void linear_out(const struct share *share, struct model_operator *op)
+{
+    operator_project(share, op, MODULE_LINEAR_OUT, share->linear_value, share->hidden);
+    operator_move(share, op, share->linear_value + share->hidden);
+}
+
 const struct operator_kind attention_operators[] = {
     {"norm", MODEL_PRE, operator_always, operator_norm},
+    {"linear_in", MODEL_PRE, linear, linear_in},
+    {"convolution", MODEL_PRE, linear, convolution},
     {"qkv", MODEL_PRE, grouped, qkv},
     {"qk_norm", MODEL_PRE, query_key_norm, qk_norm},
     {"qkv_down", MODEL_PRE, latent, qkv_down},
@@ -168,10 +233,14 @@ const struct operator_kind attention_operators[] = {
     {"index_query", MODEL_PRE, indexed, index_query},
     {"index_key", MODEL_PRE, indexed, index_key},
     {"index_norm", MODEL_PRE, indexed, index_norm},
-    {"kv_write", MODEL_PRE, operator_always, kv_write},
-    {"attention", MODEL_ATTEND, operator_always, attention},
+    {"kv_write", MODEL_PRE, attends, kv_write},
+    {"attention", MODEL_ATTEND, attends, attention},
+    {"delta_rule", MODEL_ATTEND, linear, delta_rule},
     {"absorb_value", MODEL_POST, latent, absorb_value},
-    {"o", MODEL_POST, operator_always, output},
+    {"output_gate", MODEL_POST, gated, output_gate},
+    {"o", MODEL_POST, attends, output},
+    {"gated_norm", MODEL_POST, linear, gated_norm},
+    {"linear_out", MODEL_POST, linear, linear_out},
     {"attention_norm", MODEL_POST, operator_four_norms, operator_post_norm},
     {0},
 };

@@ -61,6 +61,9 @@ static void down(const struct share *share, struct model_operator *op)
 static void router(const struct share *share, struct model_operator *op)
 {
     operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, share->layer->experts);
+    if (share->model->shared_gate) {
+        operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, 1);
+    }
     operator_read(op, share->model->router_bias ? share->layer->experts : 0);
     operator_move(share, op, share->hidden + share->layer->experts);
 }

@@ -3,12 +3,20 @@
  * heads here, which is cheaper than the absorbed form when many queries share the expansion; the
  * expansion costs as much as the absorption. */
 #include "model/model.h"
+#include "model/whole.h"
 
 /* Pairs of tokens when each token sees the last `most` tokens before it; half the square when it
  * sees all of them. */
 static double pairs(double tokens, double most)
 {
     return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;
+}
+
+/* The same when each token sees those of its chunk. */
+static double chunk_pairs(uint64_t tokens, uint64_t chunk)
+{
+    double whole = (double)(tokens / chunk), size = (double)chunk, rest = (double)(tokens % chunk);
+    return whole * size * size / 2 + rest * rest / 2;
 }
 
 static double product_flops(const struct model *model, uint32_t layer, uint64_t rows)
@@ -22,16 +30,37 @@ static double product_flops(const struct model *model, uint32_t layer, uint64_t 
     return flops;
 }
 
+double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens)
+{
+    return 2.0 * (double)model_state_bytes(model, layer) * (double)tokens / MODEL_LINEAR_CHUNK;
+}
+
+/* The delta rule in chunks: K Kᵀ, Q Kᵀ, and triangular products with K and V inside a chunk, and
+ * three products with the state (arXiv:2412.06464). */
+static double delta_flops(const struct model *model, uint64_t tokens)
+{
+    double heads = (double)whole_share(model->linear.value_heads, model->tensor_parallel);
+    double key = model->linear.key_dim, value = model->linear.value_dim;
+    double inside = MODEL_LINEAR_CHUNK * (3 * key + 2 * value), state = 3 * key * value;
+    return 2 * (double)tokens * heads * (inside + state);
+}
+
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens)
 {
+    if (model->layers[layer].attention == ATTENTION_LINEAR) {
+        return delta_flops(model, tokens);
+    }
     double heads = model_query_heads(model), length = (double)tokens;
     double window = (double)model_layer_tokens(model, layer, tokens);
-    if (model->layers[layer].attention != ATTENTION_MLA) {
-        return pairs(length, window) * 4 * heads * model->head_dim;
+    const struct model_layer *at = &model->layers[layer];
+    if (at->attention != ATTENTION_MLA) {
+        bool chunked = at->attention == ATTENTION_CHUNKED;
+        double seen = chunked ? chunk_pairs(tokens, at->window) : pairs(length, window);
+        return seen * 4 * heads * model->head_dim;
     }
     double dims = (double)model->head_dim + model->rope_dim + model->value_dim;
     double selected = model->index_topk > 0 ? model->index_topk : window;
-    double index = 2.0 * model->index_heads * model->index_dim;
+    double index = at->shares_index ? 0 : 2.0 * model->index_heads * model->index_dim;
     return pairs(length, selected) * 2 * heads * dims + pairs(length, length) * index;
 }
 

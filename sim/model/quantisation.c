@@ -4,6 +4,7 @@
 
 #include "base/name.h"
 #include "model/exempt.h"
+#include "model/layers.h"
 
 #include <string.h>
 
@@ -43,6 +44,21 @@ static bool read_bits(const struct fields *config, struct model *model, struct e
     return true;
 }
 
+/* The floats of 4 bits differ in the number of values that share a scale. */
+static bool block_dtype(const struct fields *scheme, enum dtype *dtype, struct error *why)
+{
+    uint32_t values;
+    if (!field_whole(scheme, "group_size", 1, SIZE_MOST, FIELD_REQUIRED, &values, why)) {
+        return false;
+    }
+    if (values != 16 && values != 32) {
+        field_error(scheme, "group_size", why, "is %u, but the type is a float of 4 bits", values);
+        return error_expect(why, "16 (nvfp4) or 32 (mxfp4)");
+    }
+    *dtype = values == 16 ? DTYPE_NVFP4 : DTYPE_MXFP4;
+    return true;
+}
+
 /* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. */
 static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct error *why)
 {
@@ -58,11 +74,11 @@ static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct e
     if (!field_whole(scheme, "num_bits", 1, 64, FIELD_REQUIRED, &bits, why)) {
         return false;
     }
-    if (bits != 8) {
+    if (bits != 4 && bits != 8) {
         field_error(scheme, "num_bits", why, "is %u, but the type is float", bits);
-        return error_expect(why, "8");
+        return error_expect(why, "4 or 8");
     }
-    return true;
+    return bits == 8 || block_dtype(scheme, dtype, why);
 }
 
 static bool read_group(const struct fields *config, const char *name, const json_t *group,
@@ -114,6 +130,28 @@ static bool read_compressed(const struct fields *config, struct model *model, st
     return kv == NULL || read_scheme(&scheme, &model->kv, why);
 }
 
+/* NVIDIA's ModelOpt names its formats, or describes them as compressed-tensors does. */
+static bool read_modelopt(const struct fields *config, struct model *model, struct error *why)
+{
+    static const char *const algorithms[] = {"FP8", "NVFP4", NULL};
+    static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4};
+    const char *name = NULL, *kv = NULL;
+    if (!field_text(config, "quant_algo", &name, why) ||
+        !field_text(config, "kv_cache_quant_algo", &kv, why)) {
+        return false;
+    }
+    for (size_t i = 0; name != NULL && algorithms[i] != NULL; i++) {
+        if (strcmp(name, algorithms[i]) == 0) {
+            model->weights = dtypes[i];
+            model->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? DTYPE_FP8 : model->kv;
+            return json_object_get(config->object, "config_groups") == NULL ||
+                   read_compressed(config, model, why);
+        }
+    }
+    field_error(config, "quant_algo", why, "is '%.60s'", name != NULL ? name : "");
+    return name_expect(name != NULL ? name : "", algorithms, why);
+}
+
 static const struct method methods[] = {
     {.name = "fp8", .list_key = "modules_to_not_convert", .head_exempt = true, .dtype = DTYPE_FP8},
     {.name = "fbgemm_fp8",
@@ -127,6 +165,8 @@ static const struct method methods[] = {
     {.name = "gptq", .list_key = "modules_to_not_convert", .read = read_bits},
     {.name = "awq", .list_key = "modules_to_not_convert", .read = read_bits},
     {.name = "compressed-tensors", .list_key = "ignore", .read = read_compressed},
+    {.name = "modelopt", .list_key = "ignore", .read = read_modelopt},
+    {.name = "modelopt_fp4", .list_key = "ignore", .read = read_modelopt},
 };
 
 static const char *method_row(size_t index)

@@ -25,8 +25,9 @@ static const char *const warmup_words[] = {"auto", NULL};
 static const char *const order_words[] = {"batch", "sequential", NULL};
 
 const struct scenario_key scenario_keys[] = {
-    {"model", "llama-3-8b", "name, folder with a config.json, or its path", .shape = SCENARIO_NAME,
-     .folder = "models", .suffix = "json"},
+    {"model", "llama-3-8b",
+     "name or Hugging Face id of a shipped model, folder with a config.json, or its path",
+     .shape = SCENARIO_NAME, .folder = "models", .suffix = "json"},
     {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}",
      .shape = SCENARIO_MACHINE},
     {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
@@ -58,7 +59,7 @@ const struct scenario_key scenario_keys[] = {
      .words = order_words},
     {"tensor_parallel", "1", "GPUs that share the model", .shape = SCENARIO_WHOLE,
      .positive = true},
-    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4 or mxfp4; default: the model's",
+    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's",
      .shape = SCENARIO_DTYPES},
     {"hbm_usable", "90%", "share of HBM that may be used; default: the engine's, or 90%",
      .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .positive = true, .most = 1},

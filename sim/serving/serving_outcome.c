@@ -22,6 +22,15 @@ static void note(struct result *result, const char *text)
              text);
 }
 
+/* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
+static void note_states(const struct setup *setup, struct result *result)
+{
+    if (setup->model.linear.key_heads > 0 && setup->mechanisms.prefix != PREFIX_NONE) {
+        note(result, "prefixes are found as if every block had its linear layers' states: an upper "
+                     "bound of hits");
+    }
+}
+
 /* Note keys of the scenario that have no effect on this server. */
 static void note_unheard(const struct point *point, struct result *result)
 {
@@ -75,6 +84,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
     if (requests->chunk_tokens == 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {
         note(result, "the workload has no hashes, so shared prefixes are unknown");
     }
+    note_states(&point->setup, result);
     note_unheard(point, result);
 }
 

@@ -167,7 +167,8 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
         double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
                        model_prefill_attention_flops(model, layer, chunk->start);
         double bytes = (double)model_kv_token_bytes(model, layer) *
-                       (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens);
+                           (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens) +
+                       model_prefill_state_bytes(model, layer, chunk->tokens);
         struct kernel kernel =
             kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
         trust_add(&cost->trust, kernel.trust);

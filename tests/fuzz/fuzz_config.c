@@ -24,7 +24,11 @@ static void check_layer(const struct model *model, uint32_t layer)
     }
     if (layer < model->layer_count) {
         require(read <= model_layer_weight_bytes(model, layer));
-        require(model_layer_tokens(model, layer, 1000) <= 1000);
+        uint64_t kept = model_layer_tokens(model, layer, 1000);
+        bool linear = model->layers[layer].attention == ATTENTION_LINEAR;
+        require((kept > 0) == !linear && kept <= 1000);
+        require((model_state_bytes(model, layer) > 0) == linear);
+        require(model_layer_attended(model, layer, 1000) <= kept);
     }
 }
 

@@ -33,10 +33,11 @@ static const struct command_option options[] = {
     [GPUS] = {.name = "--gpus",
               .argument = "N",
               .summary = "allreduce: how many GPUs (default: all of the node)"},
-    [DTYPE] = {.name = "--dtype",
-               .argument = "TYPE",
-               .summary =
-                   "type of the KV or of the weights: bf16, fp8, for weights int4 (default: bf16)"},
+    [DTYPE] =
+        {.name = "--dtype",
+         .argument = "TYPE",
+         .summary =
+             "type of the KV or of the weights: bf16, fp8, for weights int4, mxfp4, nvfp4 (default: bf16)"},
     [PLOT] =
         {.name = "--plot",
          .argument = "FILE",

@@ -37,7 +37,7 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
                                    uint64_t batch)
 {
     double bytes = (double)(op->weight_bytes + op->data_bytes);
-    if (op->stage == MODEL_ATTEND) {
+    if (op->stage == MODEL_ATTEND && op->matrix) {
         const struct attention_work work = attention_work(setup, op, batch);
         return kernel_attention(&setup->profile, &work);
     }
@@ -53,7 +53,7 @@ size_t cost_operator_figures(const struct setup *setup, const struct model_opera
 {
     const struct profile *profile = &setup->profile;
     bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
-    if (op->stage == MODEL_ATTEND) {
+    if (op->stage == MODEL_ATTEND && op->matrix) {
         const struct attention_work work = attention_work(setup, op, 1);
         return kernel_attention_figures(profile, &work, graph, figures);
     }

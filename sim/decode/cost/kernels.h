@@ -55,8 +55,10 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
                               double ctas);
 
 /* A matrix product over `rows` rows that moves `bytes` in HBM: a fixed time, then the larger of its
- * bytes and its FLOPs. Products with fp8 weights run at the fp8 rate, all others at that of bf16:
- * weights of fewer bits are unpacked before the product. */
+ * bytes and its FLOPs. Products with fp8 weights run at the fp8 rate, with NVFP4 at that of fp4
+ * where the profile states one, and all others at that of bf16: weights of fewer bits are unpacked
+ * before the product. MXFP4 and unpacked NVFP4 have the figures of int4, and their times are
+ * assumed. */
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights);
 

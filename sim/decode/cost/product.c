@@ -1,12 +1,18 @@
-/* Matrix products, dense and of experts: which curves a type of weights has, and their roofline. */
+/* Matrix products, dense and of experts: which curves a type of weights has, and their roofline.
+ *
+ * NVFP4 is multiplied as it is, its activations in fp4, too, by tensor cores that can (a profile
+ * states their peak); others unpack it to bf16, as they do all weights of 4 bits. So does every GPU
+ * with MXFP4, whose activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. */
 #include "decode/cost/roofline.h"
 
-/* The curves of the products with weights of one type. */
+/* The curves of the products with weights of one type. They are borrowed if they were measured with
+ * another type of 4 bits or, for want of that, with bf16. */
 struct product_curves {
     enum curve_id fixed, share, flops, peak;
+    bool borrowed;
 };
 
-enum { OF_BF16, OF_FP8, OF_FOUR_BITS, WEIGHT_CLASSES };
+enum { OF_BF16, OF_FP8, OF_FOUR_BITS, OF_FP4, WEIGHT_CLASSES };
 
 static const struct product_curves dense_curves[WEIGHT_CLASSES] = {
     [OF_BF16] = {CURVE_GPU_PRODUCT_FIXED, CURVE_GPU_PRODUCT_SHARE, CURVE_GPU_FLOPS_SHARE,
@@ -15,6 +21,8 @@ static const struct product_curves dense_curves[WEIGHT_CLASSES] = {
                 CURVE_GPU_FLOPS_FP8},
     [OF_FOUR_BITS] = {CURVE_GPU_PRODUCT_FIXED_INT4, CURVE_GPU_PRODUCT_SHARE_INT4,
                       CURVE_GPU_FLOPS_SHARE_INT4, CURVE_GPU_FLOPS_BF16},
+    [OF_FP4] = {CURVE_GPU_PRODUCT_FIXED_FP4, CURVE_GPU_PRODUCT_SHARE_FP4, CURVE_GPU_FLOPS_SHARE_FP4,
+                CURVE_GPU_FLOPS_FP4},
 };
 static const struct product_curves experts_curves[WEIGHT_CLASSES] = {
     [OF_BF16] = {CURVE_GPU_EXPERTS_FIXED, CURVE_GPU_EXPERTS_SHARE, CURVE_GPU_EXPERTS_FLOPS_SHARE,
@@ -23,27 +31,39 @@ static const struct product_curves experts_curves[WEIGHT_CLASSES] = {
                 CURVE_GPU_EXPERTS_FLOPS_SHARE_FP8, CURVE_GPU_FLOPS_FP8},
     [OF_FOUR_BITS] = {CURVE_GPU_EXPERTS_FIXED_INT4, CURVE_GPU_EXPERTS_SHARE_INT4,
                       CURVE_GPU_EXPERTS_FLOPS_SHARE_INT4, CURVE_GPU_FLOPS_BF16},
+    [OF_FP4] = {CURVE_GPU_EXPERTS_FIXED_FP4, CURVE_GPU_EXPERTS_SHARE_FP4,
+                CURVE_GPU_EXPERTS_FLOPS_SHARE_FP4, CURVE_GPU_FLOPS_FP4},
 };
 
-static size_t weight_class(enum dtype weights)
+static size_t weight_class(const struct profile *profile, enum dtype weights)
 {
-    bool four_bits = weights == DTYPE_INT4 || weights == DTYPE_MXFP4;
-    return weights == DTYPE_FP8 ? OF_FP8 : four_bits ? OF_FOUR_BITS : OF_BF16;
+    switch (weights) {
+    case DTYPE_FP8:
+        return OF_FP8;
+    case DTYPE_NVFP4:
+        return profile_states(profile, CURVE_GPU_FLOPS_FP4) ? OF_FP4 : OF_FOUR_BITS;
+    case DTYPE_INT4:
+    case DTYPE_MXFP4:
+        return OF_FOUR_BITS;
+    default:
+        return OF_BF16;
+    }
 }
 
-/* Where a profile has no curves of the type, those of bf16 stand in; fp8 keeps its peak. */
+/* Where a profile has no curves of the type, those of bf16 stand in; the type keeps its peak. */
 static struct product_curves curves_of(const struct profile *profile, enum dtype weights,
                                        bool experts)
 {
-    size_t class = weight_class(weights);
-    if (experts && profile_states(profile, experts_curves[class].fixed)) {
-        return experts_curves[class];
-    }
-    struct product_curves curves = dense_curves[class];
+    size_t class = weight_class(profile, weights);
+    bool floats = weights == DTYPE_MXFP4 || weights == DTYPE_NVFP4;
+    bool own = experts && profile_states(profile, experts_curves[class].fixed);
+    struct product_curves curves = own ? experts_curves[class] : dense_curves[class];
+    curves.borrowed = floats && class != OF_FP4;
     if (!profile_states(profile, curves.fixed)) {
         enum curve_id peak = curves.peak;
         curves = dense_curves[OF_BF16];
         curves.peak = peak;
+        curves.borrowed = floats;
     }
     return curves;
 }
@@ -55,7 +75,11 @@ static struct kernel product_at(const struct profile *profile, const struct prod
     double ns = roofline_flops_ns(profile, flops, rows, curves->peak, curves->flops, &trust);
     struct kernel read = roofline_read(profile, bytes, curves->share);
     struct kernel kernel = roofline_bounded(read, ns, trust, BOUND_FLOPS);
-    return roofline_after(roofline_then(profile, kernel, curves->fixed, 1), kernel);
+    struct kernel whole = roofline_after(roofline_then(profile, kernel, curves->fixed, 1), kernel);
+    if (curves->borrowed) {
+        trust_add(&whole.trust, (struct trust){BASIS_ASSUMED, false});
+    }
+    return whole;
 }
 
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,

@@ -17,8 +17,7 @@ static uint64_t whole(double bytes)
 
 bool memory_can_offload(const struct setup *setup, uint32_t layer)
 {
-    return mechanisms_offload(&setup->mechanisms) &&
-           setup->model.layers[layer].attention != ATTENTION_SLIDING;
+    return mechanisms_offload(&setup->mechanisms) && !model_layer_local(&setup->model, layer);
 }
 
 uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer)
@@ -272,7 +271,7 @@ static uint32_t indexed_layers(const struct setup *setup)
 {
     uint32_t layers = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        layers += setup_attends_all(setup, l) ? 0 : 1;
+        layers += setup_attends_all(setup, l) || !setup_selects_in(setup, l) ? 0 : 1;
     }
     return layers;
 }
@@ -319,9 +318,10 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     const struct mechanisms *m = &setup->mechanisms;
     double one = (double)model_kv_head_bytes(&setup->model) * batch;
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
-    double all = 0; /* bytes of all KV */
+    double all = 0; /* bytes of all KV and states */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
+        all += (double)model_state_bytes(&setup->model, l) * batch;
     }
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);

@@ -55,6 +55,12 @@ static bool wait_for_fill(struct pipe *pipe, uint32_t layer, struct error *why)
     return filled == ENGINE_NONE || work_put_event(pipe, PART_LINK, filled, why);
 }
 
+/* A layer that shares another's selection scores nothing, and its indices are known. */
+static bool retrieves(const struct pipe *pipe, uint32_t layer)
+{
+    return setup_retrieves(pipe->setup) && setup_selects_in(pipe->setup, layer);
+}
+
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -62,7 +68,7 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->manager != MANAGER_SPLIT && !wait_for_fill(pipe, layer, why)) {
         return false;
     }
-    if (!setup_retrieves(pipe->setup)) {
+    if (!retrieves(pipe, layer)) {
         return true;
     }
     struct kernel kernel =
@@ -123,7 +129,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     engine_task_id *selected = &pipe->at[layer].selected;
-    if (!setup_retrieves(pipe->setup) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
+    if (!retrieves(pipe, layer) || (m->sync == SYNC_GPU && !mechanisms_need_cpu(m))) {
         return true;
     }
     if (m->sync == SYNC_GPU) {
@@ -144,7 +150,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 bool fetch_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    uint64_t before = setup_retrieves(pipe->setup) ? m->sync_copies - 1 : 0;
+    uint64_t before = retrieves(pipe, layer) ? m->sync_copies - 1 : 0;
     return m->sync != SYNC_CPU || m->syncs == 0 || put_syncs(pipe, layer, m->syncs - before, why);
 }
 

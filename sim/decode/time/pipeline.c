@@ -23,7 +23,7 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
     const struct mechanisms *m = &pipe->setup->mechanisms;
     const struct setup *setup = &pipe->setups[cohort];
     const struct head_sizes *sizes = &pipe->plan->cohorts[cohort].sizes;
-    uint64_t all = model_layer_tokens(&setup->model, layer, setup->context);
+    uint64_t all = model_layer_attended(&setup->model, layer, setup->context);
     if (setup_attends_all(setup, layer)) {
         return all;
     }
@@ -47,7 +47,7 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
     const struct ledger_row *row = pipe_part(pipe, cohort, layer);
     uint64_t window = m->sinks + setup_recent(setup);
     uint64_t some = row->wanted * sequences / row->offloaded_heads + sequences * window;
-    uint64_t all = sequences * model_layer_tokens(&setup->model, layer, setup->context);
+    uint64_t all = sequences * model_layer_attended(&setup->model, layer, setup->context);
     return some < all ? some : all;
 }
 

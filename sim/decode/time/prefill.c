@@ -39,8 +39,10 @@ static struct kernel attention(const struct pipe *pipe)
         flops += model_prefill_attention_flops(model, pipe->layer, prompt) * cohorts[i];
     }
     for (size_t i = 0; i < count; i++) {
-        bytes += operators[i].stage == MODEL_ATTEND ? (double)operators[i].data_bytes : 0;
+        bool reads = operators[i].stage == MODEL_ATTEND && operators[i].matrix;
+        bytes += reads ? (double)operators[i].data_bytes : 0;
     }
+    bytes += model_prefill_state_bytes(model, pipe->layer, rows);
     return kernel_product(&pipe->setup->profile, flops, (double)rows, bytes, DTYPE_BF16);
 }
 

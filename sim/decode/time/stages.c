@@ -88,8 +88,9 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
     double entries = 0, pairs = 0;
     for (uint32_t i = 0; setup_retrieves(pipe->setup) && i < pipe->plan->cohort_count; i++) {
         const struct cohort *cohort = &pipe->plan->cohorts[i];
-        bool all = setup_attends_all(&pipe->setups[i], layer);
-        double selecting = all ? 0 : resident * cohort->sequences;
+        bool selects = !setup_attends_all(&pipe->setups[i], layer) &&
+                       setup_selects_in(&pipe->setups[i], layer);
+        double selecting = selects ? resident * cohort->sequences : 0;
         entries += (double)cohort->sizes.entries * selecting;
         pairs += selecting;
     }

@@ -29,6 +29,14 @@ static const char own[] =
         ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us")
         ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
 
+/* The same on tensor cores that multiply fp4. */
+static const char fp4[] =
+    PLAIN ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%")
+        ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%")
+        ", flops_share_int4: " FIGURE("10%") ", flops_fp4: " FIGURE("400TFLOP/s")
+        ", product_fixed_fp4: " FIGURE("8us") ", product_share_fp4: " FIGURE("50%")
+        ", flops_share_fp4: " FIGURE("10%") "}";
+
 /* Kernels with figures that few profiles have, beside those of heads and of dense products. */
 static const char rare[] =
     PLAIN ", attention_fixed: " FIGURE("1us") ", attention_share: " FIGURE("100%")
@@ -133,6 +141,37 @@ static void a_product_takes_its_fixed_time_first(void **state)
               cases[i].us, cases[i].bound, cases[i].basis);
     }
     profile_release(&profile);
+}
+
+/* Tensor cores of fp4 multiply NVFP4 at their own rate; others unpack it, as all unpack MXFP4. Times
+ * with the figures of another type are assumed. */
+static void floats_of_4_bits_say_what_they_borrow(void **state)
+{
+    static const struct {
+        const char *profile;
+        enum dtype weights;
+        double flops, us;
+        enum kernel_bound bound;
+        enum basis basis;
+    } cases[] = {
+        {fp4, DTYPE_NVFP4, 0, 8 + 20, BOUND_HBM, BASIS_PUBLISHED},
+        {fp4, DTYPE_NVFP4, 1e9, 8 + 25, BOUND_FLOPS, BASIS_PUBLISHED}, /* 40 TFLOP/s */
+        {fp4, DTYPE_MXFP4, 0, 7 + 50, BOUND_HBM, BASIS_ASSUMED},
+        {fp4, DTYPE_MXFP4, 1e9, 7 + 100, BOUND_FLOPS, BASIS_ASSUMED},
+        {own, DTYPE_NVFP4, 0, 7 + 50, BOUND_HBM, BASIS_ASSUMED},
+        {own, DTYPE_MXFP4, 0, 7 + 50, BOUND_HBM, BASIS_ASSUMED},
+        {plain, DTYPE_NVFP4, 0, 20, BOUND_HBM, BASIS_ASSUMED},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct profile profile = load_well(cases[i].profile);
+        print_message("# case %zu\n", i);
+        check(kernel_product(&profile, cases[i].flops, 1, 1e7, cases[i].weights), cases[i].us,
+              cases[i].bound, cases[i].basis);
+        check(kernel_experts(&profile, cases[i].flops, 1, 1e7, cases[i].weights), cases[i].us,
+              cases[i].bound, cases[i].basis);
+        profile_release(&profile);
+    }
 }
 
 static void attention_without_figures_is_a_product(void **state)
@@ -296,6 +335,7 @@ int main(void)
         cmocka_unit_test(two_kernels_have_the_bound_of_the_longer),
         cmocka_unit_test(a_product_takes_the_larger_of_bytes_and_flops),
         cmocka_unit_test(a_product_takes_its_fixed_time_first),
+        cmocka_unit_test(floats_of_4_bits_say_what_they_borrow),
         cmocka_unit_test(attention_without_figures_is_a_product),
         cmocka_unit_test(attention_with_figures_counts_flops_if_it_is_latent),
         cmocka_unit_test(figures_of_fp8_do_without_those_of_bf16),

@@ -281,6 +281,7 @@ static const struct {
 } indexers[] = {
     {"model=deepseek-v3.2", "system=vllm", "context=131072", 2048, 61ull * 131072 * 132},
     {"model=deepseek-v3.2", "system=hisparse", "context=131072", 2048, 61ull * 131072 * 132},
+    {"model=glm-5.3", "system=vllm", "context=131072", 2048, 21ull * 131072 * 132},
     {"model=deepseek-v3.2", "system=vllm", "context=2048", 2048, 0},
     {"model=deepseek-v3.2", "system=fullattn", "context=131072", 131072, 0},
     {"model=llama-3-8b", "system=vllm", "context=131072", 131072, 0},
@@ -298,6 +299,37 @@ static void models_own_indexer_selects_its_own_count(void **state)
         assert_int_equal(plan.memory.metadata, indexers[i].metadata);
         plan_release(&plan);
         setup_release(&setup);
+    }
+}
+
+/* ---- layers that keep no KV of the whole context --------------------------------------------- */
+
+/* KV in HBM of 3 sequences, whatever the system does with layers that keep all: a state of 36 layers
+ * (test_shipped.c), windows of 29 layers, chunks of 36. */
+static void windows_chunks_and_states_stay_in_hbm(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        uint64_t full, local; /* bytes of a sequence of 100000 tokens */
+    } cases[] = {
+        {"model=qwen3-next-80b-a3b", UINT64_C(12) * 100000 * 2048, UINT64_C(36) * 1097728},
+        {"model=gemma-3-4b", UINT64_C(5) * 100000 * 4096, UINT64_C(29) * 1024 * 4096},
+        {"model=llama-4-scout", UINT64_C(12) * 100000 * 4096, UINT64_C(36) * 8192 * 4096},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct setup vllm = SETUP(cases[i].model, "hardware=b300", "system=vllm", "batch=3",
+                                  "context=100000");
+        struct setup retroinfer = SETUP(cases[i].model, "hardware=b300", "system=retroinfer",
+                                        "batch=3", "context=100000");
+        struct plan all = make_plan(&vllm), some = make_plan(&retroinfer);
+        print_message("# %s\n", cases[i].model);
+        assert_int_equal(all.memory.resident, 3 * (cases[i].full + cases[i].local));
+        assert_int_equal(some.memory.resident, 3 * cases[i].local);
+        plan_release(&all);
+        plan_release(&some);
+        setup_release(&vllm);
+        setup_release(&retroinfer);
     }
 }
 
@@ -654,6 +686,7 @@ int main(void)
         cmocka_unit_test(clo_keeps_layer_0_and_a_tenth),
         cmocka_unit_test(memory_is_the_sum_of_its_terms),
         cmocka_unit_test(models_own_indexer_selects_its_own_count),
+        cmocka_unit_test(windows_chunks_and_states_stay_in_hbm),
         cmocka_unit_test(budgets_of_every_unit_become_blocks),
         cmocka_unit_test(what_cannot_be_planned_is_refused),
         cmocka_unit_test(equal_shares_of_budget_and_selection_are_1x),

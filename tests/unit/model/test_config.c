@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/config.h"
 #include "model/module.h"
+#include "unit/fixture/config_text.h"
 #include "unit/fixture/fault.h"
 
 #include <jansson.h>
@@ -41,48 +41,6 @@ static const char deepseek[] =
     " 'n_routed_experts': 16, 'num_experts_per_tok': 2, 'n_shared_experts': 1,"
     " 'moe_intermediate_size': 32, 'first_k_dense_replace': 1, 'index_n_heads': 4,"
     " 'index_head_dim': 8, 'index_topk': 64}";
-
-/* Texts here use ' for ". */
-static json_t *json_of(const char *text)
-{
-    char *copy = strdup(text);
-    for (char *quote = copy; (quote = strchr(quote, '\'')) != NULL;) {
-        *quote = '"';
-    }
-    json_t *value = json_loads(copy, JSON_DECODE_ANY, NULL);
-    free(copy);
-    assert_non_null(value);
-    return value;
-}
-
-/* `base` with `key` set to `value` (left out when NULL; `key` NULL changes nothing), parsed as
- * "c.json". */
-static bool parse(const char *base, const char *key, const char *value, struct model *model,
-                  struct error *why)
-{
-    const struct model_options options = {-1, -1, 1};
-    json_t *root = json_of(base);
-    if (value != NULL) {
-        json_object_set_new(root, key, json_of(value));
-    } else if (key != NULL) {
-        json_object_del(root, key);
-    }
-    char *text = json_dumps(root, 0);
-    bool fine = model_parse(text, strlen(text), "c.json", &options, "a.yaml", 7, model, why);
-    free(text);
-    json_decref(root);
-    return fine;
-}
-
-static struct model parsed(const char *base, const char *key, const char *value)
-{
-    struct model model;
-    struct error why;
-    if (!parse(base, key, value, &model, &why)) {
-        fail_msg("%s: %s", why.file, why.found);
-    }
-    return model;
-}
 
 static void impossible_values_are_refused_by_key(void **state)
 {
@@ -118,6 +76,12 @@ static void impossible_values_are_refused_by_key(void **state)
         {llama, "quantization_config",
          "{'quant_method': 'fp8', 'modules_to_not_convert': ['model.layers.1.mlp.experts.7']}",
          "c.json 'quantization_config.modules_to_not_convert' 'model.layers.1.mlp.experts.7'"},
+        {llama, "quantization_config", "{'quant_method': 'modelopt', 'quant_algo': 'W4A8_AWQ'}",
+         "c.json 'quantization_config.quant_algo' 'W4A8_AWQ'"},
+        {llama, "quantization_config",
+         "{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 4, 'type': 'float', 'group_size': 64}}}}",
+         "c.json 'quantization_config.config_groups.*.weights.group_size'"},
         {gemma, "layer_types", "['full_attention']", "c.json 'layer_types'"},
         {gemma, "layer_types", "['full_attention', 'linear_attention', 0, 0]",
          "c.json 'layer_types' 'linear_attention'"},
@@ -341,6 +305,19 @@ static void quantisation_methods_say_type_and_head(void **state)
         {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
          " {'weights': {'num_bits': 4, 'type': 'int'}}}}",
          DTYPE_INT4, DTYPE_BF16, false},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
+         " {'weights': {'num_bits': 4, 'type': 'float', 'group_size': 16}}}}",
+         DTYPE_NVFP4, DTYPE_BF16, false},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
+         " {'weights': {'num_bits': 4, 'type': 'float', 'group_size': 32}}}}",
+         DTYPE_MXFP4, DTYPE_BF16, false},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'NVFP4', 'ignore': ['lm_head'],"
+         " 'config_groups': {'g': {'weights': {'num_bits': 4, 'type': 'float',"
+         " 'group_size': 16}}}, 'kv_cache_scheme': {'num_bits': 8, 'type': 'float'}}",
+         DTYPE_NVFP4, DTYPE_FP8, true},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'FP8', 'ignore': ['lm_head'],"
+         " 'kv_cache_quant_algo': 'FP8'}",
+         DTYPE_FP8, DTYPE_FP8, true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct model model = parsed(llama, "quantization_config", cases[i].config);
@@ -397,7 +374,8 @@ static void exemptions_match_whole_components(void **state)
         bool latent = (cases[i].exempt & BIT(MODULE_QUERY)) != 0;
         uint32_t only_mla = BIT(MODULE_QUERY_DOWN) | BIT(MODULE_QUERY_UP) | BIT(MODULE_KV_DOWN) |
                             BIT(MODULE_KV_UP) | BIT(MODULE_INDEX_QUERY) | BIT(MODULE_INDEX_KEY);
-        assert_int_equal(exempt & ~only_mla, cases[i].exempt);
+        uint32_t linear = BIT(MODULE_LINEAR_IN) | BIT(MODULE_LINEAR_OUT); /* ".*attn" covers them */
+        assert_int_equal(exempt & ~only_mla & ~linear, cases[i].exempt);
         assert_int_equal(exempt & only_mla, latent ? only_mla : 0);
         assert_int_equal(model.exempt_head, cases[i].head);
         model_release(&model);
@@ -484,6 +462,24 @@ static void models_are_found_by_name_file_and_folder(void **state)
     }
 }
 
+static void a_quantisation_that_is_not_read_is_refused(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    mkdir(file_in("quantised"), 0700);
+    write_llama("quantised/config.json");
+    write_file("quantised/hf_quant_config.json", "{}");
+    assert_false(load(file_in("quantised"), &model, &why));
+    assert_string_equal(why.found,
+                        "no 'quantization_config', but 'hf_quant_config.json' lies beside it");
+    assert_null(model.layers);
+    const struct model_options stated = {DTYPE_NVFP4, -1, 1};
+    assert_true(model_load(NULL, file_in("quantised"), &stated, NULL, 0, &model, &why));
+    assert_int_equal(model.weights, DTYPE_NVFP4);
+    model_release(&model);
+}
+
 static void models_that_are_not_there_are_named(void **state)
 {
     (void)state;
@@ -556,6 +552,7 @@ int main(void)
         cmocka_unit_test(exemptions_match_whole_components),
         cmocka_unit_test(patterns_of_many_stars_end_soon),
         cmocka_unit_test(models_are_found_by_name_file_and_folder),
+        cmocka_unit_test(a_quantisation_that_is_not_read_is_refused),
         cmocka_unit_test(models_that_are_not_there_are_named),
         cmocka_unit_test(importance_tables_are_checked),
     };

@@ -1,0 +1,147 @@
+/* Hugging Face ids: each stands for one shipped model, and a wrong one is named with the nearest. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/find.h"
+#include "model/hub.h"
+#include "model/model.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(cases) (sizeof(cases) / sizeof(cases)[0])
+
+static bool load(const char *id, struct model *model, struct error *why)
+{
+    const struct model_options options = {-1, -1, 1};
+    return model_load(NULL, id, &options, "a.yaml", 7, model, why);
+}
+
+static void only_two_names_and_a_slash_are_an_id(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool id;
+    } cases[] = {
+        {"meta-llama/Llama-3.1-8B", true},
+        {"01-ai/Yi-6B", true},
+        {"llama-3.1-8b", false},
+        {"./model", false},
+        {"../model", false},
+        {"/model", false},
+        {"a/b/c", false},
+        {"folder/", false},
+        {"folder/model.json", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# %s\n", cases[i].name);
+        assert_int_equal(hub_names(cases[i].name), cases[i].id);
+    }
+}
+
+static void an_id_loads_the_model_that_lists_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *model;
+    } cases[] = {
+        {"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
+        {"meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b"},
+        {"QWEN/qwen3-32b", "qwen3-32b"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model;
+        struct error why;
+        print_message("# %s\n", cases[i].id);
+        assert_true(load(cases[i].id, &model, &why));
+        assert_string_equal(model.name, cases[i].model);
+        model_release(&model);
+    }
+}
+
+static void an_unknown_id_names_the_nearest(void **state)
+{
+    (void)state;
+    struct model model;
+    struct error why;
+    assert_false(load("meta-llama/Llama-3.1-8B-Instuct", &model, &why));
+    assert_string_equal(why.file, "a.yaml");
+    assert_int_equal(why.line, 7);
+    assert_string_equal(why.found, "no file and no shipped model is called "
+                                   "'meta-llama/Llama-3.1-8B-Instuct'");
+    assert_string_equal(why.nearest, "meta-llama/Llama-3.1-8B-Instruct");
+}
+
+/* A folder of that name here comes first. */
+static void a_path_is_no_id(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_hub.XXXXXX";
+    struct model model;
+    struct error why;
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(find_data(&why));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("Qwen", 0700) | mkdir("Qwen/Qwen3-32B", 0700), 0);
+    assert_false(load("Qwen/Qwen3-32B", &model, &why));
+    assert_string_equal(why.file, "Qwen/Qwen3-32B/config.json");
+    assert_int_equal(rmdir("Qwen/Qwen3-32B") | rmdir("Qwen") | rmdir(folder), 0);
+}
+
+/* Check that each id of one model has the form of an id, and leads back to it: no other lists it. */
+static size_t check_ids(const char *name)
+{
+    char path[PATH_MAX], found[PATH_MAX];
+    struct error why;
+    assert_true(find_path("models", name, "json", path, sizeof path, &why));
+    json_t *root = json_load_file(path, 0, NULL);
+    assert_non_null(root);
+    const json_t *list = json_object_get(root, "_huggingface");
+    size_t count = json_array_size(list);
+    for (size_t i = 0; i < count; i++) {
+        const char *id = json_string_value(json_array_get(list, i));
+        assert_non_null(id);
+        print_message("# %s %s\n", name, id);
+        assert_true(hub_names(id));
+        assert_true(hub_find(NULL, id, NULL, 0, found, sizeof found, &why));
+        assert_string_equal(found, path);
+    }
+    json_decref(root);
+    return count;
+}
+
+static void every_model_that_ships_lists_its_ids(void **state)
+{
+    (void)state;
+    char **names;
+    size_t count;
+    struct error why;
+    assert_true(find_names("models", "json", &names, &count, &why));
+    for (size_t i = 0; i < count; i++) {
+        assert_true(check_ids(names[i]) > 0);
+        free(names[i]);
+    }
+    free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_two_names_and_a_slash_are_an_id),
+        cmocka_unit_test(an_id_loads_the_model_that_lists_it),
+        cmocka_unit_test(an_unknown_id_names_the_nearest),
+        cmocka_unit_test(every_model_that_ships_lists_its_ids),
+        cmocka_unit_test(a_path_is_no_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
