@@ -25,11 +25,21 @@ static void add_grouped(struct shapes *shapes, const struct model *model)
 {
     uint32_t query = model->query_heads * model->head_dim;
     uint32_t kv = model->kv_heads * model->head_dim;
-    add(shapes, "qkv", model->hidden, query + 2 * kv);
+    add(shapes, "qkv", model->hidden, (model->gated_attention ? 2 : 1) * query + 2 * kv);
     add(shapes, "o", query, model->hidden);
 }
 
-static void add_latent(struct shapes *shapes, const struct model *model)
+static void add_linear(struct shapes *shapes, const struct model *model)
+{
+    const struct model_linear *linear = &model->linear;
+    uint32_t key = linear->key_heads * linear->key_dim;
+    uint32_t value = linear->value_heads * linear->value_dim;
+    add(shapes, "linear_in", model->hidden, 2 * (key + value) + 2 * linear->value_heads);
+    add(shapes, "linear_out", value, model->hidden);
+}
+
+static void add_latent(struct shapes *shapes, const struct model *model,
+                       const struct model_layer *layer)
 {
     uint32_t query = model->query_heads * (model->head_dim + model->rope_dim);
     uint32_t first = model->query_lora > 0 ? model->query_lora : query;
@@ -37,7 +47,7 @@ static void add_latent(struct shapes *shapes, const struct model *model)
     if (model->query_lora > 0) {
         add(shapes, "query_up", model->query_lora, query);
     }
-    if (model->index_heads > 0) {
+    if (model->index_heads > 0 && !layer->shares_index) {
         add(shapes, "index_query", model->query_lora, model->index_heads * model->index_dim);
         add(shapes, "index_key", model->hidden, model->index_dim + model->index_heads);
     }
@@ -49,7 +59,7 @@ static void add_ffn(struct shapes *shapes, const struct model *model,
 {
     uint32_t hidden = model->hidden, shared = layer->shared_experts * layer->ffn;
     if (layer->routed) {
-        add(shapes, "router", hidden, layer->experts);
+        add(shapes, "router", hidden, layer->experts + (model->shared_gate ? 1 : 0));
         add(shapes, "experts_gate_up", hidden, 2 * layer->ffn);
         add(shapes, "experts_down", layer->ffn, hidden);
         if (shared > 0) {
@@ -71,12 +81,15 @@ size_t projections_of(const struct model *model, uint32_t layer,
         add(&shapes, "head", model->hidden, model->vocabulary);
         return shapes.count;
     }
+    const struct model_layer *own = &model->layers[layer];
     if (model->kv_lora > 0) {
-        add_latent(&shapes, model);
+        add_latent(&shapes, model, own);
+    } else if (own->attention == ATTENTION_LINEAR) {
+        add_linear(&shapes, model);
     } else {
         add_grouped(&shapes, model);
     }
-    add_ffn(&shapes, model, &model->layers[layer]);
+    add_ffn(&shapes, model, own);
     return shapes.count;
 }
 

@@ -177,9 +177,11 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
     uint32_t one = 1;
     double figures[8];
     struct cohort cohort = {.context = miniature->context, .sequences = 1};
+    struct model_layer layer = {.attention = ATTENTION_FULL};
     struct setup setup = {
         .profile = *profile,
         .model = {.tensor_parallel = 1,
+                  .layers = &layer,
                   .kv = DTYPE_BF16,
                   .query_heads = miniature->query_heads,
                   .kv_heads = miniature->kv_heads,

@@ -81,7 +81,7 @@ static void a_shape_stands_once_with_all_who_have_it(void **state)
                         (uint64_t)all[i].in * all[i].out);
         }
         if (all[i].in == 4096 && all[i].out == 6144) { /* 32 + 2 x 8 heads of 128 */
-            assert_string_equal(all[i].of, "qkv of llama-3-8b, llama-3.1-8b");
+            assert_non_null(strstr(all[i].of, "qkv of llama-3-8b, llama-3.1-8b"));
             qkv++;
         }
     }
