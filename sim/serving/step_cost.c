@@ -29,7 +29,14 @@ struct step_cost {
     struct surface *products;
 };
 
-/* The time of the layers' products for `rows` rows. */
+static void add_kernel(struct step_cost *cost, struct kernel kernel, double values[SURFACE_VALUES])
+{
+    values[TIME] += kernel.ns;
+    values[BASES + kernel.trust.basis] += kernel.ns;
+    trust_add(&cost->trust, kernel.trust);
+}
+
+/* The time of the layers' products for `rows` rows, and of what the GPUs exchange for them. */
 static bool compute_products(void *context, uint64_t rows, uint64_t unused,
                              double values[SURFACE_VALUES], struct error *why)
 {
@@ -37,13 +44,10 @@ static bool compute_products(void *context, uint64_t rows, uint64_t unused,
     const struct setup *setup = cost->setup;
     (void)unused, (void)why;
     for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        struct kernel pre = cost_stage(setup, layer, MODEL_PRE, rows, 0, 1);
-        struct kernel post = cost_stage(setup, layer, MODEL_POST, rows, 0, 1);
-        values[TIME] += pre.ns + post.ns;
-        values[BASES + pre.trust.basis] += pre.ns;
-        values[BASES + post.trust.basis] += post.ns;
-        trust_add(&cost->trust, pre.trust);
-        trust_add(&cost->trust, post.trust);
+        uint64_t kernels;
+        add_kernel(cost, cost_stage(setup, layer, MODEL_PRE, rows, 0, 1), values);
+        add_kernel(cost, cost_stage(setup, layer, MODEL_POST, rows, 0, 1), values);
+        add_kernel(cost, cost_exchanges(setup, layer, rows, &kernels), values);
     }
     return true;
 }

@@ -7,7 +7,8 @@
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
- * layers for that number of rows; weights are thus read once for both. A step without decoding
+ * layers for that number of rows, and what several GPUs exchange for them; weights are thus read
+ * once for both, and a step has one all-reduce for all its rows. A step without decoding
  * sequences has the fixed costs of a step that decodes one short sequence.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair

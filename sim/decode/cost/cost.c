@@ -3,6 +3,7 @@
 #include "decode/cost/cost.h"
 
 #include "decode/cost/roofline.h"
+#include "model/exchange.h"
 
 #include <math.h>
 
@@ -74,6 +75,20 @@ struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_s
         }
     }
     return cost_at_least(setup, sum, kernels);
+}
+
+struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, uint64_t rows,
+                             uint64_t *kernels)
+{
+    struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
+    size_t count = model_exchanges(&setup->model, layer, rows, exchanges);
+    struct kernel sum = kernel_none;
+    for (size_t i = 0; i < count; i++) {
+        sum = kernel_then(sum,
+                          kernel_allreduce(&setup->profile, exchanges[i].gpus, exchanges[i].bytes));
+    }
+    *kernels = count;
+    return sum;
 }
 
 /* Whole kernels, rounded up; not by what a share in binary lies above the decimal one. */

@@ -153,22 +153,12 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
 }
 
-bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
-{
-    if (pipe->setup->model.tensor_parallel == 1) {
-        return true;
-    }
-    const struct model *model = &pipe->setup->model;
-    double bytes = 2.0 * model->hidden * (double)rows;
-    struct kernel one = kernel_allreduce(&pipe->setup->profile, model->tensor_parallel, bytes);
-    struct kernel both = kernel_then(one, one);
-    return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
-}
-
 static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    (void)layer;
-    return stage_collective(pipe, pipe_sequences(pipe), why);
+    uint64_t kernels;
+    struct kernel kernel = cost_exchanges(pipe->setup, layer, pipe_sequences(pipe), &kernels);
+    return kernels == 0 ||
+           work_put_kernel(pipe, PART_COLLECTIVE, kernel, kernels, ENGINE_NONE, NULL, why);
 }
 
 /* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: their

@@ -109,6 +109,45 @@ static void a_prompt_adds_its_products_and_attention(void **state)
     point_release(&point);
 }
 
+/* Two GPUs, whose all-reduce takes 10 us and 0.1 ns a byte, or ten times as long. A row of 4096
+ * values has 8192 B, and each of 32 layers two all-reduces: of all rows of the step together. */
+static void prompts_have_all_reduces(void **state)
+{
+    static const struct step_chunk chunks[] = {{.start = 0, .tokens = 2048},
+                                               {.start = 2048, .tokens = 313}};
+    static const char *const curves[] = {
+        "hardware.gpu.collective={points: [[0B, 10us], [100MB, 10010us]], basis: assumed,"
+        " range: [50%, 200%], source: made up}",
+        "hardware.gpu.collective={points: [[0B, 100us], [100MB, 100100us]], basis: assumed,"
+        " range: [50%, 200%], source: made up}"};
+    const struct step_load loads[] = {
+        {.chunks = chunks, .chunk_count = 1},
+        {.chunks = chunks + 1, .chunk_count = 1},
+        {.chunks = chunks, .chunk_count = 1, .decodes = 8, .decode_tokens = 8000},
+        {.decodes = 8, .decode_tokens = 8000}};
+    const double rows[] = {2048, 313, 2048 + 8, 8};
+    double ns[2][COUNT(loads)];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct point point = POINT("system=vllm", "model=llama-3-8b", "hardware=a40",
+                                   "tensor_parallel=2", "steps=1", curves[i]);
+        struct run_context runs;
+        make_runs(&runs, 1);
+        struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+        assert_true(cost != NULL);
+        for (size_t j = 0; j < COUNT(loads); j++) {
+            ns[i][j] = step_ns(cost, &loads[j]);
+        }
+        step_cost_destroy(cost);
+        run_context_release(&runs);
+        point_release(&point);
+    }
+    for (size_t j = 0; j < COUNT(loads); j++) {
+        double more = 9 * 32 * 2 * (10000 + 0.1 * 8192 * rows[j]);
+        assert_near(ns[1][j] - ns[0][j], more, 0.01 * more);
+    }
+}
+
 static void loads_and_fetches_share_the_link(void **state)
 {
     (void)state;
@@ -183,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
+        cmocka_unit_test(prompts_have_all_reduces),
         cmocka_unit_test(loads_and_fetches_share_the_link),
         cmocka_unit_test(gpus_below_one_uplink_share_it),
         cmocka_unit_test(loads_rest_on_the_link),
