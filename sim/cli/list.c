@@ -170,12 +170,18 @@ static bool add_host(struct table *table, const char *name, struct error *why)
     return add_profile(table, name, "host", why);
 }
 
+static bool add_fabric(struct table *table, const char *name, struct error *why)
+{
+    return add_profile(table, name, "fabric", why);
+}
+
 static bool add_hardware(struct table *table, struct error *why)
 {
     return add_names(table, "hwprofiles", "yaml", add_machine, why) &&
            add_names(table, "hwprofiles/gpus", "yaml", add_gpu, why) &&
            add_names(table, "hwprofiles/links", "yaml", add_link, why) &&
-           add_names(table, "hwprofiles/hosts", "yaml", add_host, why);
+           add_names(table, "hwprofiles/hosts", "yaml", add_host, why) &&
+           add_names(table, "hwprofiles/fabrics", "yaml", add_fabric, why);
 }
 
 /* ---- one machine ---- */

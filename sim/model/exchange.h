@@ -10,7 +10,11 @@
 #include "model/model.h"
 
 enum exchange_kind {
-    EXCHANGE_ALL_REDUCE, /* of a buffer of `bytes` on each GPU */
+    EXCHANGE_ALL_REDUCE,     /* of a buffer of `bytes` on each GPU */
+    EXCHANGE_ALL_GATHER,     /* each GPU has a part of `bytes`, and then all of them */
+    EXCHANGE_REDUCE_SCATTER, /* each GPU has `bytes`, and then a part of their sums */
+    EXCHANGE_ALL_TO_ALL,     /* each GPU has `bytes`, a part of them for each GPU */
+    EXCHANGE_SEND,           /* of `bytes` from one GPU to another */
 };
 
 struct model_exchange {

@@ -292,6 +292,18 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
             error_expect(why, "above 0 and at most 100%%"));
 }
 
+static bool check_gpus(const struct node *root, const struct setup *setup, struct error *why)
+{
+    uint64_t there = setup->profile.gpus, asked = setup->model.tensor_parallel;
+    if (there == 0 || asked <= there) {
+        return true;
+    }
+    node_error(node_get(root, "tensor_parallel"), why,
+               "the model is spread over %llu GPUs, but the machine has %llu",
+               (unsigned long long)asked, (unsigned long long)there);
+    return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
+}
+
 /* Check that the profile has all curves that the pipeline will read. */
 static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
@@ -299,7 +311,8 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     const struct node *node = required(root, "hardware", "a40", why);
     char needed_by[96];
     if (node == NULL ||
-        !profile_load(sources_files(out->sources), node, &out->setup.profile, why)) {
+        !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
+        !check_gpus(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);

@@ -3,7 +3,6 @@
 #include "decode/cost/cost.h"
 
 #include "decode/cost/roofline.h"
-#include "model/exchange.h"
 
 #include <math.h>
 
@@ -84,8 +83,8 @@ struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, uint64_t
     size_t count = model_exchanges(&setup->model, layer, rows, exchanges);
     struct kernel sum = kernel_none;
     for (size_t i = 0; i < count; i++) {
-        sum = kernel_then(sum,
-                          kernel_allreduce(&setup->profile, exchanges[i].gpus, exchanges[i].bytes));
+        sum = kernel_then(sum, kernel_exchange(&setup->profile, exchanges[i].kind,
+                                               exchanges[i].gpus, exchanges[i].bytes));
     }
     *kernels = count;
     return sum;

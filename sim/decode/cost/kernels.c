@@ -60,20 +60,41 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
 
 enum curve_id kernel_allreduce_figure(const struct profile *profile, uint64_t gpus)
 {
-    if (gpus == 2 && profile_states(profile, CURVE_GPU_COLLECTIVE_2)) {
-        return CURVE_GPU_COLLECTIVE_2;
+    static const enum curve_id own[] = {CURVE_GPU_COLLECTIVE_2, CURVE_GPU_COLLECTIVE_4,
+                                        CURVE_GPU_COLLECTIVE};
+    static const enum curve_id joined[] = {CURVE_FABRIC_COLLECTIVE_2, CURVE_FABRIC_COLLECTIVE_4,
+                                           CURVE_FABRIC_COLLECTIVE};
+    bool fabric = profile_states(profile, joined[0]) || profile_states(profile, joined[1]) ||
+                  profile_states(profile, joined[2]);
+    const enum curve_id *of = fabric ? joined : own;
+    if (gpus == 2 && profile_states(profile, of[0])) {
+        return of[0];
     }
-    bool few = gpus >= 2 && gpus <= 4;
-    return few && profile_states(profile, CURVE_GPU_COLLECTIVE_4) ? CURVE_GPU_COLLECTIVE_4
-                                                                  : CURVE_GPU_COLLECTIVE;
+    return gpus >= 2 && gpus <= 4 && profile_states(profile, of[1]) ? of[1] : of[2];
 }
 
-struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, double bytes)
+/* The bytes of the all-reduce among `gpus` GPUs in which each sends as much. */
+static double reduced_bytes(enum exchange_kind kind, double gpus, double bytes)
+{
+    switch (kind) {
+    case EXCHANGE_ALL_REDUCE:
+        return bytes;
+    case EXCHANGE_SEND:
+        return bytes * gpus / (2 * (gpus - 1));
+    default:
+        return bytes / 2;
+    }
+}
+
+struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
+                              double bytes)
 {
     struct kernel kernel = kernel_none;
+    double all = gpus > 0 ? (double)gpus : NODE_GPUS;
     enum curve_id figure = kernel_allreduce_figure(profile, gpus);
-    kernel.ns = profile_time(profile, figure, bytes, &kernel.trust);
+    kernel.ns = profile_time(profile, figure, reduced_bytes(kind, all, bytes), &kernel.trust);
     kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > NODE_GPUS;
+    kernel.trust.basis = kind == EXCHANGE_ALL_REDUCE ? kernel.trust.basis : BASIS_ASSUMED;
     kernel.bound = BOUND_CURVE;
     return kernel;
 }

@@ -207,8 +207,8 @@ struct kernel kernel_shape_time(const struct profile *profile, const struct kern
         return kernel_select(profile, shape->size[KERNEL_M], shape->size[KERNEL_N],
                              shape->op == KERNEL_TOPK_FUSED);
     case KERNEL_ALLREDUCE:
-        return kernel_allreduce(profile, (uint64_t)shape->size[KERNEL_GPUS],
-                                shape->size[KERNEL_BYTES]);
+        return kernel_exchange(profile, EXCHANGE_ALL_REDUCE, (uint64_t)shape->size[KERNEL_GPUS],
+                               shape->size[KERNEL_BYTES]);
     default:
         return kernel_copy(profile, shape->size[KERNEL_BYTES]);
     }
