@@ -6,7 +6,9 @@
 #include "decode/mechanism_value.h"
 #include "decode/plan/mass.h"
 #include "decode/time/pipeline.h"
+#include "model/parallel.h"
 #include "scenario/contexts.h"
+#include "scenario/resolve_parallel.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/resolve_workload.h"
 #include "scenario/scenario.h"
@@ -61,20 +63,17 @@ static bool read_model(const struct node *root, struct files *files, struct setu
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
     struct model_options options = {-1, -1, 1};
-    uint64_t gpus = 1;
+    struct model_parallel parallel;
     const char *name;
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
         !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !read_dtype(dtype, "weights", &options.weights, why) ||
         !read_dtype(dtype, "kv", &options.kv, why) ||
-        !node_whole(root, "tensor_parallel", UNIT_COUNT, 1024, &gpus, why)) {
+        !resolve_parallel(root, &options.tensor_parallel, &parallel, why)) {
         return false;
     }
-    if (gpus == 0) {
-        return node_error(node_get(root, "tensor_parallel"), why, "0 GPUs");
-    }
-    options.tensor_parallel = (uint32_t)gpus;
-    return model_load(files, name, &options, node->file, node->line, &out->model, why);
+    return model_load(files, name, &options, node->file, node->line, &out->model, why) &&
+           model_share(&out->model, &parallel, node->file, node->line, why);
 }
 
 static bool read_system(const struct node *root, struct files *files, struct node **merged,
@@ -292,18 +291,6 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
             error_expect(why, "above 0 and at most 100%%"));
 }
 
-static bool check_gpus(const struct node *root, const struct setup *setup, struct error *why)
-{
-    uint64_t there = setup->profile.gpus, asked = setup->model.tensor_parallel;
-    if (there == 0 || asked <= there) {
-        return true;
-    }
-    node_error(node_get(root, "tensor_parallel"), why,
-               "the model is spread over %llu GPUs, but the machine has %llu",
-               (unsigned long long)asked, (unsigned long long)there);
-    return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
-}
-
 /* Check that the profile has all curves that the pipeline will read. */
 static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
@@ -312,7 +299,7 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !check_gpus(root, &out->setup, why)) {
+        !parallel_check(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
@@ -443,7 +430,8 @@ static bool put_model(struct node *all, const struct model *model, struct error 
 {
     return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
            node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
-           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why);
+           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why) &&
+           parallel_put(all, &model->parallel, why);
 }
 
 /* A path that the user gave stays as it is. The default is written as a plain name. */

@@ -1,4 +1,5 @@
-/* Two surfaces of the decode pipeline, with a whole and half a link, and one of products. */
+/* Two surfaces of the decode pipeline, with a whole and half a link, and one of products; with ranks
+ * that share experts another one of what these add. */
 #include "serving/step_cost.h"
 
 #include "base/array.h"
@@ -8,8 +9,11 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const double tolerance = 0.0025; /* as that of decode surfaces */
+/* A tenth of that of decode surfaces: products are computed fast, and bend with every point of
+ * gpu.flops_share, so that a cell that looks straight in its middle may hide a bend. */
+static const double tolerance = 0.00025;
 
 enum { MOST_ROWS = 1 << 21 };
 
@@ -19,6 +23,8 @@ static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
 struct step_cost {
     const struct setup *setup;
+    uint32_t passes;                 /* of a step: one for each rank and stage of the server */
+    uint64_t *chunk_rows;            /* [passes] of prompts, in the step under way; owned */
     struct trust trust, load_trust;  /* of prompts so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
@@ -26,7 +32,8 @@ struct step_cost {
     double copy_start_ns;
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
-    struct surface *products;
+    struct surface *products;            /* by the rows of a rank */
+    struct surface *shared_products;     /* by the rows of all ranks that share experts, or NULL */
 };
 
 static void add_kernel(struct step_cost *cost, struct kernel kernel, double values[SURFACE_VALUES])
@@ -36,18 +43,40 @@ static void add_kernel(struct step_cost *cost, struct kernel kernel, double valu
     trust_add(&cost->trust, kernel.trust);
 }
 
-/* The time of the layers' products for `rows` rows, and of what the GPUs exchange for them. */
+/* The time of the layers' products for the rows of a pass, and of what the GPUs exchange for them. */
+static void add_layers(struct step_cost *cost, struct model_rows rows,
+                       double values[SURFACE_VALUES])
+{
+    const struct setup *setup = cost->setup;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        uint64_t kernels;
+        add_kernel(cost, cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1), values);
+        add_kernel(cost, cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1), values);
+        add_kernel(cost, cost_exchanges(setup, layer, rows, &kernels), values);
+    }
+}
+
+/* With ranks that share experts, the part that a rank's own rows determine: no other rows. */
 static bool compute_products(void *context, uint64_t rows, uint64_t unused,
                              double values[SURFACE_VALUES], struct error *why)
 {
     struct step_cost *cost = context;
-    const struct setup *setup = cost->setup;
     (void)unused, (void)why;
-    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        uint64_t kernels;
-        add_kernel(cost, cost_stage(setup, layer, MODEL_PRE, rows, 0, 1), values);
-        add_kernel(cost, cost_stage(setup, layer, MODEL_POST, rows, 0, 1), values);
-        add_kernel(cost, cost_exchanges(setup, layer, rows, &kernels), values);
+    add_layers(cost, (struct model_rows){rows, cost->shared_products != NULL ? 0 : rows}, values);
+    return true;
+}
+
+/* What the experts, and the exchanges of their tokens, add for the rows of all ranks. */
+static bool compute_shared(void *context, uint64_t rows, uint64_t unused,
+                           double values[SURFACE_VALUES], struct error *why)
+{
+    struct step_cost *cost = context;
+    double none[SURFACE_VALUES] = {0};
+    (void)unused, (void)why;
+    add_layers(cost, (struct model_rows){1, rows}, values);
+    add_layers(cost, (struct model_rows){1, 0}, none);
+    for (int i = 0; i < VALUES; i++) {
+        values[i] = fmax(0, values[i] - none[i]);
     }
     return true;
 }
@@ -77,20 +106,28 @@ static struct link link_of_gpu(struct step_cost *cost)
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
                                    const struct run_context *context, struct error *why)
 {
-    const struct surface_domain rows = {1, MOST_ROWS, 1, 1};
     const struct setup *setup = &point->setup;
+    uint32_t ranks = point_joined_ranks(point);
+    const struct surface_domain rows = {1, MOST_ROWS, 1, 1};
+    const struct surface_domain all_rows = {1, (uint64_t)MOST_ROWS * ranks, 1, 1};
     bool fetches = mechanisms_offload(&setup->mechanisms);
     struct step_cost *cost = array_zeroed(1, sizeof *cost, why);
     if (cost == NULL) {
         return NULL;
     }
     cost->setup = setup;
+    cost->passes = point_passes(point);
+    cost->chunk_rows = array_zeroed(cost->passes, sizeof *cost->chunk_rows, why);
     cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
     cost->link = link_of_gpu(cost);
     cost->copy_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
+    if (ranks > 1) {
+        cost->shared_products = surface_create(&all_rows, tolerance, compute_shared, cost, why);
+    }
     cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
-    bool ok = cost->products != NULL && cost->whole != NULL &&
+    bool ok = cost->chunk_rows != NULL && cost->products != NULL && cost->whole != NULL &&
+              (ranks == 1 || cost->shared_products != NULL) &&
               decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         cost->half = decode_surface_create(point, range, 0.5, context, why);
@@ -111,6 +148,8 @@ void step_cost_destroy(struct step_cost *cost)
     decode_surface_destroy(cost->whole);
     decode_surface_destroy(cost->half);
     surface_destroy(cost->products);
+    surface_destroy(cost->shared_products);
+    free(cost->chunk_rows);
     free(cost);
 }
 
@@ -180,31 +219,98 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
     }
 }
 
-/* Add the products of `rows` rows, minus those of `already` rows. */
-static bool add_products(struct step_cost *cost, uint64_t rows, uint64_t already,
-                         struct added *added, struct error *why)
+/* Give each chunk to the pass that has fewest rows of prompts so far. Returns the pass with most; if
+ * `added` is not NULL, adds the attention of the chunks of pass `of`. */
+static uint32_t spread_chunks(struct step_cost *cost, const struct step_load *load, uint32_t of,
+                              struct added *added)
 {
-    double with[SURFACE_VALUES], without[SURFACE_VALUES];
-    if (!surface_read(cost->products, rows, 1, with, why) ||
-        !surface_read(cost->products, already, 1, without, why)) {
+    uint32_t fullest = 0;
+    memset(cost->chunk_rows, 0, cost->passes * sizeof *cost->chunk_rows);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        uint32_t pass = 0;
+        for (uint32_t other = 1; other < cost->passes; other++) {
+            pass = cost->chunk_rows[other] < cost->chunk_rows[pass] ? other : pass;
+        }
+        cost->chunk_rows[pass] += load->chunks[i].tokens;
+        fullest = cost->chunk_rows[pass] > cost->chunk_rows[fullest] ? pass : fullest;
+        if (added != NULL && pass == of) {
+            add_attention(cost, &load->chunks[i], added);
+        }
+    }
+    return fullest;
+}
+
+/* The rows of a pass with `own`, if those of all passes are `total`: the ranks in the same stage
+ * have as many together as those of any other. */
+static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own, uint64_t total)
+{
+    uint64_t stages = cost->setup->model.parallel.pipeline;
+    uint64_t all = (total + stages - 1) / stages;
+    return (struct model_rows){own, all > own ? all : own};
+}
+
+/* Add the difference of two times. With more rows products may rest on other figures, so that their
+ * time on some basis shrinks; the difference is split by where it grows. */
+static void add_difference(const double with[SURFACE_VALUES], const double without[SURFACE_VALUES],
+                           struct added *added)
+{
+    double more = fmax(0, with[TIME] - without[TIME]), grown = 0;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        grown += fmax(0, with[BASES + basis] - without[BASES + basis]);
+    }
+    for (int basis = 0; grown > 0 && basis < BASIS_COUNT; basis++) {
+        double grows = fmax(0, with[BASES + basis] - without[BASES + basis]);
+        add_time(added, more * (grows / grown), (enum basis)basis);
+    }
+}
+
+static bool read_products(struct step_cost *cost, struct model_rows rows,
+                          double values[SURFACE_VALUES], struct error *why)
+{
+    double shared[SURFACE_VALUES];
+    if (!surface_read(cost->products, rows.own, 1, values, why)) {
         return false;
     }
-    for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        add_time(added, fmax(0, with[BASES + basis] - without[BASES + basis]), (enum basis)basis);
+    if (cost->shared_products == NULL) {
+        return true;
+    }
+    if (!surface_read(cost->shared_products, rows.all, 1, shared, why)) {
+        return false;
+    }
+    for (int i = 0; i < VALUES; i++) {
+        values[i] += shared[i];
     }
     return true;
 }
 
-static bool add_chunks(struct step_cost *cost, const struct step_load *load, struct added *added,
-                       struct error *why)
+/* Add the products of a pass, minus those of its decoding sequences alone. */
+static bool add_products(struct step_cost *cost, struct model_rows rows, struct model_rows already,
+                         struct added *added, struct error *why)
 {
-    uint64_t decodes = load->decodes > 0 ? load->decodes : 1;
-    uint64_t rows = load->decodes;
-    for (uint32_t i = 0; i < load->chunk_count; i++) {
-        rows += load->chunks[i].tokens;
-        add_attention(cost, &load->chunks[i], added);
+    double with[SURFACE_VALUES], without[SURFACE_VALUES];
+    if (!read_products(cost, rows, with, why) || !read_products(cost, already, without, why)) {
+        return false;
     }
-    return load->chunk_count == 0 || add_products(cost, rows, decodes, added, why);
+    add_difference(with, without, added);
+    return true;
+}
+
+/* The fullest pass decides. `decodes` sequences of each pass decode. */
+static bool add_chunks(struct step_cost *cost, const struct step_load *load, uint32_t decodes,
+                       struct added *added, struct error *why)
+{
+    uint64_t total = load->decodes;
+    if (load->chunk_count == 0) {
+        return true;
+    }
+    uint32_t fullest = spread_chunks(cost, load, 0, NULL);
+    spread_chunks(cost, load, fullest, added);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        total += load->chunks[i].tokens;
+    }
+    struct model_rows already = model_rows(&cost->setup->model, decodes > 0 ? decodes : 1);
+    uint64_t own = decodes + cost->chunk_rows[fullest];
+    return add_products(cost, rows_of_pass(cost, own, total), already, added, why);
 }
 
 /* Stalls are rounded down, so that their sum never exceeds the step. */
@@ -282,18 +388,32 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     return read_decode(cost, load, fetch_share(cost, most), decode, why);
 }
 
+/* The decoding sequences of the fullest pass, which attend to as many tokens each as all do. */
+static struct step_load load_of_pass(const struct step_cost *cost, const struct step_load *load)
+{
+    struct step_load pass = *load;
+    pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
+    if (load->decodes > 0) {
+        double each = (double)load->decode_tokens / load->decodes;
+        pass.decode_tokens =
+            cost->passes == 1 ? load->decode_tokens : (uint64_t)llround(each * pass.decodes);
+    }
+    return pass;
+}
+
 static bool step(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why)
 {
     struct step_cost *cost = context;
     struct decode_step decode;
     struct added added = {.ns = 0};
+    struct step_load pass = load_of_pass(cost, load);
     bool leaves = load->saves || load->written_bytes > 0;
     double rate[LINK_FLOWS],
         most[LINK_FLOWS] = {
             [LINK_LOADED] = load->loads ? INFINITY : 0, [LINK_SAVED] = load->saves ? INFINITY : 0};
-    if (!add_chunks(cost, load, &added, why) ||
-        !read_beside(cost, load, &added, most, &decode, why)) {
+    if (!add_chunks(cost, load, pass.decodes, &added, why) ||
+        !read_beside(cost, &pass, &added, most, &decode, why)) {
         return false;
     }
     most[LINK_SAVED] = leaves ? INFINITY : 0;

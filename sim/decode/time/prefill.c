@@ -128,9 +128,12 @@ static bool put_exchanges(struct pipe *pipe, struct error *why)
     uint64_t rows = pass_rows(pipe), kernels_whole = 0, kernels_rest = 0;
     uint64_t chunk = pipe->mechanisms->prefill_chunk > 0 ? pipe->mechanisms->prefill_chunk : rows;
     uint64_t whole = rows / chunk, rest = rows % chunk;
-    struct kernel sum = cost_exchanges(pipe->setup, pipe->layer, chunk, &kernels_whole);
+    const struct model *model = &pipe->setup->model;
+    struct kernel sum =
+        cost_exchanges(pipe->setup, pipe->layer, model_rows(model, chunk), &kernels_whole);
     sum.ns *= (double)whole;
-    struct kernel last = cost_exchanges(pipe->setup, pipe->layer, rest, &kernels_rest);
+    struct kernel last =
+        cost_exchanges(pipe->setup, pipe->layer, model_rows(model, rest), &kernels_rest);
     if (kernels_whole == 0) {
         return true;
     }

@@ -156,7 +156,8 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     uint64_t kernels;
-    struct kernel kernel = cost_exchanges(pipe->setup, layer, pipe_sequences(pipe), &kernels);
+    struct model_rows rows = model_rows(&pipe->setup->model, pipe_sequences(pipe));
+    struct kernel kernel = cost_exchanges(pipe->setup, layer, rows, &kernels);
     return kernels == 0 ||
            work_put_kernel(pipe, PART_COLLECTIVE, kernel, kernels, ENGINE_NONE, NULL, why);
 }

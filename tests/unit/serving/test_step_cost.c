@@ -148,6 +148,107 @@ static void prompts_have_all_reduces(void **state)
     }
 }
 
+/* ---- ranks and stages --------------------------------------------------------------------- */
+
+/* A server of several passes, its runs, and the cost of its steps. */
+struct served_by {
+    struct point point;
+    struct run_context runs;
+    struct step_cost *cost;
+};
+
+static void begin_server(struct served_by *server, const char *model, const char *one,
+                         const char *two)
+{
+    server->point = POINT("system=vllm", "hardware=h200", "steps=1", model, one, two);
+    make_runs(&server->runs, 1);
+    server->cost = step_cost_create(&server->point, &range, &server->runs, &why);
+    if (server->cost == NULL) {
+        fail_msg("%s", message_of(&why));
+    }
+}
+
+static void end_server(struct served_by *server)
+{
+    step_cost_destroy(server->cost);
+    run_context_release(&server->runs);
+    point_release(&server->point);
+}
+
+/* Products and exchanges of all layers. */
+static double layers_ns(const struct setup *setup, struct model_rows rows)
+{
+    double ns = 0;
+    uint64_t kernels;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        ns += cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1).ns +
+              cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1).ns +
+              cost_exchanges(setup, layer, rows, &kernels).ns;
+    }
+    return ns;
+}
+
+static double attention_ns(const struct setup *setup, uint64_t tokens)
+{
+    double ns = 0;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        ns += kernel_product(&setup->profile,
+                             model_prefill_attention_flops(&setup->model, layer, tokens),
+                             (double)tokens,
+                             (double)tokens * (double)model_kv_token_bytes(&setup->model, layer),
+                             DTYPE_BF16)
+                  .ns;
+    }
+    return ns;
+}
+
+/* Two ranks share 8 sequences as two batches of 4, and 7 no better. A prompt is of one rank: 1000
+ * rows there, and 1000 of all. Of two prompts each rank has one; the longer one decides. */
+static void ranks_that_share_experts_step_together(void **state)
+{
+    (void)state;
+    static const struct step_chunk chunks[] = {{0, 1000}, {0, 600}};
+    struct served_by server;
+    begin_server(&server, "model=qwen3-30b-a3b", "data_parallel=2", "expert_parallel=2");
+    const struct setup *setup = &server.point.setup;
+    double four = run_ns(&server.point, &server.runs, 4, 4 * 1000);
+    struct step_load load = {.decodes = 8, .decode_tokens = 8000};
+    assert_near(step_ns(server.cost, &load), four, 0.01 * four);
+    load = (struct step_load){.decodes = 7, .decode_tokens = 7000};
+    assert_near(step_ns(server.cost, &load), four, 0.01 * four);
+    double least = run_ns(&server.point, &server.runs, 1, 1) -
+                   layers_ns(setup, (struct model_rows){1, 2}) + attention_ns(setup, 1000);
+    load = (struct step_load){.chunks = chunks, .chunk_count = 1};
+    double wish = least + layers_ns(setup, (struct model_rows){1000, 1000});
+    assert_near(step_ns(server.cost, &load), wish, 0.01 * wish);
+    load.chunk_count = 2;
+    wish = least + layers_ns(setup, (struct model_rows){1000, 1600});
+    assert_near(step_ns(server.cost, &load), wish, 0.01 * wish);
+    end_server(&server);
+}
+
+/* Stages compute two batches of 4 one after the other, and two prompts at the same time. */
+static void stages_compute_passes_side_by_side(void **state)
+{
+    (void)state;
+    static const struct step_chunk chunks[] = {{0, 1000}, {0, 600}};
+    struct served_by server;
+    begin_server(&server, "model=llama-3-8b", "pipeline_parallel=2", "tensor_parallel=2");
+    const struct setup *setup = &server.point.setup;
+    double four = run_ns(&server.point, &server.runs, 4, 4 * 1000);
+    struct step_load load = {.decodes = 8, .decode_tokens = 8000};
+    assert_near(step_ns(server.cost, &load), four, 0.01 * four);
+    load = (struct step_load){.chunks = chunks, .chunk_count = 1};
+    double one = step_ns(server.cost, &load);
+    double wish = run_ns(&server.point, &server.runs, 1, 1) + attention_ns(setup, 1000) +
+                  layers_ns(setup, (struct model_rows){1000, 1000}) -
+                  layers_ns(setup, (struct model_rows){1, 1});
+    assert_near(one, wish, 0.01 * wish);
+    load.chunk_count = 2;
+    assert_true(step_ns(server.cost, &load) == one);
+    end_server(&server);
+}
+
 static void loads_and_fetches_share_the_link(void **state)
 {
     (void)state;
@@ -223,6 +324,8 @@ int main(void)
         cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
         cmocka_unit_test(prompts_have_all_reduces),
+        cmocka_unit_test(ranks_that_share_experts_step_together),
+        cmocka_unit_test(stages_compute_passes_side_by_side),
         cmocka_unit_test(loads_and_fetches_share_the_link),
         cmocka_unit_test(gpus_below_one_uplink_share_it),
         cmocka_unit_test(loads_rest_on_the_link),
