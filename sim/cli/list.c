@@ -8,6 +8,7 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
+#include "scenario/resolve_parallel.h"
 #include "serve/server_engine.h"
 #include "trace/generate/profile.h"
 #include "trace/source.h"
@@ -266,6 +267,19 @@ static const struct table_column mechanism_columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
+/* Keys of the scenario itself, not of its `mechanisms`. */
+static bool add_parallel_keys(struct table *table, struct error *why)
+{
+    bool ok = true;
+    for (const struct parallel_key *key = parallel_keys; ok && key->name != NULL; key++) {
+        char what[512];
+        snprintf(what, sizeof what, "key of the scenario: %s", key->costs);
+        const char *texts[] = {key->name, key->standard, what};
+        ok = table_add(table, texts, 3, why);
+    }
+    return ok;
+}
+
 static bool add_mechanisms(struct table *table, struct error *why)
 {
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
@@ -280,7 +294,7 @@ static bool add_mechanisms(struct table *table, struct error *why)
             return false;
         }
     }
-    return true;
+    return add_parallel_keys(table, why);
 }
 
 /* ---- traces ---- */

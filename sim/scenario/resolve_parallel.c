@@ -10,6 +10,30 @@
 #define MOST_PARTS 1024
 #define MOST_SKEW 10 /* the second expert is chosen a thousandth as often as the first */
 
+const struct parallel_key parallel_keys[] = {
+    {"tensor_parallel", "1",
+     "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up the "
+     "hidden states of all in two all-reduces a layer"},
+    {"data_parallel", "1",
+     "ranks, each with a batch of its own. Those of a dense model share nothing. Those of a model "
+     "with experts share these and step together: their tokens are gathered before the experts, "
+     "and the sums scattered after them"},
+    {"expert_parallel", "1",
+     "groups of GPUs, each with a part of the experts, of which it reads those that tokens of any "
+     "rank choose. With as many groups as GPUs each has whole experts; with 1 each has some "
+     "columns of all"},
+    {"pipeline_parallel", "1",
+     "stages of as many layers, each with a batch of its own: a GPU holds a part of the layers, "
+     "and a token passes through all stages, with a send behind each"},
+    {"expert_exchange", "all-gather",
+     "how ranks share experts: all-gather of all tokens, or all-to-all: each token is sent to the "
+     "GPUs of its experts, and back"},
+    {"expert_skew", "0",
+     "exponent of Zipf's law by which tokens choose experts: with more skew they read fewer, and "
+     "the busiest group computes more"},
+    {NULL, NULL, NULL},
+};
+
 const char *const parallel_exchanges[] = {"all-gather", "all-to-all", NULL};
 
 static bool read_exchange(const struct node *root, bool *all_to_all, struct error *why)

@@ -5,6 +5,12 @@
 #include "base/node.h"
 #include "decode/setup.h"
 
+/* What each key costs, for people; ends with an empty row. */
+struct parallel_key {
+    const char *name, *standard, *costs;
+};
+extern const struct parallel_key parallel_keys[];
+
 /* The values of `expert_exchange`, up to a NULL. */
 extern const char *const parallel_exchanges[];
 
