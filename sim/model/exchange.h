@@ -10,8 +10,9 @@
  * back the sums (DeepSeek-V3's DeepEP): twice all-to-all, and an all-gather in the group, whose GPUs
  * have divided its tokens. A token that visits several experts of a GPU is sent there once.
  *
- * Behind the last layer of a pipeline stage the hidden states are sent to the next stage. Hidden
- * states are bf16, whatever the type of the weights.
+ * Behind the last layer of a pipeline stage the hidden states are sent to the next stage. At the
+ * edge the logits of all parts of the vocabulary are gathered. Hidden states and logits are bf16,
+ * whatever the type of the weights.
  */
 #ifndef MODEL_EXCHANGE_H
 #define MODEL_EXCHANGE_H
@@ -33,7 +34,7 @@ struct model_exchange {
 };
 #define MODEL_MOST_EXCHANGES 5
 
-/* Write the exchanges of `layer` for `rows`, in program order. Returns their number, at most
+/* Write the exchanges of `layer` (layer_count: the edge) for `rows`, in program order. Returns their number, at most
  * MODEL_MOST_EXCHANGES; 0 if one GPU holds the model. */
 size_t model_exchanges(const struct model *model, uint32_t layer, struct model_rows rows,
                        struct model_exchange *out);

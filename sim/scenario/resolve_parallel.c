@@ -102,7 +102,7 @@ static bool check_gpus(const struct node *root, const struct setup *setup, struc
     node_error(node_get(root, "hardware"), why,
                "the model is spread over %llu GPUs, but the machine has %llu",
                (unsigned long long)asked, (unsigned long long)there);
-    return error_expect(why, "at most %llu GPUs, or a larger hardware.gpus",
+    return error_expect(why, "at most %llu, or a larger hardware.gpus",
                         (unsigned long long)there);
 }
 

@@ -50,7 +50,7 @@ static void add_exchanges(const struct setup *setup, struct needs *needs)
 {
     const struct model *model = &setup->model;
     struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
-    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
         size_t count = model_exchanges(model, layer, model_rows(model, 1), exchanges);
         for (size_t i = 0; i < count; i++) {
             needs->of[kernel_allreduce_figure(&setup->profile, exchanges[i].gpus)] = true;

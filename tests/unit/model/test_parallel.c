@@ -282,6 +282,8 @@ static void exchanges_are_as_worked_out(void **state)
           {EXCHANGE_ALL_TO_ALL, 8, OWN * ROW / 2 * 8 * (1 - out8)},
           {EXCHANGE_ALL_TO_ALL, 8, OWN * ROW / 2 * 8 * (1 - out8)},
           {EXCHANGE_ALL_GATHER, 2, OWN * ROW}}},
+        {2, {4, 8, 1, true, 0}, 48, {{EXCHANGE_ALL_GATHER, 2, OWN * 2.0 * 151936}}},
+        {1, {4, 4, 1, false, 0}, 48, {{0}}},
         {1, {1, 1, 4, false, 0}, 10, {{0}}},
         {1, {1, 1, 4, false, 0}, 11, {{EXCHANGE_SEND, 2, OWN * ROW}}},
         {1, {1, 1, 4, false, 0}, 47, {{0}}},

@@ -110,7 +110,8 @@ static void a_prompt_adds_its_products_and_attention(void **state)
 }
 
 /* Two GPUs, whose all-reduce takes 10 us and 0.1 ns a byte, or ten times as long. A row of 4096
- * values has 8192 B, and each of 32 layers two all-reduces: of all rows of the step together. */
+ * values has 8192 B, and each of 32 layers two all-reduces: of all rows of the step together. The
+ * 128 256 logits of each sequence are gathered, as half of their bytes are reduced. */
 static void prompts_have_all_reduces(void **state)
 {
     static const struct step_chunk chunks[] = {{.start = 0, .tokens = 2048},
@@ -125,7 +126,7 @@ static void prompts_have_all_reduces(void **state)
         {.chunks = chunks + 1, .chunk_count = 1},
         {.chunks = chunks, .chunk_count = 1, .decodes = 8, .decode_tokens = 8000},
         {.decodes = 8, .decode_tokens = 8000}};
-    const double rows[] = {2048, 313, 2048 + 8, 8};
+    const double rows[] = {2048, 313, 2048 + 8, 8}, sequences[] = {1, 1, 8, 8};
     double ns[2][COUNT(loads)];
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -143,7 +144,8 @@ static void prompts_have_all_reduces(void **state)
         point_release(&point);
     }
     for (size_t j = 0; j < COUNT(loads); j++) {
-        double more = 9 * 32 * 2 * (10000 + 0.1 * 8192 * rows[j]);
+        double more = 9 * 32 * 2 * (10000 + 0.1 * 8192 * rows[j]) +
+                      9 * (10000 + 0.1 * 128256 * sequences[j]);
         assert_near(ns[1][j] - ns[0][j], more, 0.01 * more);
     }
 }
